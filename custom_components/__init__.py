@@ -1,0 +1,1 @@
+"""The folder where Home Assistant looks for custom integrations; only ``chatterbox`` is released."""
