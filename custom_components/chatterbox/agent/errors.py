@@ -1,0 +1,61 @@
+"""Everything that can fail on purpose. Any other exception out of `agent/` is a bug.
+
+    AgentError
+    ├── ProviderError              the model service failed us
+    │   ├── ProviderUnreachable      no connection, TLS included; try later
+    │   ├── ProviderRejectedKey      it does not accept our credentials (401, 403)
+    │   ├── ProviderBusy             rate limit or overload; carries `retry_after`
+    │   ├── ModelNotFound            it answers, but does not have the model (404)
+    │   ├── ProviderRejectedRequest  it refuses what we sent (other 4xx)
+    │   └── ProviderReplyInvalid     it answered nonsense, or the stream was cut
+    ├── InvalidToolbox             tools that cannot be offered together
+    └── MaxIterationsExceeded      a turn used up its inferences (also a RuntimeError)
+
+Messages are for developers and logs: they name no secret and quote no request. What a
+person hears about an error is written elsewhere.
+"""
+
+
+class AgentError(Exception):
+    """Base of everything `agent/` raises on purpose."""
+
+
+class ProviderError(AgentError):
+    """The model service failed us."""
+
+
+class ProviderUnreachable(ProviderError):
+    """No usable connection to the service."""
+
+
+class ProviderRejectedKey(ProviderError):
+    """The service does not accept our credentials."""
+
+
+class ProviderBusy(ProviderError):
+    """The service asks us to come back later."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        """Carry `retry_after` in seconds, or None when the service did not say."""
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ModelNotFound(ProviderError):
+    """The service does not have the model."""
+
+
+class ProviderRejectedRequest(ProviderError):
+    """The service refuses what we sent."""
+
+
+class ProviderReplyInvalid(ProviderError):
+    """The service answered with something that its protocol does not allow."""
+
+
+class InvalidToolbox(AgentError):
+    """Tools that cannot be offered together, or at all."""
+
+
+class MaxIterationsExceeded(AgentError, RuntimeError):
+    """A turn used up its inferences without an answer of the model's own."""

@@ -1,0 +1,190 @@
+"""What happens in a turn, as one closed union of frozen values.
+
+Knows messages and errors, and nothing of how events come about or who reads them.
+A turn's events end with exactly one `TurnFinished`. Every `ToolCallReady` belongs to the
+assistant message whose `MessageDone` comes next; every call of a finished message gets
+exactly one `ToolFinished`.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from .errors import AgentError
+from .messages import AssistantMessage, FinishReason, ToolCall, ToolResult, Usage
+
+
+class Phase(StrEnum):
+    """Where a turn is. The names are those of the state machine in the design."""
+
+    RECEIVE_INPUT = "RECEIVE_INPUT"
+    LLM_INFERENCE = "LLM_INFERENCE"
+    TOOL_DECISION = "TOOL_DECISION"
+    TOOL_EXECUTION = "TOOL_EXECUTION"
+    RESULT_AGGREGATION = "RESULT_AGGREGATION"
+    APPROVAL_INTERRUPT = "APPROVAL_INTERRUPT"
+    CLIENT_INTERRUPT = "CLIENT_INTERRUPT"
+    RESPONSE_COMPOSITION = "RESPONSE_COMPOSITION"
+    OUTPUT = "OUTPUT"
+
+
+class StopReason(StrEnum):
+    """Why a turn ended."""
+
+    COMPLETED = "completed"
+    MAX_ITERATIONS = "max_iterations"
+    MAX_TOOL_CALLS = "max_tool_calls"
+    DEADLINE = "deadline"
+    LENGTH = "length"
+    CONTENT_FILTER = "content_filter"
+    UNKNOWN_FINISH = "unknown_finish"
+    """The model ended its message for a reason that we do not know."""
+    APPROVAL_REQUIRED = "approval_required"
+    CLIENT_TOOLS = "client_tools"
+    PROVIDER_FAILED = "provider_failed"
+    PROMPT_DENIED = "prompt_denied"
+    """A hook refused the user's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class GatedCall:
+    """A call that waits for a yes."""
+
+    call: ToolCall
+    """The exact call: id, name and arguments as they would run."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PendingApproval:
+    """Calls that wait for a yes, and what is left of the turn's budgets.
+
+    The caller keeps it and hands it back, with decisions, in the next turn.
+    """
+
+    id: str
+    calls: tuple[GatedCall, ...]
+    expires_at: float
+    """Seconds on the clock of the loop that asked."""
+    iterations: int
+    """Inferences used so far."""
+    tool_calls: int
+    """Tool calls run so far."""
+    usage: Usage
+    """Tokens of the turn so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseEntered:
+    """The turn walks into a phase."""
+
+    phase: Phase
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer, to be shown or spoken at once."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A piece of the model's reasoning; never spoken."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallReady:
+    """A call is complete in the stream. Out of the loop it is understood and coerced."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A tool is running."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    """A call has its result, in the order of the calls of its message."""
+
+    result: ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested:
+    """Calls wait for a yes."""
+
+    pending: PendingApproval
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSwitched:
+    """Another provider took over before anything was said."""
+
+    provider: str
+    """Name of the one that answers now."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported:
+    """Tokens of one inference."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDone:
+    """An assistant message is complete, calls in their final form."""
+
+    message: AssistantMessage
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    """The turn is over. Exactly one a turn, always last."""
+
+    stop_reason: StopReason
+    text: str
+    """The last thing said, never empty unless the surface must ask or run tools."""
+    usage: Usage
+    """Summed over all inferences of the turn."""
+    iterations: int
+    receipts: tuple[ToolResult, ...] = ()
+    """The successful results of the turn, in order."""
+    pending: PendingApproval | None = None
+    client_calls: tuple[ToolCall, ...] = ()
+    """Calls that the caller has to run."""
+    error: AgentError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionResult:
+    """The end of one inference: always the last event of a provider's stream."""
+
+    finish_reason: FinishReason
+    usage: Usage = Usage()
+
+
+type ProviderEvent = (
+    TextDelta | ReasoningDelta | ToolCallReady | ProviderSwitched | CompletionResult
+)
+
+type TurnEvent = (
+    PhaseEntered
+    | TextDelta
+    | ReasoningDelta
+    | ToolCallReady
+    | ToolStarted
+    | ToolFinished
+    | ApprovalRequested
+    | ProviderSwitched
+    | UsageReported
+    | MessageDone
+    | TurnFinished
+)

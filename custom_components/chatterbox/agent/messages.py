@@ -1,0 +1,153 @@
+"""The canonical transcript: what was said, called and answered, in order.
+
+Knows nothing of any wire format, of Home Assistant or of how a turn is driven. A
+transcript is an append-only tuple of messages in which every tool call has exactly one
+result, placed before the next user or assistant message.
+"""
+
+import json
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Self
+
+type JsonValue = str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None
+type JsonObject = dict[str, JsonValue]
+
+
+def canonical_json(value: JsonValue) -> str:
+    """Write JSON the one way we always write it: compact, keys in order, UTF-8 kept."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's request to run a tool."""
+
+    id: str
+    """Unique within the transcript."""
+    name: str
+    arguments: str
+    """JSON text. As the model wrote it until the call is understood; then as it ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """What a person said."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
+    """What a model said in one inference, with the calls it asked for."""
+
+    text: str = ""
+    reasoning: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The one answer to a tool call."""
+
+    call_id: str
+    name: str
+    content: str
+    """What the model reads: text, usually JSON."""
+    is_error: bool = False
+    synthetic: bool = False
+    """True when the tool did not run and the loop itself wrote the answer."""
+    native: object = field(default=None, compare=False)
+    """What the dispatcher's own side made of the result. The loop carries it untouched."""
+
+
+type Message = UserMessage | AssistantMessage | ToolResult
+type Transcript = tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnnotations:
+    """How a tool behaves. The defaults describe the least safe tool.
+
+    Source: Model Context Protocol, `ToolAnnotations`; `homeassistant.helpers.llm`.
+    """
+
+    read_only: bool = False
+    destructive: bool = True
+    idempotent: bool = False
+    open_world: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool as it is offered to a model."""
+
+    name: str
+    """1 to 64 characters from `[A-Za-z0-9_-]`, the set that every provider accepts."""
+    description: str
+    parameters: JsonObject
+    """JSON Schema of the arguments; the top level is an object."""
+    annotations: ToolAnnotations = ToolAnnotations()
+    client: bool = False
+    """True when the caller of the turn runs it and no dispatcher can."""
+    repeatable: bool = False
+    """True when the same call twice in one turn is meant twice, as in "next track"."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What a dispatcher answers: the text for the model, and its own native result."""
+
+    content: str
+    is_error: bool = False
+    native: object = None
+
+
+class ToolChoiceMode(StrEnum):
+    """How free the model is to call tools."""
+
+    AUTO = "auto"
+    REQUIRED = "required"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTool:
+    """A tool choice that forces one tool."""
+
+    name: str
+
+
+type ToolChoice = ToolChoiceMode | NamedTool
+
+
+class FinishReason(StrEnum):
+    """Why a model ended one message."""
+
+    STOP = "stop"
+    TOOL_CALLS = "tool_calls"
+    LENGTH = "length"
+    CONTENT_FILTER = "content_filter"
+    UNKNOWN = "unknown"
+    """The service named a reason that we do not know; what it wrote is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one inference, or the sum over a turn."""
+
+    input_tokens: int = 0
+    """All input tokens, cached ones included."""
+    output_tokens: int = 0
+    """All output tokens, reasoning included."""
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    def __add__(self, other: Self) -> Self:
+        """Sum two usages, token kind by token kind."""
+        return type(self)(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+        )

@@ -1,0 +1,136 @@
+"""The seams of the loop, with their contracts.
+
+Who implements one of these may rely on what is written here, and on nothing else. Knows
+messages, events and errors; no implementation.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from .errors import AgentError
+from .events import ProviderEvent, StopReason
+from .messages import (
+    JsonObject,
+    ToolCall,
+    ToolChoice,
+    ToolChoiceMode,
+    ToolDefinition,
+    ToolOutcome,
+    ToolResult,
+    Transcript,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionRequest:
+    """Everything one inference gets."""
+
+    instructions: str
+    """The system prompt; empty for none."""
+    transcript: Transcript
+    """Valid: every call has one result. Ends with a user message or a result."""
+    tools: tuple[ToolDefinition, ...] = ()
+    """Sorted by name, the same in every inference of a turn."""
+    tool_choice: ToolChoice = ToolChoiceMode.AUTO
+    directive: str = ""
+    """An instruction for this inference only; it follows the transcript."""
+
+
+class LLMProvider(Protocol):
+    """One way to reach a model."""
+
+    def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        """Run one inference.
+
+        Must yield deltas as they arrive, each `ToolCallReady` as soon as its arguments are
+        complete, in the order the model wrote them, and exactly one `CompletionResult` at
+        the very end. Calls carry the name and the arguments text exactly as written, and an
+        id that is unique within the message. Must raise a `ProviderError` when the service
+        fails, also when the stream ends early; must not retry once it has yielded. Must
+        close its connection when the generator is closed or cancelled.
+        """
+        ...
+
+
+class ToolDispatcher(Protocol):
+    """Runs tools."""
+
+    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
+        """Name what a call would change, or None when that is not known.
+
+        Calls of one message whose targets overlap keep the model's order; unknown overlaps
+        with everything. Not asked for read-only tools. Must be quick and without side effect.
+        """
+        ...
+
+    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
+        """Run one call.
+
+        `arguments` is `call.arguments`, parsed and coerced to the tool's schema. A failure
+        may be an outcome with `is_error`, or any exception: the loop turns it into an error
+        result for the model. Cancellation is normal and must be let through.
+        """
+        ...
+
+
+class ResponseComposer(Protocol):
+    """Finds words when the model left none. Must not be empty, must not raise."""
+
+    def compose(
+        self,
+        reason: StopReason,
+        receipts: Sequence[ToolResult],
+        error: AgentError | None,
+    ) -> str:
+        """Say how the turn ended and, from the recorded results, what was done."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """A hook's no. The reason is told to the model or, for a prompt, to the person."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A hook's wish that a person says yes first."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite[T]:
+    """A hook's replacement for what it was shown."""
+
+    value: T
+
+
+class Hooks(Protocol):
+    """What an owner may put between the model and the house. None means no opinion.
+
+    Subclass it and override what is needed. Hooks run in order, the first decision wins,
+    and one that raises, or takes longer than the tool timeout, denies.
+    """
+
+    async def user_prompt_submit(self, text: str) -> Deny | Rewrite[str] | None:
+        """See the user's words, once a turn; not on a continuation."""
+        return None
+
+    async def pre_tool_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | Ask | Rewrite[JsonObject] | None:
+        """See a call before it runs."""
+        return None
+
+    async def post_tool_use(
+        self, call: ToolCall, result: ToolResult
+    ) -> Deny | Rewrite[str] | None:
+        """See a result before the model does. Deny hides it; the tool has run."""
+        return None
+
+    async def pre_speech(self, text: str) -> Deny | Rewrite[str] | None:
+        """See a whole message before any of it is spoken. Costs its streaming."""
+        return None
