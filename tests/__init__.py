@@ -1,0 +1,1 @@
+"""The tests: `agent/` mirrors the agent package and needs no Home Assistant; the rest has one file per module."""
