@@ -1,0 +1,135 @@
+"""The configuration folder of a demo, as Home Assistant finds it at its first start.
+
+Knows which files Home Assistant reads (`homeassistant/config.py`, `homeassistant/components/http/config.py`,
+`homeassistant/components/onboarding/__init__.py`); must not know how Home Assistant is started or what is said to it.
+
+Nothing in it needs a network: the integrations of `default_config` that look for devices, ask for updates or
+download anything are left out.
+"""
+
+import json
+import os
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+LOOPBACK = "127.0.0.1"
+
+_CONFIGURATION = """\
+homeassistant:
+  name: Demo home
+  country: GB
+  currency: GBP
+  language: en
+  unit_system: metric
+  latitude: 51.48
+  longitude: 0.0
+  elevation: 30
+  time_zone: {time_zone}
+  auth_providers:
+{auth_providers}
+
+assist_pipeline:
+config:
+conversation:
+frontend:
+history:
+logbook:
+sun:
+
+logger:
+  default: warning
+
+recorder:
+  commit_interval: 1
+"""
+
+_SIGNED_IN_ON_LOOPBACK = f"""\
+    - type: trusted_networks
+      trusted_networks: [{LOOPBACK}/32]
+      allow_bypass_login: true
+"""
+_BY_NAME_AND_WORD = """\
+    - type: homeassistant
+"""
+
+
+class SignIn(Enum):
+    """How a browser on this machine signs in."""
+
+    AUTOMATIC = auto()
+    """The page opens as the owner: whoever reaches the loopback address of this machine is trusted."""
+    PASSWORD = auto()
+    """The page asks for a name and a password, as Home Assistant does by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What differs between one demo and another."""
+
+    port: int
+    sign_in: SignIn = SignIn.AUTOMATIC
+    custom_components: tuple[Path, ...] = (
+        REPOSITORY / "custom_components" / "chatterbox",
+        REPOSITORY / "demo" / "custom_components" / "demo_house",
+    )
+    """Folders of custom integrations; they are linked, so that the running code is the code of the repository."""
+
+
+def write_configuration(folder: Path, configuration: Configuration) -> None:
+    """Fill the empty `folder` with everything Home Assistant needs for a first start."""
+    providers = (_SIGNED_IN_ON_LOOPBACK if configuration.sign_in is SignIn.AUTOMATIC else "") + _BY_NAME_AND_WORD
+    (folder / "configuration.yaml").write_text(
+        _CONFIGURATION.format(time_zone=local_time_zone(), auth_providers=providers.rstrip()),
+        encoding="utf-8",
+    )
+    _write_storage(
+        folder,
+        "http",
+        version=2,
+        minor_version=2,
+        data={
+            "stable": _http_settings(configuration.port),
+            "pending": None,
+            "yaml_migration_done": True,
+        },
+    )
+    # Creating the owner is left to do, through the real onboarding; the other steps would ask the internet.
+    _write_storage(folder, "onboarding", version=4, data={"done": ["core_config", "analytics", "integration"]})
+    linked = folder / "custom_components"
+    linked.mkdir()
+    for component in configuration.custom_components:
+        (linked / component.name).symlink_to(component, target_is_directory=True)
+
+
+def local_time_zone() -> str:
+    """Return the IANA name of this machine's time zone, so that the house tells its owner's time; UTC if it has none."""
+    candidates = (os.environ.get("TZ", ""), str(Path("/etc/localtime").resolve()).partition("zoneinfo/")[2])
+    return next((name for name in candidates if "/" in name and not name.startswith((":", "/"))), "UTC")
+
+
+def _http_settings(port: int) -> dict[str, object]:
+    """Return the `stable` HTTP settings: only programs of this machine can reach the demo."""
+    return {
+        "server_host": [LOOPBACK],
+        "server_port": port,
+        "cors_allowed_origins": [],
+        "login_attempts_threshold": -1,
+        "ip_ban_enabled": False,
+        "ssl_profile": "modern",
+        "use_x_frame_options": True,
+        "created_at": "2026-01-01T00:00:00+00:00",
+        "error": None,
+        "error_message": None,
+    }
+
+
+def _write_storage(folder: Path, key: str, *, version: int, data: dict[str, object], minor_version: int = 1) -> None:
+    """Write one store as `homeassistant.helpers.storage.Store` would have saved it."""
+    storage = folder / ".storage"
+    storage.mkdir(exist_ok=True)
+    (storage / key).write_text(
+        json.dumps({"version": version, "minor_version": minor_version, "key": key, "data": data}),
+        encoding="utf-8",
+    )
