@@ -1,0 +1,141 @@
+"""The manifest and `hacs.json` are as Home Assistant's own checker and HACS want them."""
+
+import ast
+import json
+import struct
+from pathlib import Path
+
+import homeassistant
+import pytest
+from awesomeversion import AwesomeVersion
+from homeassistant.components.brands.const import ALLOWED_IMAGES
+from homeassistant.const import __version__ as running_version
+from homeassistant.core import HomeAssistant
+from homeassistant.loader import async_get_integration
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from pydantic import BaseModel, ConfigDict, HttpUrl
+
+import custom_components
+
+_REPOSITORY = Path(custom_components.__file__).parents[1]
+_INTEGRATION = _REPOSITORY / "custom_components" / "chatterbox"
+_CONSTRAINTS = Path(homeassistant.__file__).parent / "package_constraints.txt"
+
+# Started by Home Assistant before any integration is set up, or, for `llm`, by `conversation`, on which we depend.
+_ALWAYS_THERE = {"homeassistant", "llm"}
+
+
+class _Manifest(BaseModel):
+    """The keys of a custom integration's manifest that we use, and no other."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    domain: str
+    name: str
+    after_dependencies: list[str]
+    codeowners: list[str]
+    config_flow: bool
+    dependencies: list[str]
+    documentation: HttpUrl
+    integration_type: str
+    iot_class: str
+    issue_tracker: HttpUrl
+    requirements: list[str]
+    version: str
+
+
+class _Hacs(BaseModel):
+    """The keys of `hacs.json` that we use, and no other."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    filename: str
+    hide_default_branch: bool
+    homeassistant: str
+    zip_release: bool
+
+
+def _manifest() -> _Manifest:
+    return _Manifest.model_validate_json((_INTEGRATION / "manifest.json").read_bytes())
+
+
+def _components_imported() -> set[str]:
+    """The integrations of Home Assistant that our code imports by name."""
+    modules: set[str] = set()
+    for path in _INTEGRATION.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            match node:
+                case ast.Import(names=names):
+                    modules |= {name.name for name in names}
+                case ast.ImportFrom(module="homeassistant.components", names=names):
+                    modules |= {f"homeassistant.components.{name.name}" for name in names}
+                case ast.ImportFrom(module=str(module), level=0):
+                    modules.add(module)
+                case _:
+                    pass
+    return {module.split(".")[2] for module in modules if module.startswith("homeassistant.components.")}
+
+
+def test_keys_stand_in_the_order_that_home_assistant_asks_for() -> None:
+    keys = list(json.loads((_INTEGRATION / "manifest.json").read_bytes()))
+    assert keys == ["domain", "name", *sorted(set(keys) - {"domain", "name"})]
+
+
+def test_version_is_the_one_of_the_project() -> None:
+    project = (_REPOSITORY / "pyproject.toml").read_text()
+    assert f'\nversion = "{_manifest().version}"\n' in project
+    assert AwesomeVersion(_manifest().version).strategy == "SemVer"
+
+
+@pytest.mark.usefixtures("enable_custom_integrations")
+async def test_home_assistant_finds_the_integration_as_a_service_with_images(hass: HomeAssistant) -> None:
+    integration = await async_get_integration(hass, "chatterbox")
+
+    assert integration.file_path == _INTEGRATION
+    assert integration.name == "Chatterbox"
+    assert integration.config_flow
+    assert integration.integration_type == "service"
+    assert integration.has_branding
+
+
+def test_every_component_that_is_imported_is_declared() -> None:
+    manifest = _manifest()
+    declared = {*manifest.dependencies, *manifest.after_dependencies}
+    assert _components_imported() - declared <= _ALWAYS_THERE
+
+
+@pytest.mark.parametrize("requirement", map(Requirement, _manifest().requirements), ids=str)
+def test_requirement_admits_what_home_assistant_pins(requirement: Requirement) -> None:
+    pins = {
+        canonicalize_name(pin.name): pin.specifier
+        for line in _CONSTRAINTS.read_text().splitlines()
+        if line and not line.startswith("#")
+        for pin in [Requirement(line)]
+    }
+    [pinned] = [str(pin.version) for pin in pins[canonicalize_name(requirement.name)] if pin.operator == "=="]
+    assert requirement.specifier.contains(pinned)
+
+
+def test_hacs_offers_the_archive_to_the_versions_that_are_tested() -> None:
+    hacs = _Hacs.model_validate_json((_REPOSITORY / "hacs.json").read_bytes())
+
+    assert hacs.name == _manifest().name
+    assert hacs.zip_release
+    assert hacs.filename == "chatterbox.zip"
+    assert AwesomeVersion(hacs.homeassistant) <= AwesomeVersion(running_version)
+
+
+@pytest.mark.parametrize(
+    ("stem", "width", "height"),
+    [("icon", 256, 256), ("logo", 808, 128), ("dark_logo", 808, 128)],
+)
+@pytest.mark.parametrize("scale", [1, 2])
+def test_image_has_the_size_that_home_assistant_shows(stem: str, width: int, height: int, scale: int) -> None:
+    name = f"{stem}{'' if scale == 1 else '@2x'}.png"
+    image = (_INTEGRATION / "brand" / name).read_bytes()
+
+    assert name in ALLOWED_IMAGES
+    assert image.startswith(b"\x89PNG\r\n\x1a\n")
+    assert struct.unpack(">II", image[16:24]) == (width * scale, height * scale)
