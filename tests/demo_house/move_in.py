@@ -1,0 +1,29 @@
+"""Sets up a demo house in a running `hass`, and looks at the states in it."""
+
+from collections.abc import Mapping
+
+from homeassistant.core import HomeAssistant, State
+from homeassistant.setup import async_setup_component
+from pydantic import JsonValue
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.demo_house.const import CONF_HOUSE, CONF_SETUP, DOMAIN
+from custom_components.demo_house.house import House
+
+
+async def move_in(hass: HomeAssistant, house: str, setup: Mapping[str, JsonValue] | None = None) -> MockConfigEntry:
+    """Build the house of a file's text, with `setup` merged into it; return its loaded config entry."""
+    assert await async_setup_component(hass, "homeassistant", {})
+    entry = MockConfigEntry(domain=DOMAIN, title="Demo house", data={CONF_HOUSE: house, CONF_SETUP: dict(setup or {})})
+    entry.add_to_hass(hass)
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done()
+    return entry
+
+
+def states_of(hass: HomeAssistant, entry: MockConfigEntry) -> list[State]:
+    """Return the states of the house's entities, in the order of its file; an entity without one fails the test."""
+    house: House = entry.runtime_data
+    states = [hass.states.get(entity.id) for entity in house.entities]
+    assert all(states)
+    return [state for state in states if state]
