@@ -40,6 +40,10 @@ sun:
 
 logger:
   default: warning
+  logs:
+    # A demo plays no sound and has no camera; that it lacks the libraries for them is no news.
+    haffmpeg: critical
+    homeassistant.components.camera.img_util: critical
 
 recorder:
   commit_interval: 1
@@ -104,7 +108,7 @@ def write_configuration(folder: Path, configuration: Configuration) -> None:
 
 
 def local_time_zone() -> str:
-    """Return the IANA name of this machine's time zone, so that the house tells its owner's time; UTC if it has none."""
+    """Return the IANA name of this machine's time zone, UTC if it has none: the house tells its owner's time."""
     candidates = (os.environ.get("TZ", ""), str(Path("/etc/localtime").resolve()).partition("zoneinfo/")[2])
     return next((name for name in candidates if "/" in name and not name.startswith((":", "/"))), "UTC")
 

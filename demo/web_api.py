@@ -38,7 +38,7 @@ class _Token(BaseModel):
     token_type: Literal["Bearer"]
 
 
-class CommandRefused(DemoError):
+class RequestRefusedError(DemoError):
     """Home Assistant answered a request with an error."""
 
     def __init__(self, request: str, code: str, message: str) -> None:
@@ -109,8 +109,7 @@ class HomeAssistantClient:
 
     async def post[T](self, path: str, body: Mapping[str, JsonValue], as_type: type[T]) -> T:
         """Return the JSON answer to a JSON request."""
-        async with self._session.post(f"{self._url}{path}", json=body) as response:
-            return await _answer(response, as_type)
+        return await post_json(self._session, f"{self._url}{path}", body, as_type)
 
     async def command[T](self, command: str, as_type: type[T], /, **fields: JsonValue) -> T:
         """Return the result of a WebSocket command."""
@@ -143,7 +142,7 @@ class HomeAssistantClient:
         finally:
             del self._results[message_id]
         if reply.error is not None:
-            raise CommandRefused(command, reply.error.code, reply.error.message)
+            raise RequestRefusedError(command, reply.error.code, reply.error.message)
         return reply
 
     async def _read(self) -> None:
@@ -172,21 +171,29 @@ class HomeAssistantClient:
 
 
 async def post_json[T](session: aiohttp.ClientSession, url: str, body: Mapping[str, JsonValue], as_type: type[T]) -> T:
-    """Return the JSON answer to a JSON request that needs no sign-in."""
-    async with session.post(url, json=body) as response:
+    """Return the JSON answer to a JSON request."""
+    async with _lost_connections_told(), session.post(url, json=body) as response:
         return await _answer(response, as_type)
 
 
 async def post_form[T](session: aiohttp.ClientSession, url: str, fields: Mapping[str, str], as_type: type[T]) -> T:
-    """Return the JSON answer to a form that needs no sign-in."""
-    async with session.post(url, data=fields) as response:
+    """Return the JSON answer to a form."""
+    async with _lost_connections_told(), session.post(url, data=fields) as response:
         return await _answer(response, as_type)
+
+
+@contextlib.asynccontextmanager
+async def _lost_connections_told() -> AsyncIterator[None]:
+    try:
+        yield
+    except (aiohttp.ClientError, TimeoutError) as error:
+        raise DemoError(f"Home Assistant cannot be reached any more: {str(error) or type(error).__name__}") from error
 
 
 async def _answer[T](response: aiohttp.ClientResponse, as_type: type[T]) -> T:
     text = await response.text()
     if not response.ok:
-        raise CommandRefused(f"POST {response.url.path}", str(response.status), text)
+        raise RequestRefusedError(f"POST {response.url.path}", str(response.status), text)
     try:
         return TypeAdapter(as_type).validate_json(text)
     except ValidationError as error:

@@ -85,12 +85,18 @@ class ScriptedChatCompletions:
         except ValidationError as error:
             return _error(HTTPStatus.BAD_REQUEST, str(error))
         self.requests.append(ReceivedRequest(authorization=request.headers.get("Authorization"), body=body))
+        return self._refusal(request, asked) or await self._answer(request, asked)
+
+    def _refusal(self, request: web.Request, asked: _ChatRequest) -> web.StreamResponse | None:
         if not self._authorized(request):
             return _error(HTTPStatus.UNAUTHORIZED, "Incorrect API key provided.")
         if asked.model not in self._script.models:
             return _error(HTTPStatus.NOT_FOUND, f"The model {asked.model!r} does not exist.")
         if not asked.stream:
             return _error(HTTPStatus.BAD_REQUEST, "This server only streams.")
+        return None
+
+    async def _answer(self, request: web.Request, asked: _ChatRequest) -> web.StreamResponse:
         match self._take_answer():
             case ScriptedAnswer() as answer:
                 return await _stream(request, asked, answer)

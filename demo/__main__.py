@@ -1,0 +1,140 @@
+"""Runs the demo: starts Home Assistant, makes the home, then talks or waits for a person to do so.
+
+The only module that prints; what a program would read goes to stdout, everything else to stderr.
+"""
+
+import asyncio
+import contextlib
+import difflib
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from demo.arguments import DemoOptions, read_arguments
+from demo.configuration import Configuration, write_configuration
+from demo.conversation import Conversation
+from demo.errors import DemoError
+from demo.home import set_up_assistant, set_up_house, states
+from demo.home_assistant import RunningHomeAssistant, check_port, free_port, running_home_assistant
+from demo.owner import Owner, create_owner
+from demo.printing import state_as_json, state_as_text, turn_as_json, turn_as_text
+from demo.web_api import HomeAssistantClient
+
+INTERRUPTED = 130
+"""The exit code of a program that Ctrl-C ended, by convention of shells."""
+_ASSIST_PAGE = "/home/overview?conversation=1"
+"""The page of the house, with the Assist dialog open."""
+
+
+async def run(options: DemoOptions) -> None:
+    """Do what the options ask for. Raises `DemoError` when it cannot be done."""
+    with tempfile.TemporaryDirectory(prefix="chatterbox-demo-", ignore_cleanup_errors=True) as temporary:
+        folder = Path(temporary)
+        port = _port(options)
+        write_configuration(folder, Configuration(port=port))
+        _start_log(options.log)
+        _tell(f"demo: starting Home Assistant; its log goes to {options.log}")
+        async with running_home_assistant(folder, port, options.log) as home_assistant:
+            async with _home(home_assistant, options) as (client, pipeline_id):
+                if options.sentences:
+                    await _talk(client, pipeline_id, options)
+                    return
+            restart = await _wait_for_people(home_assistant)
+        while restart:
+            _tell("demo: Home Assistant starts again, as somebody asked it to")
+            async with running_home_assistant(folder, port, options.log) as home_assistant:
+                restart = await _wait_for_people(home_assistant)
+
+
+@contextlib.asynccontextmanager
+async def _home(
+    home_assistant: RunningHomeAssistant, options: DemoOptions
+) -> AsyncIterator[tuple[HomeAssistantClient, str]]:
+    """Make the home; hold the owner's connection until the block is left."""
+    code = await create_owner(home_assistant.url, Owner())
+    async with HomeAssistantClient.connected(home_assistant.url, code) as client:
+        await set_up_house(client)
+        pipeline_id = await set_up_assistant(client, options.server)
+        yield client, pipeline_id
+
+
+async def _talk(client: HomeAssistantClient, pipeline_id: str, options: DemoOptions) -> None:
+    known = await states(client)
+    for entity_id in options.states:
+        _check_entity(entity_id, list(known))
+    conversation = await Conversation.started(client, pipeline_id)
+    for sentence in options.sentences:
+        turn = await conversation.say(sentence)
+        _print(turn_as_json(turn) if options.as_json else f"{turn_as_text(turn)}\n")
+    known = await states(client)
+    for entity_id in options.states:
+        _print((state_as_json if options.as_json else state_as_text)(known[entity_id]))
+
+
+async def _wait_for_people(home_assistant: RunningHomeAssistant) -> bool:
+    """Say where the page is; return when Home Assistant wants to be started again."""
+    _print(f"Open {home_assistant.url}{_ASSIST_PAGE}")
+    _tell(
+        "demo: you are signed in as the owner of the house. Try: turn on the kitchen lights; what's the weather;\n"
+        "demo: is the garage door open; add milk to the shopping list. Ctrl-C ends it."
+    )
+    if await home_assistant.ended():
+        return True
+    raise DemoError(f"Home Assistant ended by itself. Its log: {home_assistant.log}")
+
+
+def _port(options: DemoOptions) -> int:
+    if options.port is None:
+        return free_port()
+    check_port(options.port)
+    return options.port
+
+
+def _start_log(log: Path) -> None:
+    """Make an empty log file."""
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_bytes(b"")
+    except OSError as error:
+        raise DemoError(f"The log {log} cannot be written ({error.strerror}). Choose another --log.") from error
+
+
+def _check_entity(entity_id: str, known: list[str]) -> None:
+    if entity_id in known:
+        return
+    similar = difflib.get_close_matches(entity_id, known, n=3, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(similar)}?" if similar else "Its page lists them all under Settings."
+    raise DemoError(f"--state: the house has no {entity_id!r}. {hint}")
+
+
+async def _run_until_stopped(options: DemoOptions) -> int:
+    """Run the demo; turn Ctrl-C and its siblings into an orderly end. Return the exit code."""
+    work = asyncio.ensure_future(run(options))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, work.cancel)
+    try:
+        await work
+    except DemoError as error:
+        _tell(f"demo: {error}")
+        return 1
+    except asyncio.CancelledError:
+        _tell("demo: stopped")
+        return INTERRUPTED if options.sentences else 0
+    return 0
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def _tell(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(_run_until_stopped(read_arguments(sys.argv[1:]))))

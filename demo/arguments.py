@@ -1,0 +1,119 @@
+"""The command line of the demo: what a person may ask for, and what does not go together.
+
+Knows the options; must not know how any of them is done.
+"""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from demo.configuration import REPOSITORY
+from demo.home import ChatCompletionsServer
+
+DEFAULT_LOG = REPOSITORY / ".demo" / "home-assistant.log"
+
+_DESCRIPTION = """\
+Starts a real Home Assistant with a demo house whose voice assistant is Chatterbox, and prints the address of its page:
+open it and talk. With --say, runs the sentences without a browser and exits.
+
+Every run starts the same house afresh; whatever you change in it is gone with Ctrl-C. The page and the house can be
+reached from this machine only, and whoever uses this machine is signed in as the owner. Without --base-url nothing
+leaves this machine."""
+
+_EPILOG = """\
+examples:
+  script/demo
+  script/demo --say "turn on the kitchen lights" --say "turn them off again" --state light.kitchen_ceiling
+  script/demo --base-url http://127.0.0.1:8080/v1 --model my-model --say "is anything still on upstairs?"
+
+exit codes: 0 done, 1 it could not be done (the reason is printed), 2 the command line is wrong, 130 stopped by Ctrl-C
+while sentences were still to be said"""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoOptions:
+    """What was asked for."""
+
+    sentences: tuple[str, ...]
+    states: tuple[str, ...]
+    as_json: bool
+    server: ChatCompletionsServer | None
+    port: int | None
+    log: Path
+
+
+def read_arguments(arguments: Sequence[str]) -> DemoOptions:
+    """Return what `arguments` ask for; print what is wrong with them and exit with code 2 otherwise."""
+    parser = _parser()
+    read = parser.parse_args(arguments, namespace=_Arguments())
+    if (problem := _problem(read)) is not None:
+        parser.error(problem)
+    server = ChatCompletionsServer(read.base_url, read.model, read.api_key) if read.base_url is not None else None
+    return DemoOptions(
+        sentences=tuple(read.say),
+        states=tuple(read.state),
+        as_json=read.json,
+        server=server,
+        port=read.port,
+        log=read.log.absolute(),
+    )
+
+
+class _Arguments(argparse.Namespace):
+    say: list[str]
+    state: list[str]
+    json: bool
+    base_url: str | None
+    model: str | None
+    api_key: str | None
+    port: int | None
+    log: Path
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="script/demo",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    talk = parser.add_argument_group("without a browser")
+    talk.add_argument("--say", metavar="TEXT", action="append", default=[], help="a sentence; repeat it to go on")
+    talk.add_argument("--json", action="store_true", help="print one JSON object per turn, then one per --state")
+    talk.add_argument(
+        "--state", metavar="ENTITY_ID", action="append", default=[], help="print this state at the end; repeatable"
+    )
+    model = parser.add_argument_group("with a model, instead of Home Assistant's own offline understanding")
+    model.add_argument("--base-url", metavar="URL", help="a Chat Completions server, such as http://127.0.0.1:8080/v1")
+    model.add_argument("--model", metavar="NAME", help="its model; may be left out when the server has only one")
+    model.add_argument("--api-key", metavar="KEY", help="its key, when it asks for one")
+    parser.add_argument("--port", type=int, help="the port of the page; default: any free one")
+    parser.add_argument(
+        "--log", type=Path, metavar="FILE", default=DEFAULT_LOG, help="Home Assistant's own log; default: %(default)s"
+    )
+    return parser
+
+
+def _problem(read: _Arguments) -> str | None:
+    """Return what does not go together, in words."""
+    if not read.say and (read.json or read.state):
+        return "--json and --state tell about sentences: add --say TEXT"
+    if any(not sentence.strip() for sentence in read.say):
+        return "--say needs a sentence, not an empty text"
+    if read.base_url is None and (read.model is not None or read.api_key is not None):
+        return "--model and --api-key need a server: add --base-url URL"
+    if read.base_url is not None and not _is_web_address(read.base_url):
+        return f"--base-url {read.base_url!r} is not a web address; it looks like http://127.0.0.1:8080/v1"
+    if read.port is not None and not 1 <= read.port <= 65535:  # noqa: PLR2004 - the range of TCP ports
+        return "--port must be between 1 and 65535"
+    return None
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname)

@@ -1,0 +1,146 @@
+"""A home to talk to, made in a fresh Home Assistant: the demo house, Chatterbox and an Assist pipeline.
+
+Knows which settings of Home Assistant make an assistant; must not know how Home Assistant runs or what is said.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, JsonValue, RootModel
+
+from demo.config_flow_client import CreatedEntry, Step, answer, choose, entry_of, offered_values, open_flow
+from demo.configuration import REPOSITORY
+from demo.errors import DemoError
+from demo.web_api import HomeAssistantClient
+
+HOUSE_FILE = REPOSITORY / "demo" / "house.yaml"
+CHATTERBOX = "chatterbox"
+RUNNING_TIMEOUT_SECONDS = 60.0
+_VOICE_SETTINGS = (
+    "stt_engine",
+    "stt_language",
+    "tts_engine",
+    "tts_language",
+    "tts_voice",
+    "wake_word_entity",
+    "wake_word_id",
+)
+"""What a pipeline that is typed to does not need."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatCompletionsServer:
+    """The server whose model answers, when it is not the offline provider."""
+
+    base_url: str
+    model: str | None = None
+    api_key: str | None = None
+
+
+class _Ignored(RootModel[JsonValue]):
+    """An answer that says nothing but that it was done."""
+
+
+class _Area(BaseModel):
+    area_id: str
+
+
+class _CoreConfiguration(BaseModel):
+    state: str
+    version: str
+
+
+class _Entity(BaseModel):
+    entity_id: str
+    config_entry_id: str | None
+
+
+class _Pipeline(BaseModel):
+    id: str
+
+
+class State(BaseModel):
+    """The state of an entity."""
+
+    entity_id: str
+    state: str
+    attributes: dict[str, JsonValue]
+
+
+async def wait_until_running(client: HomeAssistantClient) -> str:
+    """Return Home Assistant's version once everything that it starts with has started."""
+    started = await client.subscribe("subscribe_events", event_type="homeassistant_started")
+    configuration = await client.command("get_config", _CoreConfiguration)
+    if configuration.state != "RUNNING":
+        try:
+            await started.next(dict[str, JsonValue], RUNNING_TIMEOUT_SECONDS)
+        except TimeoutError as error:
+            raise DemoError(f"Home Assistant was not ready after {RUNNING_TIMEOUT_SECONDS:.0f} s.") from error
+    return configuration.version
+
+
+async def set_up_house(client: HomeAssistantClient, house_file: Path = HOUSE_FILE) -> None:
+    """Build the demo house in place of the three rooms that every new Home Assistant has."""
+    version = await wait_until_running(client)
+    for area in await client.command("config/area_registry/list", list[_Area]):
+        await client.command("config/area_registry/delete", _Ignored, area_id=area.area_id)
+    form = await open_flow(client, "demo_house")
+    await entry_of(client, "demo_house", await answer(client, form, {"house_file": str(house_file)}))
+    # What finishing the onboarding in a browser leaves behind; without it every page starts with an announcement.
+    await client.command("frontend/set_system_data", _Ignored, key="core", value={"onboarded_version": version})
+
+
+async def set_up_assistant(client: HomeAssistantClient, server: ChatCompletionsServer | None) -> str:
+    """Add Chatterbox, offline or with a server, and make it the assistant of the house; return the pipeline's id."""
+    entry = await (_add_offline_service(client) if server is None else _add_server(client, server))
+    agent = await _agent_of(client, entry)
+    pipeline = await client.command(
+        "assist_pipeline/pipeline/create",
+        _Pipeline,
+        name="Chatterbox",
+        language="en",
+        conversation_engine=agent,
+        conversation_language="en",
+        prefer_local_intents=False,
+        **dict.fromkeys(_VOICE_SETTINGS),
+    )
+    await client.command("assist_pipeline/pipeline/set_preferred", _Ignored, pipeline_id=pipeline.id)
+    return pipeline.id
+
+
+async def _add_offline_service(client: HomeAssistantClient) -> CreatedEntry:
+    menu = await open_flow(client, CHATTERBOX)
+    return await entry_of(client, CHATTERBOX, await choose(client, menu, "offline"))
+
+
+async def _add_server(client: HomeAssistantClient, server: ChatCompletionsServer) -> CreatedEntry:
+    menu = await open_flow(client, CHATTERBOX)
+    form = await choose(client, menu, "openai_chat")
+    fields: dict[str, JsonValue] = {"base_url": server.base_url}
+    if server.api_key is not None:
+        fields["api_key"] = server.api_key
+    step = await answer(client, form, fields)
+    if step.step_id == "model" and not step.errors:
+        step = await answer(client, step, {"model": server.model or _only_model(server, step)})
+    return await entry_of(client, CHATTERBOX, step)
+
+
+def _only_model(server: ChatCompletionsServer, step: Step) -> str:
+    """Return the one model that the dialog offers; `DemoError` when there is a choice to make."""
+    models = offered_values(step, "model")
+    if len(models) == 1:
+        return models[0]
+    raise DemoError(f"Choose a --model; the server at {server.base_url} has: {', '.join(models) or 'none it tells of'}")
+
+
+async def _agent_of(client: HomeAssistantClient, entry: CreatedEntry) -> str:
+    """Return the entity id of the conversation agent that came with the entry."""
+    for entity in await client.command("config/entity_registry/list", list[_Entity]):
+        if entity.config_entry_id == entry.entry_id and entity.entity_id.startswith("conversation."):
+            return entity.entity_id
+    raise DemoError(f"Chatterbox was added, but brought no conversation agent (its state: {entry.state}).")
+
+
+async def states(client: HomeAssistantClient) -> dict[str, State]:
+    """Return every state of the home, by entity id."""
+    return {state.entity_id: state for state in await client.command("get_states", list[State])}

@@ -1,0 +1,84 @@
+"""What the demo prints about turns and states: text for people, or one JSON object a line for programs.
+
+Knows reports and states; must not know where they come from or where the lines go.
+"""
+
+import json
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from demo.conversation import CallReport, TurnReport
+from demo.home import State
+
+_JSON_KEYS = {"input", "phases", "tool_calls", "speech", "stop_reason", "usage", "duration_ms"}
+_RESULT_CHARACTERS = 300
+"""A longer tool result is cut for people; JSON has all of it."""
+_STEPS = {
+    "RECEIVE_INPUT": "heard",
+    "LLM_INFERENCE": "thought",
+    "TOOL_DECISION": "decided",
+    "TOOL_EXECUTION": "ran tools",
+    "RESULT_AGGREGATION": "collected results",
+    "APPROVAL_INTERRUPT": "asked for a yes",
+    "CLIENT_INTERRUPT": "handed back to the caller",
+    "RESPONSE_COMPOSITION": "composed",
+    "OUTPUT": "answered",
+}
+
+
+def turn_as_json(turn: TurnReport) -> str:
+    """Return one line of JSON."""
+    return turn.model_dump_json(include=_JSON_KEYS)
+
+
+def state_as_json(state: State) -> str:
+    """Return one line of JSON."""
+    return state.model_dump_json()
+
+
+def turn_as_text(turn: TurnReport) -> str:
+    """Return the walk of a turn as a person would like to read it."""
+    return "\n".join(_turn_lines(turn))
+
+
+def state_as_text(state: State) -> str:
+    """Return the state, and the attributes that change with it."""
+    name = state.attributes.get("friendly_name", state.entity_id)
+    return f"{state.entity_id} is {state.state} ({name})"
+
+
+def _turn_lines(turn: TurnReport) -> Iterator[str]:
+    yield f"You         {turn.input}"
+    yield f"  walk      {' → '.join(_STEPS.get(phase, phase) for phase in turn.phases)}"
+    for call in turn.tool_calls:
+        yield f"  tool      {_call_as_text(call)}"
+        yield f"    {'failed' if call.is_error else 'gave  '}  {_shortened(_compact(call.result))}"
+    yield f"  end       {_end_as_text(turn)}"
+    yield f"Chatterbox  {turn.speech}"
+
+
+def _call_as_text(call: CallReport) -> str:
+    match call.arguments:
+        case dict() as arguments:
+            return f"{call.name}({', '.join(f'{name}: {_compact(value)}' for name, value in arguments.items())})"
+        case other:
+            return f"{call.name}({_compact(other)})"
+
+
+def _end_as_text(turn: TurnReport) -> str:
+    parts = [turn.stop_reason.replace("_", " "), f"{turn.duration_ms:.0f} ms", _counted(turn.iterations, "inference")]
+    parts += [f"{count} {kind.replace('_', ' ')}" for kind, count in turn.usage.items() if count]
+    return ", ".join(parts)
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
+def _compact(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _RESULT_CHARACTERS else f"{text[:_RESULT_CHARACTERS]}…"
