@@ -6,7 +6,7 @@ assistant message whose `MessageDone` comes next; every call of a finished messa
 exactly one `ToolFinished`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from .errors import AgentError
@@ -64,13 +64,11 @@ class PendingApproval:
     id: str
     calls: tuple[GatedCall, ...]
     expires_at: float
-    """Seconds on the clock of the loop that asked."""
+    """Seconds since the epoch."""
     iterations: int
     """Inferences used so far."""
     tool_calls: int
     """Tool calls run so far."""
-    usage: Usage
-    """Tokens of the turn so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +166,10 @@ class CompletionResult:
     """The end of one inference: always the last event of a provider's stream."""
 
     finish_reason: FinishReason
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
 
 
-type ProviderEvent = (
-    TextDelta | ReasoningDelta | ToolCallReady | ProviderSwitched | CompletionResult
-)
+type ProviderEvent = TextDelta | ReasoningDelta | ToolCallReady | ProviderSwitched | CompletionResult
 
 type TurnEvent = (
     PhaseEntered

@@ -125,9 +125,7 @@ class Hooks(Protocol):
         """See a call before it runs."""
         return None
 
-    async def post_tool_use(
-        self, call: ToolCall, result: ToolResult
-    ) -> Deny | Rewrite[str] | None:
+    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:
         """See a result before the model does. Deny hides it; the tool has run."""
         return None
 

@@ -1,0 +1,165 @@
+"""What becomes of a tool call: run it, ask first, hand it out, or answer it ourselves.
+
+Pure. Finds the tool a model meant, fits the arguments and applies the turn's rules that
+need no one else's opinion. Knows tools and transcripts; never runs anything.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from .arguments import UnusableArguments, read_arguments
+from .messages import (
+    AssistantMessage,
+    JsonObject,
+    Message,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    canonical_json,
+)
+
+_RECORDED_LENGTH: Final = 1_000
+"""Characters kept of arguments that cannot be understood."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runnable:
+    """Run it with these arguments."""
+
+    tool: ToolDefinition
+    arguments: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """Run it once a person says yes."""
+
+    tool: ToolDefinition
+    arguments: JsonObject
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForClient:
+    """The caller of the turn runs it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Do not run it: this is its result."""
+
+    result: ToolResult
+
+
+type Verdict = Runnable | Gated | ForClient | Settled
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCall:
+    """A call in the form in which it is recorded, and what becomes of it."""
+
+    call: ToolCall
+    verdict: Verdict
+
+
+def settle(call: ToolCall, content: str, *, is_error: bool = True) -> JudgedCall:
+    """Answer a call without running it."""
+    result = ToolResult(call.id, call.name, content, is_error=is_error, synthetic=True)
+    return JudgedCall(call, Settled(result))
+
+
+def find_tool(name: str, tools: Sequence[ToolDefinition]) -> ToolDefinition | None:
+    """Return the one tool that a name means, or None.
+
+    The exact name wins; then the only tool that has it but for case or for the prefix
+    before a double underscore (Home Assistant put one before its tools in 2026.9).
+    """
+    for tool in tools:
+        if tool.name == name:
+            return tool
+    spoken = name.strip().casefold()
+    for spelling in (_folded, _bare):
+        matches = [tool for tool in tools if spelling(tool.name) == spelling(spoken)]
+        if len(matches) == 1:
+            return matches[0]
+    return None
+
+
+def _folded(name: str) -> str:
+    return name.casefold()
+
+
+def _bare(name: str) -> str:
+    return name.casefold().rpartition("__")[2]
+
+
+def judge(
+    call: ToolCall,
+    tools: Sequence[ToolDefinition],
+    allowed: frozenset[str] | None,
+    earlier: Iterable[Message],
+) -> JudgedCall:
+    """Apply the rules that depend on the call, the offered tools and the turn so far.
+
+    `earlier` holds the messages of this turn before the call, calls of its own message
+    included (as a message that is still open).
+    """
+    tool = find_tool(call.name, tools)
+    if tool is None:
+        offered = ", ".join(sorted(tool.name for tool in tools)) or "none"
+        return settle(_shortened(call), f"There is no tool {call.name[:64]!r}. Tools: {offered}.")
+    call = replace(call, name=tool.name)
+    if allowed is not None and tool.name not in allowed:
+        return settle(_shortened(call), f"The tool {tool.name} is not allowed in this request.")
+    if tool.client:
+        return JudgedCall(call, ForClient())
+    try:
+        arguments = read_arguments(call.arguments, tool.parameters)
+    except UnusableArguments as err:
+        return settle(_shortened(call), str(err))
+    call = replace(call, arguments=canonical_json(arguments))
+    first = None if tool.repeatable else _same_call(call, tool, tools, earlier)
+    if first is not None:
+        return settle(call, _already_answered(first), is_error=first.is_error)
+    return JudgedCall(call, Runnable(tool, arguments))
+
+
+def _shortened(call: ToolCall) -> ToolCall:
+    return replace(call, arguments=call.arguments[:_RECORDED_LENGTH])
+
+
+def _already_answered(first: ToolResult) -> str:
+    if first.is_error:
+        return "Not run again: the same call already failed in this turn. Do something else."
+    return "Not run again: the same call already ran in this turn. Use its result and answer."
+
+
+def _same_call(
+    call: ToolCall,
+    tool: ToolDefinition,
+    tools: Sequence[ToolDefinition],
+    earlier: Iterable[Message],
+) -> ToolResult | None:
+    """Return the result that an identical call of this turn already has, or will have.
+
+    A reading is worth repeating once something was changed since.
+    """
+    reads = {t.name for t in tools if t.annotations.read_only}
+    results: dict[str, ToolResult] = {}
+    same: ToolCall | None = None
+    for message in earlier:
+        match message:
+            case ToolResult():
+                results[message.call_id] = message
+            case AssistantMessage():
+                for other in message.tool_calls:
+                    if (other.name, other.arguments) == (call.name, call.arguments):
+                        same = same or other
+                    elif tool.annotations.read_only and other.name not in reads:
+                        same = None
+            case _:
+                pass
+    if same is None:
+        return None
+    return results.get(same.id) or ToolResult(same.id, same.name, "", synthetic=True)

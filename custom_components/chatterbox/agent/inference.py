@@ -1,0 +1,171 @@
+"""One inference: asks the model, and judges each call as soon as it is complete.
+
+Reading calls start while the model still writes. Knows providers, hooks and the tool
+runner; what comes after the inference is `next_step`'s to say.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Final, assert_never
+
+from .calls import Gated, JudgedCall, Runnable, settle
+from .errors import ProviderError, ProviderReplyInvalid
+from .events import (
+    CompletionResult,
+    MessageDone,
+    Phase,
+    PhaseEntered,
+    ProviderEvent,
+    ProviderSwitched,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+    ToolStarted,
+    TurnEvent,
+    UsageReported,
+)
+from .execution import ToolRunner
+from .hooks import HookChain
+from .judgement import judge_call
+from .messages import AssistantMessage, ToolCall, canonical_json
+from .protocols import Ask, CompletionRequest, Deny, LLMProvider, Rewrite
+from .turn import CallModel, TurnState
+
+_LAST_CALL_DIRECTIVE: Final = (
+    "Tools can no longer be used in this turn. Answer now, from what is known."
+    " Say briefly what was done and what was not."
+)
+
+
+class OutOfTime(Exception):
+    """The deadline of the turn came while the model was writing."""
+
+
+@dataclass(slots=True)
+class Inference:
+    """One model call of a turn. `state` is the turn's state as it goes on."""
+
+    provider: LLMProvider
+    hooks: HookChain
+    runner: ToolRunner
+    remaining: Callable[[], float]
+    """Tells how many seconds the turn has left."""
+    state: TurnState
+    _text: str = ""
+    _reasoning: str = ""
+
+    async def stream(self, step: CallModel) -> AsyncGenerator[TurnEvent]:
+        """Yield what the model does; afterwards `state` holds its calls or its answer."""
+        yield PhaseEntered(Phase.LLM_INFERENCE)
+        self.state = replace(
+            self.state,
+            iterations=self.state.iterations + 1,
+            last_call=step.last_call,
+            finish_reason=None,
+        )
+        hold = self.hooks.hold_speech
+        try:
+            async with (
+                aclosing(self.provider.stream(self._request(step))) as stream,
+                aclosing(self._follow(stream)) as events,
+            ):
+                async for event in events:
+                    if not (hold and isinstance(event, TextDelta)):
+                        yield event
+        except ProviderError as err:
+            self.state = replace(self.state, failure=err)
+        except OutOfTime:
+            self.state = replace(self.state, out_of_time=True)
+        if hold and self._text:
+            self._text = await self._cleared_for_speech(self._text)
+            yield TextDelta(self._text)
+        calls = tuple(judged.call for judged in self.state.open_calls)
+        message = AssistantMessage(self._text, self._reasoning, calls)
+        if calls:
+            yield MessageDone(message)
+        else:
+            self.state = replace(self.state, answer=message)
+        yield PhaseEntered(Phase.TOOL_DECISION)
+
+    def _request(self, step: CallModel) -> CompletionRequest:
+        turn = self.state.turn
+        return CompletionRequest(
+            turn.instructions,
+            turn.history + self.state.messages,
+            tuple(sorted(turn.tools, key=lambda tool: tool.name)),
+            step.tool_choice,
+            _LAST_CALL_DIRECTIVE if step.last_call else "",
+        )
+
+    async def _follow(self, stream: AsyncGenerator[ProviderEvent]) -> AsyncGenerator[TurnEvent]:
+        while True:
+            match event := await self._next(stream):
+                case TextDelta(text):
+                    self._text += text
+                    yield event
+                case ReasoningDelta(text):
+                    self._reasoning += text
+                    yield event
+                case ProviderSwitched():
+                    yield event
+                case ToolCallReady(call):
+                    judged = await self._judge(call)
+                    self.state = replace(self.state, open_calls=(*self.state.open_calls, judged))
+                    yield ToolCallReady(judged.call)
+                    if self._start_early(judged):
+                        yield ToolStarted(judged.call)
+                case CompletionResult(finish_reason, usage):
+                    self.state = replace(self.state, finish_reason=finish_reason, usage=self.state.usage + usage)
+                    yield UsageReported(usage)
+                    return
+                case _:
+                    assert_never(event)
+
+    async def _next(self, stream: AsyncGenerator[ProviderEvent]) -> ProviderEvent:
+        bound = asyncio.timeout(self.remaining())
+        try:
+            async with bound:
+                return await anext(stream)
+        except StopAsyncIteration:
+            raise ProviderReplyInvalid("the stream ended without a finish") from None
+        except TimeoutError as err:
+            if not bound.expired():
+                raise
+            raise OutOfTime from err
+
+    async def _judge(self, call: ToolCall) -> JudgedCall:
+        judged = judge_call(self.state, call)
+        verdict = judged.verdict
+        if not isinstance(verdict, Runnable):
+            return judged
+        match await self.hooks.pre_tool_use(verdict.tool, deepcopy(verdict.arguments)):
+            case Deny(reason):
+                return settle(judged.call, reason)
+            case Ask(reason):
+                return JudgedCall(judged.call, Gated(verdict.tool, verdict.arguments, reason))
+            case Rewrite(arguments):
+                return judge_call(self.state, replace(judged.call, arguments=canonical_json(arguments)))
+            case None:
+                return judged
+
+    def _start_early(self, judged: JudgedCall) -> bool:
+        """Start a call that only reads, unless the caller may have to run its siblings."""
+        match judged.verdict:
+            case Runnable(tool) as verdict if tool.annotations.read_only:
+                if any(offered.client for offered in self.state.turn.tools):
+                    return False
+                return self.runner.start(judged.call, verdict)
+            case _:
+                return False
+
+    async def _cleared_for_speech(self, text: str) -> str:
+        match await self.hooks.pre_speech(text):
+            case Deny(reason):
+                return reason
+            case Rewrite(value):
+                return value
+            case None:
+                return text

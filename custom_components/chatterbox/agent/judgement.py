@@ -1,0 +1,63 @@
+"""Applies a turn's rules to a call: its id, its budget, and a person's decision.
+
+Pure. Adds to `calls.py` what depends on where the turn stands.
+"""
+
+from dataclasses import replace
+from itertools import count
+
+from .calls import JudgedCall, Runnable, judge, settle
+from .events import GatedCall
+from .messages import AssistantMessage, ToolCall, ToolChoiceMode
+from .turn import Approved, Denied, TurnState
+
+
+def judge_call(state: TurnState, call: ToolCall) -> JudgedCall:
+    """Give a call of the open message its own id and the verdict of the turn's rules."""
+    turn = state.turn
+    call = _with_own_id(state, call)
+    if state.last_call is not None or turn.tool_choice is ToolChoiceMode.NONE:
+        return settle(call, "Not run: no more tools in this turn. Answer from what is known.")
+    own = AssistantMessage(tool_calls=tuple(judged.call for judged in state.open_calls))
+    judged = judge(call, turn.tools, turn.allowed_tools, (*state.messages, own))
+    if not isinstance(judged.verdict, Runnable):
+        return judged
+    reserved = sum(isinstance(other.verdict, Runnable) for other in state.open_calls)
+    if state.tool_calls + reserved >= turn.limits.max_tool_calls:
+        return settle(judged.call, "Not run: this turn has used up its tool calls.")
+    return judged
+
+
+def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:
+    """Keep the id that the model gave, unless it gave none or one that is taken."""
+    taken = {
+        other.id
+        for message in (*state.turn.history, *state.messages)
+        if isinstance(message, AssistantMessage)
+        for other in message.tool_calls
+    } | {judged.call.id for judged in state.open_calls}
+    if call.id and call.id not in taken:
+        return call
+    numbered = (f"call_{len(taken) + extra}" for extra in count(1))
+    return replace(call, id=next(name for name in numbered if name not in taken))
+
+
+def decide_call(state: TurnState, gated: GatedCall, decision: Approved | Denied | None, *, expired: bool) -> JudgedCall:
+    """Bring a call that waited for a yes into the turn that has the answer.
+
+    It comes as a new call: the one that asked has its result already. It runs only as
+    exactly what was asked.
+    """
+    asked = replace(gated.call, id="")
+    judged = judge_call(state, asked)
+    match decision:
+        case None | Approved() if expired:
+            return settle(judged.call, "Not run: no yes came in time.")
+        case Approved() if judged.call.arguments == asked.arguments:
+            return judged
+        case Approved():
+            return settle(judged.call, "Not run: the tool has changed since the question. Ask again.")
+        case Denied(reason):
+            return settle(judged.call, f"Not run: the person said no. {reason}".rstrip())
+        case None:
+            return settle(judged.call, "Not run: no yes was given.")

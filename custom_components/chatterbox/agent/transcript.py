@@ -1,0 +1,103 @@
+"""A transcript that holds whatever happens: folded from events, repaired when handed in.
+
+Pure. The invariant that providers insist on stands here: every call of an assistant
+message has exactly one result, right after that message.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from .events import MessageDone, TextDelta, ToolCallReady, ToolFinished, TurnEvent
+from .messages import (
+    AssistantMessage,
+    Message,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+
+INTERRUPTED: Final = "The turn was interrupted before this result arrived. The call may have taken effect."
+NO_RESULT: Final = "No result was recorded for this call."
+
+
+def synthetic_result(call: ToolCall, content: str) -> ToolResult:
+    """Answer a call that has no result of its own."""
+    return ToolResult(call.id, call.name, content, is_error=True, synthetic=True)
+
+
+class TranscriptRecorder:
+    """Folds the events of a turn into messages.
+
+    Feed it every event, in order. After any event, also in the middle of a turn that will
+    never go on, `interrupted()` is a valid transcript of what happened so far.
+    """
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.messages: Transcript = ()
+        self._text = ""
+        self._calls: tuple[ToolCall, ...] = ()
+
+    def add(self, event: TurnEvent) -> None:
+        """Take in one event."""
+        match event:
+            case TextDelta():
+                self._text += event.text
+            case ToolCallReady():
+                self._calls += (event.call,)
+            case MessageDone():
+                self.messages += (event.message,)
+                self._text, self._calls = "", ()
+            case ToolFinished():
+                self.messages += (event.result,)
+            case _:
+                pass
+
+    def append(self, message: Message) -> None:
+        """Take in a message that no event announces: what the person said."""
+        self.messages += (message,)
+
+    def interrupted(self) -> Transcript:
+        """Return the messages so far, with what was cut off closed properly."""
+        messages = self.messages
+        if self._text or self._calls:
+            messages += (AssistantMessage(self._text, tool_calls=self._calls),)
+        return repair(messages, INTERRUPTED)
+
+
+def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
+    """Return the calls that have no result yet, in order."""
+    calls: dict[str, ToolCall] = {}
+    for message in messages:
+        match message:
+            case AssistantMessage():
+                calls |= {call.id: call for call in message.tool_calls}
+            case ToolResult():
+                calls.pop(message.call_id, None)
+            case _:
+                pass
+    return tuple(calls.values())
+
+
+def repair(messages: Iterable[Message], missing: str = NO_RESULT) -> Transcript:
+    """Return the messages so that every call has one result, right after its message.
+
+    Calls without a result get one that says `missing`; results without a call, or beyond
+    the first, are dropped; a result that stands too late is moved to its call. A valid
+    transcript comes back unchanged.
+    """
+    pending = list(messages)
+    results: dict[str, list[ToolResult]] = {}
+    for message in pending:
+        if isinstance(message, ToolResult):
+            results.setdefault(message.call_id, []).append(message)
+    repaired: list[Message] = []
+    for message in pending:
+        if isinstance(message, ToolResult):
+            continue
+        repaired.append(message)
+        if isinstance(message, AssistantMessage):
+            for call in message.tool_calls:
+                found = results.get(call.id)
+                repaired.append(found.pop(0) if found else synthetic_result(call, missing))
+    return tuple(repaired)

@@ -1,0 +1,258 @@
+"""The state machine of a turn: what comes in, what state is, and what to do next.
+
+All decisions of the loop stand in `next_step`. It is pure: it reads one immutable state
+and returns one step; `loop.py` does what the step says and folds what happened into the
+next state. Knows messages and verdicts on calls; no provider, no dispatcher, no clock.
+
+Rule of the file: a bound, a budget or a choice is a property of the state, never a branch
+of the driver.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, assert_never
+
+from .calls import ForClient, Gated, JudgedCall
+from .errors import ProviderError
+from .events import PendingApproval, StopReason
+from .messages import (
+    AssistantMessage,
+    FinishReason,
+    Message,
+    NamedTool,
+    ToolChoice,
+    ToolChoiceMode,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+    Usage,
+)
+
+_SHARE_BEFORE_LAST_CALL: Final = 0.75
+"""Part of the deadline after which the next inference has to be the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of a turn. Every one of them is at least one inference, call or moment."""
+
+    max_iterations: int = 10
+    """Inferences, the last answer included."""
+    max_tool_calls: int = 32
+    """Calls that run, not rounds."""
+    deadline: float = 60.0
+    """Seconds from the first event to the last."""
+    tool_timeout: float = 30.0
+    """Seconds that one tool, or one hook, may take."""
+    approval_expiry: float = 60.0
+    """Seconds that a question for a yes stays open."""
+
+    def __post_init__(self) -> None:
+        """Refuse bounds under which no turn could end well."""
+        for name in ("max_iterations", "max_tool_calls"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1")
+        for name in ("deadline", "tool_timeout", "approval_expiry"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be more than 0 seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """A person said yes to a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A person said no to a call."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAnswer:
+    """What became of a `PendingApproval`: a decision per call id; none means no."""
+
+    pending: PendingApproval
+    decisions: Mapping[str, Approved | Denied]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Everything a turn gets. The caller's history is read, never changed."""
+
+    user_text: str | None
+    """What the person said; None to continue after client tools or an approval."""
+    history: Transcript = ()
+    instructions: str = ""
+    tools: tuple[ToolDefinition, ...] = ()
+    tool_choice: ToolChoice = ToolChoiceMode.AUTO
+    allowed_tools: frozenset[str] | None = None
+    """Names that may run; None for all. Hides nothing from the model."""
+    limits: Limits = Limits()
+    approval: ApprovalAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnState:
+    """Where a turn stands."""
+
+    turn: Turn
+    messages: Transcript = ()
+    """What this turn added to the history, the user's words included."""
+    open_calls: tuple[JudgedCall, ...] = ()
+    """The calls of the last message that have no result yet."""
+    iterations: int = 0
+    """Inferences begun."""
+    tool_calls: int = 0
+    """Calls that were given to the dispatcher."""
+    elapsed: float = 0.0
+    """Seconds since the turn began."""
+    out_of_time: bool = False
+    """An inference was cut off by the deadline."""
+    usage: Usage = field(default_factory=Usage)
+    finish_reason: FinishReason | None = None
+    """Of the last inference."""
+    last_call: StopReason | None = None
+    """Why the last inference had to be the last, if it had to."""
+    answer: AssistantMessage | None = None
+    """A message of the model without calls, possibly cut short; not yet in `messages`."""
+    failure: ProviderError | None = None
+    prompt_denied: str | None = None
+    """Why a hook refused the user's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallModel:
+    """Run an inference."""
+
+    tool_choice: ToolChoice
+    last_call: StopReason | None = None
+    """Set when no tool may follow: the bound that is near."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecuteTools:
+    """Bring these calls to their results; those that are settled only need recording."""
+
+    calls: tuple[JudgedCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InterruptForApproval:
+    """End the turn with a question."""
+
+    calls: tuple[JudgedCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnToClient:
+    """End the turn; the caller runs these calls."""
+
+    calls: tuple[JudgedCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """End the turn. Calls that are still open get a result that says so."""
+
+    reason: StopReason
+
+
+type NextStep = CallModel | ExecuteTools | InterruptForApproval | ReturnToClient | Finish
+
+
+class IllegalState(AssertionError):
+    """A state that no walk of a turn can reach: a bug of the driver."""
+
+
+def next_step(state: TurnState) -> NextStep:
+    """Decide what comes next. Raises `IllegalState` for a state that no turn can be in."""
+    _check(state)
+    if state.prompt_denied is not None:
+        return Finish(StopReason.PROMPT_DENIED)
+    if state.failure is not None:
+        return Finish(StopReason.PROVIDER_FAILED)
+    if state.answer is not None and state.finish_reason is not None:
+        return Finish(_stop_reason(state.finish_reason))
+    if state.out_of_time or state.elapsed >= state.turn.limits.deadline:
+        return Finish(StopReason.DEADLINE)
+    if state.open_calls:
+        return _step_for_calls(state)
+    if isinstance(_last(state), ToolResult):
+        if state.last_call is not None:
+            return Finish(state.last_call)
+        if state.iterations and state.turn.tool_choice is ToolChoiceMode.NONE:
+            return Finish(StopReason.COMPLETED)
+    return _call_model(state)
+
+
+def _check(state: TurnState) -> None:
+    if state.answer is not None and state.open_calls:
+        raise IllegalState("a message with open calls is not an answer")
+    if state.answer is not None and state.answer.tool_calls:
+        raise IllegalState("an answer has no calls")
+    if state.iterations > state.turn.limits.max_iterations:
+        raise IllegalState("more inferences than allowed")
+
+
+def _last(state: TurnState) -> Message | None:
+    if state.messages:
+        return state.messages[-1]
+    return state.turn.history[-1] if state.turn.history else None
+
+
+def _step_for_calls(state: TurnState) -> NextStep:
+    calls = state.open_calls
+    if any(isinstance(call.verdict, ForClient) for call in calls):
+        return ReturnToClient(calls)
+    ready = tuple(call for call in calls if not isinstance(call.verdict, Gated))
+    return ExecuteTools(ready) if ready else InterruptForApproval(calls)
+
+
+def _call_model(state: TurnState) -> NextStep:
+    limits = state.turn.limits
+    if state.iterations >= limits.max_iterations:
+        return Finish(StopReason.MAX_ITERATIONS)
+    if bound := _near_bound(state):
+        return CallModel(ToolChoiceMode.NONE, bound)
+    return CallModel(_tool_choice(state))
+
+
+def _near_bound(state: TurnState) -> StopReason | None:
+    """Name the bound that leaves room for one inference without tools, if one does."""
+    limits = state.turn.limits
+    if not state.turn.tools:
+        return None
+    if state.tool_calls >= limits.max_tool_calls:
+        return StopReason.MAX_TOOL_CALLS
+    if state.iterations == limits.max_iterations - 1:
+        return StopReason.MAX_ITERATIONS
+    if state.elapsed >= limits.deadline * _SHARE_BEFORE_LAST_CALL:
+        return StopReason.DEADLINE
+    return None
+
+
+def _tool_choice(state: TurnState) -> ToolChoice:
+    """Return the turn's choice; one that forces a call holds for the first inference only."""
+    match state.turn.tool_choice:
+        case ToolChoiceMode.AUTO | ToolChoiceMode.NONE:
+            return state.turn.tool_choice
+        case ToolChoiceMode.REQUIRED | NamedTool():
+            return ToolChoiceMode.AUTO if state.iterations else state.turn.tool_choice
+        case _:
+            assert_never(state.turn.tool_choice)
+
+
+def _stop_reason(finish: FinishReason) -> StopReason:
+    match finish:
+        case FinishReason.STOP | FinishReason.TOOL_CALLS:
+            return StopReason.COMPLETED
+        case FinishReason.LENGTH:
+            return StopReason.LENGTH
+        case FinishReason.CONTENT_FILTER:
+            return StopReason.CONTENT_FILTER
+        case FinishReason.UNKNOWN:
+            return StopReason.UNKNOWN_FINISH
+        case _:
+            assert_never(finish)
