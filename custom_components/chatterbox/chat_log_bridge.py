@@ -1,0 +1,212 @@
+"""ChatLog ⇄ transcript, and the events of a turn → ChatLog deltas.
+
+Knows Home Assistant's ChatLog and our messages and events. Must not know providers, tools
+or how a turn is driven. Our loop runs the tools itself, so calls enter the ChatLog as
+`external` and results as the native `llm.ToolResult` that keeps cards and targets.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Final
+
+from homeassistant.components.conversation import (
+    AssistantContent,
+    AssistantContentDeltaDict,
+    ChatLog,
+    Content,
+    SystemContent,
+    ToolResultContent,
+    ToolResultContentDeltaDict,
+    UserContent,
+)
+from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import chat_session, llm
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util.json import JsonObjectType
+
+from .agent.events import (
+    MessageDone,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+    ToolFinished,
+    TurnEvent,
+)
+from .agent.messages import (
+    AssistantMessage,
+    Message,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    UserMessage,
+    canonical_json,
+)
+from .agent.transcript import TranscriptRecorder
+from .turn_report import TurnReport, shown_arguments
+
+type Delta = AssistantContentDeltaDict | ToolResultContentDeltaDict
+
+_NOTE: Final = "note"
+"""Key under which the ChatLog keeps a result that the loop wrote itself."""
+
+
+def instructions(chat_log: ChatLog) -> str:
+    """Return the system prompt that Home Assistant has put together for this turn."""
+    first = chat_log.content[0]
+    return first.content if isinstance(first, SystemContent) else ""
+
+
+def history(chat_log: ChatLog) -> Transcript:
+    """Return what was said before the user's words of this turn."""
+    contents = chat_log.content
+    if contents and isinstance(contents[-1], UserContent):
+        contents = contents[:-1]
+    return tuple(_content_to_message(content) for content in contents if not isinstance(content, SystemContent))
+
+
+def _content_to_message(
+    content: UserContent | AssistantContent | ToolResultContent,
+) -> Message:
+    match content:
+        case UserContent():
+            return UserMessage(content.content)
+        case AssistantContent():
+            calls = tuple(
+                ToolCall(call.id, call.tool_name, canonical_json(call.tool_args)) for call in content.tool_calls or ()
+            )
+            return AssistantMessage(content.content or "", content.thinking_content or "", calls)
+        case ToolResultContent(tool_call_id=call_id, tool_name=name, result=result):
+            match result.data:
+                case {"note": str(note), **rest} if not rest:
+                    text = note
+                case data:
+                    text = json_dumps(data)
+            return ToolResult(call_id, name, text, is_error=result.error, native=result)
+
+
+def _message_to_content(message: Message, agent_id: str) -> Content:
+    match message:
+        case UserMessage():
+            return UserContent(message.text)
+        case AssistantMessage():
+            return AssistantContent(
+                agent_id=agent_id,
+                content=message.text or None,
+                thinking_content=message.reasoning or None,
+                tool_calls=[_tool_input(call) for call in message.tool_calls] or None,
+            )
+        case ToolResult():
+            return ToolResultContent(
+                agent_id=agent_id,
+                tool_call_id=message.call_id,
+                tool_name=message.name,
+                result=_native_result(message),
+            )
+
+
+def _tool_input(call: ToolCall) -> llm.ToolInput:
+    return llm.ToolInput(call.name, shown_arguments(call), id=call.id, external=True)
+
+
+def _native_result(result: ToolResult) -> llm.ToolResult:
+    if isinstance(result.native, llm.ToolResult):
+        return result.native
+    data: JsonObjectType = {_NOTE: result.content}
+    return llm.ToolResult(data=data, error=result.is_error)
+
+
+async def async_record_turn(
+    chat_log: ChatLog, agent_id: str, events: AsyncGenerator[TurnEvent], report: TurnReport
+) -> None:
+    """Stream a turn into the ChatLog, and into the report.
+
+    When the turn is cut off, by barge-in or by a bug, the ChatLog still gets what happened,
+    every call with one result, and keeps it for the next turn.
+    """
+    recorder = TranscriptRecorder()
+    before = len(chat_log.content)
+    deltas = _deltas(_observed(events, recorder, report))
+    try:
+        async with aclosing(chat_log.async_add_delta_content_stream(agent_id, deltas)) as contents:
+            async for _ in contents:
+                pass
+    except BaseException:
+        await deltas.aclose()
+        chat_log.content[before:] = [_message_to_content(message, agent_id) for message in recorder.interrupted()]
+        _async_keep(chat_log)
+        raise
+
+
+async def _observed(
+    events: AsyncGenerator[TurnEvent], recorder: TranscriptRecorder, report: TurnReport
+) -> AsyncGenerator[TurnEvent]:
+    async with aclosing(events):
+        async for event in events:
+            recorder.add(event)
+            report.add(event)
+            yield event
+
+
+async def _deltas(events: AsyncGenerator[TurnEvent]) -> AsyncGenerator[Delta]:
+    """Say as ChatLog deltas what the events say. A `role` begins a message."""
+    in_message = False
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, ToolFinished):
+                in_message = False
+                yield _result_delta(event.result)
+            elif isinstance(event, MessageDone):
+                in_message = False
+            elif delta := _content_delta(event):
+                if not in_message:
+                    in_message = True
+                    yield {"role": "assistant"}
+                yield delta
+
+
+def _content_delta(event: TurnEvent) -> AssistantContentDeltaDict | None:
+    match event:
+        case TextDelta(text):
+            return {"content": text}
+        case ReasoningDelta(text):
+            return {"thinking_content": text}
+        case ToolCallReady(call):
+            return {"tool_calls": [_tool_input(call)]}
+        case _:
+            return None
+
+
+def _result_delta(result: ToolResult) -> ToolResultContentDeltaDict:
+    return {
+        "role": "tool_result",
+        "tool_call_id": result.call_id,
+        "tool_name": result.name,
+        "result": _native_result(result),
+    }
+
+
+@callback
+def _async_keep(chat_log: ChatLog) -> None:
+    """Save a ChatLog that Home Assistant drops because its turn did not return.
+
+    Source: `async_get_chat_log` and `async_get_chat_session` save only when their block ends
+    without an exception (homeassistant.components.conversation.chat_log).
+    """
+    hass, conversation_id = chat_log.hass, chat_log.conversation_id
+    session = chat_session.current_session.get()
+    if session is None or session.conversation_id != conversation_id:
+        return
+    chat_logs = hass.data[DATA_CHAT_LOGS]
+    if conversation_id not in chat_logs:
+        session.async_on_cleanup(lambda: _forget(hass, conversation_id))
+    chat_log.delta_listener = None
+    chat_logs[conversation_id] = chat_log
+    session.async_updated()
+    hass.data[chat_session.DATA_CHAT_SESSION][conversation_id] = session
+    hass.data[chat_session.DATA_CHAT_SESSION_CLEANUP].schedule()
+
+
+@callback
+def _forget(hass: HomeAssistant, conversation_id: str) -> None:
+    hass.data[DATA_CHAT_LOGS].pop(conversation_id, None)

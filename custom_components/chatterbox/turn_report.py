@@ -1,0 +1,86 @@
+"""What a turn did, as others in the house may want to know it.
+
+Folded from the events of a turn. Knows nothing of Home Assistant: what it returns is plain
+JSON, for the event bus, for traces and for people who look.
+"""
+
+import json
+import time
+from dataclasses import asdict, dataclass, field
+
+from .agent.events import Phase, PhaseEntered, ToolCallReady, ToolFinished, TurnEvent, TurnFinished
+from .agent.messages import JsonObject, JsonValue, ToolCall, ToolResult
+
+
+def shown_arguments(call: ToolCall) -> JsonObject:
+    """Parse what ran. A call that could not be understood has no arguments to show."""
+    arguments = _parsed(call.arguments)
+    return arguments if isinstance(arguments, dict) else {}
+
+
+def _parsed(text: str) -> JsonValue:
+    try:
+        value: JsonValue = json.loads(text)
+    except ValueError, RecursionError:
+        return text
+    return value
+
+
+@dataclass(slots=True)
+class TurnReport:
+    """What a turn did, as others in the house may want to know it."""
+
+    input: str
+    phases: list[Phase] = field(default_factory=list)
+    calls: dict[str, ToolCall] = field(default_factory=dict)
+    results: list[ToolResult] = field(default_factory=list)
+    finished: TurnFinished | None = None
+    _began: float = field(default_factory=time.monotonic)
+    _ended: float | None = None
+
+    def add(self, event: TurnEvent) -> None:
+        """Take in one event."""
+        match event:
+            case PhaseEntered():
+                self.phases.append(event.phase)
+            case ToolCallReady():
+                self.calls[event.call.id] = event.call
+            case ToolFinished():
+                self.results.append(event.result)
+            case TurnFinished():
+                self.finished = event
+                self._ended = time.monotonic()
+            case _:
+                pass
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the person's words to the end of the answer, or until now."""
+        return (time.monotonic() if self._ended is None else self._ended) - self._began
+
+    def as_event_data(self) -> dict[str, JsonValue]:
+        """Return the turn as the data of a Home Assistant event.
+
+        `input`, `phases`, `tool_calls` (`name`, `arguments`, `result`, `is_error`), `speech`,
+        `stop_reason`, `usage` (tokens by kind), `iterations`, `duration_ms`.
+        """
+        finished = self.finished
+        return {
+            "input": self.input,
+            "phases": [phase.value for phase in self.phases],
+            "tool_calls": [self._call_data(result) for result in self.results],
+            "speech": finished.text if finished else "",
+            "stop_reason": finished.stop_reason.value if finished else None,
+            "usage": asdict(finished.usage) if finished else None,
+            "iterations": finished.iterations if finished else None,
+            "duration_ms": round(self.duration * 1000, 1),
+        }
+
+    def _call_data(self, result: ToolResult) -> dict[str, JsonValue]:
+        call = self.calls.get(result.call_id)
+        return {
+            "name": result.name,
+            "arguments": shown_arguments(call) if call else {},
+            "result": _parsed(result.content),
+            "is_error": result.is_error,
+        }
