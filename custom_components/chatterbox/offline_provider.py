@@ -1,0 +1,105 @@
+"""Home Assistant's own understanding of sentences, as a model: it has a sentence acted on, then says what came of it.
+
+Knows the seams of the loop and the shape of an intent response as JSON. Must not know how a sentence is understood:
+that is the work of the tool, in `offline_dispatcher.py`. The walk to the answer is that of any other provider.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Sequence
+from typing import Final
+
+from homeassistant.util.ulid import ulid_now
+
+from .agent.errors import ProviderRejectedRequest
+from .agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
+from .agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    NamedTool,
+    ToolAnnotations,
+    ToolCall,
+    ToolChoiceMode,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+    UserMessage,
+    canonical_json,
+)
+from .agent.protocols import CompletionRequest
+
+SENTENCE: Final = "sentence"
+"""The one argument of the tool."""
+
+PROCESS_SENTENCE: Final = ToolDefinition(
+    name="conversation__process_sentence",
+    description="Lets Home Assistant understand a sentence in the speaker's language, act on it and word the answer.",
+    parameters={
+        "type": "object",
+        "properties": {SENTENCE: {"type": "string", "description": "What the person said, word for word."}},
+        "required": [SENTENCE],
+        "additionalProperties": False,
+    },
+    annotations=ToolAnnotations(open_world=False),
+)
+"""The tool that a turn of this provider offers. Its result is the JSON of an `intent.IntentResponse`."""
+
+
+class OfflineProvider:
+    """The `LLMProvider` that needs no model, no key and no network. Its inferences cost no tokens."""
+
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        """Call the tool for what was said last; once it has answered, or no tool may run, say what it said.
+
+        Says nothing when there is nothing to say. Raises `ProviderRejectedRequest` when it has to act but the tool is
+        not offered, as in a task that is no conversation.
+        """
+        said, results = _since_last_user_message(request.transcript)
+        if results or not _may_act(request):
+            if speech := " ".join(filter(None, map(_speech, results))):
+                yield TextDelta(speech)
+            yield CompletionResult(FinishReason.STOP)
+            return
+        _require_tool(request)
+        arguments = canonical_json({SENTENCE: said})
+        yield ToolCallReady(ToolCall(id=f"sentence_{ulid_now()}", name=PROCESS_SENTENCE.name, arguments=arguments))
+        yield CompletionResult(FinishReason.TOOL_CALLS)
+
+
+def _since_last_user_message(transcript: Transcript) -> tuple[str, Sequence[ToolResult]]:
+    """Return what the person said last, and what tools have answered since."""
+    results: list[ToolResult] = []
+    for message in reversed(transcript):
+        match message:
+            case UserMessage(text):
+                return text, results[::-1]
+            case ToolResult():
+                results.append(message)
+            case AssistantMessage():
+                pass
+    return "", results[::-1]
+
+
+def _may_act(request: CompletionRequest) -> bool:
+    """Tell whether a call is welcome; a directive asks for an answer from what is known."""
+    return request.tool_choice is not ToolChoiceMode.NONE and not request.directive
+
+
+def _require_tool(request: CompletionRequest) -> None:
+    name = PROCESS_SENTENCE.name
+    if isinstance(request.tool_choice, NamedTool) and request.tool_choice.name != name:
+        raise ProviderRejectedRequest(f"the offline provider calls {name}, never {request.tool_choice.name}")
+    if all(tool.name != name for tool in request.tools):
+        raise ProviderRejectedRequest(f"the offline provider needs the tool {name} to be offered")
+
+
+def _speech(result: ToolResult) -> str:
+    """Return what an intent response wants said; nothing when a result is something else, such as a refusal."""
+    try:
+        content: object = json.loads(result.content)
+    except ValueError:
+        return ""
+    match content:
+        case {"speech": {"plain": {"speech": str(speech)}}}:
+            return speech.strip()
+        case _:
+            return ""

@@ -1,0 +1,152 @@
+"""Home Assistant's LLM APIs → tool definitions, and a dispatcher that runs them.
+
+Knows `homeassistant.helpers.llm`. Must not know the loop, a provider or a surface. The tools of the chosen APIs become
+one `llm.API`, which the ChatLog is given: Home Assistant sees the same tools under the same names as the model.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Final
+
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import llm
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util.hass_dict import HassKey
+
+from .agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
+from .const import DOMAIN, LOGGER
+from .merged_api import merge_apis
+from .tool_errors import explain_failure
+from .tool_targets import call_targets
+
+API_TIMEOUT: Final = 10.0
+"""Seconds an API may take to name its tools."""
+
+_COMPLAINTS: HassKey[set[str]] = HassKey(f"{DOMAIN}_tool_complaints")
+"""What was logged and still holds, so that it is logged once."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOffer:
+    """The tools of one turn."""
+
+    api: llm.API | None
+    """For `ChatLog.async_provide_llm_data`; None when there is nothing to offer."""
+    definitions: tuple[ToolDefinition, ...]
+    """Sorted by name."""
+    dispatcher: LlmToolDispatcher
+    missing_apis: tuple[str, ...] = ()
+    """Ids of chosen APIs that Home Assistant does not have, or not any more."""
+    failed_apis: tuple[str, ...] = ()
+    """Ids of chosen APIs that are there, but could not name their tools this time."""
+
+
+async def async_offer_tools(hass: HomeAssistant, api_ids: Iterable[str], llm_context: llm.LLMContext) -> ToolOffer:
+    """Gather the tools of the chosen LLM APIs for one turn.
+
+    Never raises for an API or a tool: what cannot be had is left out, logged once, and an API named in the offer.
+    `llm_context` goes to every tool; its `device_id` is what makes commands mean the room they are spoken in.
+    """
+    registered = {api.id: api for api in llm.async_get_apis(hass)}
+    instances: list[llm.APIInstance] = []
+    missing: list[str] = []
+    failed: list[str] = []
+    findings: dict[str, str | None] = {}
+    for api_id in dict.fromkeys(api_ids):
+        finding: str | None = "it is chosen for an agent, but Home Assistant does not have it"
+        if (api := registered.get(api_id)) is None:
+            missing.append(api_id)
+        else:
+            instance, finding = await _async_get_instance(api, llm_context)
+            if instance is None:
+                failed.append(api_id)
+            else:
+                instances.append(instance)
+        findings[f"LLM API {api_id}"] = finding
+    merged = merge_apis(hass, instances)
+    _log_changes(hass, {**findings, **merged.findings})
+    return ToolOffer(
+        api=merged.api if instances else None,
+        definitions=merged.definitions,
+        dispatcher=LlmToolDispatcher(await merged.api.async_get_api_instance(llm_context)),
+        missing_apis=tuple(missing),
+        failed_apis=tuple(failed),
+    )
+
+
+async def _async_get_instance(api: llm.API, llm_context: llm.LLMContext) -> tuple[llm.APIInstance | None, str | None]:
+    """Ask an API for its tools; None and the reason when it has none to give."""
+    try:
+        async with asyncio.timeout(API_TIMEOUT):
+            return await api.async_get_api_instance(llm_context), None
+    except Exception as error:  # noqa: BLE001 an API may be anybody's code, and the others are still good
+        reason = str(error) if isinstance(error, HomeAssistantError) else type(error).__name__
+        return None, f"it could not name its tools: {reason}"
+
+
+@callback
+def _log_changes(hass: HomeAssistant, findings: Mapping[str, str | None]) -> None:
+    """Log each problem when it begins; None ends it."""
+    complaints = hass.data.setdefault(_COMPLAINTS, set())
+    for subject, problem in findings.items():
+        if problem is None:
+            complaints.discard(subject)
+        elif subject not in complaints:
+            complaints.add(subject)
+            LOGGER.warning("%s: %s", subject, problem)
+
+
+class LlmToolDispatcher:
+    """The `ToolDispatcher` of Home Assistant's tools. Natives are `llm.ToolResult`, also for failures."""
+
+    def __init__(self, instance: llm.APIInstance) -> None:
+        """Run the tools of `instance`."""
+        self._instance = instance
+        self._hass = instance.api.hass
+        self._tools = {tool.name: tool for tool in instance.tools}
+
+    @callback
+    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
+        """Return the ids of the entities that a call may change, or None when it cannot be told."""
+        tool = self._tools.get(name)
+        return call_targets(self._hass, self._instance.llm_context, tool, arguments) if tool else None
+
+    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
+        """Run a tool; whatever it raises becomes an outcome with `is_error`, cancellation passes."""
+        # A tool may change what it is given, and the loop records these arguments.
+        tool_input = llm.ToolInput(tool_name=call.name, tool_args=deepcopy(arguments), id=call.id)
+        try:
+            result = await self._instance.async_call_tool(tool_input)
+        except asyncio.CancelledError as error:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise
+            return self._failure(call, error)
+        except Exception as error:  # noqa: BLE001 a tool may be anybody's code; the model is told, and the log
+            return self._failure(call, error)
+        try:
+            return ToolOutcome(result_content(result), is_error=result.error, native=result)
+        except (TypeError, ValueError) as error:
+            LOGGER.warning("The tool %s answered something that is not JSON: %s", call.name, error)
+            return _failed("The tool did run, but its answer cannot be read. Do not run it again.")
+
+    def _failure(self, call: ToolCall, error: Exception | asyncio.CancelledError) -> ToolOutcome:
+        return _failed(explain_failure(self._hass, self._instance.llm_context.assistant, call.name, error))
+
+
+def result_content(result: llm.ToolResult) -> str:
+    """Write a result as the model reads it: the JSON of its data; that of a failure always names an `error`.
+
+    Raises TypeError or ValueError when the data is not JSON.
+    """
+    data: object = result.data
+    if result.error and not (isinstance(data, dict) and "error" in data):
+        return json_dumps({"error": data})
+    return json_dumps(data)
+
+
+def _failed(text: str) -> ToolOutcome:
+    native = llm.ToolResult(data={"error": text}, error=True)
+    return ToolOutcome(result_content(native), is_error=True, native=native)

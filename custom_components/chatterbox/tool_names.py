@@ -1,0 +1,76 @@
+"""Names under which tools are offered to a model: legal everywhere, one for each tool, and the same after a restart.
+
+Knows strings only. A tool keeps its own name wherever that is possible. Otherwise its name ends in a short hash of
+where it comes from, so that no other tool's coming or going renames it, except one of the very same name.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+import slugify as unicode_slug
+
+MAX_NAME_LENGTH: Final = 64
+"""The longest name that every provider accepts."""
+
+_LEGAL: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_LENGTH}}}")
+_HASH_LENGTH: Final = 6
+_PLAIN_WORD: Final = re.compile(r"[a-z]+")
+
+
+class ToolOrigin(NamedTuple):
+    """Where a tool comes from."""
+
+    api_id: str
+    """Stable id of the API that offers it; two APIs may share a title, never an id."""
+    name: str
+    """The tool's own name in that API."""
+
+
+def offered_names(origins: Sequence[ToolOrigin]) -> tuple[str, ...]:
+    """Return a name for each tool, in the same order: 1 to 64 characters from `[A-Za-z0-9_-]`, all different."""
+    owners = Counter(origin.name for origin in origins)
+    taken = {name for name, count in owners.items() if count == 1 and _LEGAL.fullmatch(name)}
+    kept = frozenset(taken)
+    seen = Counter[ToolOrigin]()
+    names: list[str] = []
+    for origin in origins:
+        if origin.name in kept:
+            names.append(origin.name)
+            continue
+        names.append(_hashed_name(origin, seen[origin], taken))
+        seen[origin] += 1
+        taken.add(names[-1])
+    return tuple(names)
+
+
+def _hashed_name(origin: ToolOrigin, ordinal: int, taken: set[str]) -> str:
+    """Build a name from what is legible in the old one and a hash, longer where a shorter one is taken."""
+    legible = origin.name
+    if not _LEGAL.fullmatch(legible):
+        legible = unicode_slug.slugify(legible, separator="_", lowercase=False) or "tool"
+    digest = sha256("\0".join((*origin, str(ordinal))).encode(errors="surrogatepass")).hexdigest()
+    lengths = range(_HASH_LENGTH, MAX_NAME_LENGTH)
+    candidates = (f"{legible[: MAX_NAME_LENGTH - length - 1]}_{digest[:length]}" for length in lengths)
+    return next(name for name in candidates if name not in taken)
+
+
+def rename_tools(text: str, names: Mapping[str, str]) -> str:
+    """Put the new names of tools into a text that mentions the old ones.
+
+    `names` maps old to new. A name that is a plain word too, such as "search", counts only between quotes or backticks.
+    """
+    renamed = {old: new for old, new in names.items() if old != new}
+    if not renamed:
+        return text
+    longest_first = sorted(renamed, key=lambda name: (-len(name), name))
+    pattern = re.compile("|".join(_mention(name) for name in longest_first))
+    return pattern.sub(lambda found: renamed[found[0]], text)
+
+
+def _mention(name: str) -> str:
+    if _PLAIN_WORD.fullmatch(name):
+        return rf"(?<=[\"'`]){name}(?=[\"'`])"
+    return rf"(?<![\w-]){re.escape(name)}(?![\w-])"
