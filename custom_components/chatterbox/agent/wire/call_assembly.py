@@ -1,0 +1,137 @@
+"""Tool calls that arrive in fragments: which fragment belongs to which call, and when one is whole.
+
+Knows the ways in which servers number, name and repeat their fragments; nothing of JSON
+chunks, tools or turns. A call is whole when its arguments are one JSON object. Two things
+keep it back: an earlier call that is not whole (calls keep the model's order), and an empty
+object at the very end, because some servers send `{}` first and the arguments after it.
+What is not whole when the message ends goes out as it is, for the loop to answer.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from ..errors import ProviderReplyInvalid
+from ..messages import ToolCall
+from .object_text import ObjectText
+
+MAX_CALLS: Final = 256
+"""Calls in one message, far beyond what any turn may run."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallFragment:
+    """One piece of a call, as a chunk carries it. Empty text means that it was not sent."""
+
+    index: int | None
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(slots=True, eq=False)
+class _OpenCall:
+    """A call that is being written."""
+
+    index: int | None
+    wire_id: str
+    name: str
+    repeats: _OpenCall | None = None
+    """The call before it, when the server gave no sign but the text that a new one began."""
+    last_chunk: int = 0
+    released: bool = False
+    arguments: ObjectText = field(default_factory=ObjectText)
+
+    def may_go(self, *, is_last: bool) -> bool:
+        return self.arguments.complete and not (is_last and self.arguments.is_empty_object)
+
+    def says_nothing(self) -> bool:
+        """Tell a call from noise: an opening that nothing followed, or the same arguments sent again."""
+        text = self.arguments.text
+        return not (self.name or text) or (self.repeats is not None and self.repeats.arguments.text == text)
+
+
+class CallAssembler:
+    """Puts together the calls of one message."""
+
+    def __init__(self, taken_ids: Collection[str], new_id: Callable[[], str]) -> None:
+        """Give calls that come without an id, or with one of `taken_ids`, one from `new_id`."""
+        self._taken_ids = set(taken_ids)
+        self._new_id = new_id
+        self._calls: list[_OpenCall] = []
+        self._chunks = 0
+        self._released = 0
+
+    def add(self, fragments: Iterable[CallFragment]) -> Iterator[ToolCall]:
+        """Take the fragments of one chunk; yield the calls that can go out now.
+
+        Raises `ProviderReplyInvalid` for more than `MAX_CALLS` calls.
+        """
+        self._chunks += 1
+        for fragment in fragments:
+            call = self._find(fragment)
+            if call is None or self._begins_another(call, fragment):
+                call = self._open(_OpenCall(fragment.index, fragment.id, fragment.name))
+            call.name = call.name or fragment.name
+            call.wire_id = call.wire_id or fragment.id
+            call.last_chunk = self._chunks
+            self._append(call, fragment.arguments)
+        yield from self._release(finished=False)
+
+    def finish(self) -> Iterator[ToolCall]:
+        """Yield what is left: the message is over."""
+        yield from self._release(finished=True)
+
+    def _find(self, fragment: CallFragment) -> _OpenCall | None:
+        """Return the call that a fragment may continue: the one of its index, its id, or the last one."""
+        newest_first = self._calls[::-1]
+        if fragment.index is not None:
+            return next((call for call in newest_first if call.index == fragment.index), None)
+        if fragment.id and (same := [call for call in newest_first if call.wire_id == fragment.id]):
+            return same[0]
+        return next(iter(newest_first), None)
+
+    def _begins_another(self, call: _OpenCall, fragment: CallFragment) -> bool:
+        """Tell a new call from more of `call`. Only a new one is named, but some servers repeat the name."""
+        if not fragment.name or not call.name:
+            return False
+        other_id = bool(fragment.id and call.wire_id) and fragment.id != call.wire_id
+        return other_id or fragment.name != call.name or call.last_chunk == self._chunks
+
+    def _append(self, call: _OpenCall, text: str) -> None:
+        """Add text to a call; an object after a whole one is another call of the same tool.
+
+        It takes the place of an empty one. Other text after a whole object is dropped.
+        """
+        taken = call.arguments.add(text)
+        while (start := text.find("{", taken)) >= 0:
+            if call.arguments.is_empty_object and not call.released:
+                call.arguments = ObjectText()
+            else:
+                call = self._open(_OpenCall(call.index, "", call.name, repeats=call, last_chunk=self._chunks))
+            taken = call.arguments.add(text, start)
+
+    def _open(self, call: _OpenCall) -> _OpenCall:
+        if len(self._calls) >= MAX_CALLS:
+            raise ProviderReplyInvalid(f"the service sent more than {MAX_CALLS} calls in one message")
+        self._calls.append(call)
+        return call
+
+    def _release(self, *, finished: bool) -> Iterator[ToolCall]:
+        while self._released < len(self._calls):
+            call = self._calls[self._released]
+            is_last = self._released + 1 == len(self._calls)
+            if not (finished or call.may_go(is_last=is_last)):
+                return
+            self._released += 1
+            call.released = True
+            if not call.says_nothing():
+                yield self._tool_call(call)
+
+    def _tool_call(self, call: _OpenCall) -> ToolCall:
+        call_id = call.wire_id
+        while not call_id or call_id in self._taken_ids:
+            call_id = self._new_id()
+        self._taken_ids.add(call_id)
+        text = call.arguments.text
+        return ToolCall(call_id, call.name, "{}" if text.strip() in {"", "null"} else text)

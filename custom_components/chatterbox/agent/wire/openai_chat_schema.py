@@ -1,0 +1,184 @@
+"""What Chat Completions servers send: the parts that we read, and how much of them we trust.
+
+Knows the JSON of chunks, whole completions and model lists; nothing of events. Strict
+where an answer could be lost (text, calls), lenient where a server may be odd without harm
+(counts, indexes, reasoning): a lenient value that does not fit reads as not sent.
+Sources: OpenAI API reference, "Chat Completions" and "Models"; the dialects are named where they are read.
+"""
+
+import json
+from typing import Annotated
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    JsonValue,
+    NonNegativeInt,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+
+from ..errors import ProviderReplyInvalid
+from ..messages import Usage
+
+
+def _none_unless_valid(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+    try:
+        return validate(value)
+    except ValidationError:
+        return None
+
+
+type Lenient[T] = Annotated[T | None, WrapValidator(_none_unless_valid)]
+
+
+class _Received(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class FunctionFragment(_Received):
+    """Name and arguments of a call, or a piece of them."""
+
+    name: Lenient[str] = None
+    arguments: JsonValue = None
+    """JSON text; some servers send the object itself."""
+
+
+class ToolCallFragment(_Received):
+    """A piece of a call in a stream, or a call of a whole message, which has no index."""
+
+    index: Lenient[int] = None
+    id: Lenient[str] = None
+    function: Lenient[FunctionFragment] = None
+
+
+class ContentPart(_Received):
+    """A part of a text, as Mistral sends reasoning models' answers."""
+
+    text: Lenient[str] = None
+    thinking: Lenient[list[ContentPart]] = None
+
+
+class Delta(_Received):
+    """What a chunk adds to the message, or the message itself."""
+
+    content: str | list[ContentPart] | None = None
+    refusal: Lenient[str] = None
+    """The model's no, in words for the person."""
+    reasoning_content: Lenient[str] = None
+    """DeepSeek, llama.cpp, vLLM."""
+    reasoning: Lenient[str] = None
+    """OpenRouter, Ollama, vLLM; some servers send both."""
+    tool_calls: list[ToolCallFragment] | None = None
+
+    def text(self) -> str:
+        """Return what the person is to read or hear."""
+        if isinstance(self.content, list):
+            return "".join(part.text or "" for part in self.content)
+        return self.content or self.refusal or ""
+
+    def thoughts(self) -> str:
+        """Return what the model thought."""
+        parts = self.content if isinstance(self.content, list) else []
+        thoughts = "".join(thought.text or "" for part in parts for thought in part.thinking or [])
+        return thoughts or self.reasoning_content or self.reasoning or ""
+
+
+class Choice(_Received):
+    """One of the answers; we ask for one, which has index 0."""
+
+    index: Lenient[int] = None
+    delta: Delta | None = None
+    message: Delta | None = None
+    """In place of `delta` where the server does not stream."""
+    finish_reason: Lenient[str] = None
+
+
+class _InputDetails(_Received):
+    cached_tokens: Lenient[NonNegativeInt] = None
+
+
+class _OutputDetails(_Received):
+    reasoning_tokens: Lenient[NonNegativeInt] = None
+
+
+class UsageReport(_Received):
+    """Token counts."""
+
+    prompt_tokens: Lenient[NonNegativeInt] = None
+    completion_tokens: Lenient[NonNegativeInt] = None
+    prompt_tokens_details: Lenient[_InputDetails] = None
+    completion_tokens_details: Lenient[_OutputDetails] = None
+    prompt_cache_hit_tokens: Lenient[NonNegativeInt] = None
+    """DeepSeek's name for the cached ones."""
+
+    def usage(self) -> Usage:
+        """Return the counts in our words."""
+        cached = self.prompt_tokens_details.cached_tokens if self.prompt_tokens_details else None
+        reasoning = self.completion_tokens_details.reasoning_tokens if self.completion_tokens_details else None
+        return Usage(
+            input_tokens=self.prompt_tokens or 0,
+            output_tokens=self.completion_tokens or 0,
+            cached_tokens=cached or self.prompt_cache_hit_tokens or 0,
+            reasoning_tokens=reasoning or 0,
+        )
+
+
+class Chunk(_Received):
+    """One event of a stream, or a whole completion."""
+
+    object: Lenient[str] = None
+    choices: list[Choice] | None = None
+    usage: Lenient[UsageReport] = None
+    error: JsonValue = None
+
+    message: JsonValue = None
+    type: JsonValue = None
+    code: JsonValue = None
+
+    @property
+    def reported_error(self) -> JsonValue:
+        """The service's report of a failure, when this is one and no part of an answer; else None.
+
+        vLLM has no `error` around it.
+        """
+        if self.object == "error":
+            return {"message": self.message, "type": self.type, "code": self.code}
+        return self.error or None
+
+
+class _Model(_Received):
+    id: str
+
+
+class _ModelList(_Received):
+    data: list[_Model]
+
+
+def parse_chunk(text: str) -> Chunk:
+    """Read one event's data, or the body of a whole completion.
+
+    Raises `ProviderReplyInvalid`, which says where the text is wrong and quotes none of it.
+    """
+    return _parse(Chunk, text, "an answer")
+
+
+def parse_model_list(text: str) -> list[str]:
+    """Read the answer to `GET /models`: the names, sorted, each once.
+
+    Raises `ProviderReplyInvalid` for anything but a list of models.
+    """
+    listed = _parse(_ModelList, text, "a list of models")
+    return sorted({model.id for model in listed.data}, key=lambda name: (name.casefold(), name))
+
+
+def _parse[T: BaseModel](kind: type[T], text: str, what: str) -> T:
+    """Parse with Python's own parser: it lets single surrogates through, as JavaScript servers send them."""
+    try:
+        return kind.model_validate(json.loads(text))
+    except ValidationError as err:
+        where = ".".join(str(part) for part in err.errors(include_url=False)[0]["loc"]) or "its top level"
+        raise ProviderReplyInvalid(f"the service sent {what} of the wrong shape, at {where}") from None
+    except ValueError, RecursionError:
+        raise ProviderReplyInvalid(f"the service sent {what} that is not JSON") from None
