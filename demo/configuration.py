@@ -76,7 +76,7 @@ class Configuration:
     sign_in: SignIn = SignIn.AUTOMATIC
     custom_components: tuple[Path, ...] = (
         REPOSITORY / "custom_components" / "chatterbox",
-        REPOSITORY / "demo" / "custom_components" / "demo_house",
+        REPOSITORY / "demo" / "config" / "custom_components" / "demo_house",
     )
     """Folders of custom integrations; they are linked, so that the running code is the code of the repository."""
 

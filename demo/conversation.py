@@ -34,7 +34,6 @@ class TurnReport(BaseModel):
     model_config = _FROZEN
 
     conversation_id: str
-    agent_id: str
     input: str
     phases: tuple[str, ...]
     tool_calls: tuple[CallReport, ...]
@@ -76,8 +75,8 @@ class _IntentEnd(BaseModel):
     intent_output: _IntentOutput
 
 
-class _BusEvent(BaseModel):
-    data: dict[str, JsonValue]
+class _TurnFinished(BaseModel):
+    data: TurnReport
 
 
 class Conversation:
@@ -136,11 +135,10 @@ class Conversation:
         """Return the agent's report of the turn that just ended in this conversation."""
         while True:
             event = await _next(
-                self._finished, _BusEvent, REPORT_TIMEOUT_SECONDS, "Chatterbox did not tell how the turn went"
+                self._finished, _TurnFinished, REPORT_TIMEOUT_SECONDS, "Chatterbox did not tell how the turn went"
             )
-            report = TurnReport.model_validate(event.data)
-            if report.conversation_id == conversation_id:
-                return report
+            if event.data.conversation_id == conversation_id:
+                return event.data
 
 
 async def _next[EventT](subscription: Subscription, as_type: type[EventT], seconds: float, otherwise: str) -> EventT:

@@ -11,7 +11,7 @@ import custom_components
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
-custom_components.__path__.append(str(REPOSITORY / "demo" / "custom_components"))
+custom_components.__path__.append(str(REPOSITORY / "demo" / "config" / "custom_components"))
 
 
 @pytest.fixture(autouse=True)

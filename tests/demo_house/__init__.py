@@ -1,1 +1,1 @@
-"""Tests of the demo house: the integration under `demo/custom_components`, and the homes that it builds."""
+"""Tests of the demo house: the integration under `demo/config/custom_components`, and the homes that it builds."""

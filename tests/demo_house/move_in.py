@@ -1,6 +1,7 @@
-"""Sets up a demo house in a running `hass`, and looks at the states in it."""
+"""Sets up a demo house in a running `hass`, acts in it and looks at its states."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from homeassistant.core import HomeAssistant, State
 from homeassistant.setup import async_setup_component
@@ -9,6 +10,14 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.demo_house.const import CONF_HOUSE, CONF_SETUP, DOMAIN
 from custom_components.demo_house.house import House
+
+type Call = tuple[str, dict[str, JsonValue]]
+"""A service of an entity's own domain, and its data."""
+
+
+def read_devices() -> str:
+    """Return the text of a house with every kind of device."""
+    return (Path(__file__).parent / "devices.yaml").read_text(encoding="utf-8")
 
 
 async def move_in(hass: HomeAssistant, house: str, setup: Mapping[str, JsonValue] | None = None) -> MockConfigEntry:
@@ -27,3 +36,13 @@ def states_of(hass: HomeAssistant, entry: MockConfigEntry) -> list[State]:
     states = [hass.states.get(entity.id) for entity in house.entities]
     assert all(states)
     return [state for state in states if state]
+
+
+async def act(hass: HomeAssistant, entity_id: str, calls: Sequence[Call]) -> State:
+    """Call services on an entity, one after the other; return its state after the last."""
+    for service, data in calls:
+        domain = entity_id.partition(".")[0]
+        await hass.services.async_call(domain, service, {"entity_id": entity_id, **data}, blocking=True)
+    state = hass.states.get(entity_id)
+    assert state is not None
+    return state

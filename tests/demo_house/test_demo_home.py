@@ -57,7 +57,7 @@ async def test_every_entity_is_exposed_and_all_but_lists_have_a_place(
     for state in states_of(hass, demo_home):
         entry = entities.async_get(state.entity_id)
         assert entry is not None
-        device = devices.async_get(entry.device_id) if entry.device_id else None
+        device = devices.async_get(entry.device_id, include_child_devices=False) if entry.device_id else None
         assert async_should_expose(hass, "conversation", state.entity_id)
         assert (entry.area_id or (device and device.area_id)) or state.domain == "todo"
         assert device is None or (device.manufacturer and device.model)
