@@ -1,0 +1,41 @@
+"""Chatterbox: a voice conversation agent that walks from words to deeds in an agentic loop.
+
+This module is the life of a config entry: checked, set up, reloaded when something about it
+changes, unloaded. What is built for it stands in `runtime.py`.
+"""
+
+from typing import Final
+
+from homeassistant.const import Platform
+from homeassistant.core import HomeAssistant
+
+from .agent.errors import ProviderError
+from .error_bridge import as_setup_error
+from .runtime import ChatterboxConfigEntry, async_build
+
+PLATFORMS: Final = (Platform.CONVERSATION,)
+
+
+async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> bool:
+    """Check the service of an entry and start its agents.
+
+    Raises `ConfigEntryAuthFailed` for a key that is not accepted, `ConfigEntryNotReady` for
+    everything else that may pass.
+    """
+    try:
+        entry.runtime_data = await async_build(hass, entry)
+    except ProviderError as error:
+        raise as_setup_error(error, entry.title) from error
+    await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    entry.async_on_unload(entry.add_update_listener(_async_reload))
+    return True
+
+
+async def async_unload_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> bool:
+    """Stop the agents of an entry."""
+    return await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
+
+
+async def _async_reload(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
+    """Start anew with what was changed: the service, its title, or an agent."""
+    await hass.config_entries.async_reload(entry.entry_id)

@@ -1,0 +1,143 @@
+"""The composition root: a config entry and its subentries → agents, with their providers, tools and loops.
+
+Alone names concrete providers; everybody else knows them by their seams. Holds no rule of
+its own: what it joins decides for itself. Nothing built here outlives its loaded entry.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, assert_never
+
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT, MATCH_ALL
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+from homeassistant.helpers.aiohttp_client import async_get_clientsession
+
+from .agent.loop import AgenticLoop
+from .agent.messages import ToolDefinition
+from .agent.protocols import LLMProvider, ToolDispatcher
+from .agent.providers.address import api_root
+from .agent.providers.openai_chat import OpenAIChatProvider
+from .agent.turn import Limits
+from .agent_options import limits_of
+from .const import CONF_BASE_URL, CONF_KIND, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
+from .error_bridge import async_get_composer
+from .offline_dispatcher import OfflineDispatcher, offline_languages
+from .offline_provider import PROCESS_SENTENCE, OfflineProvider
+from .service_check import offered_models
+from .tool_bridge import async_offer_tools
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTools:
+    """What an agent may use in one turn."""
+
+    api: llm.API | None
+    """The same tools for Home Assistant's ChatLog, if they are tools of its kind."""
+    definitions: tuple[ToolDefinition, ...]
+    dispatcher: ToolDispatcher
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A conversation agent, put together from its subentry."""
+
+    hass: HomeAssistant
+    provider: LLMProvider
+    """One for all turns, because a provider learns what its server does not take."""
+    offer_tools: Callable[[ConversationInput, str], Awaitable[TurnTools]]
+    limits: Limits
+    controls_home: bool
+    """Whether it can do more than talk."""
+    supported_languages: list[str] | Literal["*"]
+    prompt: str | None = None
+    """Template of its instructions; None for Home Assistant's own."""
+
+    async def async_offer_tools(self, user_input: ConversationInput, conversation_id: str) -> TurnTools:
+        """Gather the tools of one turn."""
+        return await self.offer_tools(user_input, conversation_id)
+
+    async def async_get_loop(self, tools: TurnTools, language: str) -> AgenticLoop:
+        """Return the loop of one turn, with words in the speaker's language."""
+        composer = await async_get_composer(self.hass, language, tools.definitions)
+        return AgenticLoop(self.provider, tools.dispatcher, composer=composer)
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What a loaded entry has."""
+
+    agents: Mapping[str, Agent]
+    """By subentry id."""
+
+
+type ChatterboxConfigEntry = ConfigEntry[Runtime]
+
+
+async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runtime:
+    """Ask the service of an entry whether it is there, and put its agents together.
+
+    Raises a `ProviderError` when the service is not there, or does not take the key.
+    """
+    if entry.data[CONF_KIND] == ServiceKind.OPENAI_CHAT:
+        await offered_models(model_server(hass, entry.data))
+    agents = entry.get_subentries_of_type(SUBENTRY_CONVERSATION)
+    return Runtime({agent.subentry_id: _agent(hass, entry.data, agent.data) for agent in agents})
+
+
+def model_server(hass: HomeAssistant, service: Mapping[str, Any], model: str = "") -> OpenAIChatProvider:
+    """Return one model of the server that an entry's data describes; nameless, it can only tell what it has."""
+    session = async_get_clientsession(hass)
+    return OpenAIChatProvider(session, service[CONF_BASE_URL], model, service.get(CONF_API_KEY))
+
+
+def is_same_server(one: str, other: str) -> bool:
+    """Tell whether two addresses, both http or https, lead to the same place."""
+    return api_root(one) == api_root(other)
+
+
+def _agent(hass: HomeAssistant, service: Mapping[str, Any], options: Mapping[str, Any]) -> Agent:
+    kind = ServiceKind(service[CONF_KIND])
+    match kind:
+        case ServiceKind.OFFLINE:
+            return _offline_agent(hass)
+        case ServiceKind.OPENAI_CHAT:
+            return _model_agent(hass, model_server(hass, service, options[CONF_MODEL]), options)
+        case _:
+            assert_never(kind)
+
+
+def _offline_agent(hass: HomeAssistant) -> Agent:
+    async def offer(user_input: ConversationInput, conversation_id: str) -> TurnTools:
+        dispatcher = OfflineDispatcher(
+            hass,
+            conversation_id,
+            user_input.context,
+            user_input.language,
+            user_input.device_id,
+            user_input.satellite_id,
+        )
+        return TurnTools(None, (PROCESS_SENTENCE,), dispatcher)
+
+    languages = offline_languages(hass)
+    return Agent(hass, OfflineProvider(), offer, Limits(), controls_home=True, supported_languages=languages)
+
+
+def _model_agent(hass: HomeAssistant, provider: LLMProvider, options: Mapping[str, Any]) -> Agent:
+    api_ids: list[str] = options.get(CONF_LLM_HASS_API, [])
+
+    async def offer(user_input: ConversationInput, _conversation_id: str) -> TurnTools:
+        tools = await async_offer_tools(hass, api_ids, user_input.as_llm_context(DOMAIN))
+        return TurnTools(tools.api, tools.definitions, tools.dispatcher)
+
+    return Agent(
+        hass,
+        provider,
+        offer,
+        limits_of(options),
+        controls_home=bool(api_ids),
+        supported_languages=MATCH_ALL,
+        prompt=options.get(CONF_PROMPT) or None,
+    )
