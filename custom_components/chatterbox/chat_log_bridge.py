@@ -22,7 +22,6 @@ from homeassistant.components.conversation import (
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import chat_session, llm
-from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType
 
 from .agent.events import (
@@ -43,6 +42,7 @@ from .agent.messages import (
     canonical_json,
 )
 from .agent.transcript import TranscriptRecorder
+from .tool_bridge import result_content
 from .turn_report import TurnReport, shown_arguments
 
 type Delta = AssistantContentDeltaDict | ToolResultContentDeltaDict
@@ -80,8 +80,8 @@ def _content_to_message(
             match result.data:
                 case {"note": str(note), **rest} if not rest:
                     text = note
-                case data:
-                    text = json_dumps(data)
+                case _:
+                    text = result_content(result)
             return ToolResult(call_id, name, text, is_error=result.error, native=result)
 
 

@@ -1,0 +1,125 @@
+"""The conversation entity: a person's words come in, a turn of the loop answers them.
+
+Knows Home Assistant's conversation platform. No loop, no JSON, no vendor: the runtime
+brings the agent, the bridges translate.
+"""
+
+from typing import Literal, override
+
+from homeassistant.components import conversation
+from homeassistant.components.conversation import (
+    ChatLog,
+    ConversationEntity,
+    ConversationEntityFeature,
+    ConversationInput,
+    ConversationResult,
+    ConverseError,
+)
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import intent
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+
+from .agent.events import StopReason
+from .agent.turn import Turn
+from .chat_log_bridge import async_record_turn, history, instructions
+from .const import DOMAIN, EVENT_TURN_FINISHED, LOGGER, SUBENTRY_CONVERSATION
+from .entity import ChatterboxEntity
+from .error_bridge import async_get_sentences
+from .runtime import ChatterboxConfigEntry
+from .turn_report import TurnReport
+
+PARALLEL_UPDATES = 0
+
+
+async def async_setup_entry(
+    hass: HomeAssistant,  # noqa: ARG001  # Home Assistant's signature
+    entry: ChatterboxConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+) -> None:
+    """Add one entity for each conversation agent of a service."""
+    for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
+        async_add_entities(
+            [ChatterboxConversationEntity(entry, subentry)],
+            config_subentry_id=subentry.subentry_id,
+        )
+
+
+class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
+    """An agent to talk to."""
+
+    _attr_supports_streaming = True
+
+    def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> None:
+        """Take the agent that the runtime put together for the subentry."""
+        super().__init__(entry, subentry)
+        self._agent = entry.runtime_data.agents[subentry.subentry_id]
+        if self._agent.controls_home:
+            self._attr_supported_features = ConversationEntityFeature.CONTROL
+
+    @property
+    @override
+    def supported_languages(self) -> list[str] | Literal["*"]:
+        """Return what the agent's service understands."""
+        return self._agent.supported_languages
+
+    @override
+    async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
+        """Answer, whatever happens: the person cannot see an error."""
+        report = TurnReport(user_input.text)
+        try:
+            return await self._async_take_turn(user_input, chat_log, report)
+        except ConverseError as err:
+            return err.as_conversation_result()
+        except Exception:  # noqa: BLE001  # the last border before a person who stands in a room and waits
+            LOGGER.exception("A turn of %s failed", self.entity_id)
+            sentences = await async_get_sentences(self.hass, user_input.language)
+            return _error_result(user_input, chat_log, sentences["spoken_agent_failed"])
+
+    async def _async_take_turn(
+        self, user_input: ConversationInput, chat_log: ChatLog, report: TurnReport
+    ) -> ConversationResult:
+        before = history(chat_log)
+        tools = await self._agent.async_offer_tools(user_input, chat_log.conversation_id)
+        await chat_log.async_provide_llm_data(
+            user_input.as_llm_context(DOMAIN), tools.api, self._agent.prompt, user_input.extra_system_prompt
+        )
+        loop = await self._agent.async_get_loop(tools, user_input.language)
+        turn = Turn(user_input.text, before, instructions(chat_log), tools.definitions, limits=self._agent.limits)
+        await async_record_turn(chat_log, self.entity_id, loop.stream(turn), report)
+        self._tell(user_input, chat_log, report)
+        result = conversation.async_get_result_from_chat_log(user_input, chat_log)
+        finished = report.finished
+        self.react_to(finished.error if finished else None)
+        if finished and finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.receipts:
+            return _error_result(user_input, chat_log, finished.text)
+        return result
+
+    def _tell(self, user_input: ConversationInput, chat_log: ChatLog, report: TurnReport) -> None:
+        """Let traces and automations know what the turn did."""
+        if report.finished is not None:
+            usage = report.finished.usage
+            chat_log.async_trace(
+                {
+                    "stats": {
+                        "input_tokens": usage.input_tokens,
+                        "cached_input_tokens": usage.cached_tokens,
+                        "output_tokens": usage.output_tokens,
+                    }
+                }
+            )
+        self.hass.bus.async_fire(
+            EVENT_TURN_FINISHED,
+            {
+                "entity_id": self.entity_id,
+                "conversation_id": chat_log.conversation_id,
+                **report.as_event_data(),
+            },
+            context=user_input.context,
+        )
+
+
+def _error_result(user_input: ConversationInput, chat_log: ChatLog, speech: str) -> ConversationResult:
+    response = intent.IntentResponse(language=user_input.language)
+    response.async_set_error(intent.IntentResponseErrorCode.UNKNOWN, speech)
+    return ConversationResult(response=response, conversation_id=chat_log.conversation_id)
