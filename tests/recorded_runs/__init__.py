@@ -1,0 +1,1 @@
+"""Replays recorded runs of models through the conversation entity, in the homes that they were recorded in."""
