@@ -1,0 +1,35 @@
+"""What the documentation points to is there, so that nobody is sent into the void."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import custom_components
+
+_REPOSITORY = Path(custom_components.__file__).parents[1]
+_PAGES = sorted([*_REPOSITORY.glob("*.md"), *_REPOSITORY.glob("docs/**/*.md")])
+_LINK = re.compile(r"""(?:\]\(|(?:src|srcset|href)=")([^)"#\s]+)""")
+_PROGRAM = re.compile(r"\b(?:script|\.ci)/[a-z0-9]+\b")
+
+
+@pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.relative_to(_REPOSITORY).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    links = [link for link in _LINK.findall(page.read_text()) if "://" not in link]
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.relative_to(_REPOSITORY).as_posix())
+def test_programs_that_are_named_can_be_run(page: Path) -> None:
+    programs = {_REPOSITORY / name for name in _PROGRAM.findall(page.read_text())}
+    assert {program for program in programs if not program.stat().st_mode & 0o100} == set()
+
+
+def test_readme_shows_the_two_commands_first() -> None:
+    [first_block, *_] = re.findall(r"```shell\n(.*?)```", (_REPOSITORY / "README.md").read_text(), re.DOTALL)
+    assert [line.split()[0] for line in first_block.splitlines()] == ["script/demo", "script/test"]
+
+
+def test_contributing_stays_short() -> None:
+    lines = (_REPOSITORY / "CONTRIBUTING.md").read_text().splitlines()
+    assert len(lines) <= 100
