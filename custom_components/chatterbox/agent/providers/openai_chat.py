@@ -6,7 +6,6 @@ keeps nothing of what is said. The key goes into one header and nowhere else.
 """
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
@@ -16,13 +15,14 @@ from typing import Final, override
 import aiohttp
 from yarl import URL
 
-from ..errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid, ProviderUnreachable
+from ..errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from ..events import ProviderEvent
 from ..messages import JsonObject, UserMessage
 from ..protocols import CompletionRequest
 from ..wire.openai_chat import DONE, OPTIONAL_FIELDS, ReplyReader, payload_to_bytes, request_to_payload
 from ..wire.openai_chat_schema import parse_chunk, parse_model_list
 from ..wire.sse import SSEDecoder
+from .address import api_root
 from .failures import error_of_exception, error_of_report, error_of_response
 
 _AFTER_DONE: Final = 0.1
@@ -31,9 +31,6 @@ _MAX_BODY_BYTES: Final = 8 * 1024 * 1024
 _MAX_ERROR_BYTES: Final = 64 * 1024
 _FOR_ERROR_BODY: Final = 5.0
 """Seconds to wait for a piece of an error body."""
-
-_FULL_ADDRESS: Final = re.compile("/(chat/completions|completions|models)$")
-_VERSION: Final = re.compile(r"/v\d[^/]*(/|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,29 +46,6 @@ class TimeLimits:
 
 
 _DEFAULT_LIMITS: Final = TimeLimits()
-
-
-def api_root(base_url: str) -> URL:
-    """Return the address that `/chat/completions` and `/models` are added to.
-
-    `http://host:1234`, the same with `/v1`, with a slash at its end, or with
-    `/chat/completions` pasted from a manual all mean `http://host:1234/v1`. Without a version
-    anywhere in the path, `/v1` is added; a full address that ends in `/chat/completions` is
-    taken at its word. A query (`?api-version=...`) is kept. Raises `ProviderUnreachable`
-    for anything but an http or https address.
-    """
-    try:
-        url = URL(base_url.strip())
-    except ValueError:
-        url = URL()
-    if url.scheme not in {"http", "https"} or not url.host:
-        raise ProviderUnreachable("the address of the service must begin with http:// or https://, and a host name")
-    path = url.path.rstrip("/")
-    if _FULL_ADDRESS.search(path):
-        path = _FULL_ADDRESS.sub("", path)
-    elif not _VERSION.search(path):
-        path += "/v1"
-    return url.with_path(path, keep_query=True)
 
 
 class OpenAIChatProvider:
@@ -112,6 +86,8 @@ class OpenAIChatProvider:
             if "json" in response.content_type:  # the server does not stream
                 for event in self._read_chunk(reader, await _read_text(response)):
                     yield event
+            elif "html" in response.content_type:
+                raise ProviderReplyInvalid("the service answered with a web page: is this the address of its API?")
             else:
                 async with aclosing(self._read_stream(reader, response)) as events:
                     async for event in events:

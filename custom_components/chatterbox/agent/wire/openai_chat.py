@@ -11,7 +11,7 @@ one conversation share every byte of their common beginning, and a server's cach
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, assert_never
 from uuid import uuid4
 
 from ..errors import ProviderReplyInvalid
@@ -98,6 +98,8 @@ def _message(message: Message) -> Iterator[JsonValue]:
             yield {"role": "assistant", "content": text or None, "tool_calls": [_call(call) for call in calls]}
         case ToolResult(call_id=call_id, content=content):
             yield {"role": "tool", "tool_call_id": call_id, "content": content}
+        case _:
+            assert_never(message)
 
 
 def _call(call: ToolCall) -> JsonValue:
@@ -121,6 +123,8 @@ def _tool_choice(request: CompletionRequest) -> JsonValue:
             return {"type": "function", "function": {"name": name}}
         case ToolChoiceMode() as mode:
             return mode.value
+        case choice:
+            assert_never(choice)
 
 
 def new_call_id() -> str:

@@ -1,0 +1,34 @@
+"""The address of a service, as people type or paste it → the address that its API hangs from."""
+
+import re
+from typing import Final
+
+from yarl import URL
+
+from ..errors import ProviderUnreachable
+
+_FULL_ADDRESS: Final = re.compile("/(chat/completions|completions|models)$")
+_VERSION: Final = re.compile(r"/v\d[^/]*(/|$)")
+
+
+def api_root(base_url: str) -> URL:
+    """Return the address that `/chat/completions` and `/models` are added to.
+
+    `http://host:1234`, the same with `/v1`, with a slash at its end, or with
+    `/chat/completions` pasted from a manual all mean `http://host:1234/v1`. Without a version
+    anywhere in the path, `/v1` is added; a full address that ends in `/chat/completions` is
+    taken at its word. A query (`?api-version=...`) is kept. Raises `ProviderUnreachable`
+    for anything but an http or https address.
+    """
+    try:
+        url = URL(base_url.strip())
+    except ValueError:
+        url = URL()
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise ProviderUnreachable("the address of the service is not a valid http:// or https:// address")
+    path = url.path.rstrip("/")
+    if _FULL_ADDRESS.search(path):
+        path = _FULL_ADDRESS.sub("", path)
+    elif not _VERSION.search(path):
+        path += "/v1"
+    return url.with_path(path, keep_query=True)

@@ -1,0 +1,310 @@
+"""Fragments become calls, each as soon as it is whole, for every way in which servers are known to send them."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, strategies as st
+
+from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
+from custom_components.chatterbox.agent.messages import ToolCall
+from custom_components.chatterbox.agent.wire.call_assembly import MAX_CALLS, CallAssembler, CallFragment
+from custom_components.chatterbox.agent.wire.object_text import MAX_OBJECT_CHARACTERS
+
+type Chunk = Sequence[CallFragment]
+
+
+def fragment(arguments: str = "", *, index: int | None = None, call_id: str = "", name: str = "") -> CallFragment:
+    return CallFragment(index, call_id, name, arguments)
+
+
+def assemble(*chunks: Chunk, taken_ids: Sequence[str] = ()) -> list[list[ToolCall]]:
+    """Return the calls that went out at each chunk, and last those that waited for the end."""
+    new_ids = (f"new{number}" for number in range(1000))
+    assembler = CallAssembler(taken_ids, lambda: next(new_ids))
+    return [[*assembler.add(chunk)] for chunk in chunks] + [[*assembler.finish()]]
+
+
+def called(*chunks: Chunk) -> list[tuple[str, str]]:
+    return [(call.name, call.arguments) for calls in assemble(*chunks) for call in calls]
+
+
+def test_a_call_goes_out_with_the_fragment_that_completes_it() -> None:
+    assert assemble(
+        [fragment(index=0, call_id="a", name="on")],
+        [fragment('{"x"', index=0)],
+        [fragment(":1}", index=0)],
+        [fragment("\n", index=0)],
+    ) == [[], [], [ToolCall("a", "on", '{"x":1}')], [], []]
+
+
+def test_an_empty_object_at_the_end_waits_because_arguments_may_follow() -> None:
+    assert assemble([fragment("{}", index=0, call_id="a", name="now")]) == [[], [ToolCall("a", "now", "{}")]]
+    assert assemble(
+        [fragment("{}", index=0, call_id="a", name="on")],
+        [fragment('{"x":', index=0)],
+        [fragment("1}", index=0)],
+    ) == [[], [], [ToolCall("a", "on", '{"x":1}')], []]
+
+
+def test_an_empty_object_goes_out_when_the_next_call_begins() -> None:
+    assert assemble(
+        [fragment("{ }", index=0, call_id="a", name="now")],
+        [fragment(index=1, call_id="b", name="on")],
+    ) == [[], [ToolCall("a", "now", "{ }")], [ToolCall("b", "on", "{}")]]
+
+
+@pytest.mark.parametrize("nothing", ["", "null", "  "])
+def test_no_arguments_at_all_are_an_empty_object(nothing: str) -> None:
+    assert called([fragment(nothing, index=0, name="now")], [fragment('{"x":1}', index=1, name="on")]) == [
+        ("now", "{}"),
+        ("on", '{"x":1}'),
+    ]
+
+
+@pytest.mark.parametrize("text", ['{"x":', "{'x':1}", "[1]", '"{}"', "kitchen", '{"x":1'])
+def test_what_is_no_object_goes_out_as_written_at_the_end(text: str) -> None:
+    assert assemble([fragment(text, index=0, call_id="a", name="on")]) == [[], [ToolCall("a", "on", text)]]
+
+
+def test_calls_keep_the_order_of_the_model_when_their_fragments_mix() -> None:
+    assert assemble(
+        [fragment(index=0, call_id="a", name="on"), fragment(index=1, call_id="b", name="off")],
+        [fragment('{"y":2}', index=1)],
+        [fragment('{"x":1}', index=0)],
+    ) == [[], [], [ToolCall("a", "on", '{"x":1}'), ToolCall("b", "off", '{"y":2}')], []]
+
+
+def test_a_call_that_is_never_whole_keeps_those_after_it_until_the_end() -> None:
+    assert assemble(
+        [fragment('{"x":', index=0, call_id="a", name="on")],
+        [fragment('{"y":2}', index=1, call_id="b", name="off")],
+    ) == [[], [], [ToolCall("a", "on", '{"x":'), ToolCall("b", "off", '{"y":2}')]]
+
+
+TWO = [("on", '{"x":1}'), ("off", '{"y":2}')]
+SAME_TOOL = [("on", '{"x":1}'), ("on", '{"x":2}')]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "expected"),
+    [
+        pytest.param(
+            [
+                [
+                    fragment('{"x":1}', index=0, call_id="a", name="on"),
+                    fragment('{"y":2}', index=1, call_id="b", name="off"),
+                ]
+            ],
+            TWO,
+            id="two calls in one chunk",
+        ),
+        pytest.param(
+            [[fragment('{"x":1}', call_id="a", name="on"), fragment('{"y":2}', call_id="b", name="off")]],
+            TWO,
+            id="no index",
+        ),
+        pytest.param(
+            [[fragment('{"x":1}', name="on"), fragment('{"y":2}', name="off")]],
+            TWO,
+            id="neither index nor id",
+        ),
+        pytest.param(
+            [[fragment('{"x":1}', name="on"), fragment('{"x":2}', name="on")]],
+            SAME_TOOL,
+            id="neither index nor id, the same tool",
+        ),
+        pytest.param(
+            [
+                [fragment(name="on")],
+                [fragment('{"x"')],
+                [fragment(":1}")],
+                [fragment(name="off")],
+                [fragment('{"y":2}')],
+            ],
+            TWO,
+            id="neither index nor id, in fragments",
+        ),
+        pytest.param(
+            [
+                [fragment('{"x":1}', index=0, call_id="a", name="on")],
+                [fragment('{"y":2}', index=0, call_id="b", name="off")],
+            ],
+            TWO,
+            id="the same index twice",
+        ),
+        pytest.param(
+            [
+                [fragment('{"x":1}', index=0, call_id="a", name="on")],
+                [fragment('{"x":2}', index=0, call_id="b", name="on")],
+            ],
+            SAME_TOOL,
+            id="the same index and tool twice",
+        ),
+        pytest.param(
+            [[fragment('{"x":1}', index=0, name="on"), fragment('{"x":1}', index=0, name="on")]],
+            [("on", '{"x":1}')] * 2,
+            id="twice the same in one chunk",
+        ),
+        pytest.param(
+            [
+                [fragment('{"x":1}', index=0, call_id="a", name="on")],
+                [fragment('{"y":2}', index=1, call_id="a", name="off")],
+            ],
+            TWO,
+            id="the same id twice",
+        ),
+        pytest.param(
+            [
+                [fragment('{"x"', index=0, call_id="a", name="on")],
+                [fragment(":1}", index=0, call_id="a", name="on")],
+                [fragment("", index=0, call_id="a", name="on")],
+            ],
+            TWO[:1],
+            id="id and name in each fragment",
+        ),
+        pytest.param(
+            [
+                [fragment('{"x"', call_id="a", name="on")],
+                [fragment(":1}", call_id="a")],
+                [fragment('{"y":2}', call_id="b", name="off")],
+            ],
+            TWO,
+            id="id in each fragment and no index",
+        ),
+        pytest.param(
+            [[fragment('{"x"', index=0, call_id="a", name="on")], [fragment(":1}", index=0, call_id="other")]],
+            TWO[:1],
+            id="another id in each fragment",
+        ),
+        pytest.param(
+            [[fragment('{"x"', call_id="a", name="on")], [fragment(":1}", call_id="other")]],
+            TWO[:1],
+            id="another id in each fragment and no index",
+        ),
+        pytest.param(
+            [[fragment(index=0, call_id="a")], [fragment(index=0, name="on")], [fragment('{"x":1}', index=0)]],
+            TWO[:1],
+            id="id, name and arguments apart",
+        ),
+        pytest.param(
+            [
+                [fragment('{"x":1}', index=0, call_id="a", name="on")],
+                [fragment('{"x":1}', index=0, call_id="a", name="on")],
+            ],
+            TWO[:1],
+            id="the whole call once more at the end",
+        ),
+        pytest.param(
+            [
+                [fragment('{"x":1}', index=0, call_id="a", name="on")],
+                [fragment('{"x"', index=0)],
+                [fragment(":1}", index=0)],
+            ],
+            TWO[:1],
+            id="the whole arguments once more in fragments",
+        ),
+        pytest.param(
+            [[fragment('{"x":1} {"x":2}', index=0, call_id="a", name="on")]],
+            SAME_TOOL,
+            id="two objects in one text",
+        ),
+        pytest.param(
+            [
+                [fragment('{"x":1}', index=0, call_id="a", name="on")],
+                [fragment(',{"x"', index=0)],
+                [fragment(":2}", index=0)],
+            ],
+            SAME_TOOL,
+            id="two objects in fragments",
+        ),
+        pytest.param(
+            [[fragment('{"x":1}}</tool_call>', index=0, call_id="a", name="on")], [fragment("}", index=0)]],
+            TWO[:1],
+            id="left-overs of the model's own format",
+        ),
+        pytest.param(
+            [[fragment(index=0)], [fragment('{"x":1}', index=0, call_id="a", name="on")], [fragment(index=1)]],
+            TWO[:1],
+            id="openings without anything",
+        ),
+        pytest.param(
+            [[fragment('{"x":1}', index=0, call_id="a")]],
+            [("", '{"x":1}')],
+            id="no name at all",
+        ),
+    ],
+)
+def test_dialects(chunks: Sequence[Chunk], expected: list[tuple[str, str]]) -> None:
+    assert called(*chunks) == expected
+
+
+def test_ids_are_made_up_where_they_are_missing_or_taken() -> None:
+    calls = assemble(
+        [
+            fragment('{"x":1}', name="on"),
+            fragment('{"x":2}', call_id="a", name="on"),
+            fragment('{"x":3}', call_id="b", name="on"),
+        ],
+        [
+            fragment('{"x":4}', index=9, call_id="b", name="on"),
+            fragment('{"x":5}', index=10, call_id="new1", name="on"),
+        ],
+        taken_ids=["a", "new0"],
+    )
+
+    assert [call.id for chunk in calls for call in chunk] == ["new1", "new2", "b", "new3", "new4"]
+
+
+def test_runaway_arguments_go_out_too_long_to_be_read() -> None:
+    [*_, [call]] = assemble(
+        [fragment('{"x":"', index=0, call_id="a", name="on")],
+        *[[fragment("y" * 100_000, index=0)] for _ in range(20)],
+        [fragment('"}', index=0)],
+    )
+
+    assert call.name == "on"
+    assert len(call.arguments) == MAX_OBJECT_CHARACTERS + 1
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(call.arguments)
+
+
+def test_a_runaway_number_of_calls_is_refused() -> None:
+    with pytest.raises(ProviderReplyInvalid, match="more than"):
+        assemble([fragment('{"x":1}', index=index, name="on") for index in range(MAX_CALLS + 1)])
+    with pytest.raises(ProviderReplyInvalid, match="more than"):
+        assemble([fragment("".join(f'{{"x":{number}}}' for number in range(MAX_CALLS + 1)), name="on")])
+
+
+def test_nothing_is_added_to_a_call_that_went_out_at_the_end() -> None:
+    assembler = CallAssembler([], lambda: "new")
+
+    list(assembler.add([fragment('{"x":', index=0, call_id="a", name="on")]))
+    assert [*assembler.finish()] == [ToolCall("a", "on", '{"x":')]
+    assert [*assembler.add([fragment("1}", index=0)])] == []
+    assert [*assembler.add([fragment('{"y":2}', index=1, call_id="b", name="off")])] == [
+        ToolCall("b", "off", '{"y":2}')
+    ]
+    assert [*assembler.finish()] == []
+
+
+ARGUMENTS = st.dictionaries(st.text(max_size=3), st.integers() | st.text(alphabet='{}"\\a', max_size=4), min_size=1)
+
+
+@given(
+    arguments=st.lists(ARGUMENTS, min_size=1, max_size=4),
+    sizes=st.lists(st.integers(min_value=1, max_value=9), min_size=1),
+    numbered=st.booleans(),
+)
+def test_the_size_of_the_fragments_makes_no_difference(
+    *, arguments: list[dict[str, int | str]], sizes: list[int], numbered: bool
+) -> None:
+    written = [json.dumps(each) for each in arguments]
+    chunks: list[Chunk] = []
+    for number, text in enumerate(written):
+        index = number if numbered else None
+        chunks.append([fragment(index=index, call_id=f"id{number}", name="on")])
+        size = sizes[number % len(sizes)]
+        chunks.extend([fragment(text[at : at + size], index=index)] for at in range(0, len(text), size))
+
+    assert called(*chunks) == [("on", text) for text in written]

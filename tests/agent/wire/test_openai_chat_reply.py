@@ -1,0 +1,286 @@
+"""Chunks become events, for every shape of a chunk that servers are known to send."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    ProviderEvent,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+)
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    JsonObject,
+    JsonValue,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.wire.openai_chat import ReplyReader
+from custom_components.chatterbox.agent.wire.openai_chat_schema import parse_chunk, parse_model_list
+
+STOP: JsonObject = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+CALL: JsonObject = {"index": 0, "id": "a", "type": "function", "function": {"name": "on", "arguments": '{"x":1}'}}
+
+
+def chunk(delta: JsonValue, finish: JsonValue = None, **more: JsonValue) -> JsonObject:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}], **more}
+
+
+def read(*chunks: JsonObject) -> list[ProviderEvent]:
+    reader = ReplyReader((), lambda: "new")
+    events = [event for each in chunks for event in reader.read(parse_chunk(json.dumps(each)))]
+    return [*events, *reader.end()]
+
+
+def finish_of(*chunks: JsonObject) -> FinishReason:
+    return result_of(*chunks).finish_reason
+
+
+def result_of(*chunks: JsonObject) -> CompletionResult:
+    result = read(*chunks)[-1]
+    assert isinstance(result, CompletionResult)
+    return result
+
+
+DONE = CompletionResult(FinishReason.STOP)
+CALLED = [ToolCallReady(ToolCall("a", "on", '{"x":1}')), CompletionResult(FinishReason.TOOL_CALLS)]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "events"),
+    [
+        pytest.param(
+            [chunk({"role": "assistant", "content": None}), chunk({"content": "Hel"}), chunk({"content": "lo"}), STOP],
+            [TextDelta("Hel"), TextDelta("lo"), DONE],
+            id="text",
+        ),
+        pytest.param([chunk({"content": "Hello"}, "stop")], [TextDelta("Hello"), DONE], id="text with the finish"),
+        pytest.param([chunk({"content": ""}), STOP], [DONE], id="nothing at all"),
+        pytest.param(
+            [chunk({"reasoning_content": "hm"}), chunk({"reasoning": "so"}), chunk({"content": "Hi"}), STOP],
+            [ReasoningDelta("hm"), ReasoningDelta("so"), TextDelta("Hi"), DONE],
+            id="both names of reasoning",
+        ),
+        pytest.param(
+            [chunk({"reasoning_content": "hm", "reasoning": "hm", "content": "Hi"}), STOP],
+            [ReasoningDelta("hm"), TextDelta("Hi"), DONE],
+            id="reasoning twice and text in one chunk",
+        ),
+        pytest.param(
+            [
+                chunk({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]}),
+                chunk({"content": [{"type": "text", "text": "Hi"}, {"type": "reference", "reference_ids": [1]}]}),
+                STOP,
+            ],
+            [ReasoningDelta("hm"), TextDelta("Hi"), DONE],
+            id="content in parts",
+        ),
+        pytest.param([chunk({"refusal": "I can't."}), STOP], [TextDelta("I can't."), DONE], id="refusal"),
+        pytest.param([chunk({"tool_calls": [CALL]}), chunk({}, "tool_calls")], CALLED, id="call"),
+        pytest.param([chunk({"tool_calls": [CALL]}, "tool_calls")], CALLED, id="call with the finish"),
+        pytest.param([chunk({"tool_calls": [CALL]}), STOP], CALLED, id="call and finish stop"),
+        pytest.param([chunk({"tool_calls": [CALL]}), chunk({}, "function_call")], CALLED, id="call and the old finish"),
+        pytest.param([chunk({"tool_calls": [CALL]}), chunk({}, "done")], CALLED, id="call and an unknown finish"),
+        pytest.param([STOP, chunk({"tool_calls": [CALL]})], CALLED, id="call after the finish"),
+        pytest.param(
+            [chunk({"content": "I do.", "tool_calls": [CALL]}, "tool_calls")],
+            [TextDelta("I do."), *CALLED],
+            id="text, call and finish in one chunk",
+        ),
+        pytest.param(
+            [chunk({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "on", "arguments": {"x": 1}}}]}), STOP],
+            CALLED,
+            id="arguments as an object",
+        ),
+        pytest.param(
+            [chunk({"tool_calls": [{"id": "a", "function": {"name": "on", "arguments": [1]}}]}), STOP],
+            [ToolCallReady(ToolCall("a", "on", "[1]")), CALLED[1]],
+            id="arguments as another value",
+        ),
+        pytest.param(
+            [chunk({"tool_calls": [{"index": 0, "id": 7, "function": {"name": "now", "arguments": None}}]}), STOP],
+            [ToolCallReady(ToolCall("new", "now", "{}")), CALLED[1]],
+            id="no arguments, and a number for an id",
+        ),
+        pytest.param(
+            [chunk({"tool_calls": [{"index": 0}]}), chunk({"tool_calls": None}), chunk({"tool_calls": []}), STOP],
+            [DONE],
+            id="calls without anything",
+        ),
+        pytest.param(
+            [{"choices": [{"finish_reason": "stop", "message": {"content": "Hi", "tool_calls": [CALL]}}]}],
+            [TextDelta("Hi"), *CALLED],
+            id="a whole completion",
+        ),
+        pytest.param(
+            [{"choices": [{"index": 1, "delta": {"content": "B"}}, {"index": 0, "delta": {"content": "A"}}]}, STOP],
+            [TextDelta("A"), DONE],
+            id="a second answer",
+        ),
+        pytest.param(
+            [
+                {"type": "ping"},
+                {"choices": None},
+                {"choices": [{"delta": None, "logprobs": {}}]},
+                STOP,
+                {"choices": []},
+            ],
+            [DONE],
+            id="chunks without anything",
+        ),
+        pytest.param(
+            [chunk({"content": "\ud83d"}), chunk({"content": "\ud83d\udca1 ok"}), STOP],
+            [TextDelta("\ufffd"), TextDelta("💡 ok"), DONE],
+            id="half an emoji",
+        ),
+    ],
+)
+def test_chunks_become_events(chunks: Sequence[JsonObject], events: list[ProviderEvent]) -> None:
+    assert read(*chunks) == events
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [
+        ("stop", FinishReason.STOP),
+        ("STOP", FinishReason.STOP),
+        ("length", FinishReason.LENGTH),
+        ("content_filter", FinishReason.CONTENT_FILTER),
+        ("tool_calls", FinishReason.STOP),
+        ("function_call", FinishReason.STOP),
+        ("eos_token", FinishReason.UNKNOWN),
+    ],
+)
+def test_finish_reasons_without_calls(sent: str, reason: FinishReason) -> None:
+    assert finish_of(chunk({"content": "Hi"}), chunk({}, sent)) is reason
+
+
+@pytest.mark.parametrize("sent", ["length", "content_filter"])
+def test_a_message_that_was_stopped_says_so_although_it_has_calls(sent: str) -> None:
+    assert finish_of(chunk({"tool_calls": [CALL]}, sent)) is FinishReason(sent)
+
+
+def test_the_last_finish_reason_counts() -> None:
+    assert finish_of(chunk({"content": "Hi"}, "stop"), chunk({}, ""), chunk({}, "length")) is FinishReason.LENGTH
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [],
+        [chunk({"content": "Hello"})],
+        [chunk({"content": "Hello"}, "")],
+        [chunk({"content": "Hello"}, 1)],
+        [chunk({"tool_calls": [CALL]})],
+        [{"choices": [], "usage": {"prompt_tokens": 1}}],
+    ],
+)
+def test_a_reply_without_a_finish_is_none(chunks: Sequence[JsonObject]) -> None:
+    with pytest.raises(ProviderReplyInvalid, match="before the service said that it was finished"):
+        read(*chunks)
+
+
+USAGE: JsonObject = {
+    "prompt_tokens": 21,
+    "completion_tokens": 8,
+    "total_tokens": 29,
+    "prompt_tokens_details": {"cached_tokens": 20, "audio_tokens": None},
+    "completion_tokens_details": {"reasoning_tokens": 3},
+}
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [STOP, {"choices": [], "usage": USAGE}],
+        [STOP, {"usage": USAGE}],
+        [chunk({"content": "Hi"}, "stop", usage=USAGE)],
+        [chunk({}, usage={"prompt_tokens": 21, "completion_tokens": 1}), chunk({}, "stop", usage=USAGE)],
+        [chunk({}, "stop", usage=USAGE), {"choices": [], "usage": None}],
+    ],
+)
+def test_usage_is_found_wherever_it_stands(chunks: Sequence[JsonObject]) -> None:
+    assert result_of(*chunks).usage == Usage(21, 8, 20, 3)
+
+
+@pytest.mark.parametrize(
+    ("sent", "usage"),
+    [
+        ({"prompt_tokens": 21, "completion_tokens": 8, "prompt_cache_hit_tokens": 5}, Usage(21, 8, 5)),
+        ({"prompt_tokens": 21, "completion_tokens": -1, "prompt_tokens_details": None}, Usage(21)),
+        ({"prompt_tokens": "many", "prompt_tokens_details": [], "completion_tokens_details": {}}, Usage()),
+        ("none", Usage()),
+    ],
+)
+def test_odd_usage_costs_no_answer(sent: JsonValue, usage: Usage) -> None:
+    assert result_of(chunk({"content": "Hi"}, "stop", usage=sent)).usage == usage
+
+
+def test_new_ids_differ_from_those_of_the_conversation_and_have_the_form_that_all_servers_take() -> None:
+    transcript = (UserMessage("x"), AssistantMessage("", "", (ToolCall("a", "on", "{}"),)), ToolResult("a", "on", ""))
+    reader = ReplyReader(transcript)
+    unnamed: JsonObject = {"index": 1, "function": {"name": "off", "arguments": '{"y":2}'}}
+
+    ready = [*reader.read(parse_chunk(json.dumps(chunk({"tool_calls": [CALL, unnamed]}))))]
+
+    ids = {event.call.id for event in ready if isinstance(event, ToolCallReady)}
+    assert len(ids) == 2
+    assert "a" not in ids
+    assert all(len(call_id) == 9 and call_id.isalnum() for call_id in ids)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("", "not JSON"),
+        ("<html>", "not JSON"),
+        ('{"choices": [', "not JSON"),
+        ("[" * 200_000, "not JSON"),
+        ("[]", "its top level"),
+        ('{"choices": 5}', "choices"),
+        ('{"choices": [{"delta": {"content": {"secret words": 1}}}]}', "choices.0.delta.content"),
+        ('{"choices": [{"delta": {"tool_calls": "secret words"}}]}', "choices.0.delta.tool_calls"),
+    ],
+)
+def test_a_chunk_of_the_wrong_shape_is_refused_without_being_quoted(text: str, where: str) -> None:
+    with pytest.raises(ProviderReplyInvalid, match=where) as caught:
+        parse_chunk(text)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("sent", "reported"),
+    [
+        ({"error": {"message": "boom", "code": 500}}, {"message": "boom", "code": 500}),
+        ({"error": "boom", "choices": []}, "boom"),
+        (
+            {"object": "error", "message": "boom", "type": "BadRequestError", "code": 400},
+            {"message": "boom", "type": "BadRequestError", "code": 400},
+        ),
+        ({"error": None, "choices": []}, None),
+        (STOP, None),
+    ],
+)
+def test_an_error_inside_a_reply_is_recognised(sent: JsonObject, reported: JsonValue) -> None:
+    assert parse_chunk(json.dumps(sent)).reported_error == reported
+
+
+def test_a_list_of_models_is_sorted_and_without_repeats() -> None:
+    listed = {"object": "list", "data": [{"id": "b", "object": "model"}, {"id": "C"}, {"id": "a"}, {"id": "b"}]}
+
+    assert parse_model_list(json.dumps(listed)) == ["a", "b", "C"]
+    assert parse_model_list('{"data": []}') == []
+
+
+@pytest.mark.parametrize("text", ["<html>", "[]", "{}", '{"data": null}', '{"data": [{"name": "a"}]}'])
+def test_what_is_no_list_of_models_is_refused(text: str) -> None:
+    with pytest.raises(ProviderReplyInvalid, match="a list of models"):
+        parse_model_list(text)
