@@ -88,9 +88,9 @@ DEVICES = read_devices()
         pytest.param("fan.ceiling", [("turn_off", {})], "off", {"percentage": 0}, id="a fan goes off"),
         pytest.param(
             "fan.ceiling",
-            [("turn_off", {}), ("turn_on", {})],
+            [("set_percentage", {"percentage": 20}), ("turn_off", {}), ("turn_on", {})],
             "on",
-            {"percentage": 50},
+            {"percentage": 20},
             id="a fan comes back as it was",
         ),
         pytest.param("fan.ceiling", [("turn_on", {"percentage": 20})], "on", {"percentage": 20}, id="a fan's speed"),
