@@ -42,8 +42,14 @@ class _ChatRequest(BaseModel):
 
     model: str
     messages: list[dict[str, JsonValue]]
+    tools: list[JsonValue] = []
     stream: bool = False
     stream_options: _StreamOptions = _StreamOptions()
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether somebody only wants to know that the model answers."""
+        return not self.tools and [message.get("role") for message in self.messages] == ["user"]
 
 
 class ScriptedChatCompletions:
@@ -54,6 +60,10 @@ class ScriptedChatCompletions:
         self._script = script
         self._next_answer = 0
         self.requests: list[ReceivedRequest] = []
+
+    def start_again(self) -> None:
+        """Answer the next request with the first answer of the script."""
+        self._next_answer = 0
 
     def application(self) -> web.Application:
         """Return the web application; start it with any aiohttp runner."""
@@ -97,7 +107,8 @@ class ScriptedChatCompletions:
         return None
 
     async def _answer(self, request: web.Request, asked: _ChatRequest) -> web.StreamResponse:
-        match self._take_answer():
+        trial = self._script.trial_answer
+        match trial if asked.is_trial and trial is not None else self._take_answer():
             case ScriptedAnswer() as answer:
                 return await _stream(request, asked, answer)
             case ScriptedFailure() as failure:

@@ -79,4 +79,6 @@ class Script(BaseModel):
     api_key: str | None = None
     """When given, a request without it gets HTTP 401."""
     answers: tuple[ScriptedAnswer | ScriptedFailure, ...] = ()
+    trial_answer: ScriptedAnswer | ScriptedFailure | None = ScriptedAnswer(content="Hello!")
+    """What clients get that try a model out: one user message, no instructions, no tools. None: the next answer."""
     after_last: Literal["fail", "start again"] = "fail"

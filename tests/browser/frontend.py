@@ -1,0 +1,120 @@
+"""Home Assistant's frontend as a person uses it: what they read, click and type, step by step.
+
+Knows the words on the screen; must not know what any test wants. Every wait is for something that a person would see,
+and ends with an error after `PATIENCE_SECONDS`.
+"""
+
+import re
+from dataclasses import dataclass
+
+from playwright.async_api import Locator, Page, expect
+
+from demo.owner import Owner
+
+PATIENCE_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Frontend:
+    """One browser page that shows the Home Assistant at `url`."""
+
+    page: Page
+    url: str
+
+    async def sign_in(self, owner: Owner) -> None:
+        """Open the page and sign in on the login form."""
+        await self.page.goto(self.url)
+        await self.page.get_by_label("Username").fill(owner.username)
+        await self.page.get_by_label("Password", exact=True).fill(owner.password)
+        await self.page.get_by_role("button", name="Log in").click()
+        await self.page.get_by_text(f"Welcome {owner.name}").wait_for()
+
+    async def open_devices_and_services(self) -> None:
+        """Go to the list of integrations from anywhere."""
+        await self.page.get_by_role("link", name="Settings").click()
+        await self.page.get_by_text("Devices & services").first.click()
+        await self.page.get_by_role("button", name="Add integration").wait_for()
+
+    async def pick_integration(self, name: str) -> Locator:
+        """Find an integration in the list of all brands and start adding it; return its dialog."""
+        await self.page.get_by_role("button", name="Add integration").click()
+        await self.page.get_by_placeholder("Search for a brand name").fill(name)
+        await self.page.get_by_role("listitem").filter(has_text=name).click()
+        dialog = self.page.locator("dialog-data-entry-flow")
+        await dialog.get_by_text(f"Add {name}").wait_for()
+        return dialog
+
+    async def finish(self, dialog: Locator) -> None:
+        """Close the dialog that says that an integration was added; it may ask in which room, which stays open."""
+        finish = dialog.get_by_role("button", name=re.compile("finish", re.IGNORECASE))
+        await finish.click()
+        await expect(finish).to_be_hidden()
+
+    async def open_assistant_settings(self) -> Locator:
+        """Open the settings of the only voice assistant; return the dialog."""
+        await self.page.get_by_role("link", name="Settings").click()
+        await self.page.get_by_text("Voice assistants").first.click()
+        await self.page.get_by_role("button", name="Home Assistant English").click()
+        dialog = self.page.locator("dialog-voice-assistant-pipeline-detail")
+        await dialog.get_by_role("button", name="Update").wait_for()
+        return dialog
+
+    async def choose_agent(self, dialog: Locator, agent: str) -> None:
+        """Choose who answers for the assistant whose settings are open."""
+        await dialog.get_by_label("Conversation agent").click()
+        await dialog.get_by_role("menuitem", name=agent).click()
+
+    async def save_assistant(self, dialog: Locator) -> None:
+        """Save the settings of the assistant, and wait until they are saved."""
+        await dialog.get_by_role("button", name="Update").click()
+        await expect(dialog.get_by_role("button", name="Update")).to_be_hidden()
+
+    async def open_overview(self) -> None:
+        """Go to the page of the house from anywhere."""
+        await self.page.get_by_role("link", name="Overview").click()
+        await self.page.get_by_text("Welcome").first.wait_for()
+
+    async def open_assist(self) -> Assist:
+        """Open the Assist dialog from the overview."""
+        await self.page.get_by_role("button", name="Assist (A)").click()
+        dialog = self.page.locator("ha-voice-command-dialog")
+        await dialog.get_by_text("How can I assist?").wait_for()
+        return Assist(dialog)
+
+    async def open_area(self, name: str) -> None:
+        """Go to the page of a room from the overview."""
+        await self.page.get_by_role("button", name=name, exact=True).click()
+        await self.page.get_by_role("button", name="Edit area").wait_for()
+
+    async def see_light(self, name: str, *, on: bool) -> None:
+        """Wait until the tile of a light says that it is on, by its brightness, or off."""
+        state = r"(On|\d+%)" if on else "Off"
+        await self.page.get_by_role("button", name=re.compile(f"^{name} {state}$")).wait_for()
+
+
+@dataclass(frozen=True, slots=True)
+class Assist:
+    """The dialog in which a person talks to the assistant by typing."""
+
+    dialog: Locator
+
+    async def ask(self, sentence: str) -> str:
+        """Type a sentence and send it; return the answer once it is complete."""
+        answers = self.dialog.locator(".message.hass ha-markdown-element")
+        earlier = await answers.count()
+        request = self.dialog.get_by_role("textbox", name="Enter a request")
+        await request.fill(sentence)
+        await request.press("Enter")
+        answer = answers.nth(earlier)
+        # An answer that is still coming ends with dots.
+        await expect(answer).to_have_text(re.compile(r"[^…\s]\s*$"))
+        return (await answer.inner_text()).strip()
+
+    async def see_that_it_can_control_the_home(self) -> None:
+        """Check that the dialog does not warn of an assistant that can only talk."""
+        await expect(self.dialog.get_by_text("cannot control your home")).to_have_count(0)
+
+    async def close(self) -> None:
+        """Close the dialog."""
+        await self.dialog.get_by_role("button", name="Close").click()
+        await expect(self.dialog.get_by_role("textbox", name="Enter a request")).to_be_hidden()

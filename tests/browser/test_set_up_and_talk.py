@@ -1,0 +1,94 @@
+"""A person signs in, adds Chatterbox through its dialogs, makes it their assistant, talks, and sees the light go on."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.camera import Camera
+from tests.browser.frontend import Frontend
+from tests.sentences import sentence
+from tests.servers.process import scripted_server
+from tests.servers.script import Script, ScriptedAnswer, ScriptedCall
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+_API_KEY = "a-key-of-the-test"
+_NOBODY_LISTENS_HERE = "http://127.0.0.1:9/v1"
+_LIGHTS_ON = ScriptedCall(name="intent__HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]})
+_SCRIPT = Script(
+    models=("small-model", "large-model"),
+    api_key=_API_KEY,
+    answers=(
+        ScriptedAnswer(tool_calls=(_LIGHTS_ON,)),
+        ScriptedAnswer(content="The kitchen is lit. Enjoy your coffee!"),
+    ),
+)
+
+
+async def test_offline_assistant_is_added_and_switches_the_lights(frontend: Frontend, camera: Camera) -> None:
+    await frontend.open_devices_and_services()
+    dialog = await frontend.pick_integration("Chatterbox")
+    await camera.take(frontend.page, "add-chatterbox")
+    await dialog.get_by_text("Offline", exact=True).click()
+    await frontend.finish(dialog)
+    await camera.take(frontend.page, "service")
+
+    settings = await frontend.open_assistant_settings()
+    await frontend.choose_agent(settings, "Chatterbox")
+    await camera.take(settings.get_by_role("dialog"), "choose-agent")
+    await frontend.save_assistant(settings)
+
+    await frontend.open_overview()
+    await frontend.open_area("Kitchen")
+    await frontend.see_light("Ceiling Light", on=False)
+    assist = await frontend.open_assist()
+    await assist.see_that_it_can_control_the_home()
+    assert await assist.ask("Turn on the kitchen lights") == "Turned on the lights"
+    assert await assist.ask("Turn them off again") == "Turned off the lights"
+    assert await assist.ask("Turn on the ceiling light in the kitchen") == "Turned on the light"
+    await camera.take(frontend.page, "assist")
+    await assist.close()
+    await frontend.see_light("Ceiling Light", on=True)
+    await frontend.see_light("Counter Light", on=False)
+
+
+async def test_server_is_added_after_a_wrong_address_and_switches_the_lights(
+    frontend: Frontend, camera: Camera, tmp_path: Path
+) -> None:
+    async with scripted_server(_SCRIPT, tmp_path) as server:
+        await frontend.open_devices_and_services()
+        dialog = await frontend.pick_integration("Chatterbox")
+        await dialog.get_by_text("OpenAI-compatible server", exact=True).click()
+
+        await dialog.get_by_role("textbox", name="Address").fill(_NOBODY_LISTENS_HERE)
+        await dialog.get_by_role("button", name="Submit").click()
+        await expect(
+            dialog.get_by_text(sentence("config.error.provider_unreachable", url=_NOBODY_LISTENS_HERE))
+        ).to_be_visible()
+        await camera.take(frontend.page, "wrong-address")
+
+        await dialog.get_by_role("textbox", name="Address").fill(server.base_url)
+        await dialog.get_by_role("button", name="Submit").click()
+        await expect(dialog.get_by_text(sentence("config.error.provider_rejected_key"))).to_be_visible()
+
+        await dialog.get_by_role("textbox", name="API key").fill(_API_KEY)
+        await dialog.get_by_role("button", name="Submit").click()
+        await dialog.get_by_text("Choose a model").wait_for()
+        await dialog.get_by_label("Model").click()
+        await frontend.page.get_by_text("small-model").click()
+        await dialog.get_by_role("button", name="Submit").click()
+        await frontend.finish(dialog)
+
+        settings = await frontend.open_assistant_settings()
+        await frontend.choose_agent(settings, "small-model")
+        await frontend.save_assistant(settings)
+
+        await frontend.open_overview()
+        await frontend.open_area("Kitchen")
+        await frontend.see_light("Ceiling Light", on=False)
+        assist = await frontend.open_assist()
+        await assist.see_that_it_can_control_the_home()
+        assert await assist.ask("I need light in the kitchen") == "The kitchen is lit. Enjoy your coffee!"
+        await assist.close()
+        await frontend.see_light("Ceiling Light", on=True)

@@ -1,0 +1,119 @@
+"""Servers inside the test's own process: real HTTP, and HTTPS, on the loopback address.
+
+Knows how to start and stop a web application, and two that are no model server. Tests that use it ask for the fixture
+`socket_enabled`.
+"""
+
+import ssl
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from ipaddress import IPv4Address
+from pathlib import Path
+from threading import Thread
+
+from aiohttp import web
+from aiohttp.test_utils import TestServer, unused_port
+from aiohttp.typedefs import Handler
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from tests.servers.chat_completions import ScriptedChatCompletions
+from tests.servers.script import Script
+
+_LOOPBACK = "127.0.0.1"
+
+
+@asynccontextmanager
+async def serving(application: web.Application) -> AsyncGenerator[str]:
+    """Serve an application until the block is left; yields its address, which ends in `/v1`."""
+    server = TestServer(application, host=_LOOPBACK)
+    await server.start_server()
+    try:
+        yield str(server.make_url("/v1"))
+    finally:
+        await server.close()
+
+
+@asynccontextmanager
+async def serving_script(script: Script) -> AsyncGenerator[str]:
+    """Serve a scripted model server; yields its address."""
+    async with serving(ScriptedChatCompletions(script).application()) as address:
+        yield address
+
+
+def with_list(script: Script, status: int, body: str) -> web.Application:
+    """Return a scripted model server that answers the question for its models in its own way, to anybody."""
+
+    @web.middleware
+    async def answer_list(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if request.path.endswith("/models"):
+            return web.Response(status=status, text=body, content_type="application/json")
+        return await handler(request)
+
+    application = ScriptedChatCompletions(script).application()
+    application.middlewares.append(answer_list)
+    return application
+
+
+def always(status: int, body: str, content_type: str = "application/json") -> web.Application:
+    """Return an application that answers every request alike."""
+
+    async def answer(_request: web.Request) -> web.Response:
+        return web.Response(status=status, text=body, content_type=content_type)
+
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", answer)
+    return application
+
+
+def address_without_server() -> str:
+    """Return an address at which nothing listens."""
+    return f"http://{_LOOPBACK}:{unused_port()}/v1"
+
+
+@contextmanager
+def serving_untrusted_tls(folder: Path) -> Generator[str]:
+    """Serve HTTPS with a certificate that nobody trusts; yields its address.
+
+    In a thread: a client that hangs up in the handshake is an error in the event loop of its server, and tests watch
+    theirs.
+    """
+    server = HTTPServer((_LOOPBACK, 0), BaseHTTPRequestHandler)
+    server.socket = _self_signed(folder).wrap_socket(server.socket, server_side=True)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"https://{_LOOPBACK}:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _self_signed(folder: Path) -> ssl.SSLContext:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, _LOOPBACK)])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(IPv4Address(_LOOPBACK))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = folder / "server.pem"
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    pem.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+    return context

@@ -1,0 +1,138 @@
+"""A server that sends the bytes it is told, piece by piece, and notices when the other side leaves.
+
+Knows just enough HTTP to take one request after the other; must not know what its bytes mean, so that it
+can also send what no real server framework would: half a stream, a broken head, silence.
+"""
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from http import HTTPStatus
+
+
+class Ending(Enum):
+    """What happens after the last piece."""
+
+    KEEP = auto()
+    """The next request may come over the same connection."""
+    CLOSE = auto()
+    """The connection is closed in good order."""
+    RESET = auto()
+    """The connection breaks."""
+    WAIT = auto()
+    """Nothing more is sent until the other side leaves."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawReply:
+    """What is sent for one request."""
+
+    pieces: Sequence[bytes]
+    ending: Ending = Ending.CLOSE
+
+
+@dataclass(frozen=True, slots=True)
+class RawRequest:
+    """What came in."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    """Names in small letters."""
+    body: bytes
+
+
+def reply(
+    body: bytes,
+    content_type: str = "application/json",
+    status: int = 200,
+    headers: dict[str, str] | None = None,
+) -> RawReply:
+    """Return a whole, well-formed response."""
+    lines = {"Content-Type": content_type, "Content-Length": str(len(body)), **(headers or {})}
+    return RawReply([head(status, lines), body], Ending.KEEP)
+
+
+def event_stream(pieces: Sequence[bytes], ending: Ending = Ending.KEEP) -> RawReply:
+    """Return a stream in HTTP chunks, one for each piece; with `KEEP` it has its proper end."""
+    chunks = [b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces if piece]
+    last = [b"0\r\n\r\n"] if ending is Ending.KEEP else []
+    lines = {"Content-Type": "text/event-stream; charset=utf-8", "Transfer-Encoding": "chunked"}
+    return RawReply([head(200, lines), *chunks, *last], ending)
+
+
+def head(status: int, headers: dict[str, str]) -> bytes:
+    """Return status line and headers."""
+    phrase = HTTPStatus(status).phrase if status in iter(HTTPStatus) else "Unknown"
+    lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in headers.items())]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+@dataclass(slots=True)
+class RawHTTPServer:
+    """Sends `replies` in turn, the last one for ever."""
+
+    replies: Sequence[RawReply]
+    port: int = 0
+    requests: list[RawRequest] = field(default_factory=list)
+    connections: int = 0
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the other side leaves a reply that waits."""
+
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve a new connection."""
+        self.connections += 1
+        self._tasks.add(asyncio.create_task(self._serve(reader, writer)))
+
+    async def end(self) -> None:
+        """Wait until all connections are served, which they are once they are closed."""
+        await asyncio.gather(*self._tasks)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            ending = Ending.KEEP
+            while ending is Ending.KEEP:
+                self.requests.append(await _read_request(reader))
+                ending = await self._send(self.replies[min(len(self.requests), len(self.replies)) - 1], reader, writer)
+            if ending is Ending.RESET:
+                writer.transport.abort()
+        writer.close()
+
+    async def _send(self, sent: RawReply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Ending:
+        for piece in sent.pieces:
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(0)
+        if sent.ending is Ending.WAIT:
+            with contextlib.suppress(ConnectionError):
+                await reader.read()
+            self.left.set()
+        return sent.ending
+
+
+async def _read_request(reader: asyncio.StreamReader) -> RawRequest:
+    lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+    method, target, _ = lines[0].split(" ")
+    headers = dict(line.split(": ", 1) for line in lines[1:] if line)
+    headers = {name.lower(): value for name, value in headers.items()}
+    return RawRequest(method, target, headers, await reader.readexactly(int(headers.get("content-length", "0"))))
+
+
+@contextlib.asynccontextmanager
+async def raw_http_server(*replies: RawReply, tls: ssl.SSLContext | None = None) -> AsyncIterator[RawHTTPServer]:
+    """Serve on a free port of the loopback address until the block is left."""
+    state = RawHTTPServer(replies)
+    server = await asyncio.start_server(state.accept, "127.0.0.1", 0, ssl=tls)
+    state.port = server.sockets[0].getsockname()[1]
+    try:
+        yield state
+    finally:
+        server.close()
+        server.close_clients()
+        await server.wait_closed()
+        await state.end()
