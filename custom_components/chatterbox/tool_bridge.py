@@ -137,14 +137,13 @@ class LlmToolDispatcher:
 
 
 def result_content(result: llm.ToolResult) -> str:
-    """Write a result as the model reads it: the JSON of its data; that of a failure always names an `error`.
+    """Write a result as the model reads it: the JSON of its data; that of a failure always says that it is one.
 
     Raises TypeError or ValueError when the data is not JSON.
     """
     data: object = result.data
-    if result.error and not (isinstance(data, dict) and "error" in data):
-        return json_dumps({"error": data})
-    return json_dumps(data)
+    says_so = isinstance(data, dict) and ("error" in data or data.get("response_type") == "error")
+    return json_dumps({"error": data} if result.error and not says_so else data)
 
 
 def _failed(text: str) -> ToolOutcome:

@@ -8,6 +8,7 @@ import asyncio
 import difflib
 import traceback
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
 import voluptuous as vol
@@ -64,22 +65,22 @@ def _explain_no_match(hass: HomeAssistant, assistant: str, error: intent.MatchFa
     constraints = error.constraints
     match error.result.no_match_reason:
         case intent.MatchFailedReason.INVALID_AREA:
-            hint = _listed("The areas are", (area.name for area in ar.async_get(hass).async_list_areas()))
+            hint = _listed("The areas are", sorted(area.name for area in ar.async_get(hass).async_list_areas()))
         case intent.MatchFailedReason.INVALID_FLOOR:
-            hint = _listed("The floors are", (floor.name for floor in fr.async_get(hass).async_list_floors()))
+            hint = _listed("The floors are", sorted(floor.name for floor in fr.async_get(hass).async_list_floors()))
         case intent.MatchFailedReason.DUPLICATE_NAME:
             hint = "Give the area too."
         case _ if constraints.name:
-            names = exposed_names(hass, assistant, constraints.domains)
-            guesses = difflib.get_close_matches(constraints.name, names, _MAX_GUESSES, _SIMILAR)
-            hint = _listed("Similar names are", guesses)
+            names = {name.casefold(): name for name in exposed_names(hass, assistant, constraints.domains)}
+            similar = difflib.get_close_matches(constraints.name.casefold(), names, _MAX_GUESSES, _SIMILAR)
+            hint = _listed("Similar names are", (names[name] for name in similar))
         case _:
             hint = ""
     return f"{error}. {hint}".rstrip()
 
 
 def _listed(introduction: str, names: Iterable[str]) -> str:
-    shown = sorted(set(names))[:_MAX_NAMES]
+    shown = list(islice(names, _MAX_NAMES))
     return f"{introduction}: {', '.join(shown)}." if shown else ""
 
 
