@@ -9,7 +9,7 @@ from homeassistant.components.conversation.agent_manager import get_agent_manage
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session, device_registry as dr, intent, llm
 from homeassistant.setup import async_setup_component
-from pytest_homeassistant_custom_component.common import MockConfigEntry
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
 
 from custom_components.chatterbox.agent.events import (
     Phase,
@@ -23,8 +23,10 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.offline_dispatcher import MAX_NESTING, offline_languages
 from custom_components.chatterbox.offline_provider import PROCESS_SENTENCE, SENTENCE
 
+from .config_entries import offline_entry, set_up
 from .demo_house.move_in import move_in
 from .offline_talk import HOUSE, Talk, sentence_call
+from .sentences import sentence
 
 SPEAK_OF_IT = "turn it off again"
 
@@ -210,25 +212,25 @@ async def _automate(hass: HomeAssistant, command: str, *actions: dict[str, objec
     await hass.async_block_till_done()
 
 
-async def test_a_sentence_that_says_itself_comes_to_an_end(house: HomeAssistant) -> None:
-    started = 0
-    answers: list[str] = []
-
-    async def say_it_again(_: object, __: object) -> str | None:
-        nonlocal started
-        started += 1
-        answers.append(await Talk(house, conversation_id=f"inner-{started}").say("say it again"))
-        return answers[-1]
-
-    unregister = get_agent_manager(house).register_trigger(["say it again"], say_it_again)
+async def test_a_sentence_that_says_itself_comes_to_an_end(
+    house: HomeAssistant, caplog: pytest.LogCaptureFixture
+) -> None:
+    await set_up(house, offline_entry())
+    (agent_id,) = [agent for agent in house.states.async_entity_ids("conversation") if "talker" in agent]
+    say_it_again = {
+        "action": "conversation.process",
+        "data": {"agent_id": agent_id, "text": "say it again", "conversation_id": "automated"},
+        "response_variable": "answer",
+    }
+    speech = "{{ answer.response.speech.plain.speech }}"
+    await _automate(house, "say it again", say_it_again, {"set_conversation_response": speech}, mode="parallel")
+    runs = async_capture_events(house, automation.EVENT_AUTOMATION_TRIGGERED)
 
     spoken = await Talk(house).say("say it again")
 
-    assert started == MAX_NESTING
-    assert spoken == answers[0]
-    assert "automation" in spoken
+    assert len(runs) == MAX_NESTING
+    assert spoken == sentence("common.spoken_sentence_calls_itself")
     assert await Talk(house).say("turn on the counter lamp") == "Turned on the light"
-    unregister()
 
 
 async def test_a_task_that_outlives_its_sentence_may_speak_as_often_as_it_likes(house: HomeAssistant) -> None:
