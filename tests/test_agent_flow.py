@@ -1,0 +1,261 @@
+"""The dialogs that add and change a conversation agent, in a real Home Assistant, against real servers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import override
+
+import pytest
+from homeassistant.config_entries import SubentryFlowResult
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import FlowResultType, InvalidData
+from homeassistant.helpers import llm
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.chatterbox.const import SUBENTRY_CONVERSATION
+from tests.config_entries import offline_entry, only_agent, server_entry, set_up
+from tests.servers.in_process import address_without_server, serving, serving_script, with_list
+from tests.servers.script import Script, ScriptedFailure
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+TALKING = Script(models=("big-model", "scripted-model"))
+LIMITS = {"max_iterations": 7, "max_tool_calls": 20, "deadline": 45, "tool_timeout": 15}
+
+
+@dataclass(slots=True, kw_only=True)
+class EmptyApi(llm.API):
+    """An LLM API that is there, and has no tools."""
+
+    @override
+    async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
+        return llm.APIInstance(self, "", llm_context, [])
+
+
+def filled_in(**changes: object) -> dict[str, object]:
+    """Return a form that can be saved, with changes."""
+    form = {
+        CONF_NAME: "Butler",
+        CONF_MODEL: "scripted-model",
+        CONF_LLM_HASS_API: ["assist"],
+        CONF_PROMPT: "Be kind to {{ user_name }}.",
+        "limits": LIMITS,
+    }
+    return form | changes
+
+
+async def add(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
+    """Begin to add an agent."""
+    return await hass.config_entries.subentries.async_init(
+        (entry.entry_id, SUBENTRY_CONVERSATION), context={"source": "user"}
+    )
+
+
+async def change(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
+    """Begin to change the agent of an entry."""
+    return await hass.config_entries.subentries.async_init(
+        (entry.entry_id, SUBENTRY_CONVERSATION),
+        context={"source": "reconfigure", "subentry_id": only_agent(entry).subentry_id},
+    )
+
+
+async def submit(hass: HomeAssistant, step: SubentryFlowResult, form: Mapping[str, object]) -> SubentryFlowResult:
+    """Send a form."""
+    result = await hass.config_entries.subentries.async_configure(step["flow_id"], dict(form))
+    await hass.async_block_till_done()
+    return result
+
+
+def suggested(step: SubentryFlowResult) -> Mapping[str, object]:
+    """Return what a form shows in its fields."""
+    schema = step["data_schema"]
+    assert schema is not None
+    return {marker.schema: marker.description["suggested_value"] for marker in schema.schema if marker.description}
+
+
+def suggested_limits(step: SubentryFlowResult) -> Mapping[str, object]:
+    """Return what the section of the limits shows, which has to be closed."""
+    schema = step["data_schema"]
+    assert schema is not None
+    limits = schema.schema["limits"]
+    assert limits.options == {"collapsed": True}
+    return {marker.schema: marker.description["suggested_value"] for marker in limits.schema.schema}
+
+
+async def test_an_agent_is_added_with_what_was_set(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await add(hass, entry)
+        assert suggested(step)[CONF_NAME] == "Chatterbox"
+        assert suggested(step)[CONF_LLM_HASS_API] == ["assist"]
+        assert suggested(step)[CONF_PROMPT] == llm.DEFAULT_INSTRUCTIONS_PROMPT
+        assert suggested_limits(step) == {
+            "max_iterations": 10,
+            "max_tool_calls": 32,
+            "deadline": 60,
+            "tool_timeout": 30,
+        }
+        result = await submit(hass, step, filled_in(name=" Butler ", model="big-model"))
+
+        assert result["type"] is FlowResultType.CREATE_ENTRY
+        agent = list(entry.subentries.values())[-1]
+        assert agent.title == "Butler"
+        assert agent.data == {
+            CONF_MODEL: "big-model",
+            CONF_LLM_HASS_API: ["assist"],
+            CONF_PROMPT: "Be kind to {{ user_name }}.",
+            **LIMITS,
+        }
+        assert hass.states.get("conversation.butler")
+
+
+async def test_an_agent_is_changed(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await change(hass, entry)
+        assert suggested(step)[CONF_NAME] == "Talker"
+        assert suggested(step)[CONF_MODEL] == "scripted-model"
+        result = await submit(hass, step, filled_in(model="big-model", llm_hass_api=[], prompt=""))
+
+    assert result["reason"] == "reconfigure_successful"
+    assert only_agent(entry).title == "Butler"
+    assert only_agent(entry).data == {CONF_MODEL: "big-model", CONF_LLM_HASS_API: [], CONF_PROMPT: "", **LIMITS}
+
+
+async def test_an_llm_api_that_vanished_is_not_shown(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address, llm_hass_api=["assist", "vanished"]))
+        step = await change(hass, entry)
+
+    assert suggested(step)[CONF_LLM_HASS_API] == ["assist"]
+
+
+async def test_an_llm_api_of_another_integration_can_be_chosen(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        llm.async_register_api(hass, EmptyApi(hass=hass, id="calendar-tools", name="Calendar"))
+        step = await change(hass, entry)
+        await submit(hass, step, filled_in(llm_hass_api=["assist", "calendar-tools"]))
+
+    assert only_agent(entry).data[CONF_LLM_HASS_API] == ["assist", "calendar-tools"]
+
+
+async def test_instructions_that_are_no_template_are_refused_and_kept(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await submit(hass, await change(hass, entry), filled_in(prompt="Hello {{ user_name"))
+
+    assert step["errors"] == {CONF_PROMPT: "invalid_template"}
+    placeholders = step["description_placeholders"]
+    assert placeholders is not None
+    assert "end of template" in placeholders["problem"]
+    assert suggested(step)[CONF_PROMPT] == "Hello {{ user_name"
+    assert suggested_limits(step) == LIMITS
+
+
+async def test_an_agent_needs_a_name_and_a_model(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await submit(hass, await change(hass, entry), filled_in(name=" ", model=" "))
+
+    assert step["errors"] == {CONF_NAME: "name_missing", CONF_MODEL: "model_missing"}
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"),
+    [
+        ("max_iterations", 1),
+        ("max_iterations", 51),
+        ("max_tool_calls", 0),
+        ("max_tool_calls", 201),
+        ("deadline", 4),
+        ("deadline", 601),
+        ("tool_timeout", 0),
+        ("tool_timeout", 301),
+    ],
+)
+async def test_a_limit_beyond_its_bounds_is_refused(hass: HomeAssistant, limit: str, value: int) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await change(hass, entry)
+        with pytest.raises(InvalidData):
+            await submit(hass, step, filled_in(limits=LIMITS | {limit: value}))
+
+
+@pytest.mark.parametrize(
+    ("trial_answer", "error"),
+    [
+        (ScriptedFailure(status=404, body={"error": "the model is not here"}), "model_not_found"),
+        (ScriptedFailure(status=401, body={"error": "no"}), "provider_rejected_key"),
+        (ScriptedFailure(status=429, body={"error": "slow down"}), "provider_busy"),
+        (ScriptedFailure(status=500, body={"error": "oops"}), "provider_unreachable"),
+        (ScriptedFailure(status=400, body={"error": "this is for embeddings"}), "provider_rejected_request"),
+        (ScriptedFailure(status=200, body="<html>"), "provider_reply_invalid"),
+    ],
+)
+async def test_another_model_is_tried_before_it_is_taken(
+    hass: HomeAssistant, trial_answer: ScriptedFailure, error: str
+) -> None:
+    async with serving_script(TALKING.model_copy(update={"trial_answer": trial_answer})) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await submit(hass, await change(hass, entry), filled_in(model="big-model"))
+
+    assert step["errors"] == {CONF_MODEL: error}
+    assert suggested(step)[CONF_MODEL] == "big-model"
+    assert only_agent(entry).data[CONF_MODEL] == "scripted-model"
+
+
+async def test_all_but_the_model_can_be_changed_while_the_server_is_away(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+    step = await change(hass, entry)
+    refused = await submit(hass, step, filled_in(model="big-model"))
+    assert refused["errors"] == {CONF_MODEL: "provider_unreachable"}
+    result = await submit(hass, step, filled_in())
+
+    assert result["reason"] == "reconfigure_successful"
+    assert only_agent(entry).title == "Butler"
+
+
+async def test_without_a_list_the_model_is_a_text(hass: HomeAssistant) -> None:
+    async with serving(with_list(TALKING, 404, "{}")) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await change(hass, entry)
+        schema = step["data_schema"]
+        assert schema is not None
+        assert "options" not in schema.schema[CONF_MODEL].config
+        result = await submit(hass, step, filled_in(model="big-model"))
+
+    assert result["reason"] == "reconfigure_successful"
+
+
+async def test_no_agent_is_added_to_a_service_that_does_not_run(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, server_entry(address_without_server()))
+
+    result = await add(hass, entry)
+
+    assert result["type"] is FlowResultType.ABORT
+    assert result["reason"] == "entry_not_loaded"
+
+
+async def test_an_offline_agent_is_added_by_its_name(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, offline_entry())
+    step = await add(hass, entry)
+    assert step["step_id"] == "offline_agent"
+    assert suggested(step) == {CONF_NAME: "Chatterbox"}
+    result = await submit(hass, step, {CONF_NAME: "Second"})
+
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert hass.states.get("conversation.second")
+
+
+async def test_an_offline_agent_is_renamed(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, offline_entry())
+    step = await change(hass, entry)
+    refused = await submit(hass, step, {CONF_NAME: "  "})
+    assert refused["errors"] == {CONF_NAME: "name_missing"}
+    assert suggested(refused) == {CONF_NAME: "Talker"}
+    result = await submit(hass, step, {CONF_NAME: "Renamed"})
+
+    assert result["reason"] == "reconfigure_successful"
+    assert only_agent(entry).title == "Renamed"

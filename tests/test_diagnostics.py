@@ -1,0 +1,45 @@
+"""What a person may attach to a report holds how things are set up, and no secret."""
+
+import json
+from http import HTTPStatus
+
+import pytest
+from homeassistant.core import HomeAssistant
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
+
+from tests.config_entries import server_entry, set_up
+from tests.servers.in_process import serving_script
+from tests.servers.script import Script
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_diagnostics_hold_the_set_up_and_no_secret(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    assert await async_setup_component(hass, "diagnostics", {})
+    async with serving_script(Script()) as address:
+        entry = await set_up(hass, server_entry(address, "the-secret-key", prompt="My door code is 4711."))
+    client = await hass_client()
+    response = await client.get(f"/api/diagnostics/config_entry/{entry.entry_id}")
+
+    assert response.status == HTTPStatus.OK
+    data = (await response.json())["data"]
+    assert data == {
+        "version": "0.1.0",
+        "entry": {
+            "version": "1.1",
+            "state": "loaded",
+            "data": {"kind": "openai_chat", "base_url": address, "api_key": "**REDACTED**"},
+        },
+        "agents": [
+            {
+                "type": "conversation",
+                "data": {"model": "scripted-model", "llm_hass_api": ["assist"], "prompt": "**REDACTED**"},
+                "entities": [{"entity_id": "conversation.talker", "disabled_by": None, "state": "unknown"}],
+            }
+        ],
+    }
+    text = json.dumps(await response.json())
+    assert "the-secret-key" not in text
+    assert "4711" not in text

@@ -1,0 +1,207 @@
+"""The life of a config entry in a real Home Assistant: checked, set up, reloaded, unloaded, removed."""
+
+from pathlib import Path
+
+import pytest
+from homeassistant.config_entries import ConfigEntryState
+from homeassistant.const import CONF_MODEL, STATE_UNAVAILABLE
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import device_registry as dr, entity_registry as er
+from homeassistant.helpers.translation import async_get_exception_message
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.chatterbox.agent.errors import ProviderRejectedKey, ProviderUnreachable
+from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.entity import ChatterboxEntity
+from tests.config_entries import offline_entry, only_agent, server_entry, set_up, state_of
+from tests.servers.in_process import (
+    address_without_server,
+    always,
+    serving,
+    serving_script,
+    serving_untrusted_tls,
+    with_list,
+)
+from tests.servers.script import Script
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+TALKING = Script(models=("big-model", "scripted-model"))
+GUARDED = TALKING.model_copy(update={"api_key": "right-key"})
+ENTITY_ID = "conversation.talker"
+
+
+def reason_of(entry: MockConfigEntry) -> str:
+    """Return what is shown beside an entry that did not come up."""
+    assert entry.error_reason_translation_key is not None
+    return async_get_exception_message(
+        DOMAIN, entry.error_reason_translation_key, dict(entry.error_reason_translation_placeholders or {})
+    )
+
+
+async def test_the_offline_service_needs_nothing(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, offline_entry())
+
+    assert entry.state is ConfigEntryState.LOADED
+    assert hass.states.get(ENTITY_ID)
+
+
+async def test_an_agent_is_a_service_device_with_one_entity(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+
+    agent = only_agent(entry)
+    entity = er.async_get(hass).async_get(ENTITY_ID)
+    assert entity is not None
+    assert entity.unique_id == agent.subentry_id
+    assert entity.config_subentry_id == agent.subentry_id
+    assert entity.has_entity_name
+    device = dr.async_get(hass).async_get_device_by_identifier((DOMAIN, agent.subentry_id), entry.entry_id)
+    assert device is not None
+    assert device.id == entity.device_id
+    assert device.entry_type is dr.DeviceEntryType.SERVICE
+    assert (device.name, device.model) == ("Talker", "scripted-model")
+
+
+async def test_the_service_is_asked_for_its_models_and_no_more(hass: HomeAssistant) -> None:
+    async with serving(with_list(TALKING, 200, '{"data": []}')) as address:
+        entry = await set_up(hass, server_entry(address, **{CONF_MODEL: "gone-model"}))
+
+    assert entry.state is ConfigEntryState.LOADED
+
+
+async def test_a_service_that_is_down_is_tried_again(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, server_entry(address_without_server()))
+
+    assert entry.state is ConfigEntryState.SETUP_RETRY
+    assert reason_of(entry).startswith("The server does not answer.")
+
+
+async def test_a_service_that_comes_back_is_set_up(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, server_entry(address_without_server()))
+    assert state_of(entry) is ConfigEntryState.SETUP_RETRY
+    async with serving_script(TALKING) as address:
+        hass.config_entries.async_update_entry(entry, data={**entry.data, "base_url": address})
+        await hass.config_entries.async_reload(entry.entry_id)
+
+        assert entry.state is ConfigEntryState.LOADED
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "content_type", "reason"),
+    [
+        (404, "<html>Not found</html>", "text/html", "The server does not answer as an OpenAI-compatible server does."),
+        (200, "<html>Hello</html>", "text/html", "The server does not answer as an OpenAI-compatible server does."),
+        (429, "{}", "application/json", "The server is busy"),
+        (500, "{}", "application/json", "The server does not answer."),
+        (418, "{}", "application/json", "The server refuses to answer."),
+    ],
+)
+async def test_a_service_with_a_fault_is_tried_again_and_says_which(
+    hass: HomeAssistant, status: int, body: str, content_type: str, reason: str
+) -> None:
+    async with serving(always(status, body, content_type)) as address:
+        entry = await set_up(hass, server_entry(address))
+
+    assert entry.state is ConfigEntryState.SETUP_RETRY
+    assert reason_of(entry).startswith(reason)
+
+
+async def test_a_certificate_that_is_not_trusted_is_named(hass: HomeAssistant, tmp_path: Path) -> None:
+    with serving_untrusted_tls(tmp_path) as address:
+        entry = await set_up(hass, server_entry(address))
+
+    assert entry.state is ConfigEntryState.SETUP_RETRY
+    assert reason_of(entry).startswith("The certificate of The server cannot be trusted.")
+
+
+async def test_a_key_that_is_refused_is_asked_for_anew(hass: HomeAssistant) -> None:
+    async with serving_script(GUARDED) as address:
+        entry = await set_up(hass, server_entry(address, "wrong-key"))
+
+    assert entry.state is ConfigEntryState.SETUP_ERROR
+    assert reason_of(entry).startswith("The server does not accept its API key.")
+    assert [flow["context"]["source"] for flow in entry.async_get_active_flows(hass, {"reauth"})] == ["reauth"]
+
+
+async def test_a_key_that_is_refused_in_a_turn_is_asked_for_anew(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address, "old-key"))
+    entity = ChatterboxEntity(entry, only_agent(entry))
+    entity.hass = hass
+
+    entity.react_to(None)
+    entity.react_to(ProviderUnreachable("no connection"))
+    assert not list(entry.async_get_active_flows(hass, {"reauth"}))
+    entity.react_to(ProviderRejectedKey("401"))
+    await hass.async_block_till_done()
+
+    assert len(list(entry.async_get_active_flows(hass, {"reauth"}))) == 1
+
+
+async def test_nothing_of_the_key_is_logged(hass: HomeAssistant, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    async with serving_script(GUARDED) as address:
+        await set_up(hass, server_entry(address, "very-wrong-key"))
+
+    assert "very-wrong-key" not in caplog.text
+
+
+async def test_an_entry_unloads_and_its_entity_with_it(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, offline_entry())
+
+    assert await hass.config_entries.async_unload(entry.entry_id)
+
+    assert entry.state is ConfigEntryState.NOT_LOADED
+    state = hass.states.get(ENTITY_ID)
+    assert state is not None
+    assert state.state == STATE_UNAVAILABLE
+
+
+async def test_an_entry_reloads(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, offline_entry())
+    before = entry.runtime_data
+
+    assert await hass.config_entries.async_reload(entry.entry_id)
+
+    assert entry.state is ConfigEntryState.LOADED
+    assert entry.runtime_data is not before
+    assert hass.states.get(ENTITY_ID)
+
+
+async def test_a_removed_entry_leaves_nothing(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, offline_entry())
+
+    await hass.config_entries.async_remove(entry.entry_id)
+    await hass.async_block_till_done()
+
+    assert hass.states.get(ENTITY_ID) is None
+    assert not er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
+    assert not dr.async_entries_for_config_entry(dr.async_get(hass), entry.entry_id)
+
+
+async def test_a_removed_agent_leaves_nothing_and_the_others_stay(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, offline_entry())
+    step = await hass.config_entries.subentries.async_init((entry.entry_id, "conversation"), context={"source": "user"})
+    await hass.config_entries.subentries.async_configure(step["flow_id"], {"name": "Second"})
+    await hass.async_block_till_done()
+    first = next(agent for agent in entry.subentries.values() if agent.title == "Talker")
+
+    hass.config_entries.async_remove_subentry(entry, first.subentry_id)
+    await hass.async_block_till_done()
+
+    assert hass.states.get(ENTITY_ID) is None
+    assert dr.async_get(hass).async_get_device_by_identifier((DOMAIN, first.subentry_id), entry.entry_id) is None
+    assert hass.states.get("conversation.second")
+
+
+async def test_a_renamed_agent_gives_its_device_the_new_name(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, offline_entry())
+    agent = only_agent(entry)
+
+    hass.config_entries.async_update_subentry(entry, agent, title="Butler")
+    await hass.async_block_till_done()
+
+    device = dr.async_get(hass).async_get_device_by_identifier((DOMAIN, agent.subentry_id), entry.entry_id)
+    assert device is not None
+    assert device.name == "Butler"
