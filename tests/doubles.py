@@ -22,9 +22,10 @@ from custom_components.chatterbox.agent.messages import (
     ToolCall,
     ToolDefinition,
     ToolOutcome,
+    ToolResult,
     Usage,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.protocols import Ask, CompletionRequest, Deny, Hooks, Rewrite
 
 type Pause = Callable[[], Awaitable[object]]
 type Line = ProviderEvent | Exception | Pause
@@ -73,6 +74,12 @@ class ScriptedProvider:
                     yield line
         finally:
             self.open_streams -= 1
+
+
+async def never(_: JsonObject | None = None) -> ToolOutcome:
+    """Wait for what does not come, as a line or as the body of a tool."""
+    await asyncio.Event().wait()
+    raise AssertionError("nobody opens this")
 
 
 type ToolBody = Callable[[JsonObject], Awaitable[ToolOutcome]]
@@ -124,6 +131,57 @@ class Gate:
     @override
     def __repr__(self) -> str:
         return f"<Gate {'open' if self.opened.is_set() else 'shut'}>"
+
+
+class ScriptedHooks(Hooks):
+    """Decides as the test's functions say, and records what it was shown. It leaves speech alone."""
+
+    def __init__(
+        self,
+        *,
+        prompt: Callable[[str], Deny | Rewrite[str] | None] = lambda _: None,
+        before: Callable[[str, JsonObject], Deny | Ask | Rewrite[JsonObject] | None] = lambda _, __: None,
+        after: Callable[[ToolResult], Deny | Rewrite[str] | None] = lambda _: None,
+    ) -> None:
+        self._prompt, self._before, self._after = prompt, before, after
+        self.prompts: list[str] = []
+        self.calls: list[tuple[str, JsonObject]] = []
+        self.results: list[tuple[ToolCall, ToolResult]] = []
+
+    @override
+    async def user_prompt_submit(self, text: str) -> Deny | Rewrite[str] | None:
+        self.prompts.append(text)
+        return self._prompt(text)
+
+    @override
+    async def pre_tool_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | Ask | Rewrite[JsonObject] | None:
+        self.calls.append((tool.name, arguments))
+        return self._before(tool.name, arguments)
+
+    @override
+    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:
+        self.results.append((call, result))
+        return self._after(result)
+
+
+class ScriptedCensor(Hooks):
+    """Decides what may be spoken as the test's function says, and records what it was shown."""
+
+    def __init__(self, decide: Callable[[str], Deny | Rewrite[str] | None]) -> None:
+        self._decide = decide
+        self.texts: list[str] = []
+
+    @override
+    async def pre_speech(self, text: str) -> Deny | Rewrite[str] | None:
+        self.texts.append(text)
+        return self._decide(text)
+
+
+def asks_for(*names: str) -> ScriptedHooks:
+    """Return a hook that wants a yes for these tools."""
+    return ScriptedHooks(before=lambda name, _: Ask(f"{name} is risky.") if name in names else None)
 
 
 def tool(

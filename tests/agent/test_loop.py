@@ -1,80 +1,438 @@
-"""The loop as a surface sees it: a turn goes in, events come out."""
+"""The walk of each kind of turn, told from its events."""
 
-from contextlib import aclosing
+import time
+from dataclasses import replace
 
 import pytest
 
+from custom_components.chatterbox.agent.errors import MaxIterationsExceeded, ProviderReplyInvalid, ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
+    GatedCall,
+    MessageDone,
+    PendingApproval,
     Phase,
-    PhaseEntered,
+    ProviderSwitched,
+    ReasoningDelta,
     StopReason,
-    TurnEvent,
+    TextDelta,
+    ToolCallReady,
     TurnFinished,
 )
 from custom_components.chatterbox.agent.loop import AgenticLoop
-from custom_components.chatterbox.agent.messages import ToolCall
-from custom_components.chatterbox.agent.turn import Turn
-from tests.doubles import ScriptedDispatcher, ScriptedProvider, call, say, tool
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    NamedTool,
+    ToolCall,
+    ToolChoiceMode,
+    ToolResult,
+    Transcript,
+    Usage,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.protocols import Deny
+from custom_components.chatterbox.agent.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
+from tests.agent.turns import calls, collect, finished, phases, results, spoken
+from tests.doubles import Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, asks_for, call, never, say, tool
+
+RECEIVE, INFER, DECIDE = Phase.RECEIVE_INPUT, Phase.LLM_INFERENCE, Phase.TOOL_DECISION
+EXECUTE, AGGREGATE = Phase.TOOL_EXECUTION, Phase.RESULT_AGGREGATION
+COMPOSE, OUTPUT = Phase.RESPONSE_COMPOSITION, Phase.OUTPUT
+THINK = [INFER, DECIDE]
+ACT = [EXECUTE, AGGREGATE]
+ANSWER = [COMPOSE, OUTPUT]
+
+LIGHT, LOCK, PAGE = tool("light_on"), tool("unlock"), tool("show_page", client=True)
+ON = ToolCall("1", "light_on", "{}")
+UNLOCK = ToolCall("2", "unlock", "{}")
+SHOW = ToolCall("3", "show_page", "{}")
+TURN = Turn("Light!", tools=(LIGHT, LOCK, PAGE))
+NEVER = Limits(deadline=0.02)
 
 
-async def collect(loop: AgenticLoop, turn: Turn) -> list[TurnEvent]:
-    """Run a turn to its end."""
-    async with aclosing(loop.stream(turn)) as events:
-        return [event async for event in events]
+def answer_to(decision: Approved | Denied, *, expires_in: float = 60) -> ApprovalAnswer:
+    """Return the decision about a question that was asked in an earlier turn."""
+    pending = PendingApproval("q", (GatedCall(UNLOCK, "It opens the house."),), time.time() + expires_in, 1, 0)
+    return ApprovalAnswer(pending, {UNLOCK.id: decision})
 
 
-def phases(events: list[TurnEvent]) -> list[Phase]:
-    """Return the walk."""
-    return [event.phase for event in events if isinstance(event, PhaseEntered)]
+ASKED: Transcript = (
+    UserMessage("Unlock!"),
+    AssistantMessage(tool_calls=(UNLOCK,)),
+    ToolResult(UNLOCK.id, "unlock", "Not run yet.", synthetic=True),
+)
+RESUMED = replace(TURN, user_text=None, history=ASKED)
+
+FOUR_CALLS = [ToolCall(str(n), "light_on", f'{{"n":{n}}}') for n in range(4)]
+
+type Script = list[list[Line]]
+WALKS: dict[str, tuple[Turn, Script, list[Phase], StopReason]] = {
+    "words": (TURN, [say("Hi.")], [RECEIVE, *THINK, *ANSWER], StopReason.COMPLETED),
+    "a tool": (
+        TURN,
+        [call(ON), say("It is on.")],
+        [RECEIVE, *THINK, *ACT, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+    "tools at once": (
+        TURN,
+        [call(*FOUR_CALLS), say("All on.")],
+        [RECEIVE, *THINK, *ACT, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+    "tools after one another": (
+        TURN,
+        [*(call(one) for one in FOUR_CALLS), say("All on.")],
+        [RECEIVE, *(THINK + ACT) * 4, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+    "a question": (
+        TURN,
+        [call(UNLOCK)],
+        [RECEIVE, *THINK, Phase.APPROVAL_INTERRUPT, OUTPUT],
+        StopReason.APPROVAL_REQUIRED,
+    ),
+    "a question beside a call that needs none": (
+        TURN,
+        [call(UNLOCK, ON)],
+        [RECEIVE, *THINK, *ACT, Phase.APPROVAL_INTERRUPT, OUTPUT],
+        StopReason.APPROVAL_REQUIRED,
+    ),
+    "a yes": (
+        replace(RESUMED, approval=answer_to(Approved())),
+        [say("It is open.")],
+        [RECEIVE, DECIDE, *ACT, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+    "a no": (
+        replace(RESUMED, approval=answer_to(Denied())),
+        [say("As you wish.")],
+        [RECEIVE, DECIDE, *ACT, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+    "a yes that comes too late": (
+        replace(RESUMED, approval=answer_to(Approved(), expires_in=-1)),
+        [say("That was too late.")],
+        [RECEIVE, DECIDE, *ACT, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+    "a tool of the client": (
+        TURN,
+        [call(SHOW)],
+        [RECEIVE, *THINK, Phase.CLIENT_INTERRUPT, OUTPUT],
+        StopReason.CLIENT_TOOLS,
+    ),
+    "tools of the client and of ours": (
+        TURN,
+        [call(ON, SHOW, UNLOCK)],
+        [RECEIVE, *THINK, Phase.CLIENT_INTERRUPT, OUTPUT],
+        StopReason.CLIENT_TOOLS,
+    ),
+    "the client's results": (
+        replace(
+            TURN,
+            user_text=None,
+            history=(UserMessage("Page!"), AssistantMessage(tool_calls=(SHOW,)), ToolResult("3", "show_page", "ok")),
+        ),
+        [say("There it is.")],
+        [RECEIVE, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+    "inferences used up": (
+        replace(TURN, limits=Limits(max_iterations=2)),
+        [call(ON), call(replace(ON, id="9"))],
+        [RECEIVE, *THINK, *ACT, *THINK, *ACT, *ANSWER],
+        StopReason.MAX_ITERATIONS,
+    ),
+    "tool calls used up": (
+        replace(TURN, limits=Limits(max_tool_calls=2)),
+        [call(*FOUR_CALLS), call(replace(ON, id="9"))],
+        [RECEIVE, *THINK, *ACT, *THINK, *ACT, *ANSWER],
+        StopReason.MAX_TOOL_CALLS,
+    ),
+    "no time left in an inference": (
+        replace(TURN, limits=NEVER),
+        [[TextDelta("Well"), never]],
+        [RECEIVE, *THINK, *ANSWER],
+        StopReason.DEADLINE,
+    ),
+    "length": (TURN, [say("It", FinishReason.LENGTH)], [RECEIVE, *THINK, *ANSWER], StopReason.LENGTH),
+    "content filter": (
+        TURN,
+        [say("", FinishReason.CONTENT_FILTER)],
+        [RECEIVE, *THINK, *ANSWER],
+        StopReason.CONTENT_FILTER,
+    ),
+    "unknown finish": (
+        TURN,
+        [say("It", FinishReason.UNKNOWN)],
+        [RECEIVE, *THINK, *ANSWER],
+        StopReason.UNKNOWN_FINISH,
+    ),
+    "calls announced that do not come": (
+        TURN,
+        [say("Hm.", FinishReason.TOOL_CALLS)],
+        [RECEIVE, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+    "calls before a message ends by its length": (
+        TURN,
+        [[ToolCallReady(ON), *say("", FinishReason.LENGTH)], say("It is on.")],
+        [RECEIVE, *THINK, *ACT, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+    "no model": (
+        TURN,
+        [[ProviderUnreachable("gone")]],
+        [RECEIVE, *THINK, *ANSWER],
+        StopReason.PROVIDER_FAILED,
+    ),
+    "the model gone after a tool": (
+        TURN,
+        [call(ON), [ProviderUnreachable("gone")]],
+        [RECEIVE, *THINK, *ACT, *THINK, *ANSWER],
+        StopReason.PROVIDER_FAILED,
+    ),
+    "the model gone amid its calls": (
+        TURN,
+        [[ToolCallReady(ON), ProviderUnreachable("gone")]],
+        [RECEIVE, *THINK, *ANSWER],
+        StopReason.PROVIDER_FAILED,
+    ),
+    "no tools wanted": (
+        replace(TURN, tool_choice=ToolChoiceMode.NONE),
+        [say("Hi.")],
+        [RECEIVE, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+    "no tools wanted, called even so": (
+        replace(TURN, tool_choice=ToolChoiceMode.NONE),
+        [call(ON), say("I cannot.")],
+        [RECEIVE, *THINK, *ACT, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+    "no tools wanted, called twice even so": (
+        replace(TURN, tool_choice=ToolChoiceMode.NONE),
+        [call(ON), call(replace(ON, id="9"))],
+        [RECEIVE, *THINK, *ACT, *THINK, *ACT, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+    "a forced tool": (
+        replace(TURN, tool_choice=NamedTool("light_on")),
+        [call(ON), say("It is on.")],
+        [RECEIVE, *THINK, *ACT, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+    "tools required, none called": (
+        replace(TURN, tool_choice=ToolChoiceMode.REQUIRED),
+        [say("No.")],
+        [RECEIVE, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+    "a tool that is not allowed": (
+        replace(TURN, allowed_tools=frozenset({"unlock"})),
+        [call(ON), say("I may not.")],
+        [RECEIVE, *THINK, *ACT, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+}
 
 
-async def test_words_alone_walk_straight_to_the_output() -> None:
-    provider = ScriptedProvider(say("Hello."))
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), Turn("Hi"))
+@pytest.mark.parametrize(("turn", "script", "walk", "reason"), WALKS.values(), ids=WALKS.keys())
+async def test_each_kind_of_turn_has_its_walk(
+    turn: Turn, script: Script, walk: list[Phase], reason: StopReason
+) -> None:
+    provider = ScriptedProvider(*script)
 
-    assert phases(events) == [
-        Phase.RECEIVE_INPUT,
-        Phase.LLM_INFERENCE,
-        Phase.TOOL_DECISION,
-        Phase.RESPONSE_COMPOSITION,
-        Phase.OUTPUT,
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher(), hooks=[asks_for("unlock")]), turn)
+
+    assert phases(events) == walk
+    assert finished(events).stop_reason is reason
+    assert len(provider.requests) == len(script)
+    assert provider.open_streams == 0
+
+
+async def test_words_that_a_hook_refuses_reach_no_model() -> None:
+    provider = ScriptedProvider()
+    deny = ScriptedHooks(prompt=lambda _: Deny("Not to a stranger."))
+
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher(), hooks=[deny]), TURN)
+
+    assert phases(events) == [RECEIVE, *ANSWER]
+    assert finished(events).stop_reason is StopReason.PROMPT_DENIED
+    assert finished(events).text == "Not to a stranger."
+
+
+async def test_what_the_provider_streams_is_passed_on_as_it_comes() -> None:
+    stream: list[Line] = [
+        ProviderSwitched("spare", "the first one is gone"),
+        ReasoningDelta("Is it dark? "),
+        TextDelta("It is "),
+        ReasoningDelta("Yes."),
+        TextDelta("dark."),
     ]
-    assert isinstance(events[-1], TurnFinished)
-    assert events[-1].text == "Hello."
-    assert events[-1].stop_reason is StopReason.COMPLETED
+    provider = ScriptedProvider([*stream, *say("")])
+
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+
+    assert [event for event in events if event in stream] == stream
+    done = [event.message for event in events if isinstance(event, MessageDone)]
+    assert done == [AssistantMessage("It is dark.", "Is it dark? Yes.")]
 
 
-async def test_a_call_is_run_and_answered() -> None:
-    provider = ScriptedProvider(call(ToolCall("1", "light_on", "{}")), say("It is on."))
+async def test_text_beside_calls_is_kept_for_the_model() -> None:
+    provider = ScriptedProvider(call(ON, text="One moment."), say("It is on."))
+
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+
+    assert AssistantMessage("One moment.", "", (ON,)) in provider.requests[1].transcript
+    assert spoken(events) == "One moment.It is on."
+    assert finished(events).text == "It is on."
+
+
+async def test_usage_is_summed_over_all_inferences() -> None:
+    first, second = Usage(100, 20, 80, 5), Usage(150, 10, 120, 3)
+    provider = ScriptedProvider(call(ON, usage=first), say("On.", usage=second))
+
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+
+    assert finished(events).usage == Usage(250, 30, 200, 8)
+    assert finished(events).iterations == 2
+
+
+async def test_every_inference_gets_the_same_instructions_and_the_same_sorted_tools() -> None:
+    tools = (tool("b"), tool("a"), tool("c"))
+    provider = ScriptedProvider(call(ToolCall("1", "a", "{}")), say("Done."))
+    turn = Turn("Go", instructions="Be brief.", tools=tools, allowed_tools=frozenset({"a"}))
+
+    await collect(AgenticLoop(provider, ScriptedDispatcher()), turn)
+
+    first, second = provider.requests
+    assert [one.name for one in first.tools] == ["a", "b", "c"]
+    assert (first.tools, first.instructions) == (second.tools, second.instructions) == (first.tools, "Be brief.")
+    assert (first.directive, second.directive) == ("", "")
+    assert second.transcript[: len(first.transcript)] == first.transcript
+
+
+@pytest.mark.parametrize("choice", [ToolChoiceMode.REQUIRED, NamedTool("light_on")])
+async def test_a_forced_choice_holds_for_the_first_inference(choice: ToolChoiceMode | NamedTool) -> None:
+    provider = ScriptedProvider(call(ON), say("On."))
+
+    await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, tool_choice=choice))
+
+    assert [request.tool_choice for request in provider.requests] == [choice, ToolChoiceMode.AUTO]
+
+
+async def test_with_no_tools_wanted_nothing_runs() -> None:
     dispatcher = ScriptedDispatcher()
-    events = await collect(AgenticLoop(provider, dispatcher), Turn("Light!", tools=(tool("light_on"),)))
+    provider = ScriptedProvider(call(ON, SHOW), say("I cannot."))
 
-    assert phases(events) == [
-        Phase.RECEIVE_INPUT,
-        Phase.LLM_INFERENCE,
-        Phase.TOOL_DECISION,
-        Phase.TOOL_EXECUTION,
-        Phase.RESULT_AGGREGATION,
-        Phase.LLM_INFERENCE,
-        Phase.TOOL_DECISION,
-        Phase.RESPONSE_COMPOSITION,
-        Phase.OUTPUT,
-    ]
-    assert [one.name for one in dispatcher.finished] == ["light_on"]
-    assert isinstance(events[-1], TurnFinished)
-    assert events[-1].usage.input_tokens == 20
+    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, tool_choice=ToolChoiceMode.NONE))
+
+    assert dispatcher.started == []
+    assert all(result.is_error and result.synthetic for result in results(events))
+    assert {request.tool_choice for request in provider.requests} == {ToolChoiceMode.NONE}
+    assert provider.requests[1].directive
 
 
-@pytest.mark.parametrize("stop_after", range(20))
-async def test_smoke_barge_in(stop_after: int) -> None:
-    provider = ScriptedProvider(call(ToolCall("1", "light_on", "{}")), say("It is on."))
+async def test_a_tool_outside_the_allowed_ones_is_offered_but_does_not_run() -> None:
+    dispatcher = ScriptedDispatcher()
+    provider = ScriptedProvider(call(ON, UNLOCK, SHOW), say("Done."))
+    allowed = frozenset({"unlock"})
+
+    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, allowed_tools=allowed))
+
+    assert [one.name for one in provider.requests[0].tools] == ["light_on", "show_page", "unlock"]
+    assert [one.name for one in dispatcher.finished] == ["unlock"]
+    assert [result.is_error for result in results(events)] == [True, False, True]
+    assert "not allowed" in results(events)[0].content
+
+
+async def test_the_history_is_sent_and_stays_as_it_is() -> None:
+    history: Transcript = (UserMessage("Hello"), AssistantMessage("Hi."))
+    provider = ScriptedProvider(say("On."))
+
+    await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, history=history))
+
+    assert provider.requests[0].transcript == (*history, UserMessage("Light!"))
+    assert history == (UserMessage("Hello"), AssistantMessage("Hi."))
+
+
+async def test_a_history_with_an_orphan_call_is_sent_repaired() -> None:
+    history: Transcript = (UserMessage("Light!"), AssistantMessage(tool_calls=(ON,)), ToolResult("x", "light_on", "?"))
+    provider = ScriptedProvider(say("Hm."))
+
+    await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, history=history))
+
+    said, asked, result, again = provider.requests[0].transcript
+    assert (said, asked, again) == (history[0], history[1], UserMessage("Light!"))
+    assert isinstance(result, ToolResult)
+    assert (result.call_id, result.is_error, result.synthetic) == ("1", True, True)
+
+
+@pytest.mark.parametrize("given", ["", "1", "taken", "i" * 65], ids=["none", "twice", "of the history", "too long"])
+async def test_calls_get_ids_of_their_own_where_the_model_gave_none_that_can_be_used(given: str) -> None:
+    earlier = AssistantMessage(tool_calls=(ToolCall("taken", "light_on", "{}"),))
+    history: Transcript = (UserMessage("Light!"), earlier, ToolResult("taken", "light_on", "ok"))
+    provider = ScriptedProvider(call(ON, ToolCall(given, "unlock", "{}")), say("Done."))
+
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, history=history))
+
+    first, second = calls(events)
+    assert first.id == "1"
+    assert second.id not in {"", "1", "taken", "i" * 65}
+    assert len(second.id) == 9
+    assert second.id.isalnum()
+    assert [result.call_id for result in results(events)] == ["1", second.id]
+
+
+async def test_a_whole_answer_is_the_collected_stream() -> None:
+    provider = ScriptedProvider(call(ON, text="Wait."), say("It is on."))
+    dispatcher = ScriptedDispatcher()
+
+    text = await AgenticLoop(provider, dispatcher).run(
+        "Light!", (UserMessage("Hi"),), [LIGHT], instructions="Be brief."
+    )
+
+    assert text == "It is on."
+    assert provider.requests[0].instructions == "Be brief."
+    assert provider.requests[0].transcript == (UserMessage("Hi"), UserMessage("Light!"))
+    assert len(dispatcher.finished) == 1
+
+
+async def test_a_whole_answer_at_the_bound_of_inferences_is_an_error() -> None:
+    provider = ScriptedProvider(call(ON), call(UNLOCK))
+    loop = AgenticLoop(provider, ScriptedDispatcher())
+
+    with pytest.raises(MaxIterationsExceeded, match="light_on") as raised:
+        await loop.run("Light!", tools=[LIGHT, LOCK], limits=Limits(max_iterations=2))
+    assert isinstance(raised.value, RuntimeError)
+    assert provider.open_streams == 0
+
+
+async def test_a_whole_answer_of_a_model_that_is_not_there_is_its_error() -> None:
+    gone = ProviderUnreachable("gone")
+
+    with pytest.raises(ProviderUnreachable) as raised:
+        await AgenticLoop(ScriptedProvider([gone]), ScriptedDispatcher()).run("Hi")
+    assert raised.value is gone
+
+
+async def test_a_whole_answer_tells_what_was_done_before_the_model_was_gone() -> None:
+    provider = ScriptedProvider(call(ON), [ProviderReplyInvalid("cut")])
+
+    assert "light_on" in await AgenticLoop(provider, ScriptedDispatcher()).run("Light!", tools=[LIGHT])
+
+
+async def test_two_turns_of_one_loop_know_nothing_of_each_other() -> None:
+    provider = ScriptedProvider(call(ON), say("On."), call(ON), say("On again."))
     dispatcher = ScriptedDispatcher()
     loop = AgenticLoop(provider, dispatcher)
-    async with aclosing(loop.stream(Turn("Light!", tools=(tool("light_on"),)))) as events:
-        seen = 0
-        async for _ in events:
-            seen += 1
-            if seen > stop_after:
-                break
-    assert provider.open_streams == 0
-    assert dispatcher.running == 0
+
+    first, second = await collect(loop, TURN), await collect(loop, TURN)
+
+    assert len(dispatcher.finished) == 2
+    assert provider.requests[2].transcript == (UserMessage("Light!"),)
+    ends = [finished(first), finished(second)]
+    assert [(end.usage, end.iterations, len(end.receipts)) for end in ends] == [(Usage(20, 10), 2, 1)] * 2
+    assert all(isinstance(end, TurnFinished) for end in ends)

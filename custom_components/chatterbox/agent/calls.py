@@ -21,6 +21,8 @@ from .messages import (
 
 _RECORDED_LENGTH: Final = 1_000
 """Characters kept of arguments that cannot be understood."""
+_NAME_LENGTH: Final = 64
+"""Characters kept of a name that no tool has: as many as the name of a tool may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,9 @@ def find_tool(name: str, tools: Sequence[ToolDefinition]) -> ToolDefinition | No
     for tool in tools:
         if tool.name == name:
             return tool
-    spoken = name.strip().casefold()
     for spelling in (_folded, _bare):
-        matches = [tool for tool in tools if spelling(tool.name) == spelling(spoken)]
+        spoken = spelling(name.strip())
+        matches = [tool for tool in tools if spoken and spelling(tool.name) == spoken]
         if len(matches) == 1:
             return matches[0]
     return None
@@ -108,16 +110,16 @@ def judge(
     tool = find_tool(call.name, tools)
     if tool is None:
         offered = ", ".join(sorted(tool.name for tool in tools)) or "none"
-        return settle(_shortened(call), f"There is no tool {call.name[:64]!r}. Tools: {offered}.")
+        return settle(shortened(call), f"There is no tool {call.name[:_NAME_LENGTH]!r}. Tools: {offered}.")
     call = replace(call, name=tool.name)
     if allowed is not None and tool.name not in allowed:
-        return settle(_shortened(call), f"The tool {tool.name} is not allowed in this request.")
+        return settle(shortened(call), f"The tool {tool.name} is not allowed in this request.")
     if tool.client:
         return JudgedCall(call, ForClient())
     try:
         arguments = read_arguments(call.arguments, tool.parameters)
     except UnusableArguments as err:
-        return settle(_shortened(call), str(err))
+        return settle(shortened(call), str(err))
     call = replace(call, arguments=canonical_json(arguments))
     first = None if tool.repeatable else _same_call(call, tool, tools, earlier)
     if first is not None:
@@ -125,14 +127,15 @@ def judge(
     return JudgedCall(call, Runnable(tool, arguments))
 
 
-def _shortened(call: ToolCall) -> ToolCall:
-    return replace(call, arguments=call.arguments[:_RECORDED_LENGTH])
+def shortened(call: ToolCall) -> ToolCall:
+    """Return a call that will not run, with only the beginning of what a runaway model wrote."""
+    return replace(call, name=call.name[:_NAME_LENGTH], arguments=call.arguments[:_RECORDED_LENGTH])
 
 
 def _already_answered(first: ToolResult) -> str:
     if first.is_error:
         return "Not run again: the same call already failed in this turn. Do something else."
-    return "Not run again: the same call already ran in this turn. Use its result and answer."
+    return "Not run again: this turn already has the same call. Use its result."
 
 
 def _same_call(

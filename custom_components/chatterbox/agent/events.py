@@ -3,7 +3,7 @@
 Knows messages and errors, and nothing of how events come about or who reads them.
 A turn's events end with exactly one `TurnFinished`. Every `ToolCallReady` belongs to the
 assistant message whose `MessageDone` comes next; every call of a finished message gets
-exactly one `ToolFinished`.
+exactly one `ToolFinished`, save those that `TurnFinished.client_calls` hands to the caller.
 """
 
 from dataclasses import dataclass, field
@@ -76,6 +76,16 @@ class PhaseEntered:
     """The turn walks into a phase."""
 
     phase: Phase
+
+
+@dataclass(frozen=True, slots=True)
+class PromptReplaced:
+    """A hook put other words in place of the user's; a history has to keep these.
+
+    Comes before the first inference, and only when there was such a hook.
+    """
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +183,7 @@ type ProviderEvent = TextDelta | ReasoningDelta | ToolCallReady | ProviderSwitch
 
 type TurnEvent = (
     PhaseEntered
+    | PromptReplaced
     | TextDelta
     | ReasoningDelta
     | ToolCallReady

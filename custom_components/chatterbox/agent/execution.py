@@ -1,7 +1,9 @@
 """Runs the calls of a turn: concurrently, in the model's order where they meet.
 
-Owns every tool task of a turn and its end. Turns whatever a dispatcher does into exactly
-one result. Knows dispatchers and hooks; decides nothing about the turn.
+Calls that change the same target keep their order, and a call that reads waits for the
+changes before it, so that it sees what the transcript says has happened. Owns every tool
+task of a turn and its end. Turns whatever a dispatcher does into exactly one result. Knows
+dispatchers and hooks; decides nothing about the turn.
 """
 
 import asyncio
@@ -13,14 +15,14 @@ from .calls import Runnable
 from .hooks import HookChain
 from .messages import ToolCall, ToolResult
 from .protocols import Deny, Rewrite, ToolDispatcher
+from .timeouts import TookTooLong, finish_within
 from .transcript import synthetic_result
 
 _LOGGER = logging.getLogger(__name__)
 
 _REASON_LENGTH: Final = 500
 """Characters of an exception's text that the model gets to read."""
-_GRACE: Final = 1.0
-"""Seconds that a cancelled tool gets to let go."""
+_CUT_OFF: Final = "Cut off: the turn ended before this did. It may still take effect."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,39 +51,37 @@ class ToolRunner:
         """Start a call unless it runs already; tell whether this started it."""
         if call.id in self._tasks:
             return False
-        waits: list[asyncio.Task[ToolResult]] = []
-        targets: frozenset[str] | None = frozenset()
-        changes = not verdict.tool.annotations.read_only
-        if changes:
-            targets = self._targets(call, verdict)
-            waits = [other.task for other in self._changing if other.meets(targets)]
-        task = asyncio.create_task(self._run(call, verdict, waits), name=f"tool {call.name}")
+        reads = verdict.tool.annotations.read_only
+        targets = None if reads else self._targets(call, verdict)
+        waits = [other.task for other in self._changing if other.meets(targets)]
+        task = asyncio.create_task(self._run(call, verdict, waits), name=f"call of {call.name}")
         self._tasks[call.id] = task
-        if changes:
+        if not reads:
             self._changing.append(_Changing(targets, task))
         return True
 
     async def result(self, call: ToolCall, remaining: float) -> ToolResult:
-        """Wait for a started call, at most `remaining` seconds, and return its result."""
+        """Wait for a started call and return its result.
+
+        After `remaining` seconds the turn is out of time: then every call that still runs is
+        cut off.
+        """
         task = self._tasks[call.id]
         await asyncio.wait({task}, timeout=max(remaining, 0))
         if not task.done():
-            await _cancel({task})
-            return synthetic_result(call, "The turn ran out of time. It may still take effect.")
-        if task.cancelled():
-            return synthetic_result(call, f"{call.name} was cancelled.")
-        return task.result()
+            await self.close()
+        return _failed(call, _CUT_OFF) if task.cancelled() else task.result()
 
     async def conclude(self, call: ToolCall) -> ToolResult:
-        """End a call that the turn does not wait for any more, and return what is known."""
-        task = self._tasks.get(call.id)
-        if task is None:
-            return synthetic_result(call, "Not run: the turn ended first.")
-        return await self.result(call, 0)
+        """Return the result of a call that the turn does not wait for any more."""
+        if call.id in self._tasks:
+            return await self.result(call, 0)
+        return synthetic_result(call, "Not run: the turn ended first.")
 
     async def close(self) -> None:
-        """Cancel what still runs and wait until it has let go."""
-        await _cancel({task for task in self._tasks.values() if not task.done()})
+        """Cut off what still runs, all at once, and wait until it has let go."""
+        if running := [task for task in self._tasks.values() if task.cancel()]:
+            await asyncio.wait(running)
 
     def _targets(self, call: ToolCall, verdict: Runnable) -> frozenset[str] | None:
         try:
@@ -96,32 +96,32 @@ class ToolRunner:
         result = await self._dispatch(call, verdict)
         match await self.hooks.post_tool_use(call, result):
             case Deny(reason):
-                return replace(result, content=reason, is_error=True)
+                return replace(result, content=reason, is_error=True, native=None)
             case Rewrite(content):
                 return replace(result, content=content)
             case None:
                 return result
 
     async def _dispatch(self, call: ToolCall, verdict: Runnable) -> ToolResult:
-        bound = asyncio.timeout(self.tool_timeout)
         try:
-            async with bound:
-                outcome = await self.dispatcher.dispatch(call, verdict.arguments)
+            work = self.dispatcher.dispatch(call, verdict.arguments)
+            outcome = await finish_within(self.tool_timeout, work, f"tool {call.name}")
+            return ToolResult(call.id, call.name, outcome.content, is_error=outcome.is_error, native=outcome.native)
+        except TookTooLong:
+            patience = f"{self.tool_timeout:g} seconds"
+            return _failed(call, f"{call.name} did not finish within {patience}. It may still take effect.")
         except Exception as err:  # whatever a tool does is an answer to the model
-            if bound.expired():
-                return synthetic_result(
-                    call,
-                    f"{call.name} did not finish within {self.tool_timeout:g} seconds. It may still take effect.",
-                )
             _LOGGER.warning("Tool %s failed", call.name, exc_info=True)
-            return synthetic_result(call, f"{type(err).__name__}: {err}"[:_REASON_LENGTH])
-        return ToolResult(call.id, call.name, outcome.content, is_error=outcome.is_error, native=outcome.native)
+            return _failed(call, _reason(err)[:_REASON_LENGTH])
 
 
-async def _cancel(tasks: set[asyncio.Task[ToolResult]]) -> None:
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        _, stuck = await asyncio.wait(tasks, timeout=_GRACE)
-        for task in stuck:
-            _LOGGER.error("%s ignores its cancellation", task.get_name())
+def _failed(call: ToolCall, content: str) -> ToolResult:
+    """Answer for a tool that did run, and has no answer of its own."""
+    return ToolResult(call.id, call.name, content, is_error=True)
+
+
+def _reason(err: Exception) -> str:
+    try:
+        return f"{type(err).__name__}: {err}"
+    except Exception:  # noqa: BLE001 not even the text of a foreign exception may end a turn
+        return type(err).__name__

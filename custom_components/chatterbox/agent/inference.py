@@ -1,13 +1,12 @@
 """One inference: asks the model, and judges each call as soon as it is complete.
 
-Reading calls start while the model still writes. Knows providers, hooks and the tool
+Calls that only read start while the model still writes. Knows providers, hooks and the tool
 runner; what comes after the inference is `next_step`'s to say.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
@@ -125,7 +124,10 @@ class Inference:
                     assert_never(event)
 
     async def _next(self, stream: AsyncGenerator[ProviderEvent]) -> ProviderEvent:
-        bound = asyncio.timeout(self.remaining())
+        remaining = self.remaining()
+        if remaining <= 0:  # a stream that never makes us wait
+            raise OutOfTime
+        bound = asyncio.timeout(remaining)
         try:
             async with bound:
                 return await anext(stream)
@@ -141,7 +143,7 @@ class Inference:
         verdict = judged.verdict
         if not isinstance(verdict, Runnable):
             return judged
-        match await self.hooks.pre_tool_use(verdict.tool, deepcopy(verdict.arguments)):
+        match await self.hooks.pre_tool_use(verdict.tool, verdict.arguments):
             case Deny(reason):
                 return settle(judged.call, reason)
             case Ask(reason):
@@ -152,14 +154,17 @@ class Inference:
                 return judged
 
     def _start_early(self, judged: JudgedCall) -> bool:
-        """Start a call that only reads, unless the caller may have to run its siblings."""
-        match judged.verdict:
-            case Runnable(tool) as verdict if tool.annotations.read_only:
-                if any(offered.client for offered in self.state.turn.tools):
-                    return False
-                return self.runner.start(judged.call, verdict)
-            case _:
-                return False
+        """Start a call that only reads, where no sibling stands in its way.
+
+        The caller may have to run them, or one before it changes what is read.
+        """
+        if any(offered.client for offered in self.state.turn.tools):
+            return False
+        verdicts = [other.verdict for other in self.state.open_calls]
+        if any(isinstance(other, Runnable) and not other.tool.annotations.read_only for other in verdicts):
+            return False
+        verdict = judged.verdict
+        return isinstance(verdict, Runnable) and self.runner.start(judged.call, verdict)
 
     async def _cleared_for_speech(self, text: str) -> str:
         match await self.hooks.pre_speech(text):

@@ -5,11 +5,15 @@ Pure. Adds to `calls.py` what depends on where the turn stands.
 
 from dataclasses import replace
 from itertools import count
+from typing import Final
 
-from .calls import JudgedCall, Runnable, judge, settle
+from .calls import JudgedCall, Runnable, judge, settle, shortened
 from .events import GatedCall
 from .messages import AssistantMessage, ToolCall, ToolChoiceMode
 from .turn import Approved, Denied, TurnState
+
+_ID_LENGTH: Final = 64
+"""Characters of the longest call id that services take back."""
 
 
 def judge_call(state: TurnState, call: ToolCall) -> JudgedCall:
@@ -17,7 +21,7 @@ def judge_call(state: TurnState, call: ToolCall) -> JudgedCall:
     turn = state.turn
     call = _with_own_id(state, call)
     if state.last_call is not None or turn.tool_choice is ToolChoiceMode.NONE:
-        return settle(call, "Not run: no more tools in this turn. Answer from what is known.")
+        return settle(shortened(call), "Not run: no more tools in this turn. Answer from what is known.")
     own = AssistantMessage(tool_calls=tuple(judged.call for judged in state.open_calls))
     judged = judge(call, turn.tools, turn.allowed_tools, (*state.messages, own))
     if not isinstance(judged.verdict, Runnable):
@@ -29,31 +33,35 @@ def judge_call(state: TurnState, call: ToolCall) -> JudgedCall:
 
 
 def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:
-    """Keep the id that the model gave, unless it gave none or one that is taken."""
+    """Keep the id that the model gave, unless it gave none or one that cannot be used.
+
+    Ours have nine letters and digits, the one form that every service takes (Mistral's rule).
+    """
     taken = {
         other.id
         for message in (*state.turn.history, *state.messages)
         if isinstance(message, AssistantMessage)
         for other in message.tool_calls
     } | {judged.call.id for judged in state.open_calls}
-    if call.id and call.id not in taken:
+    if call.id and len(call.id) <= _ID_LENGTH and call.id not in taken:
         return call
-    numbered = (f"call_{len(taken) + extra}" for extra in count(1))
+    numbered = (f"call{len(taken) + extra:05}" for extra in count(1))
     return replace(call, id=next(name for name in numbered if name not in taken))
 
 
 def decide_call(state: TurnState, gated: GatedCall, decision: Approved | Denied | None, *, expired: bool) -> JudgedCall:
     """Bring a call that waited for a yes into the turn that has the answer.
 
-    It comes as a new call: the one that asked has its result already. It runs only as
-    exactly what was asked.
+    It comes as a new call: the one that asked has its result already. It runs once, and
+    only as exactly what was asked.
     """
-    asked = replace(gated.call, id="")
-    judged = judge_call(state, asked)
+    judged = judge_call(state, replace(gated.call, id=""))
     match decision:
+        case _ if _came_again(state, gated.call):
+            return settle(judged.call, "Not run: this question was answered or asked anew in the meantime.")
         case None | Approved() if expired:
             return settle(judged.call, "Not run: no yes came in time.")
-        case Approved() if judged.call.arguments == asked.arguments:
+        case Approved() if judged.call == replace(gated.call, id=judged.call.id):
             return judged
         case Approved():
             return settle(judged.call, "Not run: the tool has changed since the question. Ask again.")
@@ -61,3 +69,13 @@ def decide_call(state: TurnState, gated: GatedCall, decision: Approved | Denied 
             return settle(judged.call, f"Not run: the person said no. {reason}".rstrip())
         case None:
             return settle(judged.call, "Not run: no yes was given.")
+
+
+def _came_again(state: TurnState, asked: ToolCall) -> bool:
+    """Tell whether the history has the same call once more, after the one that asked."""
+    calls_of_messages = [message.tool_calls for message in state.turn.history if isinstance(message, AssistantMessage)]
+    for index, calls in enumerate(calls_of_messages):
+        if any(call.id == asked.id for call in calls):
+            later = (call for calls in calls_of_messages[index + 1 :] for call in calls)
+            return any((call.name, call.arguments) == (asked.name, asked.arguments) for call in later)
+    return False

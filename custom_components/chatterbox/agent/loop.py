@@ -22,6 +22,7 @@ from .events import (
     PendingApproval,
     Phase,
     PhaseEntered,
+    PromptReplaced,
     StopReason,
     TextDelta,
     ToolCallReady,
@@ -58,6 +59,7 @@ from .turn import (
     next_step,
 )
 
+_WITHHELD: Final = "(These words were withheld.)"
 _AWAITS_APPROVAL: Final = "Not run yet: a person has to say yes first."
 _ENDS_WITH_ANSWER: Final = frozenset(
     {
@@ -182,15 +184,9 @@ class _Drive:
         yield PhaseEntered(Phase.RECEIVE_INPUT)
         turn = self._state.turn
         if turn.user_text is not None:
-            text = turn.user_text
-            if turn.approval is None:
-                match await self._hooks.user_prompt_submit(text):
-                    case Deny(reason):
-                        self._state = replace(self._state, prompt_denied=reason)
-                    case Rewrite(value):
-                        text = value
-                    case None:
-                        pass
+            text = await self._cleared_prompt(turn.user_text)
+            if text != turn.user_text:
+                yield PromptReplaced(text)
             self._recorder.append(UserMessage(text))
         if turn.approval is not None:
             for judged in self._resume(turn.approval):
@@ -199,11 +195,24 @@ class _Drive:
             yield MessageDone(AssistantMessage(tool_calls=calls))
             yield PhaseEntered(Phase.TOOL_DECISION)
 
+    async def _cleared_prompt(self, text: str) -> str:
+        """Return the words that the model, now and later, gets for the user's."""
+        match await self._hooks.user_prompt_submit(text):
+            case Deny(reason):
+                self._state = replace(self._state, prompt_denied=reason)
+                return _WITHHELD
+            case Rewrite(value):
+                return value
+            case None:
+                return text
+
     def _resume(self, answer: ApprovalAnswer) -> tuple[JudgedCall, ...]:
         """Take up the turn that asked, under its budgets; its calls come anew, decided."""
         pending = answer.pending
         expired = time.time() >= pending.expires_at
-        self._state = replace(self._state, iterations=pending.iterations, tool_calls=pending.tool_calls)
+        # The owner may have set a lower bound since the question.
+        iterations = min(pending.iterations, self._state.turn.limits.max_iterations)
+        self._state = replace(self._state, iterations=iterations, tool_calls=pending.tool_calls)
         for gated in pending.calls:
             decision = answer.decisions.get(gated.call.id)
             judged = decide_call(self._state, gated, decision, expired=expired)

@@ -60,7 +60,8 @@ class ToolDispatcher(Protocol):
         """Name what a call would change, or None when that is not known.
 
         Calls of one message whose targets overlap keep the model's order; unknown overlaps
-        with everything. Not asked for read-only tools. Must be quick and without side effect.
+        with everything. Not asked for read-only tools, which wait for every change before
+        them. Must be quick and without side effect.
         """
         ...
 
@@ -116,7 +117,7 @@ class Hooks(Protocol):
     """
 
     async def user_prompt_submit(self, text: str) -> Deny | Rewrite[str] | None:
-        """See the user's words, once a turn; not on a continuation."""
+        """See the user's words, once a turn; not on a continuation, which brings none."""
         return None
 
     async def pre_tool_use(
@@ -126,7 +127,7 @@ class Hooks(Protocol):
         return None
 
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:
-        """See a result before the model does. Deny hides it; the tool has run."""
+        """See a result before the model does. Deny hides it, the native one too; the tool has run."""
         return None
 
     async def pre_speech(self, text: str) -> Deny | Rewrite[str] | None:

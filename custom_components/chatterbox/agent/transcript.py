@@ -7,7 +7,7 @@ message has exactly one result, right after that message.
 from collections.abc import Iterable
 from typing import Final
 
-from .events import MessageDone, TextDelta, ToolCallReady, ToolFinished, TurnEvent
+from .events import MessageDone, TextDelta, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
 from .messages import (
     AssistantMessage,
     Message,
@@ -17,6 +17,7 @@ from .messages import (
 )
 
 INTERRUPTED: Final = "The turn was interrupted before this result arrived. The call may have taken effect."
+NOT_STARTED: Final = "Not run: the turn was interrupted first."
 NO_RESULT: Final = "No result was recorded for this call."
 
 
@@ -37,6 +38,7 @@ class TranscriptRecorder:
         self.messages: Transcript = ()
         self._text = ""
         self._calls: tuple[ToolCall, ...] = ()
+        self._started: frozenset[str] = frozenset()
 
     def add(self, event: TurnEvent) -> None:
         """Take in one event."""
@@ -48,6 +50,8 @@ class TranscriptRecorder:
             case MessageDone():
                 self.messages += (event.message,)
                 self._text, self._calls = "", ()
+            case ToolStarted():
+                self._started |= {event.call.id}
             case ToolFinished():
                 self.messages += (event.result,)
             case _:
@@ -62,7 +66,13 @@ class TranscriptRecorder:
         messages = self.messages
         if self._text or self._calls:
             messages += (AssistantMessage(self._text, tool_calls=self._calls),)
-        return repair(messages, INTERRUPTED)
+        ended = tuple(
+            ToolResult(call.id, call.name, INTERRUPTED, is_error=True)
+            if call.id in self._started
+            else synthetic_result(call, NOT_STARTED)
+            for call in open_calls(messages)
+        )
+        return repair(messages + ended)
 
 
 def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
@@ -79,10 +89,10 @@ def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
     return tuple(calls.values())
 
 
-def repair(messages: Iterable[Message], missing: str = NO_RESULT) -> Transcript:
+def repair(messages: Iterable[Message]) -> Transcript:
     """Return the messages so that every call has one result, right after its message.
 
-    Calls without a result get one that says `missing`; results without a call, or beyond
+    Calls without a result get one that says so; results without a call, or beyond
     the first, are dropped; a result that stands too late is moved to its call. A valid
     transcript comes back unchanged.
     """
@@ -99,5 +109,5 @@ def repair(messages: Iterable[Message], missing: str = NO_RESULT) -> Transcript:
         if isinstance(message, AssistantMessage):
             for call in message.tool_calls:
                 found = results.get(call.id)
-                repaired.append(found.pop(0) if found else synthetic_result(call, missing))
+                repaired.append(found.pop(0) if found else synthetic_result(call, NO_RESULT))
     return tuple(repaired)

@@ -26,6 +26,7 @@ from .messages import (
     ToolResult,
     Transcript,
     Usage,
+    UserMessage,
 )
 
 _SHARE_BEFORE_LAST_CALL: Final = 0.75
@@ -92,6 +93,20 @@ class Turn:
     limits: Limits = Limits()
     approval: ApprovalAnswer | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse a turn in which there is nothing to answer."""
+        if self.approval is not None and not self.approval.pending.calls:
+            raise ValueError("an approval needs the calls that it is about")
+        if self.user_text is None and self.approval is None:
+            match self.history:
+                case () | (*_, AssistantMessage(tool_calls=())):
+                    raise ValueError(
+                        "without user_text there must be something to go on from:"
+                        " a history that ends with a user message or tool results, or an approval"
+                    )
+                case _:
+                    pass
+
 
 @dataclass(frozen=True, slots=True)
 class TurnState:
@@ -114,7 +129,7 @@ class TurnState:
     finish_reason: FinishReason | None = None
     """Of the last inference."""
     last_call: StopReason | None = None
-    """Why the last inference had to be the last, if it had to."""
+    """How the turn ends if the last inference, which had to be the last, has no answer."""
     answer: AssistantMessage | None = None
     """A message of the model without calls, possibly cut short; not yet in `messages`."""
     failure: ProviderError | None = None
@@ -128,7 +143,7 @@ class CallModel:
 
     tool_choice: ToolChoice
     last_call: StopReason | None = None
-    """Set when no tool may follow: the bound that is near."""
+    """Set when no tool may follow: how the turn ends if the model has no answer even so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,21 +194,21 @@ def next_step(state: TurnState) -> NextStep:
         return Finish(StopReason.DEADLINE)
     if state.open_calls:
         return _step_for_calls(state)
-    if isinstance(_last(state), ToolResult):
-        if state.last_call is not None:
-            return Finish(state.last_call)
-        if state.iterations and state.turn.tool_choice is ToolChoiceMode.NONE:
-            return Finish(StopReason.COMPLETED)
+    if state.last_call is not None:
+        return Finish(state.last_call)
     return _call_model(state)
 
 
 def _check(state: TurnState) -> None:
-    if state.answer is not None and state.open_calls:
-        raise IllegalState("a message with open calls is not an answer")
-    if state.answer is not None and state.answer.tool_calls:
+    ended = state.finish_reason is not None or state.failure is not None or state.out_of_time
+    if state.answer is not None and (state.open_calls or state.answer.tool_calls):
         raise IllegalState("an answer has no calls")
+    if state.answer is not None and not ended:
+        raise IllegalState("an answer without an end of its inference")
     if state.iterations > state.turn.limits.max_iterations:
         raise IllegalState("more inferences than allowed")
+    if state.answer is None and not state.open_calls and not isinstance(_last(state), UserMessage | ToolResult):
+        raise IllegalState("there is nothing to answer")
 
 
 def _last(state: TurnState) -> Message | None:
@@ -214,16 +229,22 @@ def _call_model(state: TurnState) -> NextStep:
     limits = state.turn.limits
     if state.iterations >= limits.max_iterations:
         return Finish(StopReason.MAX_ITERATIONS)
-    if bound := _near_bound(state):
-        return CallModel(ToolChoiceMode.NONE, bound)
+    if ending := _last_call(state):
+        return CallModel(ToolChoiceMode.NONE, ending)
     return CallModel(_tool_choice(state))
 
 
-def _near_bound(state: TurnState) -> StopReason | None:
-    """Name the bound that leaves room for one inference without tools, if one does."""
+def _last_call(state: TurnState) -> StopReason | None:
+    """Tell how the turn ends after one more inference without tools; None when there is time for more.
+
+    Usually a bound is near. A model that calls where no tool may be called is told so, and
+    gets to say it in words.
+    """
     limits = state.turn.limits
-    if not state.turn.tools:
+    if not state.turn.tools and not state.iterations:
         return None
+    if state.turn.tool_choice is ToolChoiceMode.NONE and state.iterations:
+        return StopReason.COMPLETED
     if state.tool_calls >= limits.max_tool_calls:
         return StopReason.MAX_TOOL_CALLS
     if state.iterations == limits.max_iterations - 1:

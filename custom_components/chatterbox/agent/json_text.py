@@ -1,0 +1,68 @@
+"""JSON as text, read strictly and shown briefly.
+
+Knows JSON; nothing of schemas, tools or who wrote it.
+"""
+
+import json
+import math
+from typing import Final
+
+from .messages import JsonValue, canonical_json
+
+MAX_DEPTH: Final = 50
+"""Levels of lists and objects inside one another; no tool needs more."""
+
+_SHOWN_LENGTH: Final = 60
+
+
+def parse_json(text: str) -> JsonValue:
+    """Read JSON strictly: finite numbers, whole characters, at most `MAX_DEPTH` levels.
+
+    Raises ValueError whose text says what is wrong, for whoever wrote it.
+    """
+    try:
+        value: JsonValue = json.loads(text, parse_constant=finite, parse_float=finite)
+    except RecursionError as err:
+        raise ValueError("it is nested too deeply") from err
+    level, depth = [value], 0
+    while level:
+        for item in level:
+            _check_characters(item)
+        level = [inner for item in level for inner in _parts(item)]
+        depth += 1
+        if depth > MAX_DEPTH + 1:
+            raise ValueError("it is nested too deeply")
+    return value
+
+
+def finite(text: str) -> float:
+    """Read a number; raises ValueError for one that no JSON can hold."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not a number that can be used")
+    return number
+
+
+def shown(value: JsonValue, length: int = _SHOWN_LENGTH) -> str:
+    """Write a value for a message, cut to `length` characters."""
+    text = canonical_json(value)
+    return text if len(text) <= length else f"{text[:length]}…"
+
+
+def _parts(value: JsonValue) -> list[JsonValue]:
+    match value:
+        case list():
+            return value
+        case dict():
+            return list(value.values())
+        case _:
+            return []
+
+
+def _check_characters(value: JsonValue) -> None:
+    text = "".join(value) if isinstance(value, dict) else value
+    try:
+        if isinstance(text, str):
+            text.encode()
+    except UnicodeEncodeError as err:
+        raise ValueError("it contains half of a character, a lone surrogate") from err
