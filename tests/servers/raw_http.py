@@ -6,11 +6,17 @@ can also send what no real server framework would: half a stream, a broken head,
 
 import asyncio
 import contextlib
+import socket
 import ssl
+import struct
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from http import HTTPStatus
+
+
+_NO_LINGER = struct.pack("ii", 1, 0)
+"""Makes a socket send a reset where it is closed."""
 
 
 class Ending(Enum):
@@ -22,6 +28,8 @@ class Ending(Enum):
     """The connection is closed in good order."""
     RESET = auto()
     """The connection breaks."""
+    REPEAT = auto()
+    """The last piece is sent again and again until the other side leaves."""
     WAIT = auto()
     """Nothing more is sent until the other side leaves."""
 
@@ -66,7 +74,7 @@ def event_stream(pieces: Sequence[bytes], ending: Ending = Ending.KEEP) -> RawRe
 
 def head(status: int, headers: dict[str, str]) -> bytes:
     """Return status line and headers."""
-    phrase = HTTPStatus(status).phrase if status in iter(HTTPStatus) else "Unknown"
+    phrase = next((known.phrase for known in HTTPStatus if known == status), "Unknown")
     lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in headers.items())]
     return "\r\n".join([*lines, "", ""]).encode()
 
@@ -79,8 +87,10 @@ class RawHTTPServer:
     port: int = 0
     requests: list[RawRequest] = field(default_factory=list)
     connections: int = 0
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the first request is in."""
     left: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the other side leaves a reply that waits."""
+    """Set when the other side leaves a reply that waits or repeats."""
 
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -97,9 +107,11 @@ class RawHTTPServer:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
             ending = Ending.KEEP
             while ending is Ending.KEEP:
-                self.requests.append(await _read_request(reader))
+                self.requests.append(await _read_request(reader, writer))
+                self.arrived.set()
                 ending = await self._send(self.replies[min(len(self.requests), len(self.replies)) - 1], reader, writer)
             if ending is Ending.RESET:
+                writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
                 writer.transport.abort()
         writer.close()
 
@@ -108,15 +120,25 @@ class RawHTTPServer:
             writer.write(piece)
             await writer.drain()
             await asyncio.sleep(0)
-        if sent.ending is Ending.WAIT:
-            with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(ConnectionError):
+            while sent.ending is Ending.REPEAT and not writer.is_closing():
+                writer.write(sent.pieces[-1])
+                await writer.drain()
+                await asyncio.sleep(0)
+            if sent.ending is Ending.WAIT:
                 await reader.read()
+        if sent.ending in {Ending.REPEAT, Ending.WAIT}:
             self.left.set()
         return sent.ending
 
 
-async def _read_request(reader: asyncio.StreamReader) -> RawRequest:
-    lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+async def _read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> RawRequest:
+    """Read one request; bytes that are none, such as the beginning of TLS, are refused as real servers do it."""
+    first = await reader.readexactly(1)
+    if not first.isalpha():
+        writer.write(head(400, {"Connection": "close"}))
+        raise ConnectionError("no HTTP")
+    lines = (first + await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
     method, target, _ = lines[0].split(" ")
     headers = dict(line.split(": ", 1) for line in lines[1:] if line)
     headers = {name.lower(): value for name, value in headers.items()}

@@ -110,6 +110,8 @@ def test_only_an_object_is_an_object(value: JsonValue) -> None:
     assert is_json_object(f" {json.dumps(value)} ") == isinstance(value, dict)
 
 
-@pytest.mark.parametrize("text", ["", "{}}", "{} {}", '{"a":Infinity}', '{"a":' * 100_000, '{"a":' + "9" * 5_000 + "}"])
-def test_what_python_cannot_read_is_no_object(text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["", "{}}", "{} {}", '{"a":Infinity}', '{"a":"\\ud83d"}', '{"a":' * 100_000, '{"a":' + "9" * 5_000 + "}"]
+)
+def test_what_cannot_be_read_or_written_is_no_object(text: str) -> None:
     assert not is_json_object(text)

@@ -8,7 +8,6 @@ service said, in one short line, without keys.
 import json
 import math
 import re
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -36,7 +35,7 @@ MAX_RETRY_AFTER: Final = 86_400.0
 """Seconds. Nobody waits longer than a day."""
 
 _MESSAGE_LENGTH: Final = 200
-_WORDS_READ: Final = 2_000
+_WORDS_READ: Final = 1_000
 """Characters of a body that are searched; more would only cost time."""
 _HIDDEN: Final = "…"
 _MASKED_KEY: Final = re.compile(r"\bsk-[\w-]+|\S*\*{2,}\S*")
@@ -206,13 +205,15 @@ def _kind(status: int, report: _Report) -> type[ProviderError]:
 
 def _message(what: str, report: _Report, secret: str) -> str:
     said = report.message.replace(secret, _HIDDEN) if secret else report.message
-    said = _line(_MASKED_KEY.sub(_HIDDEN, said))
+    said = _line(_MASKED_KEY.sub(_HIDDEN, said[:_WORDS_READ]))
     return f"{what}: {said}" if said else what
 
 
 def _line(text: str) -> str:
-    """Return the beginning of a text, on one line."""
-    return textwrap.shorten(text[:_WORDS_READ], _MESSAGE_LENGTH, placeholder="…")
+    """Return the beginning of a text, on one line and without control characters."""
+    words = " ".join(text[:_WORDS_READ].split())
+    line = "".join(character for character in words if character.isprintable())
+    return line if len(line) <= _MESSAGE_LENGTH else f"{line[: _MESSAGE_LENGTH - 1]}…"
 
 
 def _parse_retry_after(header: str | None, now: datetime) -> float | None:

@@ -8,6 +8,8 @@ import json
 import re
 from typing import Final
 
+from ..messages import JsonValue, canonical_json
+
 MAX_OBJECT_CHARACTERS: Final = 1_000_000
 
 _MARKS: Final = re.compile(r'[\\"{}]')
@@ -15,11 +17,13 @@ _NOT_SPACE: Final = re.compile(r"\S")
 
 
 def is_json_object(text: str) -> bool:
-    """Tell whether `text` is one JSON object and nothing else but whitespace."""
+    """Tell whether `text` is one JSON object, of whole characters, and nothing else but whitespace."""
     try:
-        return isinstance(json.loads(text, parse_constant=_refuse), dict)
+        value: JsonValue = json.loads(text, parse_constant=_refuse)
+        canonical_json(value).encode()
     except ValueError, RecursionError:
         return False
+    return isinstance(value, dict)
 
 
 def _refuse(constant: str) -> None:

@@ -1,0 +1,1 @@
+"""Tests of the providers, against real servers on the loopback address."""

@@ -1,0 +1,37 @@
+"""The address of a service is understood as people type or paste it."""
+
+import pytest
+
+from custom_components.chatterbox.agent.errors import ProviderUnreachable
+from custom_components.chatterbox.agent.providers.address import api_root
+
+
+@pytest.mark.parametrize(
+    ("typed", "root"),
+    [
+        ("http://192.168.1.5:8080", "http://192.168.1.5:8080/v1"),
+        ("http://192.168.1.5:8080/", "http://192.168.1.5:8080/v1"),
+        (" http://host/v1 ", "http://host/v1"),
+        ("http://host/v1/", "http://host/v1"),
+        ("http://host/v1/chat/completions", "http://host/v1"),
+        ("http://host/v1/chat/completions/", "http://host/v1"),
+        ("http://host/v1/completions", "http://host/v1"),
+        ("http://host/v1/models", "http://host/v1"),
+        ("https://openrouter.ai/api", "https://openrouter.ai/api/v1"),
+        ("https://api.groq.com/openai", "https://api.groq.com/openai/v1"),
+        ("https://host/v1beta/openai/", "https://host/v1beta/openai"),
+        ("https://host/api/paas/v4", "https://host/api/paas/v4"),
+        ("https://host/chat/completions", "https://host"),
+        ("https://host/openai/x/chat/completions?api-version=1", "https://host/openai/x?api-version=1"),
+        ("http://[::1]:8080", "http://[::1]:8080/v1"),
+        ("http://home/vault", "http://home/vault/v1"),
+    ],
+)
+def test_addresses(typed: str, root: str) -> None:
+    assert str(api_root(typed)) == root
+
+
+@pytest.mark.parametrize("typed", ["", "host:8080", "ftp://host", "http://", "http://host:99999", "my server"])
+def test_what_is_no_address_is_said_to_be_none(typed: str) -> None:
+    with pytest.raises(ProviderUnreachable, match="not a valid http"):
+        api_root(typed)

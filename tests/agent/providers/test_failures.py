@@ -1,0 +1,237 @@
+"""Every way in which a service can fail has one place in our error tree, and says so in one harmless line."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from ssl import SSLCertVerificationError
+
+import aiohttp
+import pytest
+from aiohttp import client_exceptions
+from aiohttp.client_reqrep import ConnectionKey
+from hypothesis import given, strategies as st
+
+from custom_components.chatterbox.agent.errors import (
+    ModelNotFound,
+    ProviderBusy,
+    ProviderError,
+    ProviderRejectedKey,
+    ProviderRejectedRequest,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
+from custom_components.chatterbox.agent.messages import JsonValue
+from custom_components.chatterbox.agent.providers.failures import (
+    CONNECTION_ERRORS,
+    error_of_exception,
+    error_of_report,
+    error_of_response,
+)
+
+RECORDED = Path(__file__).parents[2] / "fixtures" / "llama.cpp-0.7.0"
+EXCEPTIONS = [
+    value
+    for value in vars(client_exceptions).values()
+    if isinstance(value, type) and issubclass(value, aiohttp.ClientError) and value is not aiohttp.ClientError
+]
+
+
+@pytest.mark.parametrize("exception", EXCEPTIONS)
+def test_every_exception_of_aiohttp_has_its_place(exception: type[aiohttp.ClientError]) -> None:
+    families = {kind for kind in exception.__mro__ if kind in CONNECTION_ERRORS}
+
+    assert families - {TimeoutError, OSError}, "decide what it means, and add it to CONNECTION_ERRORS"
+
+
+KEY = ConnectionKey("model.example", 443, is_ssl=True, ssl=True, proxy=None, proxy_auth=None, proxy_headers_hash=None)
+
+
+@pytest.mark.parametrize(
+    ("exception", "kind", "words"),
+    [
+        (
+            aiohttp.ClientConnectorError(KEY, ConnectionRefusedError(111, "Connection refused")),
+            ProviderUnreachable,
+            "no connection to the service: Connection refused",
+        ),
+        (
+            aiohttp.ClientConnectorDNSError(KEY, OSError(-2, "Name or service not known")),
+            ProviderUnreachable,
+            "the name of the service is not known: Name or service not known",
+        ),
+        (
+            aiohttp.ClientConnectorCertificateError(KEY, SSLCertVerificationError("self-signed certificate")),
+            ProviderUnreachable,
+            r"no secure connection \(TLS\) to the service: .*self-signed",
+        ),
+        (aiohttp.ConnectionTimeoutError(), ProviderUnreachable, "in time"),
+        (aiohttp.SocketTimeoutError(), ProviderUnreachable, "in time"),
+        (TimeoutError(), ProviderUnreachable, "in time"),
+        (OSError(5, "Input/output error"), ProviderUnreachable, "no connection"),
+        (aiohttp.ServerDisconnectedError(), ProviderUnreachable, "no connection"),
+        (aiohttp.ClientPayloadError(), ProviderReplyInvalid, "the answer was cut"),
+        (aiohttp.InvalidURL("http://user:password@"), ProviderUnreachable, "address"),
+        (aiohttp.ClientError(), ProviderUnreachable, "no connection"),
+    ],
+)
+def test_exceptions(exception: aiohttp.ClientError | OSError, kind: type[ProviderError], words: str) -> None:
+    error = error_of_exception(exception)
+
+    assert type(error) is kind
+    with pytest.raises(kind, match=words):
+        raise error
+    assert "password" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (301, "", ProviderReplyInvalid),
+        (400, '{"error": {"message": "bad", "type": "invalid_request_error"}}', ProviderRejectedRequest),
+        (401, '{"error": "no"}', ProviderRejectedKey),
+        (402, '{"error": {"message": "Insufficient Balance"}}', ProviderRejectedRequest),
+        (403, "Forbidden", ProviderRejectedKey),
+        (404, "404 page not found", ProviderReplyInvalid),
+        (404, '{"detail": "Not Found"}', ProviderReplyInvalid),
+        (404, '{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}', ProviderReplyInvalid),
+        (404, "<html><title>Our models are lost</title></html>", ProviderReplyInvalid),
+        (404, '{"error": {"message": "The model `x` does not exist", "code": "model_not_found"}}', ModelNotFound),
+        (404, '{"error": {"message": "model \\"x\\" not found, try pulling it first"}}', ModelNotFound),
+        (404, '{"object":"error","message":"The model `x` does not exist.","type":"NotFoundError"}', ModelNotFound),
+        (404, '{"error": {"message": "No endpoints found for x.", "code": 404}}', ModelNotFound),
+        (400, '{"error": {"message": "x is not a valid model ID", "code": 400}}', ModelNotFound),
+        (400, '{"error": {"message": "Model Not Exist"}}', ModelNotFound),
+        (400, '{"object": "error", "message": "Invalid model: x", "type": "invalid_model"}', ModelNotFound),
+        (400, '{"error": {"message": "this model does not support tools"}}', ProviderRejectedRequest),
+        (400, '[{"error": {"message": "API key not valid. Please pass one.", "code": 400}}]', ProviderRejectedKey),
+        (400, '{"error": "Incorrect API key provided"}', ProviderRejectedKey),
+        (405, "", ProviderReplyInvalid),
+        (408, "", ProviderUnreachable),
+        (413, "", ProviderRejectedRequest),
+        (418, "", ProviderRejectedRequest),
+        (422, '{"detail": [{"loc": ["body"], "msg": "Field required", "input": "secret"}]}', ProviderRejectedRequest),
+        (429, "", ProviderBusy),
+        (500, '{"error": {"message": "boom"}}', ProviderUnreachable),
+        (502, "<html>Bad Gateway</html>", ProviderUnreachable),
+        (503, '{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}', ProviderBusy),
+        (529, '{"error": {"type": "overloaded_error"}}', ProviderBusy),
+        (599, "", ProviderUnreachable),
+    ],
+)
+def test_responses(status: int, body: str, kind: type[ProviderError]) -> None:
+    error = error_of_response(status, body.encode())
+
+    assert type(error) is kind
+    assert str(error).startswith(f"HTTP {status}")
+    assert "<" not in str(error)
+    assert "secret" not in str(error)
+
+
+@pytest.mark.parametrize("name", ["error-bad-json.json", "error-missing-messages.json", "error-context-overflow.json"])
+def test_recorded_refusals(name: str) -> None:
+    body = (RECORDED / name).read_bytes().removeprefix(b"400 ")
+
+    error = error_of_response(400, body)
+
+    assert type(error) is ProviderRejectedRequest
+    assert len(str(error)) > len("HTTP 400: ")
+
+
+NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (None, None),
+        ("", None),
+        ("30", 30.0),
+        ("1.5", 1.5),
+        ("-3", 0.0),
+        ("nan", None),
+        ("inf", None),
+        ("9999999", 86_400.0),
+        ("Sat, 21 Nov 2026 12:00:20 GMT", 20.0),
+        ("Sat, 21 Nov 2026 11:00:00 GMT", 0.0),
+        ("soon", None),
+    ],
+)
+@pytest.mark.parametrize("status", [429, 503, 529])
+def test_how_long_to_wait(status: int, header: str | None, seconds: float | None) -> None:
+    error = error_of_response(status, b"", retry_after=header, now=NOW)
+
+    assert isinstance(error, ProviderBusy)
+    assert error.retry_after == seconds
+
+
+def test_a_date_is_counted_from_the_clock() -> None:
+    error = error_of_response(429, b"", retry_after="Fri, 21 Nov 2025 12:00:00 GMT")
+
+    assert isinstance(error, ProviderBusy)
+    assert error.retry_after == 0.0
+
+
+@pytest.mark.parametrize(
+    ("report", "kind"),
+    [
+        ({"message": "slow down", "code": 429}, ProviderBusy),
+        ({"message": "slow down", "code": "429"}, ProviderBusy),
+        ({"message": "slow down", "type": "rate_limit_error", "code": None}, ProviderBusy),
+        ({"message": "pay", "code": "insufficient_quota"}, ProviderBusy),
+        ({"message": "later", "type": "overloaded_error"}, ProviderBusy),
+        ({"message": "no", "type": "authentication_error"}, ProviderRejectedKey),
+        ({"message": "The model is gone", "code": "model_not_found"}, ModelNotFound),
+        ({"message": "too long", "type": "exceed_context_size_error"}, ProviderRejectedRequest),
+        ({"message": "boom", "type": "server_error", "code": 500}, ProviderUnreachable),
+        ({"message": "boom", "code": 1}, ProviderUnreachable),
+        ({"type": "server_error"}, ProviderUnreachable),
+        ("boom", ProviderUnreachable),
+        (["boom"], ProviderUnreachable),
+        (5, ProviderUnreachable),
+    ],
+)
+def test_failures_reported_inside_a_reply(report: JsonValue, kind: type[ProviderError]) -> None:
+    error = error_of_report(report)
+
+    assert type(error) is kind
+    assert str(error).startswith("the service reported an error")
+
+
+def test_what_the_service_says_is_told_in_one_short_line() -> None:
+    error = error_of_response(400, b'{"error": {"message": "first\\n  second ' + b"and more " * 10_000 + b'"}}')
+
+    assert str(error).startswith("HTTP 400: first second and more")
+    assert str(error).endswith("…")
+    assert len(str(error)) <= 220
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Incorrect API key provided: topsecretkey.",
+        "Key 'topsecretkey' is unknown",
+        "Incorrect API key provided: topse****tkey",
+        "Incorrect API key: sk-proj-topsecret-key_1 is wrong",
+    ],
+)
+def test_a_key_that_the_service_repeats_is_hidden(said: str) -> None:
+    for error in (
+        error_of_response(401, said.encode(), secret="topsecretkey"),
+        error_of_report({"message": said, "code": 401}, "topsecretkey"),
+    ):
+        assert type(error) is ProviderRejectedKey
+        assert "tops" not in str(error)
+        assert "key" in str(error).casefold()
+
+
+@given(status=st.integers(min_value=300, max_value=599), body=st.binary(max_size=200) | st.text().map(str.encode))
+def test_whatever_a_service_sends_is_one_of_our_errors(status: int, body: bytes) -> None:
+    error = error_of_response(status, body)
+
+    assert isinstance(error, ProviderError)
+    assert len(str(error).splitlines()) == 1
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("piece", [b"[", b'{"error":', b"model ", b"invalid api", b"*", b" *", b"sk-"])
+def test_a_body_made_to_take_long_is_read_in_time(piece: bytes) -> None:
+    assert isinstance(error_of_response(400, piece * 50_000, secret="secret"), ProviderError)
