@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import intent, llm
+from homeassistant.helpers import chat_session, intent, llm
 
 from custom_components.chatterbox.agent.events import Phase, PhaseEntered, ToolFinished, TurnEvent, TurnFinished
 from custom_components.chatterbox.agent.loop import AgenticLoop
@@ -43,8 +43,9 @@ class Talk:
     async def say(self, text: str) -> str:
         """Take a turn; return what is spoken."""
         turn = Turn(text, tools=(PROCESS_SENTENCE,))
-        async for event in AgenticLoop(OfflineProvider(), self.dispatcher()).stream(turn):
-            self._take(event)
+        with chat_session.async_get_chat_session(self.hass, self.conversation_id):
+            async for event in AgenticLoop(OfflineProvider(), self.dispatcher()).stream(turn):
+                self._take(event)
         await self.hass.async_block_till_done()
         return self.finished[-1].text
 

@@ -18,14 +18,12 @@ from homeassistant.helpers import intent, llm
 from .agent.messages import JsonObject, ToolCall, ToolOutcome
 from .const import LOGGER
 from .error_bridge import async_get_sentences
+from .offline_memory import async_process_in_context
 from .offline_provider import PROCESS_SENTENCE, SENTENCE
 from .tool_bridge import result_content
 
 MAX_NESTING: Final = 3
 """How many sentences may be at work inside one another: one may run an automation that says another."""
-
-# Longer than a ULID, because Home Assistant replaces ids that look like an expired one of its own.
-_CONVERSATION_ID_PREFIX: Final = "chatterbox-offline-sentences-"
 
 
 @dataclass(slots=True)
@@ -71,15 +69,27 @@ class OfflineDispatcher:
         return ToolOutcome(result_content(native), is_error=is_error, native=native)
 
     async def _process(self, sentence: str) -> intent.IntentResponse:
+        user_input = conversation.ConversationInput(
+            sentence,
+            self.context,
+            None,
+            self.device_id,
+            self.satellite_id,
+            self.language,
+            conversation.HOME_ASSISTANT_AGENT,
+        )
+        return await async_process_in_context(self.hass, user_input, self.conversation_id, self._converse)
+
+    async def _converse(self, user_input: conversation.ConversationInput) -> intent.IntentResponse:
         converse = conversation.async_converse(
             self.hass,
-            sentence,
-            f"{_CONVERSATION_ID_PREFIX}{self.conversation_id}",
-            self.context,
-            self.language,
-            agent_id=conversation.HOME_ASSISTANT_AGENT,
-            device_id=self.device_id,
-            satellite_id=self.satellite_id,
+            user_input.text,
+            user_input.conversation_id,
+            user_input.context,
+            user_input.language,
+            agent_id=user_input.agent_id,
+            device_id=user_input.device_id,
+            satellite_id=user_input.satellite_id,
         )
         # In a task of its own: when an inner conversation ends, Home Assistant forgets the outer one of its context.
         result = await asyncio.create_task(converse, name="chatterbox offline sentence")
