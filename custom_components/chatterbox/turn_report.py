@@ -4,11 +4,11 @@ Folded from the events of a turn. Knows nothing of Home Assistant: what it retur
 JSON, for the event bus, for traces and for people who look.
 """
 
-import json
 import time
 from dataclasses import asdict, dataclass, field
 
 from .agent.events import Phase, PhaseEntered, ToolCallReady, ToolFinished, TurnEvent, TurnFinished
+from .agent.json_text import parse_json
 from .agent.messages import JsonObject, JsonValue, ToolCall, ToolResult
 
 
@@ -20,10 +20,9 @@ def shown_arguments(call: ToolCall) -> JsonObject:
 
 def _parsed(text: str) -> JsonValue:
     try:
-        value: JsonValue = json.loads(text)
-    except ValueError, RecursionError:
+        return parse_json(text)
+    except ValueError:
         return text
-    return value
 
 
 @dataclass(slots=True)

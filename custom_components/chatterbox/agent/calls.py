@@ -4,11 +4,13 @@ Pure. Finds the tool a model meant, fits the arguments and applies the turn's ru
 need no one else's opinion. Knows tools and transcripts; never runs anything.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from .arguments import UnusableArguments, read_arguments
+from .json_text import parse_json
 from .messages import (
     AssistantMessage,
     JsonObject,
@@ -21,6 +23,7 @@ from .messages import (
 
 _RECORDED_LENGTH: Final = 1_000
 """Characters kept of arguments that cannot be understood."""
+_ILLEGAL_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
 _NAME_LENGTH: Final = 64
 """Characters kept of a name that no tool has: as many as the name of a tool may have."""
 
@@ -110,16 +113,16 @@ def judge(
     tool = find_tool(call.name, tools)
     if tool is None:
         offered = ", ".join(sorted(tool.name for tool in tools)) or "none"
-        return settle(shortened(call), f"There is no tool {call.name[:_NAME_LENGTH]!r}. Tools: {offered}.")
+        return settle(as_recorded(call), f"There is no tool {call.name[:_NAME_LENGTH]!r}. Tools: {offered}.")
     call = replace(call, name=tool.name)
     if allowed is not None and tool.name not in allowed:
-        return settle(shortened(call), f"The tool {tool.name} is not allowed in this request.")
+        return settle(as_recorded(call), f"The tool {tool.name} is not allowed in this request.")
     if tool.client:
         return JudgedCall(call, ForClient())
     try:
         arguments = read_arguments(call.arguments, tool.parameters)
     except UnusableArguments as err:
-        return settle(shortened(call), str(err))
+        return settle(as_recorded(call), str(err))
     call = replace(call, arguments=canonical_json(arguments))
     first = None if tool.repeatable else _same_call(call, tool, tools, earlier)
     if first is not None:
@@ -127,9 +130,18 @@ def judge(
     return JudgedCall(call, Runnable(tool, arguments))
 
 
-def shortened(call: ToolCall) -> ToolCall:
-    """Return a call that will not run, with only the beginning of what a runaway model wrote."""
-    return replace(call, name=call.name[:_NAME_LENGTH], arguments=call.arguments[:_RECORDED_LENGTH])
+def as_recorded(call: ToolCall) -> ToolCall:
+    """Return a call that will not run in a form that every provider takes back.
+
+    Of what a runaway model wrote only the beginning is kept.
+    """
+    try:
+        value = parse_json(call.arguments)
+    except ValueError:
+        value = None
+    text = canonical_json(value) if isinstance(value, dict) else call.arguments
+    name = _ILLEGAL_IN_NAMES.sub("_", call.name[:_NAME_LENGTH]) or "unnamed"
+    return replace(call, name=name, arguments=text[:_RECORDED_LENGTH])
 
 
 def _already_answered(first: ToolResult) -> str:

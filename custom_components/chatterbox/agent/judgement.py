@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Final
 
-from .calls import JudgedCall, Runnable, judge, settle, shortened
+from .calls import JudgedCall, Runnable, as_recorded, judge, settle
 from .events import GatedCall
 from .messages import AssistantMessage, ToolCall, ToolChoiceMode
 from .turn import Approved, Denied, TurnState
@@ -21,7 +21,7 @@ def judge_call(state: TurnState, call: ToolCall) -> JudgedCall:
     turn = state.turn
     call = _with_own_id(state, call)
     if state.last_call is not None or turn.tool_choice is ToolChoiceMode.NONE:
-        return settle(shortened(call), "Not run: no more tools in this turn. Answer from what is known.")
+        return settle(as_recorded(call), "Not run: no more tools in this turn. Answer from what is known.")
     own = AssistantMessage(tool_calls=tuple(judged.call for judged in state.open_calls))
     judged = judge(call, turn.tools, turn.allowed_tools, (*state.messages, own))
     if not isinstance(judged.verdict, Runnable):
