@@ -212,12 +212,10 @@ async def _automate(hass: HomeAssistant, command: str, *actions: dict[str, objec
     await hass.async_block_till_done()
 
 
-async def test_a_sentence_that_says_itself_comes_to_an_end(
-    house: HomeAssistant, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_sentence_that_says_itself_comes_to_an_end(house: HomeAssistant) -> None:
     await set_up(house, offline_entry())
     (agent_id,) = [agent for agent in house.states.async_entity_ids("conversation") if "talker" in agent]
-    say_it_again = {
+    say_it_again: dict[str, object] = {
         "action": "conversation.process",
         "data": {"agent_id": agent_id, "text": "say it again", "conversation_id": "automated"},
         "response_variable": "answer",
