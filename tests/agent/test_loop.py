@@ -7,6 +7,7 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import MaxIterationsExceeded, ProviderReplyInvalid, ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
+    CompletionResult,
     GatedCall,
     MessageDone,
     PendingApproval,
@@ -436,3 +437,12 @@ async def test_two_turns_of_one_loop_know_nothing_of_each_other() -> None:
     ends = [finished(first), finished(second)]
     assert [(end.usage, end.iterations, len(end.receipts)) for end in ends] == [(Usage(20, 10), 2, 1)] * 2
     assert all(isinstance(end, TurnFinished) for end in ends)
+
+
+async def test_blank_lines_before_an_answer_are_not_spoken() -> None:
+    provider = ScriptedProvider(
+        [TextDelta("\n"), TextDelta("\n  It"), TextDelta("\nis."), CompletionResult(FinishReason.STOP)],
+    )
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), Turn("Hi"))
+
+    assert [event.text for event in events if isinstance(event, TextDelta)] == ["It", "\nis."]

@@ -103,8 +103,11 @@ class Inference:
         while True:
             match event := await self._next(stream):
                 case TextDelta(text):
-                    self._text += text
-                    yield event
+                    # Many models begin with blank lines; nobody can hear them.
+                    text = text if self._text else text.lstrip()
+                    if text:
+                        self._text += text
+                        yield TextDelta(text)
                 case ReasoningDelta(text):
                     self._reasoning += text
                     yield event
