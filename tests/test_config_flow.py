@@ -3,17 +3,19 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
-from homeassistant.config_entries import ConfigEntryState, ConfigFlowResult
+from homeassistant.config_entries import ConfigEntryState, ConfigFlowResult, ConfigSubentry
 from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import llm
 from yarl import URL
 
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, DOMAIN, ServiceKind
+from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
 from tests.config_entries import offline_entry, only_agent, prepare, server_entry, set_up, state_of
+from tests.servers.chat_completions import ScriptedChatCompletions
 from tests.servers.in_process import (
     address_without_server,
     always,
@@ -351,7 +353,9 @@ async def test_a_new_key_is_kept_while_the_server_is_away(hass: HomeAssistant) -
     assert entry.data[CONF_API_KEY] == "old-key"
 
 
-async def test_an_address_can_be_changed_and_the_agents_stay(hass: HomeAssistant) -> None:
+async def test_an_address_can_be_changed_and_the_agents_stay(
+    hass: HomeAssistant, caplog: pytest.LogCaptureFixture
+) -> None:
     async with serving_script(TALKING) as old_address, serving_script(GUARDED) as new_address:
         entry = await set_up(hass, server_entry(old_address))
         agents = dict(entry.subentries)
@@ -364,6 +368,7 @@ async def test_an_address_can_be_changed_and_the_agents_stay(hass: HomeAssistant
         assert entry.subentries == agents
         assert entry.state is ConfigEntryState.LOADED
         assert entry.title == "The server"
+        assert "report" not in caplog.text  # Home Assistant asks to report what integrations do wrongly
 
 
 async def test_an_entry_named_after_its_server_follows_it(hass: HomeAssistant) -> None:
@@ -404,6 +409,24 @@ async def test_reconfiguring_tries_the_key_where_the_list_is_public(hass: HomeAs
         assert step["step_id"] == "reconfigure"
         assert step["errors"] == {CONF_API_KEY: "provider_rejected_key"}
         assert entry.data[CONF_API_KEY] == "right-key"
+
+
+async def test_reconfiguring_tries_one_model_that_is_there_and_no_more(hass: HomeAssistant) -> None:
+    server = ScriptedChatCompletions(TALKING)
+    async with serving(server.application()) as address:
+        entry = await set_up(hass, server_entry(address, **{CONF_MODEL: "gone-model"}))
+        for model in ("big-model", "scripted-model"):
+            agent = ConfigSubentry(
+                data=MappingProxyType({CONF_MODEL: model}),
+                subentry_type=SUBENTRY_CONVERSATION,
+                title=model,
+                unique_id=None,
+            )
+            hass.config_entries.async_add_subentry(entry, agent)
+        await hass.async_block_till_done()
+        await submit(hass, await entry.start_reconfigure_flow(hass), base_url=address)
+
+    assert [request.body["model"] for request in server.requests] == ["gone-model", "big-model"]
 
 
 async def test_an_agent_whose_model_is_gone_does_not_keep_a_server_from_being_changed(hass: HomeAssistant) -> None:

@@ -6,7 +6,7 @@ its own: what it joins decides for itself. Nothing built here outlives its loade
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, assert_never
+from typing import Any, Final, Literal, assert_never
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.config_entries import ConfigEntry
@@ -19,7 +19,7 @@ from .agent.loop import AgenticLoop
 from .agent.messages import ToolDefinition
 from .agent.protocols import LLMProvider, ToolDispatcher
 from .agent.providers.address import api_root
-from .agent.providers.openai_chat import OpenAIChatProvider
+from .agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
 from .agent.turn import Limits
 from .agent_options import limits_of
 from .const import CONF_BASE_URL, CONF_KIND, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
@@ -28,6 +28,8 @@ from .offline_dispatcher import OfflineDispatcher, offline_languages
 from .offline_provider import PROCESS_SENTENCE, OfflineProvider
 from .service_check import offered_models
 from .tool_bridge import async_offer_tools
+
+_FOR_A_LIST: Final = TimeLimits(between_bytes=10.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,12 @@ async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runt
 
 
 def model_server(hass: HomeAssistant, service: Mapping[str, Any], model: str = "") -> OpenAIChatProvider:
-    """Return one model of the server that an entry's data describes; nameless, it can only tell what it has."""
-    session = async_get_clientsession(hass)
-    return OpenAIChatProvider(session, service[CONF_BASE_URL], model, service.get(CONF_API_KEY))
+    """Return one model of the server that an entry's data describes.
+
+    Without a name it can only tell what it has, and is given less time: nothing has to be loaded for that.
+    """
+    session, limits = async_get_clientsession(hass), TimeLimits() if model else _FOR_A_LIST
+    return OpenAIChatProvider(session, service[CONF_BASE_URL], model, service.get(CONF_API_KEY), limits)
 
 
 def is_same_server(one: str, other: str) -> bool:
