@@ -9,12 +9,14 @@ download anything are left out.
 
 import json
 import os
+import socket
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LOOPBACK = "127.0.0.1"
+_LOOPBACK_INTERFACES = {"lo", "lo0"}
 
 _CONFIGURATION = """\
 homeassistant:
@@ -101,6 +103,10 @@ def write_configuration(folder: Path, configuration: Configuration) -> None:
     )
     # Creating the owner is left to do, through the real onboarding; the other steps would ask the internet.
     _write_storage(folder, "onboarding", version=4, data={"done": ["core_config", "analytics", "integration"]})
+    interfaces = [name for _, name in socket.if_nameindex()]
+    if set(interfaces) <= _LOOPBACK_INTERFACES:
+        # Told that there is no way out, Home Assistant does not fail in looking for one.
+        _write_storage(folder, "core.network", version=1, data={"configured_adapters": interfaces})
     linked = folder / "custom_components"
     linked.mkdir()
     for component in configuration.custom_components:

@@ -12,7 +12,7 @@ from demo.conversation import CallReport, TurnReport
 from demo.home import State
 
 _JSON_KEYS = {"input", "phases", "tool_calls", "speech", "stop_reason", "usage", "duration_ms"}
-_RESULT_CHARACTERS = 300
+_RESULT_CHARACTERS = 160
 """A longer tool result is cut for people; JSON has all of it."""
 _STEPS = {
     "RECEIVE_INPUT": "heard",

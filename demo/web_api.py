@@ -7,6 +7,7 @@ what is asked for or why. Every answer is handed on as the type that the caller 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
+from http import HTTPStatus
 from typing import Literal, Self
 
 import aiohttp
@@ -192,6 +193,8 @@ async def _lost_connections_told() -> AsyncIterator[None]:
 
 async def _answer[T](response: aiohttp.ClientResponse, as_type: type[T]) -> T:
     text = await response.text()
+    if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise DemoError(f"Home Assistant failed at POST {response.url.path}; its log says why.")
     if not response.ok:
         raise RequestRefusedError(f"POST {response.url.path}", str(response.status), text)
     try:

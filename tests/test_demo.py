@@ -2,11 +2,9 @@
 
 import asyncio
 import json
-import os
 import re
 import signal
 import socket
-from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
@@ -17,12 +15,11 @@ from demo.arguments import read_arguments
 from demo.conversation import TurnReport
 from demo.home import State
 from demo.home_assistant import free_port
+from tests.demo_process import RUN_SECONDS, FinishedDemo, printed_address, run_demo, started_demo
 from tests.sentences import sentence
 from tests.servers.process import scripted_server
 from tests.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
 
-_REPOSITORY = Path(__file__).resolve().parents[1]
-_RUN_SECONDS = 100
 _TURN_KEYS = {"input", "phases", "tool_calls", "speech", "stop_reason", "usage", "duration_ms"}
 _ONE_TOOL_ROUND = ["TOOL_DECISION", "TOOL_EXECUTION", "RESULT_AGGREGATION", "LLM_INFERENCE"]
 
@@ -31,38 +28,8 @@ type JsonObject = dict[str, JsonValue]
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 
-@dataclass(frozen=True, slots=True)
-class _Finished:
-    """What a run of the demo left."""
-
-    exit_code: int | None
-    output: str
-    messages: str
-
-    def json_lines(self) -> list[JsonObject]:
-        return [TypeAdapter(JsonObject).validate_json(line) for line in self.output.splitlines()]
-
-
-async def _start(tmp_path: Path, *arguments: str) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *(str(_REPOSITORY / "script" / "demo"), "--log", str(tmp_path / "home-assistant.log"), *arguments),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=os.environ | {"TMPDIR": str(tmp_path)},
-    )
-
-
-async def _run(tmp_path: Path, *arguments: str) -> _Finished:
-    process = await _start(tmp_path, *arguments)
-    try:
-        async with asyncio.timeout(_RUN_SECONDS):
-            output, messages = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.terminate()
-            await process.wait()
-    return _Finished(process.returncode, output.decode(), messages.decode())
+def _json_lines(run: FinishedDemo) -> list[JsonObject]:
+    return [TypeAdapter(JsonObject).validate_json(line) for line in run.output.splitlines()]
 
 
 def _files_in(folder: Path) -> list[str]:
@@ -73,10 +40,10 @@ async def test_three_sentences_are_answered_and_change_the_house(tmp_path: Path)
     sentences = ["turn on the kitchen lights", "what's the weather", "turn them off again"]
     said = [argument for sentence in sentences for argument in ("--say", sentence)]
 
-    run = await _run(tmp_path, *said, "--json", "--state", "light.kitchen_ceiling", "--state", "light.hallway")
+    run = await run_demo(tmp_path, *said, "--json", "--state", "light.kitchen_ceiling", "--state", "light.hallway")
 
     assert run.exit_code == 0, run.messages
-    *turns, ceiling, hallway = run.json_lines()
+    *turns, ceiling, hallway = _json_lines(run)
     assert [set(turn) for turn in turns] == [_TURN_KEYS] * 3
     lights_on, weather, lights_off = (_turn(turn) for turn in turns)
     assert [turn.input for turn in (lights_on, weather, lights_off)] == sentences
@@ -100,7 +67,7 @@ def _turn(turn: JsonObject) -> TurnReport:
 
 
 async def test_people_read_the_walk_of_a_turn_and_the_state_that_it_left(tmp_path: Path) -> None:
-    run = await _run(tmp_path, "--say", "turn on the kitchen lights", "--state", "light.kitchen_ceiling")
+    run = await run_demo(tmp_path, "--say", "turn on the kitchen lights", "--state", "light.kitchen_ceiling")
 
     assert run.exit_code == 0, run.messages
     assert "You         turn on the kitchen lights\n" in run.output
@@ -130,7 +97,7 @@ async def test_a_model_server_walks_several_tool_rounds(tmp_path: Path) -> None:
         ),
     )
     async with scripted_server(script, tmp_path) as server:
-        run = await _run(
+        run = await run_demo(
             tmp_path,
             *("--base-url", server.base_url, "--api-key", "the-key", "--json", "--state", "light.kitchen_ceiling"),
             *("--say", "make it cosy in the kitchen", "--say", "thank you"),
@@ -138,7 +105,7 @@ async def test_a_model_server_walks_several_tool_rounds(tmp_path: Path) -> None:
         requests = await server.requests()
 
     assert run.exit_code == 0, run.messages
-    *turns, ceiling = run.json_lines()
+    *turns, ceiling = _json_lines(run)
     cosy, thanks = (_turn(turn) for turn in turns)
     assert cosy.speech == "The kitchen is lit, and its ceiling light is soft."
     assert [call.name for call in cosy.tool_calls] == [on.name, look.name, dim.name]
@@ -169,7 +136,7 @@ async def test_a_model_server_walks_several_tool_rounds(tmp_path: Path) -> None:
     ],
 )
 async def test_what_cannot_be_done_is_said_plainly(tmp_path: Path, arguments: list[str], said: str) -> None:
-    run = await _run(tmp_path, "--say", "turn on the kitchen lights", *arguments)
+    run = await run_demo(tmp_path, "--say", "turn on the kitchen lights", *arguments)
 
     assert run.exit_code == 1
     assert said in run.messages
@@ -189,19 +156,13 @@ async def test_what_cannot_be_done_is_said_plainly(tmp_path: Path, arguments: li
         pytest.param(
             Script(models=("one", "two")), [], "Choose a --model; the server at .* has: one, two", id="choice of models"
         ),
-        pytest.param(
-            Script(models=("one",)),
-            ["--model", "three"],
-            re.escape(sentence("config.error.model_not_found")),
-            id="unknown model",
-        ),
     ],
 )
 async def test_a_server_that_cannot_be_used_is_described(
     tmp_path: Path, script: Script, arguments: list[str], said: str
 ) -> None:
     async with scripted_server(script, tmp_path) as server:
-        run = await _run(tmp_path, "--say", "hello", "--base-url", server.base_url, *arguments)
+        run = await run_demo(tmp_path, "--say", "hello", "--base-url", server.base_url, *arguments)
 
     assert run.exit_code == 1
     assert re.search(said, run.messages), run.messages
@@ -211,32 +172,28 @@ async def test_a_server_that_cannot_be_used_is_described(
 async def test_a_server_that_fails_later_is_spoken_of_and_the_conversation_goes_on(tmp_path: Path) -> None:
     script = Script(answers=(ScriptedFailure(status=500, body="<h1>boom</h1>"), ScriptedAnswer(content="Here I am.")))
     async with scripted_server(script, tmp_path) as server:
-        run = await _run(tmp_path, "--base-url", server.base_url, "--json", "--say", "hello?", "--say", "hello again?")
+        run = await run_demo(
+            tmp_path, "--base-url", server.base_url, "--json", "--say", "hello?", "--say", "hello again?"
+        )
 
     assert run.exit_code == 0, run.messages
-    failed, answered = (_turn(turn) for turn in run.json_lines())
+    failed, answered = (_turn(turn) for turn in _json_lines(run))
     assert failed.stop_reason == "provider_failed"
     assert failed.speech
     assert answered.speech == "Here I am."
 
 
 async def test_the_page_opens_signed_in_on_this_machine_only_until_ctrl_c(tmp_path: Path) -> None:
-    process = await _start(tmp_path)
-    assert process.stdout is not None
-    try:
-        async with asyncio.timeout(_RUN_SECONDS):
-            opened = (await process.stdout.readline()).decode()
-            found = re.fullmatch(r"Open (http://127\.0\.0\.1:(\d+))/\S+\n", opened)
-            assert found, opened
-            url, port = found.groups()
-            assert (await _sign_in_without_typing(url))["type"] == "create_entry"
-            assert not _accepts_from_elsewhere(int(port))
-            process.send_signal(signal.SIGINT)
+    async with started_demo(tmp_path) as process:
+        address = await printed_address(process)
+        found = re.fullmatch(r"(http://127\.0\.0\.1:(\d+))/\S+", address)
+        assert found, address
+        url, port = found.groups()
+        assert (await _sign_in_without_typing(url))["type"] == "create_entry"
+        assert not _accepts_from_elsewhere(int(port))
+        process.send_signal(signal.SIGINT)
+        async with asyncio.timeout(RUN_SECONDS):
             await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.terminate()
-            await process.wait()
 
     assert process.returncode == 0
     assert not _listens("127.0.0.1", int(port))
@@ -266,7 +223,7 @@ async def test_a_port_in_use_is_named(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", free_port()))
         taken.listen()
         port = taken.getsockname()[1]
-        run = await _run(tmp_path, "--port", str(port), "--say", "hello")
+        run = await run_demo(tmp_path, "--port", str(port), "--say", "hello")
 
     assert run.exit_code == 1
     assert f"Port {port} cannot be used" in run.messages

@@ -76,11 +76,13 @@ async def house(tmp_path: Path) -> AsyncIterator[str]:
     configuration.mkdir()
     port = free_port()
     await asyncio.to_thread(write_configuration, configuration, Configuration(port=port, sign_in=SignIn.PASSWORD))
-    async with running_home_assistant(configuration, port, tmp_path / "home-assistant.log") as home_assistant:
+    log = tmp_path / "home-assistant.log"
+    async with running_home_assistant(configuration, port, log) as home_assistant:
         code = await create_owner(home_assistant.url, Owner())
         async with HomeAssistantClient.connected(home_assistant.url, code) as client:
             await set_up_house(client)
         yield home_assistant.url
+    assert " ERROR " not in await asyncio.to_thread(log.read_text)
 
 
 @pytest.fixture

@@ -50,6 +50,11 @@ class Frontend:
         await finish.click()
         await expect(finish).to_be_hidden()
 
+    async def open_service(self, name: str) -> None:
+        """Go to the page of an integration, from the list of integrations."""
+        await self.page.get_by_role("link", name=name).click()
+        await self.page.get_by_role("button", name="Add service").wait_for()
+
     async def open_assistant_settings(self) -> Locator:
         """Open the settings of the only voice assistant; return the dialog."""
         await self.page.get_by_role("link", name="Settings").click()
@@ -58,6 +63,10 @@ class Frontend:
         dialog = self.page.locator("dialog-voice-assistant-pipeline-detail")
         await dialog.get_by_role("button", name="Update").wait_for()
         return dialog
+
+    async def name_assistant(self, dialog: Locator, name: str) -> None:
+        """Give the assistant whose settings are open another name."""
+        await dialog.get_by_role("textbox", name="Name").fill(name)
 
     async def choose_agent(self, dialog: Locator, agent: str) -> None:
         """Choose who answers for the assistant whose settings are open."""
@@ -77,9 +86,7 @@ class Frontend:
     async def open_assist(self) -> Assist:
         """Open the Assist dialog from the overview."""
         await self.page.get_by_role("button", name="Assist (A)").click()
-        dialog = self.page.locator("ha-voice-command-dialog")
-        await dialog.get_by_text("How can I assist?").wait_for()
-        return Assist(dialog)
+        return await Assist.seen_on(self.page)
 
     async def open_area(self, name: str) -> None:
         """Go to the page of a room from the overview."""
@@ -98,6 +105,13 @@ class Assist:
 
     dialog: Locator
 
+    @classmethod
+    async def seen_on(cls, page: Page) -> Assist:
+        """Return the dialog once it is open and waits for words."""
+        dialog = page.locator("ha-voice-command-dialog")
+        await dialog.get_by_text("How can I assist?").wait_for()
+        return cls(dialog)
+
     async def ask(self, sentence: str) -> str:
         """Type a sentence and send it; return the answer once it is complete."""
         answers = self.dialog.locator(".message.hass ha-markdown-element")
@@ -109,6 +123,10 @@ class Assist:
         # An answer that is still coming ends with dots.
         await expect(answer).to_have_text(re.compile(r"[^…\s]\s*$"))
         return (await answer.inner_text()).strip()
+
+    async def show_details(self) -> None:
+        """Unfold what the assistant did for its last answer."""
+        await self.dialog.get_by_text("Show details").last.click()
 
     async def see_that_it_can_control_the_home(self) -> None:
         """Check that the dialog does not warn of an assistant that can only talk."""

@@ -29,14 +29,14 @@ _SCRIPT = Script(
 async def test_offline_assistant_is_added_and_switches_the_lights(frontend: Frontend, camera: Camera) -> None:
     await frontend.open_devices_and_services()
     dialog = await frontend.pick_integration("Chatterbox")
-    await camera.take(frontend.page, "add-chatterbox")
+    await camera.take_dialog(dialog, "add-chatterbox")
     await dialog.get_by_text("Offline", exact=True).click()
     await frontend.finish(dialog)
-    await camera.take(frontend.page, "service")
 
     settings = await frontend.open_assistant_settings()
+    await frontend.name_assistant(settings, "Chatterbox")
     await frontend.choose_agent(settings, "Chatterbox")
-    await camera.take(settings.get_by_role("dialog"), "choose-agent")
+    await camera.take_dialog(settings, "choose-agent")
     await frontend.save_assistant(settings)
 
     await frontend.open_overview()
@@ -45,12 +45,16 @@ async def test_offline_assistant_is_added_and_switches_the_lights(frontend: Fron
     assist = await frontend.open_assist()
     await assist.see_that_it_can_control_the_home()
     assert await assist.ask("Turn on the kitchen lights") == "Turned on the lights"
-    assert await assist.ask("Turn them off again") == "Turned off the lights"
-    assert await assist.ask("Turn on the ceiling light in the kitchen") == "Turned on the light"
-    await camera.take(frontend.page, "assist")
+    assert await assist.ask("Turn off the counter light") == "Turned off the light"
+    await camera.take_page(frontend.page, "assist")
     await assist.close()
     await frontend.see_light("Ceiling Light", on=True)
     await frontend.see_light("Counter Light", on=False)
+    await camera.take_page(frontend.page, "kitchen")
+
+    await frontend.open_devices_and_services()
+    await frontend.open_service("Chatterbox")
+    await camera.take_page(frontend.page, "service")
 
 
 async def test_server_is_added_after_a_wrong_address_and_switches_the_lights(
@@ -66,7 +70,7 @@ async def test_server_is_added_after_a_wrong_address_and_switches_the_lights(
         await expect(
             dialog.get_by_text(sentence("config.error.provider_unreachable", url=_NOBODY_LISTENS_HERE))
         ).to_be_visible()
-        await camera.take(frontend.page, "wrong-address")
+        await camera.take_dialog(dialog, "wrong-address")
 
         await dialog.get_by_role("textbox", name="Address").fill(server.base_url)
         await dialog.get_by_role("button", name="Submit").click()
@@ -77,10 +81,12 @@ async def test_server_is_added_after_a_wrong_address_and_switches_the_lights(
         await dialog.get_by_text("Choose a model").wait_for()
         await dialog.get_by_label("Model").click()
         await frontend.page.get_by_text("small-model").click()
+        await camera.take_dialog(dialog, "choose-model")
         await dialog.get_by_role("button", name="Submit").click()
         await frontend.finish(dialog)
 
         settings = await frontend.open_assistant_settings()
+        await frontend.name_assistant(settings, "Chatterbox")
         await frontend.choose_agent(settings, "small-model")
         await frontend.save_assistant(settings)
 
@@ -90,5 +96,8 @@ async def test_server_is_added_after_a_wrong_address_and_switches_the_lights(
         assist = await frontend.open_assist()
         await assist.see_that_it_can_control_the_home()
         assert await assist.ask("I need light in the kitchen") == "The kitchen is lit. Enjoy your coffee!"
+        await assist.show_details()
+        await expect(assist.dialog.get_by_text("intent__HassTurnOn")).to_be_visible()
+        await camera.take_dialog(assist.dialog, "details")
         await assist.close()
         await frontend.see_light("Ceiling Light", on=True)

@@ -1,0 +1,26 @@
+"""Whoever opens the address that `script/demo` prints is signed in, and can talk at once."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page
+
+from tests.browser.camera import Camera
+from tests.browser.frontend import Assist, Frontend
+from tests.demo_process import printed_address, started_demo
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+
+async def test_the_demo_opens_ready_to_talk(page: Page, tmp_path: Path, camera: Camera) -> None:
+    async with started_demo(tmp_path) as process:
+        address = await printed_address(process)
+        await page.goto(address)
+        assist = await Assist.seen_on(page)
+        await assist.see_that_it_can_control_the_home()
+        assert await assist.ask("Is the garage door open?") == "No, closed"
+        assert await assist.ask("Turn on the kitchen lights") == "Turned on the lights"
+        await camera.take_page(page, "demo")
+        await assist.close()
+        await Frontend(page, address).open_area("Kitchen")
+        await Frontend(page, address).see_light("Ceiling Light", on=True)
