@@ -136,7 +136,7 @@ def as_recorded(call: ToolCall) -> ToolCall:
     Of what a runaway model wrote only the beginning is kept.
     """
     try:
-        value = parse_json(call.arguments)
+        value = parse_json(call.arguments[: _RECORDED_LENGTH + 1])
     except ValueError:
         value = None
     text = canonical_json(value) if isinstance(value, dict) else call.arguments

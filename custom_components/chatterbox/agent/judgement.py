@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Final
 
-from .calls import JudgedCall, Runnable, as_recorded, judge, settle
+from .calls import JudgedCall, Runnable, Settled, as_recorded, judge, settle
 from .events import GatedCall
 from .messages import AssistantMessage, ToolCall, ToolChoiceMode
 from .turn import Approved, Denied, TurnState
@@ -61,7 +61,7 @@ def decide_call(state: TurnState, gated: GatedCall, decision: Approved | Denied 
             return settle(judged.call, "Not run: this question was answered or asked anew in the meantime.")
         case None | Approved() if expired:
             return settle(judged.call, "Not run: no yes came in time.")
-        case Approved() if judged.call == replace(gated.call, id=judged.call.id):
+        case Approved() if isinstance(judged.verdict, Settled) or _is_same(judged, gated.call):
             return judged
         case Approved():
             return settle(judged.call, "Not run: the tool has changed since the question. Ask again.")
@@ -69,6 +69,12 @@ def decide_call(state: TurnState, gated: GatedCall, decision: Approved | Denied 
             return settle(judged.call, f"Not run: the person said no. {reason}".rstrip())
         case None:
             return settle(judged.call, "Not run: no yes was given.")
+
+
+def _is_same(judged: JudgedCall, asked: ToolCall) -> bool:
+    """Tell whether what would run is what was asked."""
+    runs = isinstance(judged.verdict, Runnable)
+    return runs and (judged.call.name, judged.call.arguments) == (asked.name, asked.arguments)
 
 
 def _came_again(state: TurnState, asked: ToolCall) -> bool:

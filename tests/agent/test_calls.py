@@ -1,0 +1,191 @@
+"""What becomes of a call: the tool that was meant, the arguments as they run, and what does not run at all."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, strategies as st
+
+from custom_components.chatterbox.agent.calls import ForClient, JudgedCall, Runnable, Settled, find_tool, judge
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    JsonObject,
+    Message,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    UserMessage,
+)
+from tests.doubles import tool
+
+DOMAIN: JsonObject = {"type": "object", "properties": {"domain": {"type": "array", "items": {"type": "string"}}}}
+ON = tool("assist__HassTurnOn", parameters=DOMAIN)
+OFF = tool("assist__HassTurnOff", parameters=DOMAIN)
+LOOK = tool("assist__GetLiveContext", read_only=True)
+NEXT = tool("media__next", repeatable=True)
+PAGE = tool("show_page", client=True)
+TOOLS = (ON, OFF, LOOK, NEXT, PAGE)
+
+
+def judged(name: str, arguments: str = "{}", *earlier: Message) -> JudgedCall:
+    """Judge a call where all tools are offered and allowed."""
+    return judge(ToolCall("1", name, arguments), TOOLS, None, earlier)
+
+
+def refusal(call: JudgedCall) -> str:
+    """Return the error that a call was answered with."""
+    assert isinstance(call.verdict, Settled)
+    result = call.verdict.result
+    assert (result.call_id, result.name, result.synthetic) == (call.call.id, call.call.name, True)
+    assert result.is_error
+    return result.content
+
+
+@pytest.mark.parametrize(
+    ("spoken", "meant"),
+    [
+        ("assist__HassTurnOn", ON),
+        ("HassTurnOn", ON),
+        ("hassturnon", ON),
+        ("ASSIST__HASSTURNON", ON),
+        (" HassTurnOff ", OFF),
+        ("home__HassTurnOff", OFF),
+        ("Show_Page", PAGE),
+        ("Hass", None),
+        ("TurnOn", None),
+        ("HassTurnOnn", None),
+        ("", None),
+        ("__", None),
+    ],
+)
+def test_a_name_means_the_one_tool_that_it_fits_but_for_prefix_and_case(
+    spoken: str, meant: ToolDefinition | None
+) -> None:
+    assert find_tool(spoken, TOOLS) is meant
+
+
+def test_a_name_that_could_mean_two_tools_means_none() -> None:
+    tools = (tool("home__lights"), tool("garden__lights"), tool("Lamp"), tool("lamp"))
+    assert find_tool("lights", tools) is None
+    assert find_tool("LAMP", tools) is None
+    assert find_tool("lamp", tools) is tools[3]
+    assert find_tool("garden__lights", tools) is tools[1]
+
+
+def test_an_empty_name_is_no_tool_even_where_one_has_only_a_prefix() -> None:
+    assert find_tool("", (tool("odd__"),)) is None
+
+
+def test_what_is_recorded_is_what_runs() -> None:
+    call = judged("HassTurnOn", '{ "domain" : "light" }')
+
+    assert call.call == ToolCall("1", "assist__HassTurnOn", '{"domain":["light"]}')
+    assert call.verdict == Runnable(ON, {"domain": ["light"]})
+
+
+def test_an_unknown_tool_is_answered_with_those_there_are() -> None:
+    text = refusal(judged("open_pod_bay_doors"))
+
+    assert "open_pod_bay_doors" in text
+    assert "assist__GetLiveContext, assist__HassTurnOff, assist__HassTurnOn, media__next, show_page" in text
+
+
+def test_where_there_are_no_tools_the_answer_says_so() -> None:
+    call = judge(ToolCall("1", "light", "{}"), (), None, ())
+    assert refusal(call) == "There is no tool 'light'. Tools: none."
+
+
+def test_a_tool_that_is_not_allowed_is_answered_whoever_would_run_it() -> None:
+    allowed = frozenset({"assist__HassTurnOn"})
+    for name in ("HassTurnOff", "show_page"):
+        call = judge(ToolCall("1", name, "{}"), TOOLS, allowed, ())
+        assert "not allowed" in refusal(call)
+    assert isinstance(judge(ToolCall("1", "hassturnon", "{}"), TOOLS, allowed, ()).verdict, Runnable)
+    assert "not allowed" in refusal(judge(ToolCall("1", "HassTurnOn", "{}"), TOOLS, frozenset(), ()))
+
+
+def test_a_call_of_the_client_is_handed_out_as_it_was_written() -> None:
+    call = judged("show_page", "not json")
+    assert call == JudgedCall(ToolCall("1", "show_page", "not json"), ForClient())
+
+
+@pytest.mark.parametrize(
+    ("written", "recorded"),
+    [("{", "{"), ("[]", "[]"), ('{"domain": [{}], "a": 1}', '{"a":1,"domain":[{}]}')],
+)
+def test_arguments_that_cannot_run_are_answered_and_recorded(written: str, recorded: str) -> None:
+    call = judged("HassTurnOn", written)
+    assert refusal(call)
+    assert call.call.arguments == recorded
+
+
+@pytest.mark.parametrize(("written", "recorded"), [("turn on", "turn_on"), ("höher", "h_her"), ("", "unnamed")])
+def test_a_name_that_no_tool_has_is_recorded_as_providers_take_it_back(written: str, recorded: str) -> None:
+    call = judged(written)
+    assert refusal(call)
+    assert call.call.name == recorded
+
+
+def test_of_what_a_runaway_model_wrote_only_the_beginning_is_kept() -> None:
+    for name in ("HassTurnOn", "x" * 1_000_000):
+        call = judged(name, "x" * 1_000_000)
+        assert len(call.call.arguments) == 1_000
+        assert len(call.call.name) <= 64
+        assert len(refusal(call)) < 300
+
+
+def asked(call_id: str, name: str, arguments: str = "{}") -> AssistantMessage:
+    """Return an earlier message with one call."""
+    return AssistantMessage(tool_calls=(ToolCall(call_id, name, arguments),))
+
+
+def test_the_same_call_of_one_turn_does_not_run_again() -> None:
+    earlier = (UserMessage("On!"), asked("0", ON.name), ToolResult("0", ON.name, "done"))
+
+    call = judged("HassTurnOn", "", *earlier)
+
+    assert call.verdict == Settled(
+        ToolResult("1", ON.name, "Not run again: this turn already has the same call. Use its result.", synthetic=True)
+    )
+    assert isinstance(judged("HassTurnOn", '{"domain": "light"}', *earlier).verdict, Runnable)
+    assert isinstance(judged("HassTurnOff", "", *earlier).verdict, Runnable)
+
+
+def test_a_call_that_failed_is_not_run_again_either() -> None:
+    earlier = (asked("0", ON.name), ToolResult("0", ON.name, "no", is_error=True))
+    assert "already failed" in refusal(judged("HassTurnOn", "", *earlier))
+
+
+def test_the_same_call_twice_in_one_message_runs_once() -> None:
+    call = judged("HassTurnOn", "", asked("0", ON.name))
+    assert isinstance(call.verdict, Settled)
+    assert not call.verdict.result.is_error
+
+
+def test_a_tool_that_is_meant_to_be_repeated_is() -> None:
+    earlier = (asked("0", NEXT.name), ToolResult("0", NEXT.name, "done"))
+    assert isinstance(judged("next", "", *earlier).verdict, Runnable)
+
+
+def test_something_is_looked_at_again_only_after_a_change() -> None:
+    looked = (asked("0", LOOK.name), ToolResult("0", LOOK.name, "dark"))
+    changed = (asked("2", ON.name), ToolResult("2", ON.name, "done"))
+    again = (asked("3", LOOK.name), ToolResult("3", LOOK.name, "bright"))
+    elsewhere = (asked("4", "assist__Other"), ToolResult("4", "assist__Other", "?"))
+
+    assert isinstance(judged("GetLiveContext", "", *looked).verdict, Settled)
+    assert isinstance(judged("GetLiveContext", "", *looked, *changed).verdict, Runnable)
+    assert isinstance(judged("GetLiveContext", "", *looked, *changed, *again).verdict, Settled)
+    assert isinstance(judged("GetLiveContext", "", *looked, *elsewhere).verdict, Runnable)
+    assert isinstance(judged("HassTurnOn", "", *changed, *looked).verdict, Settled), "a change is done once"
+
+
+@given(st.text(max_size=30), st.text(max_size=60))
+def test_whatever_a_model_writes_is_judged(name: str, arguments: str) -> None:
+    call = judged(name, arguments)
+    assert call.call.id == "1"
+    assert judge(call.call, TOOLS, None, ()) == call or isinstance(call.verdict, Settled)
+
+
+def test_a_judged_call_is_judged_the_same_again() -> None:
+    call = judged("HassTurnOn", '{"domain": "light"}')
+    assert judge(replace(call.call), TOOLS, None, ()) == call

@@ -1,0 +1,29 @@
+"""The drawn tree of errors is the real one."""
+
+import inspect
+import re
+
+from custom_components.chatterbox.agent import errors
+
+
+def test_the_tree_in_the_text_names_every_class_under_its_parent() -> None:
+    drawn: dict[str, str] = {}
+    path: list[tuple[int, str]] = []
+    for line in (errors.__doc__ or "").splitlines():
+        if match := re.match(r"[ │├└─]*(?=[A-Z]\w+(\s{2,}|$))", line):
+            depth, name = match.end(), line[match.end() :].split()[0]
+            path = [entry for entry in path if entry[0] < depth]
+            drawn[name] = path[-1][1] if path else "Exception"
+            path.append((depth, name))
+    real = {
+        name: cls.__bases__[0].__name__
+        for name, cls in inspect.getmembers(errors, inspect.isclass)
+        if cls.__module__ == errors.__name__
+    }
+    assert drawn == real
+
+
+def test_a_busy_service_may_say_when_to_come_back() -> None:
+    assert errors.ProviderBusy("busy", 2.5).retry_after == 2.5
+    assert errors.ProviderBusy("busy").retry_after is None
+    assert issubclass(errors.MaxIterationsExceeded, RuntimeError)

@@ -1,0 +1,67 @@
+"""JSON is read strictly, and shown briefly."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, strategies as st
+
+from custom_components.chatterbox.agent.json_text import MAX_DEPTH, parse_json, shown
+from tests.agent.json_values import json_values
+
+
+@given(json_values())
+def test_what_was_written_as_json_is_read_as_it_was(value: object) -> None:
+    assert parse_json(json.dumps(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", "Expecting"),
+        ('{"a": 1} trailing', "Extra data"),
+        ('{"a": 1, "b": ', "Expecting value"),
+        ("NaN", "nan|NaN"),
+        ("[Infinity]", "Infinity"),
+        ("[-Infinity]", "-Infinity"),
+        ("1e999", "1e999"),
+        (r'"\ud83d"', "half of a character"),
+        (r'{"\ude00": 1}', "half of a character"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_and_named(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        parse_json(text)
+
+
+@pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 20_000, 200_000])
+def test_what_is_nested_too_deeply_is_refused(levels: int) -> None:
+    for text in ("[" * levels + "1" + "]" * levels, '{"a":' * levels + "1" + "}" * levels):
+        with pytest.raises(ValueError, match="nested too deeply"):
+            parse_json(text)
+
+
+def test_a_number_without_end_is_refused() -> None:
+    with pytest.raises(ValueError, match="integer"):
+        parse_json("9" * 5_000)
+
+
+def test_as_many_levels_as_allowed_are_read() -> None:
+    text = "[" * MAX_DEPTH + "1" + "]" * MAX_DEPTH
+    assert json.dumps(parse_json(text)) == text
+
+
+def test_characters_in_two_halves_are_whole_together() -> None:
+    assert parse_json(r'"\ud83d\ude00"') == "😀"
+
+
+@given(st.text())
+def test_any_text_is_read_as_json_or_refused(text: str) -> None:
+    with suppress(ValueError):
+        value = parse_json(text)
+        assert json.loads(text) == value
+
+
+def test_a_long_value_is_cut() -> None:
+    assert shown({"b": 1, "a": "ä"}) == '{"a":"ä","b":1}'
+    assert shown("x" * 100, 10) == '"xxxxxxxxx…'
