@@ -109,6 +109,17 @@ async def test_an_agent_is_added_with_what_was_set(hass: HomeAssistant) -> None:
         assert hass.states.get("conversation.butler")
 
 
+async def test_the_only_model_is_chosen_already_and_still_tried(hass: HomeAssistant) -> None:
+    only = Script(models=("scripted-model",), trial_answer=ScriptedFailure(status=429, body={"error": "slow down"}))
+    async with serving_script(only) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await add(hass, entry)
+        assert suggested(step)[CONF_MODEL] == "scripted-model"
+        step = await submit(hass, step, filled_in())
+
+    assert step["errors"] == {CONF_MODEL: "provider_busy"}
+
+
 async def test_an_agent_is_changed(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))

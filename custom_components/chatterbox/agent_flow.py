@@ -20,7 +20,7 @@ from homeassistant.helpers.selector import TextSelector
 from homeassistant.helpers.template import Template
 
 from .agent.errors import ProviderError
-from .agent_options import agent_schema, as_data, as_form, new_agent_data
+from .agent_options import agent_schema, as_data, as_form, new_agent_data, only_model
 from .const import CONF_KIND, LOGGER, ServiceKind
 from .error_bridge import async_get_sentences, error_key
 from .runtime import model_server
@@ -51,7 +51,8 @@ class ConversationAgentFlow(ConfigSubentryFlow):
     async def async_step_agent(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Ask for everything that a model's agent has, and try the model if it is another one."""
         if user_input is None:
-            return self._show_agent(as_form(self.hass, self._name, self._stored))
+            form = as_form(self.hass, self._name, self._stored)
+            return self._show_agent(form | {CONF_MODEL: form[CONF_MODEL] or only_model(self._models)})
         data = as_data(user_input)
         errors: dict[str, str] = {}
         problem = self._template_problem(data[CONF_PROMPT])

@@ -101,6 +101,11 @@ def model_selector(models: Sequence[str]) -> SelectSelector | TextSelector:
     )
 
 
+def only_model(models: Sequence[str]) -> str:
+    """Return the model of a server that has one; empty when there is a choice to make."""
+    return models[0] if len(models) == 1 else ""
+
+
 def model_title(model: str) -> str:
     """Return a model's name as an agent's: without the folders and the ending of a file."""
     return model.rstrip("/").rpartition("/")[2].removesuffix(".gguf") or model

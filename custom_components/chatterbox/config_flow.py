@@ -23,7 +23,7 @@ from homeassistant.helpers.selector import TextSelector, TextSelectorConfig, Tex
 
 from .agent.errors import ProviderError, ProviderRejectedKey
 from .agent_flow import ConversationAgentFlow
-from .agent_options import model_selector, model_title, new_agent_data
+from .agent_options import model_selector, model_title, new_agent_data, only_model
 from .const import CONF_BASE_URL, CONF_KIND, DOMAIN, LOGGER, SUBENTRY_CONVERSATION, ServiceKind
 from .error_bridge import async_get_sentences, error_key
 from .runtime import is_same_server, model_server
@@ -92,7 +92,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
     async def async_step_model(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for the model of the first agent, try it, and create the entry."""
         if user_input is None:
-            return self._show_model(self._models[0] if len(self._models) == 1 else "")
+            return self._show_model(only_model(self._models))
         model = user_input[CONF_MODEL].strip()
         if not model:
             return self._show_model(model, {CONF_MODEL: "model_missing"})
