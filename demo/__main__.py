@@ -6,6 +6,7 @@ The only module that prints; what a program would read goes to stdout, everythin
 import asyncio
 import contextlib
 import difflib
+import os
 import signal
 import sys
 import tempfile
@@ -119,6 +120,10 @@ async def _run_until_stopped(options: DemoOptions) -> int:
         await work
     except DemoError as error:
         _tell(f"demo: {error}")
+        return 1
+    except BrokenPipeError:
+        # Whoever reads has seen enough, as `head` does; nothing can be told to them any more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except asyncio.CancelledError:
         _tell("demo: stopped")

@@ -7,6 +7,7 @@ server does (`/v1/models`, `/v1/chat/completions`, streaming only); it must not 
 
 import argparse
 import asyncio
+import contextlib
 import hmac
 import signal
 import sys
@@ -135,24 +136,31 @@ class ScriptedChatCompletions:
 async def _stream(request: web.Request, asked: _ChatRequest, answer: ScriptedAnswer) -> web.StreamResponse:
     await asyncio.sleep(answer.delay_seconds)
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
-    await response.prepare(request)
+    with contextlib.suppress(ConnectionResetError):  # a client may hang up whenever it likes
+        await response.prepare(request)
+        await _write(request, response, asked, answer)
+    return response
+
+
+async def _write(
+    request: web.Request, response: web.StreamResponse, asked: _ChatRequest, answer: ScriptedAnswer
+) -> None:
     left = answer.cut_after_bytes
     for frame in frames_of(answer, asked.model, include_usage=asked.stream_options.include_usage):
         if left is not None and len(frame) > left:
             await response.write(frame[:left])
-            return _cut(request, response)
+            _cut(request)
+            return
         await response.write(frame)
         left = None if left is None else left - len(frame)
         await asyncio.sleep(answer.piece_delay_seconds)
     await response.write_eof()
-    return response
 
 
-def _cut(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
+def _cut(request: web.Request) -> None:
     """Break the connection as a server that crashed: what was written is sent, an end is not."""
     if request.transport is not None:
         request.transport.close()
-    return response
 
 
 def _failure(failure: ScriptedFailure) -> web.StreamResponse:

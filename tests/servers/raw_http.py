@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from http import HTTPStatus
 
-
 _NO_LINGER = struct.pack("ii", 1, 0)
 """Makes a socket send a reset where it is closed."""
 
