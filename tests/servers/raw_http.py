@@ -39,6 +39,8 @@ class RawReply:
 
     pieces: Sequence[bytes]
     ending: Ending = Ending.CLOSE
+    last_at: asyncio.Event | None = None
+    """When given, the last piece is held back until it is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,9 @@ class RawHTTPServer:
         writer.close()
 
     async def _send(self, sent: RawReply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Ending:
-        for piece in sent.pieces:
+        for number, piece in enumerate(sent.pieces, start=1):
+            if sent.last_at is not None and number == len(sent.pieces):
+                await sent.last_at.wait()
             writer.write(piece)
             await writer.drain()
             await asyncio.sleep(0)

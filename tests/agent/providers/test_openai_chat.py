@@ -5,6 +5,7 @@ import gzip
 import json
 import ssl
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 import aiohttp
@@ -223,6 +224,48 @@ async def test_one_connection_serves_all_inferences_of_a_turn(session: aiohttp.C
     assert (len(server.requests), server.connections) == (3, 1)
 
 
+async def test_a_response_that_ends_a_little_after_its_stream_keeps_its_connection(
+    session: aiohttp.ClientSession,
+) -> None:
+    end = asyncio.Event()
+    late = replace(ANSWER, last_at=end)
+
+    async with raw_http_server(late, ANSWER) as server:
+        provider = provider_of(server, session, limits=TimeLimits(after_done=60))
+        async with aclosing(provider.stream(REQUEST)) as events:
+            assert await anext(events) == ANSWER_EVENTS[0]
+            asyncio.get_running_loop().call_later(0.05, end.set)
+            assert await anext(events) == ANSWER_EVENTS[1]
+        await collect(provider)
+
+    assert (len(server.requests), server.connections) == (2, 1)
+
+
+@pytest.mark.parametrize("pieces", [[HELLO, STOP], [HELLO, STOP, DONE]])
+async def test_a_server_that_keeps_talking_after_the_finish_is_left(
+    session: aiohttp.ClientSession, pieces: list[bytes]
+) -> None:
+    stream = RawReply([head(200, {"Content-Type": "text/event-stream"}), *pieces, b": more\n\n"], Ending.REPEAT)
+
+    async with raw_http_server(stream) as server:
+        events = await collect(provider_of(server, session, limits=TimeLimits(after_finish=0.1)))
+        await server.left.wait()
+
+    assert events == [TextDelta("Hello"), CompletionResult(FinishReason.STOP)]
+
+
+@pytest.mark.parametrize("ending", [Ending.CLOSE, Ending.RESET])
+async def test_a_connection_that_the_server_has_given_up_is_no_failure(
+    session: aiohttp.ClientSession, ending: Ending
+) -> None:
+    async with raw_http_server(ANSWER, RawReply([], ending), ANSWER) as server:
+        provider = provider_of(server, session)
+        for _ in range(2):
+            assert await collect(provider) == ANSWER_EVENTS
+
+    assert len(server.requests) == 3
+
+
 @pytest.mark.parametrize("stream", [b"", b": nothing\n\n", b"data:\n\n", b'data: {"choices":[]}\n\n'])
 async def test_an_empty_stream_is_a_failure(session: aiohttp.ClientSession, stream: bytes) -> None:
     async with raw_http_server(event_stream([stream])) as server:
@@ -404,6 +447,17 @@ async def test_a_connection_that_breaks_before_any_answer(session: aiohttp.Clien
     async with raw_http_server(RawReply([], Ending.RESET)) as server:
         with pytest.raises(ProviderUnreachable):
             await collect(provider_of(server, session))
+
+    assert len(server.requests) == 2
+
+
+async def test_a_conversation_of_some_megabytes_is_sent(session: aiohttp.ClientSession) -> None:
+    request = CompletionRequest("", (UserMessage("x" * 3_000_000),))
+
+    async with raw_http_server(ANSWER) as server:
+        assert await collect(provider_of(server, session), request) == ANSWER_EVENTS
+
+    assert len(server.requests[0].body) > 3_000_000
 
 
 async def test_a_certificate_that_nobody_vouches_for(session: aiohttp.ClientSession, tmp_path: Path) -> None:

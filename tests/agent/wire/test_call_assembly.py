@@ -219,6 +219,14 @@ SAME_TOOL = [("on", '{"x":1}'), ("on", '{"x":2}')]
             id="two objects in fragments",
         ),
         pytest.param(
+            [
+                [fragment("{}", index=0, call_id="a", name="on"), fragment(index=1, call_id="b", name="now")],
+                [fragment('{"x":1}', index=0)],
+            ],
+            [("on", "{}"), ("now", "{}"), ("on", '{"x":1}')],
+            id="arguments after an empty object that went out",
+        ),
+        pytest.param(
             [[fragment('{"x":1}}</tool_call>', index=0, call_id="a", name="on")], [fragment("}", index=0)]],
             TWO[:1],
             id="left-overs of the model's own format",

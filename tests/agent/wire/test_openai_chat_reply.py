@@ -147,6 +147,21 @@ def test_chunks_become_events(chunks: Sequence[JsonObject], events: list[Provide
     assert read(*chunks) == events
 
 
+NOW: JsonObject = {"index": 0, "id": "a", "function": {"name": "now", "arguments": ""}}
+
+
+def test_a_call_without_arguments_goes_out_with_the_finish() -> None:
+    reader = ReplyReader(())
+
+    assert [*reader.read(parse_chunk(json.dumps(chunk({"tool_calls": [NOW]}))))] == []
+    assert [*reader.read(parse_chunk(json.dumps(STOP)))] == [ToolCallReady(ToolCall("a", "now", "{}"))]
+    assert [*reader.end()] == [CompletionResult(FinishReason.TOOL_CALLS)]
+
+
+def test_a_call_without_arguments_after_the_finish_goes_out_at_the_end() -> None:
+    assert read(STOP, chunk({"tool_calls": [NOW]})) == [ToolCallReady(ToolCall("a", "now", "{}")), CALLED[1]]
+
+
 @pytest.mark.parametrize(
     ("sent", "reason"),
     [

@@ -6,10 +6,12 @@ keeps nothing of what is said. The key goes into one header and nowhere else.
 """
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
+from io import BytesIO
 from typing import Final, override
 
 import aiohttp
@@ -25,12 +27,10 @@ from ..wire.sse import SSEDecoder
 from .address import api_root
 from .failures import error_of_exception, error_of_report, error_of_response
 
-_AFTER_DONE: Final = 0.1
-"""Seconds to wait for the end of a response whose stream said it is done, so that its connection is used again."""
 _MAX_BODY_BYTES: Final = 8 * 1024 * 1024
 _MAX_ERROR_BYTES: Final = 64 * 1024
 _FOR_ERROR_BODY: Final = 5.0
-"""Seconds to wait for a piece of an error body."""
+"""Seconds to wait for an error body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,8 @@ class TimeLimits:
     """Without a byte. Long: a local server may have to load its model first."""
     after_finish: float = 5.0
     """For the usage and the end of the stream, once the message itself is finished."""
+    after_done: float = 0.1
+    """For the end of the response, once the stream is done: then its connection is used again."""
 
 
 _DEFAULT_LIMITS: Final = TimeLimits()
@@ -138,7 +140,7 @@ class OpenAIChatProvider:
             sent = {field: value for field, value in payload.items() if field not in left_out}
             response = await self._send("POST", "chat/completions", sent)
             if _succeeded(response):
-                self._left_out = left_out
+                self._left_out |= left_out
                 return response
             try:
                 error_body = await _read_error(response)
@@ -151,17 +153,29 @@ class OpenAIChatProvider:
 
     async def _send(self, method: str, path: str, payload: JsonObject | None = None) -> aiohttp.ClientResponse:
         root = api_root(self._base_url)
+        url, headers = (root / path).with_query(root.query), self._headers(root)
+        body = None if payload is None else payload_to_bytes(payload)
         try:
-            return await self._session.request(
-                method,
-                (root / path).with_query(root.query),
-                data=None if payload is None else payload_to_bytes(payload),
-                headers=self._headers(root),
-                timeout=self._timeout,
-                allow_redirects=False,  # a POST would arrive as a GET, and the key at another host
-            )
+            try:
+                return await self._request(method, url, headers, body)
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as err:
+                if isinstance(err, aiohttp.ClientConnectorError):
+                    raise
+                return await self._request(method, url, headers, body)  # the server had closed an idle connection
         except (aiohttp.ClientError, OSError) as err:
             raise error_of_exception(err) from err
+
+    async def _request(
+        self, method: str, url: URL, headers: dict[str, str], body: bytes | None
+    ) -> aiohttp.ClientResponse:
+        return await self._session.request(
+            method,
+            url,
+            data=None if body is None else BytesIO(body),
+            headers=headers,
+            timeout=self._timeout,
+            allow_redirects=False,  # a POST would arrive as a GET, and the key at another host
+        )
 
     def _headers(self, root: URL) -> dict[str, str]:
         headers = {"Accept": "text/event-stream, application/json", "Content-Type": "application/json"}
@@ -183,18 +197,17 @@ class OpenAIChatProvider:
     ) -> AsyncGenerator[ProviderEvent]:
         decoder = SSEDecoder()
         done = False
-        patience: float | None = None
-        while chunk := await _receive(response, patience):
+        deadline = math.inf
+        while chunk := await _receive(response, deadline):
             for event in decoder.feed(chunk):
                 data = event.data.strip()
                 done = done or data == DONE
                 if data and not done:
                     for piece in self._read_chunk(reader, data):
                         yield piece
-            if done:
-                patience = _AFTER_DONE
-            elif reader.finished:
-                patience = self._limits.after_finish
+            if done or reader.finished:
+                patience = self._limits.after_done if done else self._limits.after_finish
+                deadline = min(deadline, _now() + patience)
 
     def _read_chunk(self, reader: ReplyReader, text: str) -> Iterator[ProviderEvent]:
         chunk = parse_chunk(text)
@@ -207,23 +220,29 @@ def _succeeded(response: aiohttp.ClientResponse) -> bool:
     return HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
 
 
-async def _receive(response: aiohttp.ClientResponse, patience: float | None) -> bytes:
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def _receive(response: aiohttp.ClientResponse, deadline: float) -> bytes:
     """Return the next bytes, empty at the end of the response.
 
-    `patience` in seconds means that all that matters was received: what fails now is the end.
+    A finite `deadline`, on the clock of the event loop, means that all that matters was
+    received: what fails now is the end.
     """
+    must_succeed = math.isinf(deadline)
     try:
-        async with asyncio.timeout(patience):
+        async with asyncio.timeout_at(None if must_succeed else deadline):
             return await response.content.readany()
     except (aiohttp.ClientError, OSError) as err:
-        if patience is not None:
-            return b""
-        raise error_of_exception(err) from err
+        if must_succeed:
+            raise error_of_exception(err) from err
+        return b""
 
 
 async def _read_text(response: aiohttp.ClientResponse) -> str:
     body = bytearray()
-    while chunk := await _receive(response, None):
+    while chunk := await _receive(response, math.inf):
         body += chunk
         if len(body) > _MAX_BODY_BYTES:
             raise ProviderReplyInvalid(f"the service sent an answer of more than {_MAX_BODY_BYTES} bytes")
@@ -233,6 +252,7 @@ async def _read_text(response: aiohttp.ClientResponse) -> str:
 async def _read_error(response: aiohttp.ClientResponse) -> bytes:
     """Return the beginning of an error body, or what there is of it: the status says enough."""
     body = bytearray()
-    while len(body) < _MAX_ERROR_BYTES and (chunk := await _receive(response, _FOR_ERROR_BODY)):
+    deadline = _now() + _FOR_ERROR_BODY
+    while len(body) < _MAX_ERROR_BYTES and (chunk := await _receive(response, deadline)):
         body += chunk
     return bytes(body[:_MAX_ERROR_BYTES])
