@@ -2,12 +2,13 @@
 
 import json
 
+import probatio
 import pytest
 import voluptuous as vol
 from homeassistant.components import conversation
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import chat_session, llm
+from homeassistant.helpers import chat_session, config_validation as cv, llm
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import ToolAnnotations
@@ -192,3 +193,23 @@ async def test_a_tool_that_cannot_be_described_leaves_the_others(
     assert [tool.name for tool in offer.definitions] == ["good"]
     assert "Tool bad of Server" in caplog.text
     assert "not found" in error_of(await run(offer, "bad"))
+
+
+async def test_a_tool_without_a_name_leaves_the_others(house: HomeAssistant) -> None:
+    nameless = StubTool(name="gone")
+    del nameless.name
+    register(house, "mcp-1", nameless, StubTool(name="good"))
+
+    assert [tool.name for tool in (await offer_of(house, "mcp-1")).definitions] == ["good"]
+
+
+async def test_home_assistant_can_describe_what_any_of_the_apis_can(house: HomeAssistant) -> None:
+    register(house, "mcp-1", StubTool(name="search"))
+    offer = await offer_of(house, "mcp-1", llm.LLM_API_ASSIST)
+    assert offer.api is not None
+
+    serialize = (await offer.api.async_get_api_instance(asked())).custom_serializer
+
+    assert serialize is not None
+    assert serialize(cv.boolean) == {"type": "boolean"}
+    assert serialize(str) is probatio.UNSUPPORTED

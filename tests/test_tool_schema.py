@@ -5,6 +5,7 @@ import subprocess
 import sys
 from enum import Enum
 
+import probatio
 import pytest
 import voluptuous as vol
 from homeassistant.helpers import config_validation as cv
@@ -154,3 +155,34 @@ def test_every_start_of_home_assistant_writes_the_same_bytes() -> None:
     }
 
     assert len(written) == 1
+
+
+def test_a_null_is_left_out_in_every_way_to_write_it() -> None:
+    written = {
+        "a": {"type": ["string", "null"]},
+        "b": {"type": ["string", "integer", "null"]},
+        "c": {"enum": ["y", None, "x"]},
+        "d": {"anyOf": [{"type": "null"}, {"type": "string", "minLength": 1}], "description": "Its name"},
+    }
+
+    def answer(node: object) -> object:
+        return written[node] if isinstance(node, str) else probatio.UNSUPPORTED
+
+    parameters = convert_schema(vol.Schema({vol.Optional(name): name for name in written}), answer).parameters
+
+    assert parameters["properties"] == {
+        "a": {"type": "string"},
+        "b": {"type": ["string", "integer"]},
+        "c": {"enum": ["x", "y"]},
+        "d": {"type": "string", "minLength": 1, "description": "Its name"},
+    }
+
+
+def test_an_object_or_nothing_is_an_object() -> None:
+    def answer(_: object) -> object:
+        return {"type": ["object", "null"], "properties": {"a": {"type": "string"}}}
+
+    assert convert_schema(vol.Schema({}), answer).parameters == {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+    }
