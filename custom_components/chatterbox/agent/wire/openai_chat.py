@@ -51,7 +51,6 @@ _FINISH_REASONS: Final = {
     "content_filter": FinishReason.CONTENT_FILTER,
 }
 _NAME_LENGTH: Final = 64
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def request_to_payload(request: CompletionRequest, model: str) -> JsonObject:
@@ -200,6 +199,6 @@ def _fragment(piece: ToolCallFragment) -> CallFragment:
 
 def _sendable_text(text: str) -> str:
     """Replace surrogates that stand alone: no text with them can be written as UTF-8."""
-    if text.isascii() or not _SURROGATE.search(text):
+    if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
