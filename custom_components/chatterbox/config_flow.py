@@ -69,7 +69,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
         """Ask for the kind of service; once there is an offline one, only servers are left."""
         if any(entry.data[CONF_KIND] == ServiceKind.OFFLINE for entry in self._async_current_entries()):
             return await self.async_step_openai_chat()
-        return self.async_show_menu(menu_options=list(ServiceKind))
+        return self.async_show_menu(step_id="user", menu_options=list(ServiceKind))
 
     async def async_step_offline(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
         """Add the offline service, which needs nothing."""
