@@ -121,11 +121,13 @@ class Gate:
     def __init__(self) -> None:
         self.reached = asyncio.Event()
         self.opened = asyncio.Event()
+        self.passed = asyncio.Event()
 
     async def __call__(self, _: JsonObject | None = None) -> ToolOutcome:
         """Say that it was reached, and wait."""
         self.reached.set()
         await self.opened.wait()
+        self.passed.set()
         return ToolOutcome('{"done":true}')
 
     @override

@@ -1,0 +1,143 @@
+"""Hooks decide in order, the first decision wins, and whatever goes wrong with one is a no."""
+
+import asyncio
+from typing import override
+
+import pytest
+
+from custom_components.chatterbox.agent.hooks import HookChain
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, ToolDefinition, ToolResult
+from custom_components.chatterbox.agent.protocols import Ask, Deny, Hooks, Rewrite
+from tests.doubles import ScriptedCensor, ScriptedHooks, never, tool
+
+LIGHT = tool("light_on")
+CALL = ToolCall("1", "light_on", "{}")
+RESULT = ToolResult("1", "light_on", "done")
+FAILED = Deny("A safety check failed.")
+
+
+def chain(*hooks: Hooks) -> HookChain:
+    """Return hooks that may take a minute."""
+    return HookChain(hooks, lambda: 60)
+
+
+async def test_a_hook_that_overrides_nothing_has_no_opinion() -> None:
+    hooks = chain(ScriptedHooks(), ScriptedCensor(lambda _: None))
+    assert await hooks.user_prompt_submit("Hi") is None
+    assert await hooks.pre_tool_use(LIGHT, {}) is None
+    assert await hooks.post_tool_use(CALL, RESULT) is None
+    assert await hooks.pre_speech("Hi") is None
+    assert await chain().user_prompt_submit("Hi") is None
+
+
+async def test_the_first_decision_wins_and_the_others_are_not_asked() -> None:
+    silent = ScriptedHooks()
+    first = ScriptedHooks(prompt=lambda text: Rewrite(f"{text}!"))
+    second = ScriptedHooks(prompt=lambda _: Deny("No."))
+
+    assert await chain(silent, first, second).user_prompt_submit("Hi") == Rewrite("Hi!")
+    assert (silent.prompts, first.prompts, second.prompts) == (["Hi"], ["Hi"], [])
+    assert await chain(silent, second, first).user_prompt_submit("Hi") == Deny("No.")
+
+
+async def test_each_kind_of_decision_comes_through() -> None:
+    asks = ScriptedHooks(before=lambda _, __: Ask("Sure?"), after=lambda _: Deny("Secret."))
+    rewrites = ScriptedHooks(before=lambda _, __: Rewrite({"a": 1}), after=lambda _: Rewrite("less"))
+
+    assert await chain(asks).pre_tool_use(LIGHT, {}) == Ask("Sure?")
+    assert await chain(rewrites).pre_tool_use(LIGHT, {}) == Rewrite({"a": 1})
+    assert await chain(asks).post_tool_use(CALL, RESULT) == Deny("Secret.")
+    assert await chain(rewrites).post_tool_use(CALL, RESULT) == Rewrite("less")
+    assert await chain(ScriptedCensor(Rewrite)).pre_speech("Hi") == Rewrite("Hi")
+
+
+async def test_hooks_see_what_they_decide_about() -> None:
+    hook = ScriptedHooks()
+    await chain(hook).pre_tool_use(LIGHT, {"a": [1]})
+    await chain(hook).post_tool_use(CALL, RESULT)
+    assert hook.calls == [("light_on", {"a": [1]})]
+    assert hook.results == [(CALL, RESULT)]
+
+
+async def test_a_hook_that_changes_the_arguments_it_was_shown_changes_nothing() -> None:
+    def spoil(_: str, arguments: JsonObject) -> None:
+        arguments.clear()
+
+    witness = ScriptedHooks()
+    arguments: JsonObject = {"rooms": ["kitchen"]}
+    await chain(ScriptedHooks(before=spoil), witness).pre_tool_use(LIGHT, arguments)
+
+    assert arguments == {"rooms": ["kitchen"]}
+    assert witness.calls == [("light_on", arguments)]
+
+
+def broken(_: object, __: object = None) -> None:
+    """Fail to decide."""
+    raise ValueError("secret")
+
+
+async def test_a_hook_that_raises_denies(caplog: pytest.LogCaptureFixture) -> None:
+    hook = ScriptedHooks(prompt=broken, before=broken, after=broken)
+    after = ScriptedHooks(prompt=Rewrite)
+
+    assert await chain(hook, after).user_prompt_submit("Hi") == FAILED
+    assert await chain(hook).pre_tool_use(LIGHT, {}) == FAILED
+    assert await chain(hook).post_tool_use(CALL, RESULT) == FAILED
+    assert await chain(ScriptedCensor(broken)).pre_speech("Hi") == FAILED
+    assert "Hook ScriptedHooks failed and therefore denies" in caplog.text
+    assert after.prompts == []
+
+
+async def test_a_hook_that_takes_too_long_denies() -> None:
+    class Sleepy(Hooks):
+        @override
+        async def user_prompt_submit(self, text: str) -> None:
+            await never()
+
+    assert await HookChain([Sleepy()], lambda: 0.01).user_prompt_submit("Hi") == FAILED
+
+
+async def test_a_hook_that_is_cancelled_from_elsewhere_denies() -> None:
+    class Cancelled(Hooks):
+        @override
+        async def user_prompt_submit(self, text: str) -> None:
+            raise asyncio.CancelledError
+
+    assert await chain(Cancelled()).user_prompt_submit("Hi") == FAILED
+
+
+class Untyped(Hooks):
+    """Answers what no type checker would let through."""
+
+    def __init__(self, answer: object) -> None:
+        self._answer = answer
+
+    @override
+    async def user_prompt_submit(self, text: str) -> Deny | None:
+        return self._answer  # type: ignore[return-value]  # that is the point
+
+    @override
+    async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | None:
+        return self._answer  # type: ignore[return-value]  # that is the point
+
+
+_CIRCLE: list[JsonValue] = []
+_CIRCLE.append(_CIRCLE)
+_NO_PROMPTS = [True, False, "no", Ask("Sure?"), Rewrite(None), Rewrite({"a": 1}), Deny(None)]  # type: ignore[arg-type]  # that is the point
+_NO_CALLS = [True, "no", Rewrite("text"), Rewrite([1]), Rewrite({"a": object}), Rewrite({"a": _CIRCLE})]
+
+
+@pytest.mark.parametrize("answer", _NO_PROMPTS, ids=repr)
+async def test_a_prompt_passes_no_hook_that_answers_nonsense(answer: object) -> None:
+    assert await chain(Untyped(answer)).user_prompt_submit("Hi") == FAILED
+
+
+@pytest.mark.parametrize("answer", _NO_CALLS, ids=repr)
+async def test_a_call_passes_no_hook_that_answers_nonsense(answer: object) -> None:
+    assert await chain(Untyped(answer)).pre_tool_use(LIGHT, {}) == FAILED
+
+
+def test_speech_is_held_back_only_where_a_hook_wants_to_see_it() -> None:
+    assert not chain().hold_speech
+    assert not chain(ScriptedHooks()).hold_speech
+    assert chain(ScriptedHooks(), ScriptedCensor(Rewrite)).hold_speech
