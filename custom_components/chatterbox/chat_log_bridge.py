@@ -7,7 +7,7 @@ or how a turn is driven. Our loop runs the tools itself, so calls enter the Chat
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Final
+from typing import Final, TypeIs
 
 from homeassistant.components.conversation import (
     AssistantContent,
@@ -35,6 +35,7 @@ from .agent.events import (
 from .agent.messages import (
     AssistantMessage,
     Message,
+    ProviderItem,
     ToolCall,
     ToolResult,
     Transcript,
@@ -75,7 +76,8 @@ def _content_to_message(
             calls = tuple(
                 ToolCall(call.id, call.tool_name, canonical_json(call.tool_args)) for call in content.tool_calls or ()
             )
-            return AssistantMessage(content.content or "", content.thinking_content or "", calls)
+            items = content.native if _is_ours(content.native) else ()
+            return AssistantMessage(content.content or "", content.thinking_content or "", calls, items)
         case ToolResultContent(tool_call_id=call_id, tool_name=name, result=result):
             match result.data:
                 case {"note": str(note), **rest} if not rest:
@@ -83,6 +85,11 @@ def _content_to_message(
                 case _:
                     text = result_content(result)
             return ToolResult(call_id, name, text, is_error=result.error, native=result)
+
+
+def _is_ours(native: object) -> TypeIs[tuple[ProviderItem, ...]]:
+    """Tell our native content from what another agent left in the conversation."""
+    return isinstance(native, tuple) and all(isinstance(item, ProviderItem) for item in native)
 
 
 def _message_to_content(message: Message, agent_id: str) -> Content:
@@ -95,6 +102,7 @@ def _message_to_content(message: Message, agent_id: str) -> Content:
                 content=message.text or None,
                 thinking_content=message.reasoning or None,
                 tool_calls=[_tool_input(call) for call in message.tool_calls] or None,
+                native=message.provider_items or None,
             )
         case ToolResult():
             return ToolResultContent(
@@ -154,15 +162,14 @@ async def _deltas(events: AsyncGenerator[TurnEvent]) -> AsyncGenerator[Delta]:
     async with aclosing(events):
         async for event in events:
             if isinstance(event, ToolFinished):
-                in_message = False
                 yield _result_delta(event.result)
-            elif isinstance(event, MessageDone):
-                in_message = False
             elif delta := _content_delta(event):
                 if not in_message:
                     in_message = True
                     yield {"role": "assistant"}
                 yield delta
+            if isinstance(event, MessageDone | ToolFinished):
+                in_message = False
 
 
 def _content_delta(event: TurnEvent) -> AssistantContentDeltaDict | None:
@@ -173,6 +180,8 @@ def _content_delta(event: TurnEvent) -> AssistantContentDeltaDict | None:
             return {"thinking_content": text}
         case ToolCallReady(call):
             return {"tool_calls": [_tool_input(call)]}
+        case MessageDone(message) if message.provider_items:
+            return {"native": message.provider_items}
         case _:
             return None
 

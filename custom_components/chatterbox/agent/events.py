@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from .errors import AgentError
-from .messages import AssistantMessage, FinishReason, ToolCall, ToolResult, Usage
+from .messages import AssistantMessage, FinishReason, ProviderItem, ToolCall, ToolResult, Usage
 
 
 class Phase(StrEnum):
@@ -177,6 +177,8 @@ class CompletionResult:
 
     finish_reason: FinishReason
     usage: Usage = field(default_factory=Usage)
+    provider_items: tuple[ProviderItem, ...] = ()
+    """What has to go back with the message in later requests."""
 
 
 type ProviderEvent = TextDelta | ReasoningDelta | ToolCallReady | ProviderSwitched | CompletionResult

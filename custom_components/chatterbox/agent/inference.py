@@ -29,7 +29,7 @@ from .events import (
 from .execution import ToolRunner
 from .hooks import HookChain
 from .judgement import judge_call
-from .messages import AssistantMessage, ToolCall, canonical_json
+from .messages import AssistantMessage, ProviderItem, ToolCall, canonical_json
 from .protocols import Ask, CompletionRequest, Deny, LLMProvider, Rewrite
 from .turn import CallModel, TurnState
 
@@ -55,6 +55,7 @@ class Inference:
     state: TurnState
     _text: str = ""
     _reasoning: str = ""
+    _provider_items: tuple[ProviderItem, ...] = ()
 
     async def stream(self, step: CallModel) -> AsyncGenerator[TurnEvent]:
         """Yield what the model does; afterwards `state` holds its calls or its answer."""
@@ -82,7 +83,7 @@ class Inference:
             self._text = await self._cleared_for_speech(self._text)
             yield TextDelta(self._text)
         calls = tuple(judged.call for judged in self.state.open_calls)
-        message = AssistantMessage(self._text, self._reasoning, calls)
+        message = AssistantMessage(self._text, self._reasoning, calls, self._provider_items)
         if calls:
             yield MessageDone(message)
         else:
@@ -119,7 +120,8 @@ class Inference:
                     yield ToolCallReady(judged.call)
                     if self._start_early(judged):
                         yield ToolStarted(judged.call)
-                case CompletionResult(finish_reason, usage):
+                case CompletionResult(finish_reason, usage, provider_items):
+                    self._provider_items = provider_items
                     self.state = replace(self.state, finish_reason=finish_reason, usage=self.state.usage + usage)
                     yield UsageReported(usage)
                     return

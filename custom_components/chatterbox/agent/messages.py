@@ -31,10 +31,29 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """A picture or a document that a person shows."""
+
+    mime_type: str
+    data: bytes = field(repr=False)
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderItem:
+    """Something of a provider's own that it wants back unchanged, such as signed reasoning."""
+
+    format: str
+    """Name of the wire format that wrote it, the only one that reads it."""
+    data: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
 class UserMessage:
     """What a person said."""
 
     text: str
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +63,8 @@ class AssistantMessage:
     text: str = ""
     reasoning: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
+    provider_items: tuple[ProviderItem, ...] = ()
+    """In the order in which the provider sent them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,67 @@
+"""What a provider wants back survives the ChatLog."""
+
+from collections.abc import AsyncGenerator
+
+from homeassistant.components import conversation
+from homeassistant.components.conversation import UserContent
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import chat_session
+from homeassistant.setup import async_setup_component
+
+from custom_components.chatterbox.agent.events import CompletionResult, TextDelta, TurnEvent
+from custom_components.chatterbox.agent.loop import AgenticLoop
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    ProviderItem,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.turn import Turn
+from custom_components.chatterbox.chat_log_bridge import async_record_turn, history
+from custom_components.chatterbox.turn_report import TurnReport
+from tests.doubles import ScriptedDispatcher, ScriptedProvider, call, tool
+
+SIGNED = ProviderItem("a-format", {"type": "thinking", "signature": "abc"})
+
+
+async def test_a_turn_comes_back_from_the_chat_log_as_it_was(hass: HomeAssistant) -> None:
+    assert await async_setup_component(hass, "homeassistant", {})
+    assert await async_setup_component(hass, "conversation", {})
+    provider = ScriptedProvider(
+        call(ToolCall("1", "light_on", "{}"), text="One moment."),
+        [TextDelta("It is on."), CompletionResult(FinishReason.STOP, provider_items=(SIGNED,))],
+    )
+    loop = AgenticLoop(provider, ScriptedDispatcher())
+    with (
+        chat_session.async_get_chat_session(hass, "a-talk") as session,
+        conversation.async_get_chat_log(hass, session) as chat_log,
+    ):
+        chat_log.async_add_user_content(UserContent("Light!"))
+        events: AsyncGenerator[TurnEvent] = loop.stream(Turn("Light!", tools=(tool("light_on"),)))
+        await async_record_turn(chat_log, "conversation.talker", events, TurnReport("Light!"))
+        chat_log.async_add_user_content(UserContent("Thanks."))
+        remembered = history(chat_log)
+
+    assert remembered == (
+        UserMessage("Light!"),
+        AssistantMessage("One moment.", tool_calls=(ToolCall("1", "light_on", "{}"),)),
+        ToolResult("1", "light_on", '{"done":true}'),
+        AssistantMessage("It is on.", provider_items=(SIGNED,)),
+    )
+
+
+async def test_what_another_agent_left_is_no_item_of_ours(hass: HomeAssistant) -> None:
+    assert await async_setup_component(hass, "homeassistant", {})
+    assert await async_setup_component(hass, "conversation", {})
+    with (
+        chat_session.async_get_chat_session(hass, "a-talk") as session,
+        conversation.async_get_chat_log(hass, session) as chat_log,
+    ):
+        chat_log.async_add_assistant_content_without_tools(
+            conversation.AssistantContent("conversation.other", "Hello.", native={"their": "own"})
+        )
+        remembered = history(chat_log)
+
+    assert remembered == (AssistantMessage("Hello."),)
