@@ -9,7 +9,7 @@ dispatchers and hooks; decides nothing about the turn.
 import asyncio
 import logging
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, assert_never
 
 from .calls import Runnable
 from .hooks import HookChain
@@ -94,13 +94,15 @@ class ToolRunner:
         if waits:
             await asyncio.wait(waits)
         result = await self._dispatch(call, verdict)
-        match await self.hooks.post_tool_use(call, result):
+        match decision := await self.hooks.post_tool_use(call, result):
             case Deny(reason):
                 return replace(result, content=reason, is_error=True, native=None)
             case Rewrite(content):
                 return replace(result, content=content)
             case None:
                 return result
+            case _:
+                assert_never(decision)
 
     async def _dispatch(self, call: ToolCall, verdict: Runnable) -> ToolResult:
         try:

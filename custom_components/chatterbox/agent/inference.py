@@ -148,7 +148,7 @@ class Inference:
         verdict = judged.verdict
         if not isinstance(verdict, Runnable):
             return judged
-        match await self.hooks.pre_tool_use(verdict.tool, verdict.arguments):
+        match decision := await self.hooks.pre_tool_use(verdict.tool, verdict.arguments):
             case Deny(reason):
                 return settle(judged.call, reason)
             case Ask(reason):
@@ -157,6 +157,8 @@ class Inference:
                 return judge_call(self.state, replace(judged.call, arguments=canonical_json(arguments)))
             case None:
                 return judged
+            case _:
+                assert_never(decision)
 
     def _start_early(self, judged: JudgedCall) -> bool:
         """Start a call that only reads, where no sibling stands in its way.
@@ -172,10 +174,12 @@ class Inference:
         return isinstance(verdict, Runnable) and self.runner.start(judged.call, verdict)
 
     async def _cleared_for_speech(self, text: str) -> str:
-        match await self.hooks.pre_speech(text):
+        match decision := await self.hooks.pre_speech(text):
             case Deny(reason):
                 return reason
             case Rewrite(value):
                 return value
             case None:
                 return text
+            case _:
+                assert_never(decision)

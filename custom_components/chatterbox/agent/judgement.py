@@ -5,7 +5,7 @@ Pure. Adds to `calls.py` what depends on where the turn stands.
 
 from dataclasses import replace
 from itertools import count
-from typing import Final
+from typing import Final, assert_never
 
 from .calls import JudgedCall, Runnable, Settled, as_recorded, judge, settle
 from .events import GatedCall
@@ -69,6 +69,8 @@ def decide_call(state: TurnState, gated: GatedCall, decision: Approved | Denied 
             return settle(judged.call, f"Not run: the person said no. {reason}".rstrip())
         case None:
             return settle(judged.call, "Not run: no yes was given.")
+        case _:
+            assert_never(decision)
 
 
 def _is_same(judged: JudgedCall, asked: ToolCall) -> bool:

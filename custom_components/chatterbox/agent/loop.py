@@ -115,14 +115,12 @@ class AgenticLoop:
         """
         turn = Turn(user_text, tuple(chat_history), instructions, tuple(tools), limits=limits or Limits())
         async with aclosing(self.stream(turn)) as events:
-            async for event in events:
-                if isinstance(event, TurnFinished):
-                    if event.stop_reason is StopReason.MAX_ITERATIONS:
-                        raise MaxIterationsExceeded(event.text)
-                    if event.error is not None and not event.receipts:
-                        raise event.error
-                    return event.text
-        raise AssertionError("a turn ended without saying so")
+            *_, end = [event async for event in events if isinstance(event, TurnFinished)]
+        if end.stop_reason is StopReason.MAX_ITERATIONS:
+            raise MaxIterationsExceeded(end.text)
+        if end.error is not None and not end.receipts:
+            raise end.error
+        return end.text
 
 
 class _Drive:
@@ -197,7 +195,7 @@ class _Drive:
 
     async def _cleared_prompt(self, text: str) -> str:
         """Return the words that the model, now and later, gets for the user's."""
-        match await self._hooks.user_prompt_submit(text):
+        match decision := await self._hooks.user_prompt_submit(text):
             case Deny(reason):
                 self._state = replace(self._state, prompt_denied=reason)
                 return _WITHHELD
@@ -205,6 +203,8 @@ class _Drive:
                 return value
             case None:
                 return text
+            case _:
+                assert_never(decision)
 
     def _resume(self, answer: ApprovalAnswer) -> tuple[JudgedCall, ...]:
         """Take up the turn that asked, under its budgets; its calls come anew, decided."""
