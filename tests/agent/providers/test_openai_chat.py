@@ -30,7 +30,8 @@ from custom_components.chatterbox.agent.events import (
 from custom_components.chatterbox.agent.messages import FinishReason, ToolCall, ToolDefinition, Usage, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
-from custom_components.chatterbox.agent.wire.openai_chat import payload_to_bytes, request_to_payload
+from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
+from custom_components.chatterbox.agent.wire.sendable import payload_to_bytes
 from tests.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply
 
 from .certificate import self_signed

@@ -21,7 +21,8 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.wire.openai_chat import payload_to_bytes, request_to_payload
+from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
+from custom_components.chatterbox.agent.wire.sendable import payload_to_bytes
 
 TURN_ON = ToolDefinition(
     "turn_on", "Turns things on.", {"type": "object", "properties": {"name": {"type": "string"}, "area": {}}}

@@ -8,11 +8,8 @@ that their authors gave them, nothing volatile before the last message. So two r
 one conversation share every byte of their common beginning, and a server's cache keeps it.
 """
 
-import json
-import re
 from collections.abc import Callable, Iterator
 from typing import Final, assert_never
-from uuid import uuid4
 
 from ..errors import ProviderReplyInvalid
 from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
@@ -34,14 +31,11 @@ from ..messages import (
 )
 from ..protocols import CompletionRequest
 from .call_assembly import CallAssembler, CallFragment
-from .object_text import is_json_object
 from .openai_chat_schema import Chunk, ToolCallFragment
+from .sendable import call_ids, new_call_id, sendable_arguments, sendable_name, sendable_text
 
 DONE: Final = "[DONE]"
 """The data of the event that ends a stream."""
-
-OPTIONAL_FIELDS: Final = ("stream_options", "parallel_tool_calls")
-"""Fields of a payload that it may lose where a server refuses them."""
 
 _FINISH_REASONS: Final = {
     "stop": FinishReason.STOP,
@@ -50,7 +44,6 @@ _FINISH_REASONS: Final = {
     "length": FinishReason.LENGTH,
     "content_filter": FinishReason.CONTENT_FILTER,
 }
-_NAME_LENGTH: Final = 64
 
 
 def request_to_payload(request: CompletionRequest, model: str) -> JsonObject:
@@ -64,11 +57,6 @@ def request_to_payload(request: CompletionRequest, model: str) -> JsonObject:
     payload["stream"] = True
     payload["stream_options"] = {"include_usage": True}
     return payload
-
-
-def payload_to_bytes(payload: JsonObject) -> bytes:
-    """Write a payload: compact, fields in their order, UTF-8 kept."""
-    return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
 
 
 def _messages(request: CompletionRequest) -> list[JsonValue]:
@@ -103,12 +91,8 @@ def _message(message: Message) -> Iterator[JsonValue]:
 
 def _call(call: ToolCall) -> JsonValue:
     """Write a call; what a model wrote and servers would refuse is made to fit."""
-    arguments = call.arguments if is_json_object(call.arguments) else "{}"
-    return {"id": call.id, "type": "function", "function": {"name": _sendable_name(call.name), "arguments": arguments}}
-
-
-def _sendable_name(name: str) -> str:
-    return re.sub("[^A-Za-z0-9_-]", "_", name)[:_NAME_LENGTH] or "unnamed"
+    function: JsonValue = {"name": sendable_name(call.name), "arguments": sendable_arguments(call.arguments)}
+    return {"id": call.id, "type": "function", "function": function}
 
 
 def _tool(tool: ToolDefinition) -> JsonValue:
@@ -126,20 +110,12 @@ def _tool_choice(request: CompletionRequest) -> JsonValue:
             assert_never(choice)
 
 
-def new_call_id() -> str:
-    """Make up the id of a call: nine letters or digits, the one form that all servers take (Mistral's rule)."""
-    return uuid4().hex[:9]
-
-
 class ReplyReader:
     """Turns the chunks of one reply into events; a whole completion is one chunk."""
 
     def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
         """Keep the ids of new calls apart from those of `transcript`."""
-        taken = {
-            call.id for message in transcript if isinstance(message, AssistantMessage) for call in message.tool_calls
-        }
-        self._calls = CallAssembler(taken, new_id)
+        self._calls = CallAssembler(call_ids(transcript), new_id)
         self._has_calls = False
         self._finish = ""
         self._usage = Usage()
@@ -157,9 +133,9 @@ class ReplyReader:
             if choice.index:  # a second answer, which was not asked for
                 continue
             if (delta := choice.delta or choice.message) is not None:
-                if thoughts := _sendable_text(delta.thoughts()):
+                if thoughts := sendable_text(delta.thoughts()):
                     yield ReasoningDelta(thoughts)
-                if text := _sendable_text(delta.text()):
+                if text := sendable_text(delta.text()):
                     yield TextDelta(text)
                 yield from self._ready(self._calls.add(_fragment(piece) for piece in delta.tool_calls or []))
             if choice.finish_reason:
@@ -194,11 +170,4 @@ class ReplyReader:
 def _fragment(piece: ToolCallFragment) -> CallFragment:
     name, arguments = (piece.function.name, piece.function.arguments) if piece.function else (None, None)
     text = arguments if isinstance(arguments, str) else "" if arguments is None else canonical_json(arguments)
-    return CallFragment(piece.index, piece.id or "", _sendable_text(name or ""), _sendable_text(text))
-
-
-def _sendable_text(text: str) -> str:
-    """Replace surrogates that stand alone: no text with them can be written as UTF-8."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return CallFragment(piece.index, piece.id or "", sendable_text(name or ""), sendable_text(text))

@@ -6,38 +6,13 @@ where an answer could be lost (text, calls), lenient where a server may be odd w
 Sources: OpenAI API reference, "Chat Completions" and "Models"; the dialects are named where they are read.
 """
 
-import json
-from typing import Annotated
+from pydantic import JsonValue, NonNegativeInt
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    JsonValue,
-    NonNegativeInt,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-)
-
-from ..errors import ProviderReplyInvalid
 from ..messages import Usage
+from .received import Lenient, Received, parse_received
 
 
-def _none_unless_valid(value: object, validate: ValidatorFunctionWrapHandler) -> object:
-    try:
-        return validate(value)
-    except ValidationError:
-        return None
-
-
-type Lenient[T] = Annotated[T | None, WrapValidator(_none_unless_valid)]
-
-
-class _Received(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class FunctionFragment(_Received):
+class FunctionFragment(Received):
     """Name and arguments of a call, or a piece of them."""
 
     name: Lenient[str] = None
@@ -45,7 +20,7 @@ class FunctionFragment(_Received):
     """JSON text; some servers send the object itself."""
 
 
-class ToolCallFragment(_Received):
+class ToolCallFragment(Received):
     """A piece of a call in a stream, or a call of a whole message, which has no index."""
 
     index: Lenient[int] = None
@@ -53,14 +28,14 @@ class ToolCallFragment(_Received):
     function: Lenient[FunctionFragment] = None
 
 
-class ContentPart(_Received):
+class ContentPart(Received):
     """A part of a text, as Mistral sends reasoning models' answers."""
 
     text: Lenient[str] = None
     thinking: Lenient[list[ContentPart]] = None
 
 
-class Delta(_Received):
+class Delta(Received):
     """What a chunk adds to the message, or the message itself."""
 
     content: str | list[ContentPart] | None = None
@@ -85,7 +60,7 @@ class Delta(_Received):
         return thoughts or self.reasoning_content or self.reasoning or ""
 
 
-class Choice(_Received):
+class Choice(Received):
     """One of the answers; we ask for one, which has index 0."""
 
     index: Lenient[int] = None
@@ -95,15 +70,15 @@ class Choice(_Received):
     finish_reason: Lenient[str] = None
 
 
-class _InputDetails(_Received):
+class _InputDetails(Received):
     cached_tokens: Lenient[NonNegativeInt] = None
 
 
-class _OutputDetails(_Received):
+class _OutputDetails(Received):
     reasoning_tokens: Lenient[NonNegativeInt] = None
 
 
-class UsageReport(_Received):
+class UsageReport(Received):
     """Token counts."""
 
     prompt_tokens: Lenient[NonNegativeInt] = None
@@ -125,7 +100,7 @@ class UsageReport(_Received):
         )
 
 
-class Chunk(_Received):
+class Chunk(Received):
     """One event of a stream, or a whole completion."""
 
     object: Lenient[str] = None
@@ -148,11 +123,11 @@ class Chunk(_Received):
         return self.error or None
 
 
-class _Model(_Received):
+class _Model(Received):
     id: str
 
 
-class _ModelList(_Received):
+class _ModelList(Received):
     data: list[_Model]
 
 
@@ -161,7 +136,7 @@ def parse_chunk(text: str) -> Chunk:
 
     Raises `ProviderReplyInvalid`, which says where the text is wrong and quotes none of it.
     """
-    return _parse(Chunk, text, "an answer")
+    return parse_received(Chunk, text, "an answer")
 
 
 def parse_model_list(text: str) -> list[str]:
@@ -169,16 +144,5 @@ def parse_model_list(text: str) -> list[str]:
 
     Raises `ProviderReplyInvalid` for anything but a list of models.
     """
-    listed = _parse(_ModelList, text, "a list of models")
+    listed = parse_received(_ModelList, text, "a list of models")
     return sorted({model.id for model in listed.data}, key=lambda name: (name.casefold(), name))
-
-
-def _parse[T: BaseModel](kind: type[T], text: str, what: str) -> T:
-    """Parse with Python's own parser: it lets single surrogates through, as JavaScript servers send them."""
-    try:
-        return kind.model_validate(json.loads(text))
-    except ValidationError as err:
-        where = ".".join(str(part) for part in err.errors(include_url=False)[0]["loc"]) or "its top level"
-        raise ProviderReplyInvalid(f"the service sent {what} of the wrong shape, at {where}") from None
-    except ValueError, RecursionError:
-        raise ProviderReplyInvalid(f"the service sent {what} that is not JSON") from None

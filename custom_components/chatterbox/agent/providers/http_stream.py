@@ -1,0 +1,295 @@
+"""One model service over HTTP: asks for a reply, hands its bytes to a reader, and turns what fails into our errors.
+
+Knows connections, addresses, keys and time limits; what failures mean stands in
+`failures.py`. Must not know any wire format: that is the reader's. The key goes into one
+header and nowhere else, and nothing of what is said is kept.
+"""
+
+import asyncio
+import math
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from io import BytesIO
+from typing import Final, Protocol
+
+import aiohttp
+from yarl import URL
+
+from ..errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
+from ..events import ProviderEvent
+from ..messages import JsonObject, JsonValue
+from ..wire.sendable import payload_to_bytes
+from .address import api_root
+from .failures import error_of_exception, error_of_report, error_of_response
+from .refused_parameters import RefusedParameters
+
+_MAX_BODY_BYTES: Final = 8 * 1024 * 1024
+_MAX_ERROR_BYTES: Final = 64 * 1024
+_FOR_ERROR_BODY: Final = 5.0
+"""Seconds to wait for an error body."""
+
+_JSON_LINES: Final = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
+"""Types of streams, although they have JSON in their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """How long to wait for a server, in seconds. A whole reply has no limit here: the turn has one."""
+
+    connect: float = 10.0
+    """Until a connection stands, TLS included."""
+    between_bytes: float = 60.0
+    """Without a byte. Long: a local server may have to load its model first."""
+    after_finish: float = 5.0
+    """For the usage and the end of the stream, once the message itself is finished."""
+    after_done: float = 0.1
+    """For the end of the response, once the stream is done: then its connection is used again."""
+
+
+DEFAULT_LIMITS: Final = TimeLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Where a service is, and how it is told who asks."""
+
+    base_url: str = field(repr=False)
+    """As a person typed it; it may hold a password."""
+    key: str = field(default="", repr=False)
+    """Sent as `key_header: key_prefix + key`, unless it is empty."""
+    key_header: str = "Authorization"
+    key_prefix: str = "Bearer "
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent with every request beside those that every service gets."""
+    root_of: Callable[[str], URL] = api_root
+    """How `base_url` is read; raises `ProviderUnreachable` where it is no address."""
+
+
+class FailureReported(Exception):
+    """Raised by a reader: the service reports, inside a successful reply, that it failed."""
+
+    def __init__(self, report: JsonValue) -> None:
+        """Carry what stands under `error`: an object or a text."""
+        super().__init__()
+        self.report = report
+
+
+class ReplyReader(Protocol):
+    """Makes the events of one reply. Each wire format has its own; it is used once.
+
+    `feed` and `read_whole` raise `FailureReported` or `ProviderReplyInvalid`.
+    """
+
+    @property
+    def finished(self) -> bool:
+        """True once the message is whole: from then on nothing can fail any more. Usage may still follow."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """True once the service has said that nothing at all follows; the rest is not fed."""
+        ...
+
+    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
+        """Yield what the next bytes of a stream bring, wherever the network cut them."""
+        ...
+
+    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
+        """Yield what the whole JSON answer of a server that does not stream brings."""
+        ...
+
+    def end(self) -> Iterator[ProviderEvent]:
+        """Yield what is left, `CompletionResult` last. Called once, where the reply ends.
+
+        Raises `ProviderReplyInvalid` when the reply ended before it was finished.
+        """
+        ...
+
+
+class ModelService:
+    """What the providers of all wire formats share. Safe to use for several turns at the same time."""
+
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        access: Access,
+        refused: RefusedParameters,
+        limits: TimeLimits = DEFAULT_LIMITS,
+    ) -> None:
+        """Open nothing yet; a wrong address or key shows as a `ProviderError` of the first call.
+
+        `session` is the caller's and stays open.
+        """
+        self._session = session
+        self._access = access
+        self._key = access.key.strip()
+        self._refused = refused
+        self._limits = limits
+        self._timeout = aiohttp.ClientTimeout(
+            total=None, connect=limits.connect, sock_connect=limits.connect, sock_read=limits.between_bytes
+        )
+
+    async def stream(self, path: str, payload: JsonObject, reader: ReplyReader) -> AsyncGenerator[ProviderEvent]:
+        """Ask for a reply by `POST path` and yield its events; see `LLMProvider.stream`."""
+        response = await self._post(path, payload)
+        try:
+            if "html" in response.content_type:
+                raise ProviderReplyInvalid("the service answered with a web page: is this the address of its API?")
+            if "json" in response.content_type and response.content_type not in _JSON_LINES:
+                for event in reader.read_whole(await _read_text(response)):
+                    yield event
+            else:
+                async with aclosing(self._read_stream(reader, response)) as events:
+                    async for event in events:
+                        yield event
+            for event in reader.end():
+                yield event
+        except FailureReported as failure:
+            raise error_of_report(failure.report, self._key) from None
+        finally:
+            response.close()
+
+    async def get_text(self, path: str, what: str) -> str:
+        """Return the text at `GET path`; `what` names it for errors, as in "list of models".
+
+        Raises a `ProviderError`; `ProviderReplyInvalid` when there is nothing at this address.
+        """
+        async with self._bounded():
+            response = await self._send("GET", path)
+            try:
+                if response.status == HTTPStatus.NOT_FOUND:
+                    raise ProviderReplyInvalid(f"HTTP 404: the service has no {what} at this address")
+                if not _succeeded(response):
+                    raise self._refusal(response, await _read_error(response))
+                return await _read_text(response)
+            finally:
+                response.close()
+
+    async def await_first(self, events: AsyncGenerator[ProviderEvent]) -> None:
+        """Wait for the first of `events`, no longer than an answer may take to begin, and leave.
+
+        Raises the `ProviderError` that a turn would get.
+        """
+        async with self._bounded(), aclosing(events):
+            await anext(events)
+
+    @asynccontextmanager
+    async def _bounded(self) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(self._limits.connect + self._limits.between_bytes):
+                yield
+        except TimeoutError as err:
+            raise error_of_exception(err) from err
+
+    async def _post(self, path: str, payload: JsonObject) -> aiohttp.ClientResponse:
+        """Ask for a reply; again without the parameter that a refusal names, for as long as one does."""
+        trial = self._refused.trial(payload)
+        while True:
+            response = await self._send("POST", path, trial.payload)
+            if _succeeded(response):
+                trial.accepted()
+                return response
+            try:
+                error_body = await _read_error(response)
+            finally:
+                response.close()
+            if not trial.leave_out(response.status, error_body):
+                raise self._refusal(response, error_body)
+
+    async def _send(self, method: str, path: str, payload: JsonObject | None = None) -> aiohttp.ClientResponse:
+        root = self._access.root_of(self._access.base_url)
+        url, headers = (root / path).with_query(root.query), self._headers(root)
+        body = None if payload is None else payload_to_bytes(payload)
+        try:
+            try:
+                return await self._request(method, url, headers, body)
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as err:
+                if isinstance(err, aiohttp.ClientConnectorError):
+                    raise
+                return await self._request(method, url, headers, body)  # the server had closed an idle connection
+        except (aiohttp.ClientError, OSError) as err:
+            raise error_of_exception(err) from err
+
+    async def _request(
+        self, method: str, url: URL, headers: dict[str, str], body: bytes | None
+    ) -> aiohttp.ClientResponse:
+        return await self._session.request(
+            method,
+            url,
+            data=None if body is None else BytesIO(body),
+            headers=headers,
+            timeout=self._timeout,
+            allow_redirects=False,  # a POST would arrive as a GET, and the key at another host
+        )
+
+    def _headers(self, root: URL) -> dict[str, str]:
+        headers = {"Accept": "text/event-stream, application/x-ndjson, application/json"}
+        headers |= {"Content-Type": "application/json", **self._access.headers}
+        if self._key:
+            if not self._key.isprintable():
+                raise ProviderRejectedKey("the key holds characters that cannot be sent")
+            if root.user or root.password:
+                raise ProviderRejectedKey("the address holds a user and a password: only they or a key can be sent")
+            headers[self._access.key_header] = self._access.key_prefix + self._key
+        return headers
+
+    def _refusal(self, response: aiohttp.ClientResponse, body: bytes) -> ProviderError:
+        return error_of_response(
+            response.status, body, retry_after=response.headers.get("Retry-After"), secret=self._key
+        )
+
+    async def _read_stream(
+        self, reader: ReplyReader, response: aiohttp.ClientResponse
+    ) -> AsyncGenerator[ProviderEvent]:
+        deadline = math.inf
+        while chunk := await _receive(response, deadline):
+            if not reader.done:
+                for event in reader.feed(chunk):
+                    yield event
+            if reader.done or reader.finished:
+                patience = self._limits.after_done if reader.done else self._limits.after_finish
+                deadline = min(deadline, _now() + patience)
+
+
+def _succeeded(response: aiohttp.ClientResponse) -> bool:
+    return HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def _receive(response: aiohttp.ClientResponse, deadline: float) -> bytes:
+    """Return the next bytes, empty at the end of the response.
+
+    A finite `deadline`, on the clock of the event loop, means that all that matters was
+    received: what fails now is the end.
+    """
+    must_succeed = math.isinf(deadline)
+    try:
+        async with asyncio.timeout_at(None if must_succeed else deadline):
+            return await response.content.readany()
+    except (aiohttp.ClientError, OSError) as err:
+        if must_succeed:
+            raise error_of_exception(err) from err
+        return b""
+
+
+async def _read_text(response: aiohttp.ClientResponse) -> str:
+    body = bytearray()
+    while chunk := await _receive(response, math.inf):
+        body += chunk
+        if len(body) > _MAX_BODY_BYTES:
+            raise ProviderReplyInvalid(f"the service sent an answer of more than {_MAX_BODY_BYTES} bytes")
+    return body.decode(errors="replace")
+
+
+async def _read_error(response: aiohttp.ClientResponse) -> bytes:
+    """Return the beginning of an error body, or what there is of it: the status says enough."""
+    body = bytearray()
+    deadline = _now() + _FOR_ERROR_BODY
+    while len(body) < _MAX_ERROR_BYTES and (chunk := await _receive(response, deadline)):
+        body += chunk
+    return bytes(body[:_MAX_ERROR_BYTES])

@@ -1,0 +1,39 @@
+"""How a person wants a model to answer, in words that no service owns.
+
+Knows what can be set and what it means; how a service is told stands with each provider.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ..messages import JsonObject
+
+
+class ReasoningEffort(StrEnum):
+    """How long a model thinks before it answers, from not at all to as long as it can.
+
+    Not every model knows every step: a refused one is left out, and the model decides.
+    """
+
+    NONE = "none"
+    MINIMAL = "minimal"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+    MAX = "max"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """Wishes for the model's answers. What is None is not sent: the service's default holds."""
+
+    temperature: float | None = None
+    """0 for the likeliest words; the upper end is the service's (1 or 2)."""
+    top_p: float | None = None
+    """Above 0, up to 1."""
+    max_tokens: int | None = None
+    """Most tokens of one answer, reasoning included where the service counts so."""
+    reasoning_effort: ReasoningEffort | None = None
+    extra: JsonObject = field(default_factory=dict)
+    """Laid over the request's top level at the very end, so that it has the last word; null takes a field away."""
