@@ -25,6 +25,9 @@ from homeassistant.util.hass_dict import HassKey
 
 from .agent.errors import (
     AgentError,
+    BetweenTokensTimeout,
+    ConnectTimeout,
+    FirstTokenTimeout,
     InvalidToolbox,
     MaxIterationsExceeded,
     ModelNotFound,
@@ -43,6 +46,9 @@ ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
     AgentError: "agent_failed",
     ProviderError: "provider_failed",
     ProviderUnreachable: "provider_unreachable",
+    ConnectTimeout: "connect_timeout",
+    FirstTokenTimeout: "first_token_timeout",
+    BetweenTokensTimeout: "between_tokens_timeout",
     ProviderRejectedKey: "provider_rejected_key",
     ProviderBusy: "provider_busy",
     ModelNotFound: "model_not_found",

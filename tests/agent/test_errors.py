@@ -27,3 +27,12 @@ def test_a_busy_service_may_say_when_to_come_back() -> None:
     assert errors.ProviderBusy("busy", 2.5).retry_after == 2.5
     assert errors.ProviderBusy("busy").retry_after is None
     assert issubclass(errors.MaxIterationsExceeded, RuntimeError)
+
+
+def test_only_what_may_pass_by_itself_is_worth_a_second_try() -> None:
+    kinds = (kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, errors.ProviderError))
+    assert {kind for kind in kinds if kind.retryable} == {
+        errors.ProviderUnreachable,
+        errors.ProviderBusy,
+        errors.ProviderReplyInvalid,
+    }

@@ -3,6 +3,9 @@
     AgentError
     ├── ProviderError              the model service failed us
     │   ├── ProviderUnreachable      no connection, TLS included; try later
+    │   │   ├── ConnectTimeout         nobody picked up in time
+    │   │   ├── FirstTokenTimeout      it did not begin to answer in time
+    │   │   └── BetweenTokensTimeout   it fell silent in the middle of its answer
     │   ├── ProviderRejectedKey      it does not accept our credentials (401, 403)
     │   ├── ProviderBusy             rate limit or overload; carries `retry_after`
     │   ├── ModelNotFound            it answers, but does not have the model (404)
@@ -15,6 +18,7 @@ Messages are for developers and logs: they name no secret and quote no request. 
 person hears about an error is written elsewhere.
 """
 
+from typing import ClassVar
 
 class AgentError(Exception):
     """Base of everything `agent/` raises on purpose."""
@@ -23,9 +27,32 @@ class AgentError(Exception):
 class ProviderError(AgentError):
     """The model service failed us."""
 
+    retryable: ClassVar[bool] = False
+    """Whether the same request may well succeed a moment later. Not when a whole wait is already spent on it."""
+
 
 class ProviderUnreachable(ProviderError):
     """No usable connection to the service."""
+
+    retryable = True
+
+
+class ConnectTimeout(ProviderUnreachable):
+    """No connection to the service stood within the time for it."""
+
+    retryable = False
+
+
+class FirstTokenTimeout(ProviderUnreachable):
+    """The service did not begin to answer within the time for it."""
+
+    retryable = False
+
+
+class BetweenTokensTimeout(ProviderUnreachable):
+    """The service began to answer, then was silent for longer than it may be."""
+
+    retryable = False
 
 
 class ProviderRejectedKey(ProviderError):
@@ -34,6 +61,8 @@ class ProviderRejectedKey(ProviderError):
 
 class ProviderBusy(ProviderError):
     """The service asks us to come back later."""
+
+    retryable = True
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         """Carry `retry_after` in seconds, or None when the service did not say."""
@@ -51,6 +80,8 @@ class ProviderRejectedRequest(ProviderError):
 
 class ProviderReplyInvalid(ProviderError):
     """The service answered with something that its protocol does not allow."""
+
+    retryable = True
 
 
 class InvalidToolbox(AgentError):

@@ -11,6 +11,7 @@ from aiohttp.client_reqrep import ConnectionKey
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.errors import (
+    ConnectTimeout,
     ModelNotFound,
     ProviderBusy,
     ProviderError,
@@ -63,7 +64,7 @@ KEY = ConnectionKey("model.example", 443, is_ssl=True, ssl=True, proxy=None, pro
             ProviderUnreachable,
             r"no secure connection \(TLS\) to the service: .*self-signed",
         ),
-        (aiohttp.ConnectionTimeoutError(), ProviderUnreachable, "in time"),
+        (aiohttp.ConnectionTimeoutError(), ConnectTimeout, "in time"),
         (aiohttp.SocketTimeoutError(), ProviderUnreachable, "in time"),
         (TimeoutError(), ProviderUnreachable, "in time"),
         (OSError(5, "Input/output error"), ProviderUnreachable, "no connection"),

@@ -18,6 +18,7 @@ from typing import Final
 import aiohttp
 
 from ..errors import (
+    ConnectTimeout,
     ModelNotFound,
     ProviderBusy,
     ProviderError,
@@ -86,6 +87,7 @@ _REPORTED_STATUSES: Final[tuple[tuple[re.Pattern[str], int], ...]] = (
 """Type or code of an error that is reported without a number → the status it stands for."""
 
 CONNECTION_ERRORS: Final[Mapping[type[BaseException], tuple[type[ProviderError], str]]] = {
+    aiohttp.ConnectionTimeoutError: (ConnectTimeout, "no connection to the service in time"),
     aiohttp.ServerTimeoutError: (ProviderUnreachable, "the service did not answer in time"),
     aiohttp.ClientSSLError: (ProviderUnreachable, "no secure connection (TLS) to the service"),
     aiohttp.ServerFingerprintMismatch: (ProviderUnreachable, "the certificate of the service is not the expected one"),
