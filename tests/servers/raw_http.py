@@ -65,11 +65,13 @@ def reply(
     return RawReply([head(status, lines), body], Ending.KEEP)
 
 
-def event_stream(pieces: Sequence[bytes], ending: Ending = Ending.KEEP) -> RawReply:
+def event_stream(
+    pieces: Sequence[bytes], ending: Ending = Ending.KEEP, content_type: str = "text/event-stream; charset=utf-8"
+) -> RawReply:
     """Return a stream in HTTP chunks, one for each piece; with `KEEP` it has its proper end."""
     chunks = [b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces if piece]
     last = [b"0\r\n\r\n"] if ending is Ending.KEEP else []
-    lines = {"Content-Type": "text/event-stream; charset=utf-8", "Transfer-Encoding": "chunked"}
+    lines = {"Content-Type": content_type, "Transfer-Encoding": "chunked"}
     return RawReply([head(200, lines), *chunks, *last], ending)
 
 

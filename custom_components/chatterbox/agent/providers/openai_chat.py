@@ -10,12 +10,13 @@ from typing import Final, override
 import aiohttp
 
 from ..events import ProviderEvent
-from ..messages import Transcript, UserMessage
+from ..messages import JsonObject, Transcript, UserMessage
 from ..protocols import CompletionRequest
 from ..wire.openai_chat import DONE, ReplyReader, request_to_payload
 from ..wire.openai_chat_schema import parse_chunk, parse_model_list
 from ..wire.sse import SSEDecoder
 from .http_stream import DEFAULT_LIMITS, Access, FailureReported, ModelService, TimeLimits
+from .options import DEFAULT_OPTIONS, ModelOptions, lay_over
 from .refused_parameters import RefusedParameters
 
 __all__ = ["OpenAIChatProvider", "TimeLimits"]
@@ -27,19 +28,22 @@ _REQUIRED: Final = frozenset({"model", "messages", "tools", "stream"})
 class OpenAIChatProvider:
     """One model of one server. Safe to use for several turns at the same time."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # where, what, who, how long and how: all that a provider is made of
         self,
         session: aiohttp.ClientSession,
         base_url: str,
         model: str,
         api_key: str | None = None,
         limits: TimeLimits = DEFAULT_LIMITS,
+        *,
+        options: ModelOptions = DEFAULT_OPTIONS,
     ) -> None:
         """Open nothing yet; a wrong address or key shows as a `ProviderError` of the first call.
 
         `session` is the caller's and stays open. `base_url` is read by `api_root`.
         """
         self._model = model
+        self._options = options
         access = Access(base_url, api_key or "")
         self._service = ModelService(session, access, RefusedParameters(model, _REQUIRED), limits)
 
@@ -50,8 +54,18 @@ class OpenAIChatProvider:
 
     def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
-        payload = request_to_payload(request, self._model)
-        return self._service.stream("chat/completions", payload, _Reply(request.transcript))
+        payload = lay_over(request_to_payload(request, self._model) | self._wishes(), self._options.extra)
+        return self._service.stream("chat/completions", payload, OpenAIChatReply(request.transcript))
+
+    def _wishes(self) -> JsonObject:
+        options = self._options
+        wishes: JsonObject = {
+            "temperature": options.temperature,
+            "top_p": options.top_p,
+            "max_tokens": options.max_tokens,
+            "reasoning_effort": options.reasoning_effort,
+        }
+        return {name: value for name, value in wishes.items() if value is not None}
 
     async def list_models(self) -> list[str]:
         """Return the names of the models that the server offers, sorted.
@@ -70,7 +84,7 @@ class OpenAIChatProvider:
         await self._service.await_first(self.stream(request))
 
 
-class _Reply:
+class OpenAIChatReply:
     """Reads one reply: events of a stream, or a whole completion."""
 
     def __init__(self, transcript: Transcript) -> None:

@@ -5,6 +5,7 @@ Knows what can be set and what it means; how a service is told stands with each 
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from ..messages import JsonObject
 
@@ -37,3 +38,11 @@ class ModelOptions:
     reasoning_effort: ReasoningEffort | None = None
     extra: JsonObject = field(default_factory=dict)
     """Laid over the request's top level at the very end, so that it has the last word; null takes a field away."""
+
+
+DEFAULT_OPTIONS: Final = ModelOptions()
+
+
+def lay_over(payload: JsonObject, extra: JsonObject) -> JsonObject:
+    """Return `payload` with the fields of `extra` in place of its own; null takes a field away."""
+    return {name: value for name, value in {**payload, **extra}.items() if name not in extra or value is not None}

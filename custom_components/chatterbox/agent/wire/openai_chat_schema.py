@@ -6,7 +6,9 @@ where an answer could be lost (text, calls), lenient where a server may be odd w
 Sources: OpenAI API reference, "Chat Completions" and "Models"; the dialects are named where they are read.
 """
 
-from pydantic import JsonValue, NonNegativeInt
+from typing import Final
+
+from pydantic import JsonValue, NonNegativeInt, TypeAdapter
 
 from ..messages import Usage
 from .received import Lenient, Received, parse_received
@@ -131,12 +133,16 @@ class _ModelList(Received):
     data: list[_Model]
 
 
+_CHUNK: Final = TypeAdapter(Chunk)
+_MODEL_LIST: Final = TypeAdapter(_ModelList)
+
+
 def parse_chunk(text: str) -> Chunk:
     """Read one event's data, or the body of a whole completion.
 
     Raises `ProviderReplyInvalid`, which says where the text is wrong and quotes none of it.
     """
-    return parse_received(Chunk, text, "an answer")
+    return parse_received(_CHUNK, text, "an answer")
 
 
 def parse_model_list(text: str) -> list[str]:
@@ -144,5 +150,5 @@ def parse_model_list(text: str) -> list[str]:
 
     Raises `ProviderReplyInvalid` for anything but a list of models.
     """
-    listed = parse_received(_ModelList, text, "a list of models")
+    listed = parse_received(_MODEL_LIST, text, "a list of models")
     return sorted({model.id for model in listed.data}, key=lambda name: (name.casefold(), name))

@@ -1,0 +1,47 @@
+"""A conversation with everything in it, which each dialect writes down as its service wants it."""
+
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    JsonObject,
+    ProviderItem,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.providers.options import ModelOptions, ReasoningEffort
+
+LIGHT: JsonObject = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+TURN_ON = ToolDefinition("turn_on", "Turns things on.", LIGHT)
+WEATHER = ToolDefinition("weather", "Tells the weather.", {"type": "object", "properties": {}})
+FOREIGN = ProviderItem("another_format", {"id": "of another provider"})
+
+
+def conversation(*items: ProviderItem) -> CompletionRequest:
+    """Return the conversation; `items` came with the message that has two calls."""
+    return CompletionRequest(
+        instructions="Be brief.",
+        transcript=(
+            UserMessage("Turn on the light, and what's the weather?"),
+            AssistantMessage(
+                "One moment.",
+                "Two things are wanted.",
+                (ToolCall("call00001", "turn_on", '{"name":"Früh 💡"}'), ToolCall("call00002", "weather", "{}")),
+                (FOREIGN, *items),
+            ),
+            ToolResult("call00001", "turn_on", '{"done":true}', native=object()),
+            ToolResult("call00002", "weather", "the weather is not known", is_error=True),
+            AssistantMessage("", "", (ToolCall("call00003", "weather", "{}"),)),
+            ToolResult("call00003", "weather", "sunny"),
+            AssistantMessage("It is on."),
+            UserMessage("Thanks"),
+        ),
+        tools=(TURN_ON, WEATHER),
+        directive="Answer now.",
+    )
+
+
+OPTIONS = ModelOptions(
+    temperature=0.5, top_p=0.9, max_tokens=300, reasoning_effort=ReasoningEffort.LOW, extra={"custom": {"a": [1]}}
+)

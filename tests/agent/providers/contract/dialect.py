@@ -1,0 +1,167 @@
+"""What the contract has to know of a wire format: how a service of its kind would answer, and what it wants to be sent.
+
+A dialect plays the service. It must be written after the service's documentation or its recorded bytes, never with the
+code that it tests.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import aiohttp
+
+from custom_components.chatterbox.agent.messages import (
+    FinishReason,
+    JsonObject,
+    JsonValue,
+    ProviderItem,
+    ToolCall,
+    Transcript,
+    Usage,
+)
+from custom_components.chatterbox.agent.protocols import LLMProvider
+from custom_components.chatterbox.agent.providers.http_stream import ReplyReader, TimeLimits
+from custom_components.chatterbox.agent.providers.options import ModelOptions
+
+KEY = "topsecretkey"
+MODEL = "small-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model says in one inference, whatever the format."""
+
+    text: Sequence[str] = ()
+    """In the pieces in which the service sends it."""
+    reasoning: Sequence[str] = ()
+    calls: Sequence[ToolCall] = ()
+    """With arguments that are JSON objects."""
+    finish: FinishReason = FinishReason.STOP
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """How a service refuses a parameter."""
+
+    options: ModelOptions
+    """The wish that it refuses."""
+    path: tuple[str, ...]
+    """Where the parameter stands in the payload."""
+    body: bytes
+    """The body of its 400, which names the parameter."""
+
+
+class ModelProvider(LLMProvider, Protocol):
+    """What every provider over HTTP can do."""
+
+    async def list_models(self) -> list[str]:
+        """Return the names of the models, sorted."""
+        ...
+
+    async def check(self) -> None:
+        """Raise the `ProviderError` that a turn would get."""
+        ...
+
+
+class Dialect(Protocol):
+    """A wire format, from the service's side."""
+
+    @property
+    def name(self) -> str:
+        """The name of the format, as `ProviderItem.format` has it."""
+        ...
+
+    @property
+    def content_type(self) -> str:
+        """Of a streamed reply."""
+        ...
+
+    @property
+    def completion_target(self) -> str:
+        """What is asked for an answer, as in `/v1/chat/completions`."""
+        ...
+
+    @property
+    def models_target(self) -> str:
+        """Where the list of models is."""
+        ...
+
+    @property
+    def carries_call_ids(self) -> bool:
+        """False where the service sends calls without ids."""
+        ...
+
+    @property
+    def finish_reasons(self) -> frozenset[FinishReason]:
+        """Those that the format can say."""
+        ...
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """None where the service ignores what it does not know."""
+        ...
+
+    def provider(
+        self,
+        session: aiohttp.ClientSession,
+        base_url: str,
+        *,
+        options: ModelOptions,
+        limits: TimeLimits,
+        key: str | None,
+    ) -> ModelProvider:
+        """Return a provider of `MODEL` at `base_url`, which is `http://host:port`."""
+        ...
+
+    def reader(self, transcript: Transcript) -> ReplyReader:
+        """Return what reads one reply."""
+        ...
+
+    def render(self, answer: Answer) -> bytes:
+        """Return the whole streamed reply, to the last byte, as the service would send it."""
+        ...
+
+    def finished_after(self, stream: bytes) -> int:
+        """Return how many bytes of a rendered answer must be in until the message is known to be whole."""
+        ...
+
+    def render_failure(self, message: str) -> bytes:
+        """Return what the service sends when it fails amid a stream, such as an overload."""
+        ...
+
+    def render_error(self, status: int, message: str) -> bytes:
+        """Return the body of an error response."""
+        ...
+
+    def model_list(self, names: Sequence[str]) -> bytes:
+        """Return the body of the list of models."""
+        ...
+
+    def reported(self, usage: Usage) -> Usage:
+        """Return what of a usage the format can say."""
+        ...
+
+    def key_header(self) -> tuple[str, str]:
+        """Return name, in small letters, and value of the header that holds `KEY`."""
+        ...
+
+    def instructions(self, payload: JsonObject) -> str:
+        """Return the system prompt of a payload; empty when it has none."""
+        ...
+
+    def history(self, payload: JsonObject) -> list[JsonValue]:
+        """Return what a payload says of the conversation, piece by piece, without system prompt and caching marks."""
+        ...
+
+    def sent_items(self) -> tuple[ProviderItem, ...]:
+        """Return what a reply's `CompletionResult` may bring, and what must go back with it; empty for none."""
+        ...
+
+    def expected_conversation(self) -> JsonObject:
+        """Return the payload of `conversation.CONVERSATION` as the documentation asks for it, by hand."""
+        ...
+
+    def expected_options(self) -> JsonObject:
+        """Return the part of a payload that `conversation.OPTIONS` stands for, by hand."""
+        ...

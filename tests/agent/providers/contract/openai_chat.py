@@ -1,0 +1,181 @@
+"""Chat Completions, from the service's side.
+
+Source: OpenAI API reference, "Create chat completion", "The chat completion chunk object", "List models".
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+
+import aiohttp
+
+from custom_components.chatterbox.agent.messages import (
+    FinishReason,
+    JsonObject,
+    JsonValue,
+    ProviderItem,
+    Transcript,
+    Usage,
+)
+from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
+from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider, OpenAIChatReply
+from custom_components.chatterbox.agent.providers.options import ModelOptions
+
+from .dialect import KEY, MODEL, Answer, Refusal
+
+
+class OpenAIChatDialect:
+    """Any server that speaks Chat Completions."""
+
+    name = "openai_chat"
+    content_type = "text/event-stream; charset=utf-8"
+    completion_target = "/v1/chat/completions"
+    models_target = "/v1/models"
+    carries_call_ids = True
+    finish_reasons = frozenset(FinishReason) - {FinishReason.UNKNOWN}
+    refusal = Refusal(
+        ModelOptions(temperature=0.5, top_p=0.5),
+        ("temperature",),
+        b'{"error":{"message":"Unsupported value: \'temperature\' does not support 0.5 with this model. '
+        b'Only the default (1) value is supported.","type":"invalid_request_error","param":"temperature",'
+        b'"code":"unsupported_value"}}',
+    )
+
+    def provider(
+        self,
+        session: aiohttp.ClientSession,
+        base_url: str,
+        *,
+        options: ModelOptions,
+        limits: TimeLimits,
+        key: str | None,
+    ) -> OpenAIChatProvider:
+        return OpenAIChatProvider(session, base_url, MODEL, key, limits, options=options)
+
+    def reader(self, transcript: Transcript) -> OpenAIChatReply:
+        return OpenAIChatReply(transcript)
+
+    def render(self, answer: Answer) -> bytes:
+        chunks = [_chunk(delta) for delta in _deltas(answer)]
+        usage: JsonObject = {
+            "prompt_tokens": answer.usage.input_tokens,
+            "completion_tokens": answer.usage.output_tokens,
+            "prompt_tokens_details": {"cached_tokens": answer.usage.cached_tokens},
+            "completion_tokens_details": {"reasoning_tokens": answer.usage.reasoning_tokens},
+        }
+        chunks += [_chunk({}, finish=answer.finish.value), {**_chunk({}), "choices": [], "usage": usage}]
+        events = [json.dumps(chunk, ensure_ascii=False) for chunk in chunks]
+        return b"".join(f"data: {event}\n\n".encode() for event in [*events, "[DONE]"])
+
+    def finished_after(self, stream: bytes) -> int:
+        return stream.index(b"\n\n", stream.index(b'"finish_reason": "')) + 2
+
+    def render_failure(self, message: str) -> bytes:
+        error = {"error": {"message": message, "type": "server_error", "code": None}}
+        return f"data: {json.dumps(error)}\n\n".encode()
+
+    def render_error(self, status: int, message: str) -> bytes:
+        return json.dumps({"error": {"message": message, "type": "error", "param": None, "code": status}}).encode()
+
+    def model_list(self, names: Sequence[str]) -> bytes:
+        models = [{"id": name, "object": "model", "created": 1, "owned_by": "me"} for name in names]
+        return json.dumps({"object": "list", "data": models}).encode()
+
+    def reported(self, usage: Usage) -> Usage:
+        return usage
+
+    def key_header(self) -> tuple[str, str]:
+        return "authorization", f"Bearer {KEY}"
+
+    def instructions(self, payload: JsonObject) -> str:
+        match payload["messages"]:
+            case [{"role": "system", "content": str(instructions)}, *_]:
+                return instructions
+            case _:
+                return ""
+
+    def history(self, payload: JsonObject) -> list[JsonValue]:
+        match payload["messages"]:
+            case [{"role": "system"}, *messages]:
+                return messages
+            case messages:
+                assert isinstance(messages, list)
+                return messages
+
+    def sent_items(self) -> tuple[ProviderItem, ...]:
+        return ()
+
+    def expected_conversation(self) -> JsonObject:
+        weather: JsonObject = {"name": "weather", "arguments": "{}"}
+        calls: list[JsonValue] = [
+            {
+                "id": "call00001",
+                "type": "function",
+                "function": {"name": "turn_on", "arguments": '{"name":"Früh 💡"}'},
+            },
+            {"id": "call00002", "type": "function", "function": weather},
+        ]
+        light: JsonObject = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+        nothing: JsonObject = {"type": "object", "properties": {}}
+        return {
+            "model": MODEL,
+            "messages": [
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "Turn on the light, and what's the weather?"},
+                {"role": "assistant", "content": "One moment.", "tool_calls": calls},
+                {"role": "tool", "tool_call_id": "call00001", "content": '{"done":true}'},
+                {"role": "tool", "tool_call_id": "call00002", "content": "the weather is not known"},
+                {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [{"id": "call00003", "type": "function", "function": weather}],
+                },
+                {"role": "tool", "tool_call_id": "call00003", "content": "sunny"},
+                {"role": "assistant", "content": "It is on."},
+                {"role": "user", "content": "Thanks"},
+                {"role": "user", "content": "Answer now."},
+            ],
+            "tools": [
+                _function({"name": "turn_on", "description": "Turns things on.", "parameters": light}),
+                _function({"name": "weather", "description": "Tells the weather.", "parameters": nothing}),
+            ],
+            "parallel_tool_calls": True,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+
+    def expected_options(self) -> JsonObject:
+        return {
+            "temperature": 0.5,
+            "top_p": 0.9,
+            "max_tokens": 300,
+            "reasoning_effort": "low",
+            "custom": {"a": [1]},
+        }
+
+
+def _function(function: JsonObject) -> JsonObject:
+    return {"type": "function", "function": function}
+
+
+def _deltas(answer: Answer) -> Iterator[JsonObject]:
+    yield {"role": "assistant", "content": None}
+    for piece in answer.reasoning:
+        yield {"reasoning_content": piece}
+    for piece in answer.text:
+        yield {"content": piece}
+    for index, call in enumerate(answer.calls):
+        opening: JsonObject = {"name": call.name, "arguments": ""}
+        yield {"tool_calls": [{"index": index, "id": call.id, "type": "function", "function": opening}]}
+        for start in range(0, len(call.arguments), 5):
+            more: JsonObject = {"arguments": call.arguments[start : start + 5]}
+            yield {"tool_calls": [{"index": index, "function": more}]}
+
+
+def _chunk(delta: JsonObject, finish: str | None = None) -> JsonObject:
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1_790_000_000,
+        "model": MODEL,
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+    }

@@ -1,0 +1,76 @@
+"""A service of any wire format on the loopback address, and how its answers are collected."""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+
+import aiohttp
+
+from custom_components.chatterbox.agent.events import ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
+from custom_components.chatterbox.agent.messages import ToolCall, UserMessage
+from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
+from custom_components.chatterbox.agent.providers.http_stream import ReplyReader, TimeLimits
+from custom_components.chatterbox.agent.providers.options import ModelOptions
+from tests.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, reply
+
+from .dialect import KEY, Answer, Dialect, ModelProvider
+
+HI = CompletionRequest("Be brief.", (UserMessage("Hi"),))
+HELLO = Answer(text=("Hello",))
+IMPATIENT = TimeLimits(connect=5, between_bytes=0.1, after_finish=0.1)
+
+
+def provider_of(
+    dialect: Dialect,
+    server: RawHTTPServer,
+    session: aiohttp.ClientSession,
+    *,
+    options: ModelOptions | None = None,
+    limits: TimeLimits | None = None,
+    key: str | None = KEY,
+) -> ModelProvider:
+    """Return a provider that asks `server`."""
+    base_url = f"http://127.0.0.1:{server.port}"
+    return dialect.provider(
+        session, base_url, options=options or ModelOptions(), limits=limits or TimeLimits(), key=key
+    )
+
+
+def streamed(dialect: Dialect, pieces: Sequence[bytes], ending: Ending = Ending.KEEP) -> RawReply:
+    """Return a streamed reply that arrives in `pieces`."""
+    return event_stream(pieces, ending, dialect.content_type)
+
+
+def answered(dialect: Dialect, answer: Answer) -> RawReply:
+    """Return a whole streamed reply."""
+    return streamed(dialect, [dialect.render(answer)])
+
+
+def refused(dialect: Dialect, status: int, message: str = "no", headers: dict[str, str] | None = None) -> RawReply:
+    """Return an error response."""
+    return reply(dialect.render_error(status, message), status=status, headers=headers)
+
+
+async def collect(provider: LLMProvider, request: CompletionRequest = HI) -> list[ProviderEvent]:
+    """Return all events of one inference."""
+    async with aclosing(provider.stream(request)) as events:
+        return [event async for event in events]
+
+
+def read(reader: ReplyReader, pieces: Sequence[bytes]) -> list[ProviderEvent]:
+    """Return all events of a reply that arrives in `pieces`."""
+    return [event for piece in pieces for event in reader.feed(piece)] + list(reader.end())
+
+
+def text_of(events: Sequence[ProviderEvent]) -> str:
+    """Return what was said."""
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+def reasoning_of(events: Sequence[ProviderEvent]) -> str:
+    """Return what was thought."""
+    return "".join(event.text for event in events if isinstance(event, ReasoningDelta))
+
+
+def calls_of(events: Sequence[ProviderEvent]) -> list[ToolCall]:
+    """Return what was called."""
+    return [event.call for event in events if isinstance(event, ToolCallReady)]

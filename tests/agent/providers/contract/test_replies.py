@@ -1,0 +1,179 @@
+"""What a service answers becomes the same events, whatever the wire format, however the bytes are cut."""
+
+import json
+from itertools import pairwise
+
+import aiohttp
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
+from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
+from custom_components.chatterbox.agent.messages import AssistantMessage, FinishReason, ToolCall, Usage
+from tests.servers.raw_http import raw_http_server
+
+from .dialect import Answer, Dialect
+from .dialects import DIALECTS
+from .service import answered, calls_of, collect, provider_of, read, reasoning_of, text_of
+
+ON = ToolCall("call00001", "turn_on", '{"name":"Küche 💡","area":{"floor":[1,2]}}')
+OFF = ToolCall("call00002", "turn_off", '{"name":"hall","last":"marker"}')
+BARE = ToolCall("call00003", "weather", "{}")
+
+ANSWERS = {
+    "text": Answer(text=("Hel", "lo", " Grüße 💡\n")),
+    "reasoning": Answer(text=("Yes.",), reasoning=("The user ", "asks: für 💡")),
+    "one call": Answer(calls=(ON,), finish=FinishReason.TOOL_CALLS),
+    "several calls": Answer(calls=(ON, OFF, BARE), finish=FinishReason.TOOL_CALLS),
+    "same call twice": Answer(calls=(BARE, ToolCall("call00004", "weather", "{}")), finish=FinishReason.TOOL_CALLS),
+    "call without arguments": Answer(calls=(BARE,), finish=FinishReason.TOOL_CALLS),
+    "everything": Answer(("One ", "moment."), ("Hm", "."), (ON, BARE), FinishReason.TOOL_CALLS, Usage(90, 20, 64, 8)),
+    "empty": Answer(),
+}
+
+
+@pytest.fixture(params=list(ANSWERS.values()), ids=list(ANSWERS))
+def answer(request: pytest.FixtureRequest) -> Answer:
+    """Give one answer after the other."""
+    chosen: Answer = request.param
+    return chosen
+
+
+def assert_says(events: list[ProviderEvent], answer: Answer, dialect: Dialect) -> None:
+    """Assert that `events` are `answer`, in order: thoughts, words, calls, and one result at the very end."""
+    assert text_of(events) == "".join(answer.text)
+    assert reasoning_of(events) == "".join(answer.reasoning)
+    calls = calls_of(events)
+    assert [(call.name, json.loads(call.arguments)) for call in calls] == [
+        (call.name, json.loads(call.arguments)) for call in answer.calls
+    ]
+    assert len({call.id for call in calls}) == len(calls)
+    assert all(call.id for call in calls)
+    if dialect.carries_call_ids:
+        assert [call.id for call in calls] == [call.id for call in answer.calls]
+    assert [type(event) for event in events].count(CompletionResult) == 1
+    last = events[-1]
+    assert isinstance(last, CompletionResult)
+    assert last.finish_reason is answer.finish
+    assert last.usage == dialect.reported(answer.usage)
+
+
+async def test_an_answer_arrives(dialect: Dialect, answer: Answer, session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(answered(dialect, answer)) as server:
+        assert_says(await collect(provider_of(dialect, server, session)), answer, dialect)
+
+    assert (server.requests[0].method, server.requests[0].target) == ("POST", dialect.completion_target)
+
+
+@pytest.mark.parametrize("reason", FinishReason)
+def test_finish_reasons(dialect: Dialect, reason: FinishReason) -> None:
+    if reason not in dialect.finish_reasons:
+        reason = FinishReason.STOP
+    calls = (ON,) if reason is FinishReason.TOOL_CALLS else ()
+    stream = dialect.render(Answer(text=("Hi",), calls=calls, finish=reason))
+
+    assert_says(read(dialect.reader(()), [stream]), Answer(("Hi",), calls=calls, finish=reason), dialect)
+
+
+def test_a_message_that_ran_out_of_tokens_says_so_beside_its_calls(dialect: Dialect) -> None:
+    stream = dialect.render(Answer(calls=(ON,), finish=FinishReason.LENGTH))
+
+    last = read(dialect.reader(()), [stream])[-1]
+
+    assert isinstance(last, CompletionResult)
+    assert last.finish_reason is FinishReason.LENGTH
+
+
+@pytest.mark.parametrize("usage", [Usage(), Usage(7, 3), Usage(1000, 200, 960, 150)])
+def test_usage(dialect: Dialect, usage: Usage) -> None:
+    last = read(dialect.reader(()), [dialect.render(Answer(("Hi",), usage=usage))])[-1]
+
+    assert isinstance(last, CompletionResult)
+    assert last.usage == dialect.reported(usage)
+
+
+def test_byte_by_byte_gives_the_same_events(dialect: Dialect, answer: Answer) -> None:
+    stream = dialect.render(answer)
+
+    assert_says(read(dialect.reader(()), [bytes([byte]) for byte in stream]), answer, dialect)
+
+
+def test_a_cut_in_two_at_every_byte_gives_the_same_events(dialect: Dialect) -> None:
+    answer = ANSWERS["everything"]
+    stream = dialect.render(answer)
+
+    for place in range(len(stream) + 1):
+        assert_says(read(dialect.reader(()), [stream[:place], stream[place:]]), answer, dialect)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+@given(cuts=st.lists(st.integers(0, 4000), max_size=8), data=st.data())
+@settings(max_examples=30)
+def test_any_cuts_give_the_same_events(dialect: Dialect, cuts: list[int], data: st.DataObject) -> None:
+    answer = data.draw(st.sampled_from(list(ANSWERS.values())))
+    stream = dialect.render(answer)
+    places = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
+
+    assert_says(read(dialect.reader(()), [stream[start:end] for start, end in pairwise(places)]), answer, dialect)
+
+
+def test_an_end_at_every_byte_is_a_failure_until_the_message_is_whole(dialect: Dialect, answer: Answer) -> None:
+    stream = dialect.render(answer)
+    whole = dialect.finished_after(stream)
+    succeeded = []
+
+    for length in range(len(stream) + 1):
+        reader = dialect.reader(())
+        try:
+            events = read(reader, [stream[:length]])
+        except ProviderReplyInvalid:
+            assert not reader.finished
+            continue
+        succeeded.append(length)
+        assert reader.finished
+        assert text_of(events) == "".join(answer.text)
+        assert len(calls_of(events)) == len(answer.calls)
+
+    assert succeeded == list(range(whole, len(stream) + 1))
+
+
+def test_a_reply_that_is_over_says_so(dialect: Dialect) -> None:
+    reader = dialect.reader(())
+    stream = dialect.render(ANSWERS["text"])
+
+    assert not reader.done
+    list(reader.feed(stream))
+
+    assert reader.done
+
+
+def test_words_arrive_as_soon_as_they_are_sent(dialect: Dialect) -> None:
+    stream = dialect.render(Answer(text=("first", "second")))
+
+    came = arrivals(dialect, stream)
+
+    assert [event for _, event in came][:2] == [TextDelta("first"), TextDelta("second")]
+    assert came[0][0] < stream.index(b"second")
+
+
+def test_a_call_goes_out_before_the_next_one_is_written(dialect: Dialect) -> None:
+    stream = dialect.render(Answer(calls=(ON, OFF), finish=FinishReason.TOOL_CALLS))
+
+    ready = [place for place, event in arrivals(dialect, stream) if isinstance(event, ToolCallReady)]
+
+    assert ready[0] < stream.index(b"turn_off")
+
+
+def arrivals(dialect: Dialect, stream: bytes) -> list[tuple[int, ProviderEvent]]:
+    """Return each event with the number of bytes that were in when it came."""
+    reader = dialect.reader(())
+    return [(place, event) for place in range(len(stream)) for event in reader.feed(stream[place : place + 1])]
+
+
+def test_ids_are_kept_apart_from_those_of_the_conversation(dialect: Dialect) -> None:
+    stream = dialect.render(Answer(calls=(BARE,), finish=FinishReason.TOOL_CALLS))
+    [first] = calls_of(read(dialect.reader(()), [stream]))
+
+    [second] = calls_of(read(dialect.reader((AssistantMessage(tool_calls=(first,)),)), [stream]))
+
+    assert second.id != first.id
