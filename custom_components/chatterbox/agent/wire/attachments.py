@@ -1,39 +1,31 @@
-"""Pictures and documents in a request: what kind they are, and how they are written in JSON.
+"""Pictures and documents inside a request: as data where a format carries them, as a note where it does not.
 
-Knows MIME types, base64 and data URLs (RFC 2397); no wire format, and not what a model takes.
+Knows MIME types and data URLs; no wire format.
 """
 
 from base64 import b64encode
 from typing import Final
 
 from ..messages import Attachment
+from .sendable import sendable_text
 
-_PDF: Final = "application/pdf"
-_NAME_LENGTH: Final = 100
+IMAGE_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+"""The pictures that every service with eyes can read."""
 
-
-def is_image(attachment: Attachment) -> bool:
-    """Tell whether it is a picture."""
-    return attachment.mime_type.startswith("image/")
-
-
-def is_pdf(attachment: Attachment) -> bool:
-    """Tell whether it is a PDF document."""
-    return attachment.mime_type == _PDF
+PDF: Final = "application/pdf"
 
 
 def base64_data(attachment: Attachment) -> str:
-    """Return the bytes in base64."""
-    return b64encode(attachment.data).decode()
+    """Return the content in base64 (RFC 4648, 4)."""
+    return b64encode(attachment.data).decode("ascii")
 
 
 def data_url(attachment: Attachment) -> str:
-    """Return the whole attachment as a data URL."""
+    """Return the content as an address that holds it (RFC 2397)."""
     return f"data:{attachment.mime_type};base64,{base64_data(attachment)}"
 
 
 def attachment_note(attachment: Attachment) -> str:
-    """Return what a model is told in place of an attachment that it cannot be shown."""
-    name = " ".join(attachment.name[:_NAME_LENGTH].split())
-    called = f' "{name}"' if name else ""
-    return f"[An attachment{called} of type {attachment.mime_type} cannot be shown to you.]"
+    """Return what the model reads in place of something that it cannot be shown."""
+    named = f" named {sendable_text(attachment.name)}" if attachment.name else ""
+    return f"[A file of type {attachment.mime_type}{named} was attached here. You cannot see it: say so if it matters.]"
