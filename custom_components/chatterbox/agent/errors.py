@@ -20,6 +20,7 @@ person hears about an error is written elsewhere.
 
 from typing import ClassVar
 
+
 class AgentError(Exception):
     """Base of everything `agent/` raises on purpose."""
 
