@@ -12,6 +12,7 @@ from custom_components.chatterbox.agent.events import (
     MessageDone,
     PendingApproval,
     Phase,
+    PromptReplaced,
     ProviderSwitched,
     ReasoningDelta,
     StopReason,
@@ -262,6 +263,8 @@ async def test_words_that_a_hook_refuses_reach_no_model() -> None:
     assert phases(events) == [RECEIVE, *ANSWER]
     assert finished(events).stop_reason is StopReason.PROMPT_DENIED
     assert finished(events).text == "Not to a stranger."
+    assert PromptReplaced("(These words were withheld.)") in events
+    assert "Light!" not in str(events), "nor those of a later turn, which gets the history"
 
 
 async def test_what_the_provider_streams_is_passed_on_as_it_comes() -> None:

@@ -122,7 +122,7 @@ async def test_the_deadline_ends_a_model_that_never_ends() -> None:
 
 
 async def test_the_deadline_ends_a_model_that_never_makes_us_wait() -> None:
-    provider = ScriptedProvider([TextDelta("blah ")] * 2_000_000)
+    provider = ScriptedProvider([TextDelta("blah ")] * 200_000)
 
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.02)))
 
@@ -189,6 +189,16 @@ async def test_one_tool_may_take_only_its_time() -> None:
     assert finished(events).stop_reason is StopReason.COMPLETED
 
 
+async def test_when_little_time_is_left_the_next_inference_is_the_last() -> None:
+    provider = ScriptedProvider(call(light(1)), say("It did not answer."))
+    dispatcher = ScriptedDispatcher({"light_on": never})
+
+    await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(deadline=0.5, tool_timeout=0.4)))
+
+    # On a machine that is busy elsewhere there may be no time left for a second inference.
+    assert all(request.tool_choice is ToolChoiceMode.NONE and request.directive for request in provider.requests[1:])
+
+
 async def test_a_tool_that_ignores_its_cancellation_holds_nobody_up() -> None:
     release = asyncio.Event()
 
@@ -243,7 +253,7 @@ async def test_the_deadline_ends_hooks_too(asked: str) -> None:
     provider = ScriptedProvider([TextDelta("Hm."), ToolCallReady(light(1)), CompletionResult(FinishReason.TOOL_CALLS)])
     loop = AgenticLoop(provider, ScriptedDispatcher(), hooks=[Sleepy(asked)])
 
-    events = await collect(loop, replace(TURN, limits=Limits(deadline=0.02)))
+    events = await collect(loop, replace(TURN, limits=Limits(deadline=0.02, tool_timeout=1_000)))
 
     assert finished(events).stop_reason in {StopReason.DEADLINE, StopReason.PROMPT_DENIED}
     assert all(result.is_error for result in results(events))

@@ -1,0 +1,210 @@
+"""Plain Python functions as tools: `@tool` describes them, a `Toolbox` offers and runs them.
+
+The JSON Schema of a tool comes from the function's annotations and defaults, its
+description from the first paragraph of the docstring; pydantic reads both. Knows the
+seams of the loop and pydantic; nothing of turns or models.
+"""
+
+import asyncio
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Final, TypedDict, Unpack, overload
+
+from pydantic import ValidationError
+from pydantic_core import to_jsonable_python
+
+from .arguments import UnusableArguments, read_arguments
+from .errors import InvalidToolbox
+from .messages import JsonObject, ToolAnnotations, ToolCall, ToolDefinition, ToolOutcome
+from .signatures import Parameters, read_parameters
+
+_SHOWN_PROBLEMS: Final = 5
+"""So many problems with arguments are told to a model at once."""
+
+type Targets = Callable[..., Iterable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool[**P, R]:
+    """A function and how it behaves as a tool. It can still be called as the function."""
+
+    function: Callable[P, R]
+    name: str
+    annotations: ToolAnnotations
+    repeatable: bool = False
+    targets: Targets | None = None
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function itself."""
+        return self.function(*args, **kwargs)
+
+    @property
+    def owner(self) -> str:
+        """Where the function stands, for people who look for it."""
+        kind = type(self.function)
+        module = getattr(self.function, "__module__", kind.__module__)
+        return f"{module}.{getattr(self.function, '__qualname__', kind.__qualname__)}"
+
+
+class Behaviour(TypedDict, total=False):
+    """The fields of `ToolAnnotations`, as options of `@tool`."""
+
+    read_only: bool
+    destructive: bool
+    """True where nothing is said, unless the tool is `read_only`."""
+    idempotent: bool
+    open_world: bool
+
+
+@overload
+def tool[**P, R](function: Callable[P, R], /) -> Tool[P, R]: ...
+@overload
+def tool[**P, R](
+    *,
+    name: str | None = None,
+    repeatable: bool = False,
+    targets: Targets | None = None,
+    **behaviour: Unpack[Behaviour],
+) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
+def tool[**P, R](
+    function: Callable[P, R] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    repeatable: bool = False,
+    targets: Targets | None = None,
+    **behaviour: Unpack[Behaviour],
+) -> Tool[P, R] | Callable[[Callable[P, R]], Tool[P, R]]:
+    """Make a function a tool, as `@tool` or with options, as `@tool(read_only=True)`.
+
+    The options are fields of `ToolAnnotations` and `ToolDefinition`, and `targets`: what a
+    call would change. It gets the arguments of the call by name and returns ids, so that
+    calls which touch different things may run at once. A function that is not async runs in
+    a thread. Whether a model can be told about it is checked when a `Toolbox` is built.
+    """
+    behaviour.setdefault("destructive", not behaviour.get("read_only", False))
+    annotations = ToolAnnotations(**behaviour)
+
+    def describe(function: Callable[P, R]) -> Tool[P, R]:
+        own_name: str = getattr(function, "__name__", "")
+        return Tool(function, name or own_name, annotations, repeatable, targets)
+
+    return describe if function is None else describe(function)
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """A tool that has passed the checks."""
+
+    tool: Tool[..., object]
+    parameters: Parameters
+    definition: ToolDefinition
+
+
+class Toolbox:
+    """The `ToolDispatcher` of plain Python: tools that can be offered together."""
+
+    def __init__(self, tools: Iterable[Tool[..., object]] = ()) -> None:
+        """Check the tools and describe them.
+
+        Raises `InvalidToolbox` for a name that two of them have or that no provider accepts,
+        and for a function whose parameters or description a model could not be told.
+        """
+        self._offers: dict[str, _Offer] = {}
+        for one in tools:
+            if (other := self._offers.get(one.name)) is not None:
+                owners = f"{other.tool.owner} and {one.owner}"
+                raise InvalidToolbox(f"Two tools have the name {one.name!r}: {owners}. Give one of them another name.")
+            self._offers[one.name] = _offer(one)
+
+    @property
+    def definitions(self) -> tuple[ToolDefinition, ...]:
+        """The tools as they are offered to a model, sorted by name."""
+        return tuple(self._offers[name].definition for name in sorted(self._offers))
+
+    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
+        """Return what the tool itself says it would change; None when it does not say."""
+        offer = self._offers.get(name)
+        if offer is None or offer.tool.targets is None:
+            return None
+        targets = offer.tool.targets(**offer.parameters.values(arguments))
+        return frozenset([targets] if isinstance(targets, str) else targets)
+
+    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
+        """Run the function with validated arguments; what it raises goes to the caller.
+
+        Arguments that its annotations refuse, and results that are not JSON, become outcomes
+        with `is_error`.
+        """
+        if (offer := self._offers.get(call.name)) is None:
+            return ToolOutcome(f"There is no tool {call.name!r}.", is_error=True)
+        try:
+            values = offer.parameters.values(arguments)
+        except ValidationError as err:
+            return ToolOutcome(_problems(err), is_error=True)
+        result = await _call(offer.tool.function, values)
+        try:
+            return as_outcome(result)
+        except ValueError as err:
+            return ToolOutcome(f"{call.name} ran, but its result cannot be read: {err}", is_error=True)
+
+    async def run(self, call: ToolCall) -> ToolOutcome:
+        """Run a call as a model wrote it, outside of a turn; a failure is an outcome too."""
+        try:
+            offer = self._offers.get(call.name)
+            return await self.dispatch(
+                call, read_arguments(call.arguments, offer.definition.parameters) if offer else {}
+            )
+        except UnusableArguments as err:
+            return ToolOutcome(str(err), is_error=True)
+        except Exception as err:  # noqa: BLE001 whatever a tool does is an answer to the model
+            return ToolOutcome(f"{type(err).__name__}: {err}", is_error=True)
+
+
+def as_outcome(result: object) -> ToolOutcome:
+    """Write what a function returned as the model reads it: text as it is, all else as JSON.
+
+    Takes everything that pydantic can write, models and dataclasses too; an outcome comes
+    back as it is. Raises ValueError for anything else.
+    """
+    match result:
+        case ToolOutcome():
+            return result
+        case str():
+            return ToolOutcome(result)
+        case None:
+            return ToolOutcome("Done.")
+        case _:
+            pass
+    try:
+        value = to_jsonable_python(result, inf_nan_mode="constants")
+        return ToolOutcome(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    except Exception as err:  # the result may run code of its own
+        raise ValueError(f"a {type(result).__name__} that is not JSON ({err})") from err
+
+
+def _offer(one: Tool[..., object]) -> _Offer:
+    try:
+        parameters = read_parameters(one.name, one.function)
+    except (TypeError, ValueError) as err:
+        raise InvalidToolbox(f"{one.owner} cannot be a tool: {err}") from err
+    definition = ToolDefinition(
+        one.name, parameters.description, parameters.schema, one.annotations, repeatable=one.repeatable
+    )
+    return _Offer(one, parameters, definition)
+
+
+async def _call(function: Callable[..., object], values: dict[str, object]) -> object:
+    if inspect.iscoroutinefunction(function):
+        return await function(**values)
+    result = await asyncio.to_thread(function, **values)
+    return await result if isinstance(result, Awaitable) else result
+
+
+def _problems(err: ValidationError) -> str:
+    """Say what was expected, and where."""
+    problems = err.errors(include_url=False, include_context=False, include_input=False)
+    told = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems[:_SHOWN_PROBLEMS]]
+    return f"{'; '.join(told)}."
