@@ -1,0 +1,182 @@
+"""A chain of providers that answers as one: where a link fails before it said anything, the next one takes over.
+
+Knows links and their order. Must not know any wire format, and
+keeps nothing of what is said. Links and their breakers outlive turns and belong to whoever
+builds them; a `FailoverProvider` costs nothing and is made for a turn.
+"""
+
+import logging
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Final
+
+from ..errors import ProviderError, ProviderRejectedRequest
+from ..events import CompletionResult, ProviderEvent, ProviderSwitched
+from ..messages import UserMessage
+from ..protocols import CompletionRequest
+from .breaker import BreakerState, Permit
+from .clock import SYSTEM_CLOCK, Clock
+from .links import Link
+from .patience import BegunStream, follow
+from .retry import RANDOM_JITTER, Jitter, Retries, begin
+
+_LOGGER = logging.getLogger(__name__)
+
+_ONCE: Final = Retries(attempts=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A link that could be asked, and what it would be asked."""
+
+    position: int
+    link: Link
+    request: CompletionRequest
+
+
+@dataclass(slots=True)
+class _Inference:
+    """What became of the links in one inference."""
+
+    passed_over: list[str] = field(default_factory=list)
+    """Why links did not answer, since the last switch."""
+    failures: list[tuple[Link, ProviderError]] = field(default_factory=list)
+
+    def pass_over(self, link: Link, reason: str) -> None:
+        """Take note of a link that was not asked, or not with success."""
+        self.passed_over.append(f"{link.name}: {reason}")
+
+    def failed(self, link: Link, error: ProviderError) -> None:
+        """Take note of a failure; the error itself gets notes about those before it."""
+        for other, earlier in self.failures:
+            error.add_note(f"{other.name} had failed before: {type(earlier).__name__}: {earlier}")
+        self.failures.append((link, error))
+        self.pass_over(link, type(error).__name__)
+
+    def error(self) -> ProviderError:
+        """Return the error of an inference that nobody has answered."""
+        if self.failures:
+            return self.failures[-1][1]
+        return ProviderRejectedRequest("no link of the chain has the tool that has to be called")
+
+
+class FailoverProvider:
+    """The `LLMProvider` of a chain, for one turn, or for several that do not overlap.
+
+    Each turn begins with the first link, so that it gets its place back by itself. A link that
+    took over keeps the rest of the turn: the next inference need not wait for the first link
+    to fail again, and who called a tool is who reads its result.
+    """
+
+    def __init__(self, links: Sequence[Link], clock: Clock = SYSTEM_CLOCK, jitter: Jitter = RANDOM_JITTER) -> None:
+        """Ask `links` in their order. Raises ValueError when there is none."""
+        if not links:
+            raise ValueError("a chain needs at least one link")
+        self._links = tuple(links)
+        self._clock = clock
+        self._jitter = jitter
+        self._position = 0
+
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        """Run one inference; see `LLMProvider.stream`.
+
+        A link that fails, or is late, before its first event hands over: `ProviderSwitched` tells to
+        whom and why. Later its error is that of the inference. When no link has answered, the
+        error of the one that was asked last is raised, with notes about the others.
+        """
+        if isinstance(request.transcript[-1], UserMessage):
+            self._position = 0
+        inference = _Inference()
+        for candidate, permit in self._candidates(request, inference):
+            with permit:
+                if candidate.position != self._position:
+                    self._position = candidate.position
+                    yield ProviderSwitched(candidate.link.name, "; ".join(inference.passed_over))
+                    inference.passed_over.clear()
+                try:
+                    begun = await self._begin(candidate)
+                except ProviderError as error:
+                    inference.failed(candidate.link, error)
+                    _tell_failure(candidate.link, permit, error)
+                    continue
+                async with aclosing(self._follow(candidate, permit, begun, inference)) as events:
+                    async for event in events:
+                        yield event
+                return
+        raise inference.error()
+
+    def _candidates(self, request: CompletionRequest, inference: _Inference) -> Iterator[tuple[_Candidate, Permit]]:
+        """Yield who is to be asked, one after the other, from the link that has the turn.
+
+        When nobody has answered, one link is asked whatever its breaker says, or although it
+        failed earlier in the turn: the one that is soonest to be tried again.
+        """
+        spare: list[_Candidate] = []
+        begin_at = self._position
+        for position, link in enumerate(self._links):
+            visible = link.request(request)
+            if visible is None:
+                inference.pass_over(link, "has not the tool")
+                continue
+            candidate = _Candidate(position, link, visible)
+            if position < begin_at:
+                spare.append(candidate)
+            elif permit := link.breaker.admit():
+                yield candidate, permit
+            else:
+                spare.append(candidate)
+                inference.pass_over(link, f"circuit {link.breaker.state}")
+        if spare:
+            least_bad = min(spare, key=lambda one: one.link.breaker.seconds_until_probe)
+            yield least_bad, least_bad.link.breaker.insist()
+
+    async def _begin(self, candidate: _Candidate) -> BegunStream:
+        link = candidate.link
+        is_trusted = link.breaker.state is BreakerState.CLOSED
+        return await begin(
+            lambda: link.provider.stream(candidate.request),
+            link.patience.first_token,
+            link.retries if is_trusted else _ONCE,
+            self._clock,
+            self._jitter,
+        )
+
+    async def _follow(
+        self, candidate: _Candidate, permit: Permit, begun: BegunStream, inference: _Inference
+    ) -> AsyncGenerator[ProviderEvent]:
+        link = candidate.link
+        try:
+            async with aclosing(follow(begun, link.patience, self._clock)) as events:
+                async for event in events:
+                    if isinstance(event, CompletionResult):  # nobody reads on after it
+                        _tell_success(link, permit)
+                    yield event
+        except ProviderError as error:
+            inference.failed(link, error)
+            _tell_failure(link, permit, error)
+            raise
+
+
+def _tell_success(link: Link, permit: Permit) -> None:
+    """Tell the breaker, and the log when it is news."""
+    if link.breaker.last_error is not None:
+        _LOGGER.info("%s answers again", link.name)
+    permit.succeeded()
+
+
+def _tell_failure(link: Link, permit: Permit, error: ProviderError) -> None:
+    """Tell the breaker, and the log: as a warning when it is news."""
+    breaker = link.breaker
+    is_news = breaker.last_error is not type(error)
+    was_closed = breaker.state is BreakerState.CLOSED
+    permit.failed(error)
+    level = logging.WARNING if is_news else logging.DEBUG
+    _LOGGER.log(level, "%s failed: %s: %s", link.name, type(error).__name__, error)
+    if was_closed and breaker.state is BreakerState.OPEN:
+        _LOGGER.warning(
+            "%s failed %d times in a row and is left alone for %g seconds",
+            link.name,
+            breaker.failures,
+            breaker.seconds_until_probe,
+        )

@@ -1,0 +1,79 @@
+"""How long a model may keep us waiting: the deadlines as data, and streams that keep to them.
+
+Knows any `LLMProvider`'s stream and a clock. Only the time in which we wait counts, never what
+the reader of a stream does between two events. The whole turn has its own deadline, elsewhere.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, fields
+
+from ..errors import BetweenTokensTimeout, FirstTokenTimeout, ProviderError, ProviderReplyInvalid
+from ..events import CompletionResult, ProviderEvent
+from .clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Deadlines for one provider, each in seconds and more than 0."""
+
+    connect: float = 5.0
+    """Until a connection stands, TLS included. Kept by the provider itself, which alone sees its connections: build it
+    with this as its time limit, and it raises `ConnectTimeout`."""
+    first_token: float = 20.0
+    """Until the first event, connecting and all retries included."""
+    between_tokens: float = 30.0
+    """Between two events. A tool call is one event, however long the model writes it."""
+
+    def __post_init__(self) -> None:
+        """Refuse deadlines that no service could keep."""
+        for one in fields(self):
+            if not getattr(self, one.name) > 0:
+                raise ValueError(f"{one.name} must be more than 0 seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class BegunStream:
+    """A stream whose first event is there. Whoever holds it closes `rest`."""
+
+    first: ProviderEvent
+    rest: AsyncGenerator[ProviderEvent]
+
+
+async def await_first(stream: AsyncGenerator[ProviderEvent], seconds: float, clock: Clock) -> BegunStream:
+    """Wait for a stream to begin.
+
+    Raises `FirstTokenTimeout`, whatever `ProviderError` the stream raises, or `ProviderReplyInvalid` when
+    it ends without a finish.
+    """
+    late = FirstTokenTimeout(f"the service sent nothing for {max(seconds, 0):g} seconds")
+    return BegunStream(await _next(stream, seconds, clock, late), stream)
+
+
+async def follow(begun: BegunStream, patience: Patience, clock: Clock) -> AsyncGenerator[ProviderEvent]:
+    """Yield all events of a stream, the first one and its `CompletionResult` included; closes it at the end.
+
+    Raises as `await_first` does, with `BetweenTokensTimeout` for a silence that is too long.
+    """
+    late = BetweenTokensTimeout(f"the service fell silent for {patience.between_tokens:g} seconds")
+    async with aclosing(begun.rest):
+        event = begun.first
+        while not isinstance(event, CompletionResult):
+            yield event
+            event = await _next(begun.rest, patience.between_tokens, clock, late)
+        yield event
+
+
+async def _next(
+    stream: AsyncGenerator[ProviderEvent], seconds: float, clock: Clock, late: ProviderError
+) -> ProviderEvent:
+    bound = clock.timeout(seconds)
+    try:
+        async with bound:
+            return await anext(stream)
+    except StopAsyncIteration:
+        raise ProviderReplyInvalid("the stream ended without a finish") from None
+    except TimeoutError as err:
+        if not bound.expired():
+            raise
+        raise late from err
