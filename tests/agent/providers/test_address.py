@@ -1,9 +1,12 @@
 """The address of a service is understood as people type or paste it."""
 
+from collections.abc import Callable
+
 import pytest
+from yarl import URL
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
-from custom_components.chatterbox.agent.providers.address import api_root
+from custom_components.chatterbox.agent.providers.address import api_root, ollama_root
 
 
 @pytest.mark.parametrize(
@@ -17,6 +20,8 @@ from custom_components.chatterbox.agent.providers.address import api_root
         ("http://host/v1/chat/completions/", "http://host/v1"),
         ("http://host/v1/completions", "http://host/v1"),
         ("http://host/v1/models", "http://host/v1"),
+        ("http://host/v1/responses", "http://host/v1"),
+        ("https://host/v1/messages", "https://host/v1"),
         ("https://openrouter.ai/api", "https://openrouter.ai/api/v1"),
         ("https://api.groq.com/openai", "https://api.groq.com/openai/v1"),
         ("https://host/v1beta/openai/", "https://host/v1beta/openai"),
@@ -31,7 +36,28 @@ def test_addresses(typed: str, root: str) -> None:
     assert str(api_root(typed)) == root
 
 
+@pytest.mark.parametrize(
+    ("typed", "root"),
+    [
+        ("http://192.168.1.5:11434", "http://192.168.1.5:11434"),
+        (" http://192.168.1.5:11434/ ", "http://192.168.1.5:11434"),
+        ("http://host:11434/api", "http://host:11434"),
+        ("http://host:11434/api/chat", "http://host:11434"),
+        ("http://host:11434/api/tags/", "http://host:11434"),
+        ("http://host:11434/v1", "http://host:11434"),
+        ("http://host:11434/v1/chat/completions", "http://host:11434"),
+        ("https://home/ollama", "https://home/ollama"),
+        ("https://home/ollama/api?user=me", "https://home/ollama?user=me"),
+        ("https://home/api/ollama", "https://home/api/ollama"),
+        ("http://[::1]:11434", "http://[::1]:11434"),
+    ],
+)
+def test_addresses_of_ollama(typed: str, root: str) -> None:
+    assert str(ollama_root(typed)) == root
+
+
+@pytest.mark.parametrize("root_of", [api_root, ollama_root])
 @pytest.mark.parametrize("typed", ["", "host:8080", "ftp://host", "http://", "http://host:99999", "my server"])
-def test_what_is_no_address_is_said_to_be_none(typed: str) -> None:
+def test_what_is_no_address_is_said_to_be_none(typed: str, root_of: Callable[[str], URL]) -> None:
     with pytest.raises(ProviderUnreachable, match="not a valid http"):
-        api_root(typed)
+        root_of(typed)

@@ -158,14 +158,26 @@ class ModelService:
         """
         async with self._bounded():
             response = await self._send("GET", path)
-            try:
-                if response.status == HTTPStatus.NOT_FOUND:
-                    raise ProviderReplyInvalid(f"HTTP 404: the service has no {what} at this address")
-                if not _succeeded(response):
-                    raise self._refusal(response, await _read_error(response))
-                return await _read_text(response)
-            finally:
+            if response.status == HTTPStatus.NOT_FOUND:
                 response.close()
+                raise ProviderReplyInvalid(f"HTTP 404: the service has no {what} at this address")
+            return await self._text_of(response)
+
+    async def post_text(self, path: str, payload: JsonObject) -> str:
+        """Return the text that `POST path` answers.
+
+        Raises a `ProviderError`.
+        """
+        async with self._bounded():
+            return await self._text_of(await self._send("POST", path, payload))
+
+    async def _text_of(self, response: aiohttp.ClientResponse) -> str:
+        try:
+            if not _succeeded(response):
+                raise self._refusal(response, await _read_error(response))
+            return await _read_text(response)
+        finally:
+            response.close()
 
     async def await_first(self, events: AsyncGenerator[ProviderEvent]) -> None:
         """Wait for the first of `events`, no longer than an answer may take to begin, and leave.
