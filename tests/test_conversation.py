@@ -22,7 +22,7 @@ from homeassistant.components.conversation import (
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import chat_session, intent, llm
+from homeassistant.helpers import chat_session, intent, issue_registry as ir, llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util.ulid import ulid_now
 from pydantic import JsonValue
@@ -438,3 +438,19 @@ async def test_an_agent_without_tools_only_talks(hass: HomeAssistant, serve: Ser
     assert state is not None
     assert state.attributes["supported_features"] == 0
     assert "tools" not in server.requests[0].body
+
+
+async def test_tools_that_are_gone_are_reported_and_do_without(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(
+        Script(answers=(ScriptedAnswer(content="Hello."), ScriptedAnswer(content="Hello again."))),
+        llm_hass_api=["assist", "a-server-that-was-removed"],
+    )
+
+    assert speech(await say(hass, "hello")) == "Hello."
+
+    (issue,) = ir.async_get(hass).issues.values()
+    assert issue.domain == DOMAIN
+    assert issue.translation_placeholders == {"agent": "Talker", "sources": "a-server-that-was-removed"}
+    (entry,) = hass.config_entries.async_entries(DOMAIN)
+    await hass.config_entries.async_unload(entry.entry_id)
+    assert not ir.async_get(hass).issues

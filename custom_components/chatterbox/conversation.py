@@ -26,6 +26,7 @@ from .chat_log_bridge import async_record_turn, history, instructions
 from .const import DOMAIN, EVENT_TURN_FINISHED, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
 from .error_bridge import async_get_sentences
+from .repair_issues import async_report_missing_tools
 from .runtime import ChatterboxConfigEntry
 from .turn_report import TurnReport
 
@@ -64,6 +65,11 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         return self._agent.supported_languages
 
     @override
+    async def async_will_remove_from_hass(self) -> None:
+        """Take back what was reported; an agent that comes again finds out again."""
+        async_report_missing_tools(self.hass, self.subentry, ())
+
+    @override
     async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
         """Answer, whatever happens: the person cannot see an error."""
         report = TurnReport(user_input.text)
@@ -81,6 +87,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     ) -> ConversationResult:
         before = history(chat_log)
         tools = await self._agent.async_offer_tools(user_input, chat_log.conversation_id)
+        async_report_missing_tools(self.hass, self.subentry, tools.missing_apis)
         await chat_log.async_provide_llm_data(
             user_input.as_llm_context(DOMAIN), tools.api, self._agent.prompt, user_input.extra_system_prompt
         )

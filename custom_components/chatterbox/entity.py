@@ -22,6 +22,7 @@ class ChatterboxEntity(Entity):
     def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> None:
         """Take the identity of a subentry of `entry`."""
         self.entry = entry
+        self.subentry = subentry
         self._attr_unique_id = subentry.subentry_id
         self._attr_device_info = DeviceInfo(
             entry_type=DeviceEntryType.SERVICE,

@@ -40,6 +40,8 @@ class TurnTools:
     """The same tools for Home Assistant's ChatLog, if they are tools of its kind."""
     definitions: tuple[ToolDefinition, ...]
     dispatcher: ToolDispatcher
+    missing_apis: tuple[str, ...] = ()
+    """Ids of LLM APIs that the agent is set to use and that Home Assistant does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ def _model_agent(hass: HomeAssistant, provider: LLMProvider, options: Mapping[st
 
     async def offer(user_input: ConversationInput, _conversation_id: str) -> TurnTools:
         tools = await async_offer_tools(hass, api_ids, user_input.as_llm_context(DOMAIN))
-        return TurnTools(tools.api, tools.definitions, tools.dispatcher)
+        return TurnTools(tools.api, tools.definitions, tools.dispatcher, tools.missing_apis)
 
     return Agent(
         hass,
