@@ -6,11 +6,15 @@ are one JSON object. Nothing of any one wire format.
 
 import json
 import re
+from hashlib import blake2b
 from typing import Final
 from uuid import uuid4
 
 from ..messages import AssistantMessage, JsonObject, Transcript
 from .object_text import is_json_object
+
+ANY_ID: Final = ".+"
+"""The pattern of a service that takes whatever id of a call it is sent."""
 
 _NAME_LENGTH: Final = 64
 
@@ -35,6 +39,16 @@ def sendable_text(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def sendable_call_id(call_id: str, pattern: str) -> str:
+    """Return an id as it is where it fits `pattern`, else nine letters or digits that follow from it.
+
+    The same id becomes the same, so that calls and results stay together, and requests the same bytes.
+    """
+    if re.fullmatch(pattern, call_id):
+        return call_id
+    return blake2b(call_id.encode(errors="replace"), digest_size=5).hexdigest()[:9]
 
 
 def new_call_id() -> str:

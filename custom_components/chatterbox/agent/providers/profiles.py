@@ -1,0 +1,258 @@
+"""What is special about servers that people use, as data: a new server is one more entry.
+
+Knows facts that the servers' documentation states; nothing of connections. Code asks a
+profile for a quirk and never for a name. What is unknown here, or wrong, costs one request:
+a parameter that is refused is left out from then on.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from yarl import URL
+
+from ..messages import JsonObject
+from ..wire.attachments import IMAGE_TYPES, PDF
+from ..wire.chat_dialect import DEFAULT_DIALECT, ChatDialect, ReasoningField
+from .options import ReasoningEffort
+
+type Efforts = Mapping[ReasoningEffort, JsonObject]
+"""For each effort, the fields of a payload that ask for it."""
+
+_NONE, _MINIMAL, _LOW, _MEDIUM, _HIGH, _XHIGH, _MAX = ReasoningEffort
+
+
+class WireFormat(StrEnum):
+    """The formats that there is a provider for; the names are those of their modules."""
+
+    OPENAI_CHAT = "openai_chat"
+    OPENAI_RESPONSES = "openai_responses"
+    ANTHROPIC_MESSAGES = "anthropic_messages"
+    OLLAMA_CHAT = "ollama_chat"
+
+
+def nearest_effort(effort: ReasoningEffort, known: Collection[ReasoningEffort]) -> ReasoningEffort:
+    """Return the effort among `known` that is nearest, the smaller one if in doubt.
+
+    No reasoning and some are never near: without a way to switch it off, the least is asked for.
+    """
+    if effort in known:
+        return effort
+    steps = list(ReasoningEffort)
+    some = [step for step in known if step is not _NONE]
+    return min(some, key=lambda step: (abs(steps.index(step) - steps.index(effort)), steps.index(step)))
+
+
+def field_efforts(*known: ReasoningEffort) -> Efforts:
+    """Ask by the field `reasoning_effort`."""
+    return {effort: {"reasoning_effort": nearest_effort(effort, known)} for effort in ReasoningEffort}
+
+
+def object_efforts(*known: ReasoningEffort) -> Efforts:
+    """Ask by an object, `reasoning.effort`, as OpenRouter has it."""
+    return {effort: {"reasoning": {"effort": nearest_effort(effort, known)}} for effort in ReasoningEffort}
+
+
+def switched_efforts() -> Efforts:
+    """Ask by a switch and a field, as DeepSeek has it; it reads every effort as one of its own."""
+    efforts: dict[ReasoningEffort, JsonObject] = {_NONE: {"thinking": {"type": "disabled"}}}
+    for effort in ReasoningEffort:
+        efforts.setdefault(effort, {"thinking": {"type": "enabled"}, "reasoning_effort": effort})
+    return efforts
+
+
+def template_efforts() -> Efforts:
+    """Ask by the field, and by the variables of the model's own template, which older servers know alone."""
+    efforts: dict[ReasoningEffort, JsonObject] = {}
+    for effort in ReasoningEffort:
+        thinks = effort is not _NONE
+        efforts[effort] = {
+            "reasoning_effort": effort,
+            "chat_template_kwargs": {"enable_thinking": thinks, "thinking": thinks},
+        }
+    return efforts
+
+
+@dataclass(frozen=True, slots=True)
+class ServerProfile:
+    """One kind of server. The defaults are those of a server that nothing is known of."""
+
+    id: str
+    """Letters, digits and underscores; it is stored, so it never changes."""
+    name: str
+    """As people know it; not translated."""
+    wire: WireFormat = WireFormat.OPENAI_CHAT
+    """The format that it is best spoken to in."""
+    base_url: str = ""
+    """Where it is, or would be on this machine; empty where there is no usual place."""
+    hosts: tuple[str, ...] = ()
+    """Hosts that are this service, their subdomains included."""
+    port: int | None = None
+    """The port that a local server of this kind, and hardly any other, listens at."""
+    needs_key: bool = False
+    caches_prefix: bool = False
+    """Whether sending the beginning of a conversation ahead makes the answer come sooner, and costs nothing."""
+    accepts_images: bool = True
+    """Whether models of this server can be shown pictures, if they have eyes."""
+    accepts_pdfs: bool = False
+    max_tokens_field: str = "max_tokens"
+    """In Chat Completions, as the next two; the other formats have one way each."""
+    efforts: Efforts = field(default_factory=lambda: field_efforts(*ReasoningEffort))
+    chat: ChatDialect = DEFAULT_DIALECT
+
+    @property
+    def attachments(self) -> frozenset[str]:
+        """MIME types of what can be shown."""
+        images = IMAGE_TYPES if self.accepts_images else frozenset[str]()
+        return images | {PDF} if self.accepts_pdfs else images
+
+
+OTHER: Final = ServerProfile("other", "Other")
+"""A server that nothing is known of."""
+
+LLAMA_CPP: Final = ServerProfile(
+    "llama_cpp",
+    "llama.cpp",
+    base_url="http://localhost:8080",
+    caches_prefix=True,
+    efforts=template_efforts(),
+    chat=ChatDialect(ReasoningField.REASONING_CONTENT, alternates=True, forces_by_name=False),
+)
+VLLM: Final = ServerProfile(
+    "vllm",
+    "vLLM",
+    base_url="http://localhost:8000",
+    caches_prefix=True,
+    efforts=template_efforts(),
+    chat=ChatDialect(ReasoningField.REASONING, alternates=True),
+)
+LM_STUDIO: Final = ServerProfile(
+    "lm_studio",
+    "LM Studio",
+    base_url="http://localhost:1234",
+    port=1234,
+    caches_prefix=True,
+    chat=ChatDialect(alternates=True, forces_by_name=False),
+)
+OLLAMA: Final = ServerProfile(
+    "ollama",
+    "Ollama",
+    WireFormat.OLLAMA_CHAT,
+    base_url="http://localhost:11434",
+    port=11434,
+    caches_prefix=True,
+    efforts=field_efforts(_NONE, _LOW, _MEDIUM, _HIGH),
+    chat=ChatDialect(ReasoningField.REASONING, alternates=True),
+)
+LOCALAI: Final = ServerProfile(
+    "localai",
+    "LocalAI",
+    base_url="http://localhost:8080",
+    caches_prefix=True,
+    chat=ChatDialect(ReasoningField.REASONING, alternates=True),
+)
+LITELLM: Final = ServerProfile("litellm", "LiteLLM", base_url="http://localhost:4000", accepts_pdfs=True)
+OPENROUTER: Final = ServerProfile(
+    "openrouter",
+    "OpenRouter",
+    base_url="https://openrouter.ai/api/v1",
+    hosts=("openrouter.ai",),
+    needs_key=True,
+    accepts_pdfs=True,
+    efforts=object_efforts(_NONE, _MINIMAL, _LOW, _MEDIUM, _HIGH, _XHIGH),
+    chat=ChatDialect(ReasoningField.REASONING),
+)
+GROQ: Final = ServerProfile(
+    "groq",
+    "Groq",
+    base_url="https://api.groq.com/openai/v1",
+    hosts=("api.groq.com",),
+    needs_key=True,
+    max_tokens_field="max_completion_tokens",
+    efforts=field_efforts(_NONE, _LOW, _MEDIUM, _HIGH),
+    chat=ChatDialect(returns_items=False),
+)
+MISTRAL: Final = ServerProfile(
+    "mistral",
+    "Mistral",
+    base_url="https://api.mistral.ai/v1",
+    hosts=("api.mistral.ai",),
+    needs_key=True,
+    efforts=field_efforts(_NONE, _HIGH),
+    chat=ChatDialect(returns_items=False, call_ids="[A-Za-z0-9]{9}", alternates=True),
+)
+DEEPSEEK: Final = ServerProfile(
+    "deepseek",
+    "DeepSeek",
+    base_url="https://api.deepseek.com/v1",
+    hosts=("api.deepseek.com",),
+    needs_key=True,
+    accepts_images=False,
+    efforts=switched_efforts(),
+    chat=ChatDialect(ReasoningField.REASONING_CONTENT, needs_reasoning=True, returns_items=False),
+)
+GEMINI: Final = ServerProfile(
+    "gemini",
+    "Google Gemini",
+    base_url="https://generativelanguage.googleapis.com/v1beta/openai",
+    hosts=("generativelanguage.googleapis.com",),
+    needs_key=True,
+    efforts=field_efforts(_NONE, _MINIMAL, _LOW, _MEDIUM, _HIGH),
+)
+OPENAI: Final = ServerProfile(
+    "openai",
+    "OpenAI",
+    WireFormat.OPENAI_RESPONSES,
+    base_url="https://api.openai.com/v1",
+    hosts=("api.openai.com",),
+    needs_key=True,
+    accepts_pdfs=True,
+    max_tokens_field="max_completion_tokens",
+    chat=ChatDialect(returns_items=False, call_ids=".{1,40}"),
+)
+ANTHROPIC: Final = ServerProfile(
+    "anthropic",
+    "Anthropic",
+    WireFormat.ANTHROPIC_MESSAGES,
+    base_url="https://api.anthropic.com",
+    hosts=("api.anthropic.com",),
+    needs_key=True,
+    accepts_pdfs=True,
+    max_tokens_field="max_completion_tokens",
+    chat=ChatDialect(returns_items=False),
+)
+
+PROFILES: Final[Mapping[str, ServerProfile]] = {
+    profile.id: profile
+    for profile in (
+        OPENAI,
+        ANTHROPIC,
+        GEMINI,
+        OPENROUTER,
+        MISTRAL,
+        DEEPSEEK,
+        GROQ,
+        OLLAMA,
+        LLAMA_CPP,
+        LM_STUDIO,
+        VLLM,
+        LOCALAI,
+        LITELLM,
+        OTHER,
+    )
+}
+"""By id, in the order in which people may be shown them."""
+
+
+def profile_at(base_url: str) -> ServerProfile:
+    """Guess the profile of a server from its address, as a person typed it: by its host, else by its port."""
+    try:
+        url = URL(base_url.strip())
+        host, port = url.host or "", url.explicit_port
+    except ValueError:
+        return OTHER
+    for profile in PROFILES.values():
+        if any(host == known or host.endswith(f".{known}") for known in profile.hosts):
+            return profile
+    return next((profile for profile in PROFILES.values() if port is not None and profile.port == port), OTHER)
