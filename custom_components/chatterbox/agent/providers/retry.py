@@ -8,7 +8,6 @@ other providers: handing over to them comes after this, within the same first-to
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
-from itertools import count
 from random import SystemRandom
 from typing import Final
 
@@ -69,7 +68,8 @@ async def begin(
     Raises the `ProviderError` of the last request, at once when there is no time for another one.
     """
     deadline = clock.now() + within
-    for attempt in count(1):
+    attempt = 1
+    while True:
         try:
             async with AsyncExitStack() as stack:
                 stream = await stack.enter_async_context(aclosing(open_stream()))
@@ -81,4 +81,4 @@ async def begin(
             if wait is None or clock.now() + wait >= deadline:
                 raise
         await clock.sleep(wait)
-    raise AssertionError("attempts are endless")
+        attempt += 1

@@ -1,0 +1,437 @@
+"""A chain answers as long as any link does, says who answers, and repeats nothing that was said."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+import pytest
+
+from custom_components.chatterbox.agent.errors import (
+    BetweenTokensTimeout,
+    ConnectTimeout,
+    FirstTokenTimeout,
+    ModelNotFound,
+    ProviderBusy,
+    ProviderError,
+    ProviderRejectedKey,
+    ProviderRejectedRequest,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    ProviderEvent,
+    ProviderSwitched,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+)
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    NamedTool,
+    ToolCall,
+    ToolChoice,
+    ToolChoiceMode,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.providers.breaker import BreakerPolicy, BreakerState, CircuitBreaker
+from custom_components.chatterbox.agent.providers.failover import FailoverProvider
+from custom_components.chatterbox.agent.providers.links import Link, chain_state, is_available
+from custom_components.chatterbox.agent.providers.patience import Patience
+from custom_components.chatterbox.agent.providers.retry import Retries
+from tests.agent.turns import let_others_go_on
+from tests.doubles import Gate, Line, ScriptedProvider, call, never, tool
+
+from .manual_clock import ManualClock
+
+CLOSED, OPEN, HALF_OPEN = BreakerState
+LIGHT, SENTENCE = tool("light_on"), tool("process_sentence")
+REQUEST = CompletionRequest("Be brief.", (UserMessage("Hi"),), (LIGHT, SENTENCE))
+ON = ToolCall("a", "light_on", "{}")
+AFTER_A_TOOL = replace(
+    REQUEST, transcript=(UserMessage("Hi"), AssistantMessage(tool_calls=(ON,)), ToolResult("a", "light_on", "{}"))
+)
+PATIENCE = Patience(connect=1, first_token=4, between_tokens=2)
+POLICY = BreakerPolicy(failures=2, cool_down=10, growth=2, longest_cool_down=60)
+DOWN = ProviderUnreachable("HTTP 500: boom")
+END = CompletionResult(FinishReason.STOP, Usage(10, 5))
+HELLO: list[ProviderEvent] = [TextDelta("Hello."), END]
+
+
+class Chain:
+    """Links to scripted providers, named first, second and third, on one clock."""
+
+    def __init__(self, *scripts: Sequence[Sequence[Line]], retries: int = 1) -> None:
+        self.clock = ManualClock()
+        self.providers = [ScriptedProvider(*script) for script in scripts]
+        self.links = [
+            Link(name, provider, CircuitBreaker(POLICY, self.clock), PATIENCE, Retries(retries))
+            for name, provider in zip(("first", "second", "third"), self.providers, strict=False)
+        ]
+        self.breakers = [link.breaker for link in self.links]
+
+    def turn(self) -> FailoverProvider:
+        """Return the provider of a new turn."""
+        return FailoverProvider(self.links, self.clock, lambda: 0.5)
+
+    async def ask(
+        self, turn: FailoverProvider | None = None, request: CompletionRequest = REQUEST
+    ) -> list[ProviderEvent]:
+        """Run an inference to its end, in a new turn unless one is given."""
+        async with aclosing((turn or self.turn()).stream(request)) as events:
+            return [event async for event in events]
+
+    def asked(self) -> list[int]:
+        """Count the requests that each link got."""
+        return [len(provider.requests) for provider in self.providers]
+
+    def open(self, *positions: int) -> None:
+        """Have links fail until they are left alone."""
+        for position in positions:
+            for _ in range(POLICY.failures):
+                self.breakers[position].insist().failed(DOWN)
+            assert self.breakers[position].state is OPEN
+
+    @property
+    def open_streams(self) -> int:
+        return sum(provider.open_streams for provider in self.providers)
+
+
+async def test_the_first_link_answers_when_it_can() -> None:
+    chain = Chain([HELLO], [])
+
+    assert await chain.ask() == HELLO
+
+    assert chain.providers[0].requests == [REQUEST]
+    assert chain.open_streams == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "tries"),
+    [
+        (ProviderUnreachable("refused"), 2),
+        (ProviderBusy("slow down"), 2),
+        (ProviderBusy("slow down", retry_after=3), 2),
+        (ProviderBusy("slow down", retry_after=4), 1),
+        (ProviderReplyInvalid("nonsense"), 2),
+        (ConnectTimeout("late"), 1),
+        (FirstTokenTimeout("late"), 1),
+        (ProviderRejectedKey("HTTP 401"), 1),
+        (ModelNotFound("HTTP 404"), 1),
+        (ProviderRejectedRequest("HTTP 400"), 1),
+        (ProviderError("something"), 1),
+    ],
+    ids=lambda value: type(value).__name__ + str(getattr(value, "retry_after", "")),
+)
+async def test_a_link_that_fails_before_its_first_event_hands_over(error: ProviderError, tries: int) -> None:
+    chain = Chain([[error]] * tries, [HELLO], retries=2)
+
+    assert await chain.ask() == [ProviderSwitched("second", f"first: {type(error).__name__}"), *HELLO]
+
+    assert chain.asked() == [tries, 1]
+    assert chain.breakers[0].last_error is type(error)
+
+
+async def test_a_link_that_works_at_the_second_try_keeps_its_place() -> None:
+    chain = Chain([[DOWN], HELLO], [], retries=2)
+    assert await chain.ask() == HELLO
+    assert chain.breakers[0].last_error is None
+
+
+async def test_a_link_that_is_late_is_left_and_hands_over() -> None:
+    gate = Gate()
+    chain = Chain([[gate, *HELLO]], [HELLO])
+    asking = asyncio.create_task(chain.ask())
+    await gate.reached.wait()
+
+    chain.clock.advance(3.999)
+    await let_others_go_on()
+    assert not asking.done()
+    chain.clock.advance(0.001)
+
+    assert await asking == [ProviderSwitched("second", "first: FirstTokenTimeout"), *HELLO]
+    assert chain.open_streams == 0
+    assert not gate.passed.is_set()
+
+
+async def test_a_stream_without_a_finish_is_no_answer() -> None:
+    chain = Chain([[]], [HELLO])
+    assert await chain.ask() == [ProviderSwitched("second", "first: ProviderReplyInvalid"), *HELLO]
+
+
+@pytest.mark.parametrize("begun", [TextDelta("It"), ReasoningDelta("Hm"), ToolCallReady(ON)], ids=repr)
+@pytest.mark.parametrize("error", [DOWN, None], ids=["fails", "ends without a finish"])
+async def test_after_its_first_event_a_links_failure_is_that_of_the_inference(
+    begun: ProviderEvent, error: Exception | None
+) -> None:
+    chain = Chain([[begun, *([error] if error else [])]], [])
+    stream = chain.turn().stream(REQUEST)
+
+    assert await anext(stream) == begun
+    with pytest.raises(ProviderUnreachable if error else ProviderReplyInvalid):
+        await anext(stream)
+
+    assert chain.asked() == [1, 0]
+    assert chain.breakers[0].failures == 1
+    assert chain.open_streams == 0
+
+
+async def test_a_silence_in_the_middle_of_an_answer_is_the_inferences_failure() -> None:
+    gate = Gate()
+    chain = Chain([[TextDelta("It"), gate, END]], [])
+    asking = asyncio.create_task(chain.ask())
+    await gate.reached.wait()
+
+    chain.clock.advance(2)
+
+    with pytest.raises(BetweenTokensTimeout):
+        await asking
+    assert chain.open_streams == 0
+
+
+async def test_every_link_is_asked_in_its_order() -> None:
+    chain = Chain([[DOWN]], [[ProviderRejectedKey("no")]], [HELLO])
+
+    assert await chain.ask() == [
+        ProviderSwitched("second", "first: ProviderUnreachable"),
+        ProviderSwitched("third", "second: ProviderRejectedKey"),
+        *HELLO,
+    ]
+
+
+async def test_when_all_fail_the_last_error_is_raised_and_remembers_the_others() -> None:
+    chain = Chain([[DOWN]], [[ProviderBusy("slow down")]], [[ProviderRejectedKey("no")]])
+
+    with pytest.raises(ProviderRejectedKey) as caught:
+        await chain.ask()
+
+    assert caught.value.__notes__ == [
+        "first had failed before: ProviderUnreachable: HTTP 500: boom",
+        "second had failed before: ProviderBusy: slow down",
+    ]
+    assert caught.value.__cause__ is None
+
+
+async def test_a_bug_escapes_and_gives_its_permit_back() -> None:
+    chain = Chain([[ValueError("a bug")], HELLO], [])
+    chain.open(0)
+    chain.clock.advance(10)
+
+    with pytest.raises(ValueError, match="a bug"):
+        await chain.ask()
+
+    assert await chain.ask() == HELLO
+
+
+async def test_a_link_that_keeps_failing_is_left_alone_and_gets_its_place_back() -> None:
+    chain = Chain([[DOWN], [DOWN], HELLO, HELLO], [HELLO] * 3)
+    for _ in range(POLICY.failures):
+        await chain.ask()
+    assert chain.breakers[0].state is OPEN
+
+    assert await chain.ask() == [ProviderSwitched("second", "first: circuit open"), *HELLO]
+    assert chain.asked() == [2, 3]
+
+    chain.clock.advance(10)
+    assert await chain.ask() == HELLO
+    assert await chain.ask() == HELLO
+    assert chain.breakers[0].state is CLOSED
+
+
+async def test_only_one_turn_tries_whether_a_link_is_back() -> None:
+    gate = Gate()
+    chain = Chain([[gate, *HELLO]], [HELLO])
+    chain.open(0)
+    chain.clock.advance(10)
+    probing = asyncio.create_task(chain.ask())
+    await gate.reached.wait()
+
+    assert await chain.ask() == [ProviderSwitched("second", "first: circuit half_open"), *HELLO]
+
+    gate.opened.set()
+    assert await probing == HELLO
+    assert chain.breakers[0].state is CLOSED
+
+
+async def test_a_probe_is_one_request() -> None:
+    chain = Chain([[DOWN]], [HELLO], retries=3)
+    chain.open(0)
+    chain.clock.advance(10)
+
+    await chain.ask()
+
+    assert chain.asked() == [1, 1]
+    assert chain.breakers[0].seconds_until_probe == 20
+
+
+async def test_a_probe_that_is_broken_off_lets_the_next_turn_try() -> None:
+    gate = Gate()
+    chain = Chain([[gate], HELLO], [])
+    chain.open(0)
+    chain.clock.advance(10)
+    probing = asyncio.create_task(chain.ask())
+    await gate.reached.wait()
+
+    probing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await probing
+
+    assert chain.open_streams == 0
+    assert await chain.ask() == HELLO
+
+
+async def test_when_all_are_left_alone_the_one_that_is_soonest_to_be_tried_is_asked() -> None:
+    chain = Chain([], [HELLO], [])
+    chain.open(1)
+    chain.clock.advance(1)
+    chain.open(0, 2)
+
+    assert await chain.ask() == [
+        ProviderSwitched("second", "first: circuit open; second: circuit open; third: circuit open"),
+        *HELLO,
+    ]
+
+    assert chain.breakers[1].state is CLOSED
+
+
+async def test_a_link_that_was_left_alone_is_the_last_resort() -> None:
+    chain = Chain([HELLO], [[DOWN]])
+    chain.open(0)
+
+    assert await chain.ask() == [
+        ProviderSwitched("second", "first: circuit open"),
+        ProviderSwitched("first", "second: ProviderUnreachable"),
+        *HELLO,
+    ]
+
+
+async def test_who_took_over_keeps_the_rest_of_its_turn() -> None:
+    chain = Chain([[DOWN], HELLO], [call(ON), HELLO])
+    turn = chain.turn()
+
+    assert (await chain.ask(turn))[0] == ProviderSwitched("second", "first: ProviderUnreachable")
+    assert await chain.ask(turn, AFTER_A_TOOL) == HELLO
+    assert chain.asked() == [1, 2]
+
+    next_turn = (*AFTER_A_TOOL.transcript, AssistantMessage("Hello."), UserMessage("And now?"))
+    assert await chain.ask(turn, replace(REQUEST, transcript=next_turn)) == HELLO
+    assert chain.asked() == [2, 2]
+
+
+async def test_who_fails_later_in_the_turn_hands_over_too_and_what_failed_before_comes_last() -> None:
+    chain = Chain([[DOWN], HELLO], [call(ON), [DOWN]], [[DOWN]])
+    turn = chain.turn()
+    await chain.ask(turn)
+
+    assert await chain.ask(turn, AFTER_A_TOOL) == [
+        ProviderSwitched("third", "second: ProviderUnreachable"),
+        ProviderSwitched("first", "third: ProviderUnreachable"),
+        *HELLO,
+    ]
+
+
+async def test_leaving_closes_everything() -> None:
+    for events in (1, 2):
+        chain = Chain([[DOWN]], [[TextDelta("It"), never]])
+        stream = chain.turn().stream(REQUEST)
+        for _ in range(events):
+            await anext(stream)
+        await stream.aclose()
+        assert chain.open_streams == 0
+        assert chain.breakers[1].failures == 0
+
+
+async def test_each_link_sees_its_own_tools() -> None:
+    chain = Chain([[DOWN]], [HELLO])
+    chain.links = [
+        replace(chain.links[0], tools=lambda offered: offered.name != SENTENCE.name),
+        replace(chain.links[1], tools=lambda offered: offered.name == SENTENCE.name),
+    ]
+
+    await chain.ask()
+
+    assert [provider.requests for provider in chain.providers] == [
+        [replace(REQUEST, tools=(LIGHT,))],
+        [replace(REQUEST, tools=(SENTENCE,))],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("choice", "asked"),
+    [
+        (NamedTool(SENTENCE.name), [0, 1]),
+        (NamedTool(LIGHT.name), [1, 0]),
+        (ToolChoiceMode.REQUIRED, [0, 1]),
+        (ToolChoiceMode.AUTO, [1, 0]),
+        (ToolChoiceMode.NONE, [1, 0]),
+    ],
+    ids=str,
+)
+async def test_a_link_without_the_tool_that_has_to_be_called_is_passed_over(
+    choice: ToolChoice, asked: list[int]
+) -> None:
+    chain = Chain([HELLO], [HELLO])
+    visible = {LIGHT.name} if isinstance(choice, NamedTool) else set[str]()
+    chain.links = [replace(chain.links[0], tools=lambda offered: offered.name in visible), chain.links[1]]
+
+    events = await chain.ask(request=replace(REQUEST, tool_choice=choice))
+
+    assert chain.asked() == asked
+    assert events == (HELLO if asked[0] else [ProviderSwitched("second", "first: has not the tool"), *HELLO])
+
+
+async def test_a_tool_that_no_link_has_is_a_refused_request() -> None:
+    chain = Chain([], [])
+    with pytest.raises(ProviderRejectedRequest, match="no link"):
+        await chain.ask(request=replace(REQUEST, tool_choice=NamedTool("other")))
+
+
+def test_a_chain_without_links_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one link"):
+        FailoverProvider([])
+
+
+def test_how_the_links_are_doing() -> None:
+    chain = Chain([], [])
+    chain.open(0)
+    chain.clock.advance(4)
+
+    first, second = chain_state(chain.links)
+
+    assert (first.name, first.breaker, first.failures) == ("first", OPEN, 2)
+    assert (first.last_error, first.seconds_in_state, first.seconds_until_probe) == (ProviderUnreachable, 4, 6)
+    assert (second.name, second.breaker, second.failures) == ("second", CLOSED, 0)
+    assert (second.last_error, second.seconds_in_state, second.seconds_until_probe) == (None, 4, 0)
+
+
+def test_a_chain_is_available_while_any_link_may_answer() -> None:
+    chain = Chain([], [])
+    assert is_available(chain.links)
+    chain.open(0)
+    assert is_available(chain.links)
+    chain.open(1)
+    assert not is_available(chain.links)
+    chain.clock.advance(10)
+    assert is_available(chain.links)
+
+
+async def test_the_log_tells_what_is_new_once(caplog: pytest.LogCaptureFixture) -> None:
+    chain = Chain([[DOWN], [DOWN], [DOWN], [ProviderBusy("HTTP 429")], HELLO, HELLO], [HELLO] * 4)
+
+    with caplog.at_level(logging.INFO):
+        for wait in (0, 0, 10, 20, 40, 0):
+            chain.clock.advance(wait)
+            await chain.ask()
+
+    assert [(record.levelname, record.message) for record in caplog.records] == [
+        ("WARNING", "first failed: ProviderUnreachable: HTTP 500: boom"),
+        ("WARNING", "first failed 2 times in a row and is left alone for 10 seconds"),
+        ("WARNING", "first failed: ProviderBusy: HTTP 429"),
+        ("INFO", "first answers again"),
+    ]

@@ -1,0 +1,119 @@
+"""Whole turns over a chain: an action happens once, whoever fails, and there are always words."""
+
+import pytest
+
+from custom_components.chatterbox.agent.errors import ProviderBusy, ProviderUnreachable
+from custom_components.chatterbox.agent.events import ProviderSwitched, StopReason, TextDelta, TurnEvent
+from custom_components.chatterbox.agent.loop import AgenticLoop
+from custom_components.chatterbox.agent.messages import ToolCall, ToolResult
+from custom_components.chatterbox.agent.providers.breaker import CircuitBreaker
+from custom_components.chatterbox.agent.providers.failover import FailoverProvider
+from custom_components.chatterbox.agent.providers.links import Link
+from custom_components.chatterbox.agent.providers.retry import Retries
+from custom_components.chatterbox.agent.turn import Limits, Turn
+from tests.agent.turns import collect, finished, spoken
+from tests.doubles import ScriptedDispatcher, ScriptedProvider, call, never, say, tool
+
+from .manual_clock import ManualClock
+
+LIGHT, SENTENCE = tool("light_on"), tool("process_sentence")
+TURN = Turn("Light on!", tools=(LIGHT, SENTENCE))
+ON = ToolCall("a", "light_on", "{}")
+SAID = ToolCall("b", "process_sentence", '{"sentence":"Light on!"}')
+DOWN = ProviderUnreachable("down")
+
+
+class House:
+    """A model, a fallback with a tool of its own, and what becomes of their turns."""
+
+    def __init__(self, model: ScriptedProvider, fallback: ScriptedProvider) -> None:
+        self.model, self.fallback = model, fallback
+        self.dispatcher = ScriptedDispatcher()
+        clock = ManualClock()
+        links = [
+            Link(
+                "model",
+                model,
+                CircuitBreaker(clock=clock),
+                retries=Retries(attempts=1),
+                tools=lambda offered: offered.name != SENTENCE.name,
+            ),
+            Link(
+                "fallback", fallback, CircuitBreaker(clock=clock), tools=lambda offered: offered.name == SENTENCE.name
+            ),
+        ]
+        self.loop = AgenticLoop(FailoverProvider(links, clock), self.dispatcher)
+
+    async def take(self, turn: Turn = TURN) -> list[TurnEvent]:
+        """Take a turn to its end; nothing is left open by it."""
+        events = await collect(self.loop, turn)
+        assert self.model.open_streams == self.fallback.open_streams == 0
+        return events
+
+
+def switches(events: list[TurnEvent]) -> list[ProviderSwitched]:
+    """Return who took over."""
+    return [event for event in events if isinstance(event, ProviderSwitched)]
+
+
+async def test_when_the_model_is_down_the_fallback_acts_with_its_own_tool() -> None:
+    house = House(ScriptedProvider([DOWN]), ScriptedProvider(call(SAID), say("Turned on.")))
+
+    events = await house.take()
+
+    assert finished(events).stop_reason is StopReason.COMPLETED
+    assert spoken(events) == "Turned on."
+    assert switches(events) == [ProviderSwitched("fallback", "model: ProviderUnreachable")]
+    assert house.dispatcher.started == [SAID]
+    assert [request.tools for request in house.fallback.requests] == [(SENTENCE,)] * 2
+    assert [request.tools for request in house.model.requests] == [(LIGHT,)]
+
+
+async def test_a_model_that_fails_after_its_action_is_answered_for_and_the_action_is_not_repeated() -> None:
+    house = House(ScriptedProvider(call(ON), [DOWN]), ScriptedProvider(say("It is on.")))
+
+    events = await house.take()
+
+    assert spoken(events) == "It is on."
+    assert house.dispatcher.started == [ON]
+    assert house.fallback.requests[0].transcript[-1] == ToolResult("a", "light_on", '{"done":true}')
+
+
+async def test_when_all_fail_after_an_action_the_turn_says_what_was_done() -> None:
+    house = House(ScriptedProvider(call(ON), [DOWN]), ScriptedProvider([ProviderBusy("slow down", 90)]))
+
+    events = await house.take()
+
+    end = finished(events)
+    assert end.stop_reason is StopReason.PROVIDER_FAILED
+    assert isinstance(end.error, ProviderBusy)
+    assert [receipt.name for receipt in end.receipts] == ["light_on"]
+    assert end.text.startswith("Done: light_on.")
+    assert house.dispatcher.started == [ON]
+
+
+async def test_a_model_that_fails_after_its_first_words_is_not_answered_for() -> None:
+    house = House(ScriptedProvider([TextDelta("The light "), DOWN]), ScriptedProvider())
+
+    events = await house.take()
+
+    assert finished(events).stop_reason is StopReason.PROVIDER_FAILED
+    assert spoken(events).startswith("The light ")
+    assert not switches(events)
+
+
+@pytest.mark.parametrize("begun", [[], [TextDelta("It")]], ids=["before the first word", "after it"])
+async def test_the_deadline_of_the_turn_holds_whatever_the_links_may_take(begun: list[TextDelta]) -> None:
+    house = House(ScriptedProvider([*begun, never]), ScriptedProvider())
+
+    events = await house.take(Turn("Hi", limits=Limits(deadline=0.05)))
+
+    assert finished(events).stop_reason is StopReason.DEADLINE
+    assert not house.fallback.requests
+
+
+async def test_the_next_turn_begins_with_the_model_again() -> None:
+    house = House(ScriptedProvider([DOWN], say("I am back.")), ScriptedProvider(say("I am the fallback.")))
+
+    assert spoken(await house.take()) == "I am the fallback."
+    assert spoken(await house.take()) == "I am back."
