@@ -108,19 +108,24 @@ class AgenticLoop:
         instructions: str = "",
         limits: Limits | None = None,
     ) -> str:
-        """Return the whole answer of a turn.
-
-        Raises `MaxIterationsExceeded` at that bound and the `ProviderError` of a turn in
-        which nothing was done; a turn that did something says so instead.
-        """
+        """Return the whole answer of a turn; see `answer_of` for what it raises."""
         turn = Turn(user_text, tuple(chat_history), instructions, tuple(tools), limits=limits or Limits())
         async with aclosing(self.stream(turn)) as events:
             *_, end = [event async for event in events if isinstance(event, TurnFinished)]
-        if end.stop_reason is StopReason.MAX_ITERATIONS:
-            raise MaxIterationsExceeded(end.text)
-        if end.error is not None and not end.receipts:
-            raise end.error
-        return end.text
+        return answer_of(end)
+
+
+def answer_of(end: TurnFinished) -> str:
+    """Return the answer that a turn ended with, for callers who expect exceptions.
+
+    Raises `MaxIterationsExceeded` at that bound and the `ProviderError` of a turn in which
+    nothing was done; a turn that did something says so instead.
+    """
+    if end.stop_reason is StopReason.MAX_ITERATIONS:
+        raise MaxIterationsExceeded(end.text)
+    if end.error is not None and not end.receipts:
+        raise end.error
+    return end.text
 
 
 class _Drive:

@@ -1,0 +1,244 @@
+"""A conversation for plain Python: keeps what the loop does not, from one turn to the next.
+
+A thin shell around `AgenticLoop.stream`: history, usage, the question that is open, and
+the calls whose results the caller owes. Knows the loop, transcripts and toolboxes; decides
+nothing about a turn.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Self
+
+from .events import PendingApproval, Phase, PhaseEntered, PromptReplaced, TurnEvent, TurnFinished, UsageReported
+from .loop import AgenticLoop, answer_of
+from .messages import ToolCall, ToolResult, Transcript, Usage, UserMessage
+from .protocols import Hooks, LLMProvider, ResponseComposer
+from .toolbox import Toolbox, as_outcome
+from .transcript import NOT_STARTED, TranscriptRecorder, repair, synthetic_result
+from .turn import ApprovalAnswer, Approved, Denied, Limits, Turn
+
+type Decision = Approved | Denied
+
+
+class Session:
+    """Somebody talks with a model that has tools.
+
+    With `run_tools=False` the caller runs them: a turn ends at its `open_calls`, the caller
+    gives each one `add_result`, and `go_on` continues. One turn runs at a time; a new one
+    interrupts the one before.
+    """
+
+    def __init__(  # noqa: PLR0913 a conversation is set up once, and every option has its name
+        self,
+        provider: LLMProvider,
+        toolbox: Toolbox | None = None,
+        *,
+        instructions: str = "",
+        run_tools: bool = True,
+        hooks: Sequence[Hooks] = (),
+        limits: Limits | None = None,
+        composer: ResponseComposer | None = None,
+        history: Transcript = (),
+    ) -> None:
+        """Begin a conversation, or go on with the `history` of an earlier one."""
+        toolbox = toolbox or Toolbox()
+        self._loop = AgenticLoop(provider, toolbox, hooks=hooks, composer=composer)
+        self._tools = tuple(replace(one, client=not run_tools) for one in toolbox.definitions)
+        self._instructions = instructions
+        self._limits = limits or Limits()
+        self._live: _LiveTurn | None = None
+        self._owed: dict[str, ToolCall] = {}
+        self.history = repair(history)
+        """Everything that was said, called and answered, as the model gets it next time."""
+        self.usage = Usage()
+        """Tokens of all turns that are over."""
+        self.pending: PendingApproval | None = None
+        """What the last turn asked a yes for; see `answer`."""
+
+    async def __aenter__(self) -> Self:
+        """Leave no turn running at the end of the block."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Interrupt what still runs."""
+        await self.interrupt()
+
+    @property
+    def open_calls(self) -> tuple[ToolCall, ...]:
+        """The calls that wait for the caller's results, as the model wrote them."""
+        return tuple(self._owed.values())
+
+    def say(self, text: str) -> AsyncGenerator[TurnEvent]:
+        """Say something, and follow what comes of it. An interrupted turn just ends.
+
+        Raises ValueError while `open_calls` wait for results.
+        """
+        self._require_no_calls()
+        return self._take(text)
+
+    async def ask(self, text: str) -> str:
+        """Say something and return the whole answer; of an interrupted turn, nothing.
+
+        Also nothing when the turn ends with `open_calls` or something `pending`. Raises what
+        `AgenticLoop.run` raises.
+        """
+        async with aclosing(self.say(text)) as events:
+            ends = [event async for event in events if isinstance(event, TurnFinished)]
+        return answer_of(ends[-1]) if ends else ""
+
+    def answer(self, decision: Decision | Mapping[str, Decision], text: str | None = None) -> AsyncGenerator[TurnEvent]:
+        """Answer what is `pending`, for all of its calls or by call id, and follow the turn on.
+
+        `text` is what the person said, if anything. Raises ValueError when nothing is asked.
+        """
+        if (pending := self.pending) is None:
+            raise ValueError("Nothing waits for a yes.")
+        ids = [gated.call.id for gated in pending.calls]
+        decisions = decision if isinstance(decision, Mapping) else dict.fromkeys(ids, decision)
+        for call_id in decisions:
+            if call_id not in ids:
+                raise ValueError(f"No call {call_id!r} waits for a yes; waiting: {', '.join(ids)}.")
+        return self._take(text, ApprovalAnswer(pending, decisions))
+
+    def add_result(self, call_id: str, result: object, *, is_error: bool = False) -> None:
+        """Give the result of an open call: anything that `toolbox.as_outcome` takes.
+
+        Raises ValueError for a call that does not wait for one, and for a result that is not
+        JSON.
+        """
+        if call_id not in self._owed:
+            waiting = ", ".join(self._owed) or "none"
+            raise ValueError(f"No call {call_id!r} waits for a result; waiting: {waiting}.")
+        outcome = as_outcome(result)
+        failed = is_error or outcome.is_error
+        name = self._owed[call_id].name
+        self._add(ToolResult(call_id, name, outcome.content, is_error=failed, native=outcome.native))
+
+    def go_on(self) -> AsyncGenerator[TurnEvent]:
+        """Let the model read the results that were added, and follow the turn on.
+
+        Raises ValueError when there are none, when some are missing, or when it is a yes that
+        is waited for.
+        """
+        self._require_no_calls()
+        if self.pending is not None:
+            raise ValueError("A yes or a no is waited for: use answer.")
+        if not (self.history and isinstance(self.history[-1], ToolResult)):
+            raise ValueError("There are no results to go on from: say something first.")
+        return self._take(None)
+
+    async def interrupt(self) -> None:
+        """End the turn that runs, if one does, and leave open calls without a result.
+
+        May be called at any time and from any task; afterwards nothing runs any more, and the
+        conversation can go on.
+        """
+        if (live := self._live) is not None:
+            await live.stop()
+            self._conclude(live)
+        for call in self.open_calls:
+            self._add(synthetic_result(call, NOT_STARTED))
+
+    async def _take(self, text: str | None, approval: ApprovalAnswer | None = None) -> AsyncGenerator[TurnEvent]:
+        while self._live is not None:
+            await self.interrupt()
+        turn = Turn(text, self.history, self._instructions, self._tools, limits=self._limits, approval=approval)
+        self.pending = None
+        live = self._live = _LiveTurn(text, self._loop.stream(turn))
+        try:
+            while (event := await live.next()) is not None:
+                yield event
+        finally:
+            await live.stop()
+            self._conclude(live)
+
+    def _conclude(self, live: _LiveTurn) -> None:
+        """Keep what a turn leaves, once."""
+        if self._live is not live:
+            return
+        self._live = None
+        self.history += live.messages()
+        self.usage += live.usage
+        if (end := live.end) is not None:
+            self.pending = end.pending
+            self._owed = {call.id: call for call in end.client_calls}
+
+    def _add(self, result: ToolResult) -> None:
+        """Put the result of an open call in its place: those of a message keep the order of its calls."""
+        del self._owed[result.call_id]
+        whole = repair((*self.history, result))
+        self.history = tuple(one for one in whole if not (isinstance(one, ToolResult) and one.call_id in self._owed))
+
+    def _require_no_calls(self) -> None:
+        if self._owed:
+            missing = ", ".join(f"{call.id} ({call.name})" for call in self.open_calls)
+            raise ValueError(f"These calls have no result yet: {missing}. Use add_result, or interrupt.")
+
+
+class _LiveTurn:
+    """A turn under way, which another task may stop."""
+
+    def __init__(self, text: str | None, events: AsyncGenerator[TurnEvent]) -> None:
+        self.end: TurnFinished | None = None
+        self.usage = Usage()
+        self._words = text
+        self._accepted = False
+        self._events = events
+        self._recorder = TranscriptRecorder()
+        self._step: asyncio.Task[TurnEvent | None] | None = None
+        self._over = False
+        self._stopping = asyncio.Lock()
+
+    async def next(self) -> TurnEvent | None:
+        """Return the next event; None when the turn is over, by itself or because it was stopped."""
+        if self._over:
+            return None
+        # Every step is a task of its own, so that stopping it is not cancelling who listens.
+        step = self._step = asyncio.create_task(self._advance())
+        try:
+            await asyncio.wait({step})
+        except asyncio.CancelledError:
+            await self.stop()
+            raise
+        return None if step.cancelled() else step.result()
+
+    async def stop(self) -> None:
+        """End the turn; returns when nothing of it runs any more."""
+        self._over = True
+        async with self._stopping:
+            if self._step is not None and self._step.cancel():
+                await asyncio.wait({self._step})
+            await self._events.aclose()
+
+    def messages(self) -> Transcript:
+        """Return what the turn adds to a history.
+
+        Words that no hook has let pass yet are not kept, and neither is a turn in which the
+        model failed before anything was done: it can be asked again.
+        """
+        if not self._accepted:
+            return ()
+        messages = self._recorder.messages if self.end else self._recorder.interrupted()
+        if self.end and self.end.error and not any(isinstance(message, ToolResult) for message in messages):
+            return ()
+        return messages if self._words is None else (UserMessage(self._words), *messages)
+
+    async def _advance(self) -> TurnEvent | None:
+        event = await anext(self._events, None)
+        match event:
+            case None:
+                self._over = True
+            case PhaseEntered(Phase.RECEIVE_INPUT):
+                return event
+            case PromptReplaced(text):
+                self._words = text
+            case UsageReported(usage):
+                self.usage += usage
+            case TurnFinished():
+                self.end = event
+            case _:
+                self._recorder.add(event)
+        self._accepted = True
+        return event

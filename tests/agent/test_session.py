@@ -1,0 +1,565 @@
+"""A conversation of plain Python: history, manual mode, approvals, and interruption at any time."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing, suppress
+from typing import override
+
+import pytest
+
+from custom_components.chatterbox.agent.composition import PlainComposer
+from custom_components.chatterbox.agent.errors import MaxIterationsExceeded, ProviderUnreachable
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    StopReason,
+    TextDelta,
+    ToolCallReady,
+    ToolStarted,
+    TurnEvent,
+    TurnFinished,
+)
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    ToolCall,
+    ToolOutcome,
+    ToolResult,
+    Transcript,
+    Usage,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.protocols import Deny, Hooks, Rewrite
+from custom_components.chatterbox.agent.session import Session
+from custom_components.chatterbox.agent.toolbox import Toolbox, tool
+from custom_components.chatterbox.agent.turn import Approved, Denied, Limits
+from tests.agent.turns import assert_valid, calls, finished, let_others_go_on, results
+from tests.doubles import (
+    Gate,
+    Line,
+    ScriptedCensor,
+    ScriptedHooks,
+    ScriptedProvider,
+    asks_for,
+    call,
+    never,
+    say,
+)
+
+
+@tool(read_only=True)
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@tool
+async def wait() -> None:
+    """Wait for what does not come."""
+    await never()
+
+
+@tool
+def unlock(door: str) -> str:
+    """Unlock a door."""
+    return f"{door} is open"
+
+
+BOX = Toolbox([add, wait, unlock])
+SUM = ToolCall("1", "add", '{"a": 1, "b": 2}')
+UNLOCK = ToolCall("u", "unlock", '{"door": "front"}')
+WAIT = ToolCall("w", "wait", "{}")
+
+
+def session(
+    *script: list[Line], run_tools: bool = True, hooks: tuple[Hooks, ...] = ()
+) -> tuple[Session, ScriptedProvider]:
+    """Begin a conversation with a script."""
+    provider = ScriptedProvider(*script)
+    return Session(provider, BOX, run_tools=run_tools, hooks=hooks), provider
+
+
+async def listen(talk: Session, text: str) -> list[TurnEvent]:
+    """Say something and follow it to its end."""
+    async with aclosing(talk.say(text)) as events:
+        return [event async for event in events]
+
+
+async def nothing_runs(provider: ScriptedProvider) -> None:
+    """Check that all is quiet."""
+    assert provider.open_streams == 0
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_the_history_is_kept_from_turn_to_turn() -> None:
+    talk, provider = session(call(SUM), say("It is 3."), say("You are welcome."))
+
+    assert await talk.ask("What is 1 + 2?") == "It is 3."
+    assert await talk.ask("Thanks!") == "You are welcome."
+
+    assert talk.history == (
+        UserMessage("What is 1 + 2?"),
+        AssistantMessage(tool_calls=(ToolCall("1", "add", '{"a":1,"b":2}'),)),
+        ToolResult("1", "add", "3"),
+        AssistantMessage("It is 3."),
+        UserMessage("Thanks!"),
+        AssistantMessage("You are welcome."),
+    )
+    assert provider.requests[2].transcript == talk.history[:-1]
+    assert talk.usage == Usage(30, 15)
+    await nothing_runs(provider)
+
+
+async def test_a_turn_can_be_followed() -> None:
+    talk, _ = session(call(SUM), say("It is 3."))
+    events = await listen(talk, "What is 1 + 2?")
+    assert [one.name for one in calls(events)] == ["add"]
+    assert finished(events).text == "It is 3."
+
+
+async def test_a_conversation_goes_on_from_an_earlier_one() -> None:
+    history: Transcript = (UserMessage("Hi"), AssistantMessage(tool_calls=(SUM,)))
+    provider = ScriptedProvider(say("Hello again."))
+    talk = Session(provider, history=history, instructions="Be brief.")
+
+    await talk.ask("Still there?")
+
+    assert_valid(talk.history)
+    assert provider.requests[0].transcript == talk.history[:-1]
+    assert provider.requests[0].instructions == "Be brief."
+    assert provider.requests[0].tools == ()
+
+
+async def test_limits_and_the_composer_are_those_of_the_conversation() -> None:
+    class Brief(PlainComposer):
+        @override
+        def compose(self, *_: object) -> str:
+            return "Enough."
+
+    provider = ScriptedProvider(call(SUM))
+    talk = Session(provider, BOX, limits=Limits(max_iterations=1), composer=Brief())
+    with pytest.raises(MaxIterationsExceeded, match="Enough"):
+        await talk.ask("What is 1 + 2?")
+    assert_valid(talk.history)
+
+
+async def test_a_model_that_is_not_there_raises_and_leaves_the_history_alone() -> None:
+    gone = ProviderUnreachable("gone")
+    talk, _ = session([TextDelta("It"), gone], say("Hello."))
+
+    with pytest.raises(ProviderUnreachable) as raised:
+        await talk.ask("Hi")
+    assert raised.value is gone
+    assert talk.history == ()
+    assert await talk.ask("Hi") == "Hello."
+
+
+async def test_a_model_that_is_gone_after_a_tool_leaves_what_was_done() -> None:
+    talk, _ = session(call(UNLOCK), [ProviderUnreachable("gone")])
+    assert (await talk.ask("Open!")).startswith("Done: unlock.")
+    assert_valid(talk.history)
+    assert len(talk.history) == 4
+
+
+async def test_a_bug_escapes_and_the_conversation_can_go_on() -> None:
+    talk, provider = session([ToolCallReady(UNLOCK), KeyError("bug")], say("Hello."))
+    with pytest.raises(KeyError, match="bug"):
+        await talk.ask("Open!")
+    await nothing_runs(provider)
+    assert_valid(talk.history)
+    assert await talk.ask("Hi") == "Hello."
+
+
+# Hooks
+
+
+async def test_hooks_guard_the_tools_that_the_session_runs() -> None:
+    hook = ScriptedHooks(before=lambda _, __: Deny("Not today."), prompt=lambda text: Rewrite(text.upper()))
+    talk, provider = session(call(SUM), say("I may not."), hooks=(hook,))
+
+    await talk.ask("add!")
+
+    assert results_of(talk) == ["Not today."]
+    assert hook.prompts == ["add!"]
+    assert talk.history[0] == UserMessage("ADD!")
+    assert provider.requests[0].transcript == (UserMessage("ADD!"),)
+
+
+def results_of(talk: Session) -> list[str]:
+    """Return what the results in a history say."""
+    return [message.content for message in talk.history if isinstance(message, ToolResult)]
+
+
+async def test_words_that_a_hook_refuses_are_not_kept() -> None:
+    hook = ScriptedHooks(prompt=lambda text: Deny("No.") if "secret" in text else None)
+    talk, provider = session(say("Hello."), hooks=(hook,))
+
+    assert await talk.ask("The secret is 1234") == "No."
+    assert await talk.ask("Hi") == "Hello."
+
+    assert "1234" not in str(talk.history)
+    assert "1234" not in str(provider.requests[0])
+    assert_valid(talk.history)
+
+
+async def test_words_are_not_kept_before_a_hook_has_let_them_pass() -> None:
+    class Sleepy(Hooks):
+        @override
+        async def user_prompt_submit(self, text: str) -> None:
+            await never()
+
+    talk, provider = session(hooks=(Sleepy(),))
+    asking = asyncio.create_task(talk.ask("The secret is 1234"))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    await talk.interrupt()
+    assert await asking == ""
+    assert talk.history == ()
+    await nothing_runs(provider)
+
+
+# Manual mode
+
+
+async def test_in_manual_mode_the_caller_runs_the_tools() -> None:
+    talk, provider = session(call(SUM, UNLOCK, text="Wait."), say("3, and open."), run_tools=False)
+
+    events = await listen(talk, "Add and open!")
+    assert finished(events).stop_reason is StopReason.CLIENT_TOOLS
+    assert results(events) == []
+    assert [*talk.open_calls] == [SUM, UNLOCK]
+
+    talk.add_result("u", await BOX.run(UNLOCK))
+    assert [*talk.open_calls] == [SUM]
+    talk.add_result("1", 3)
+    async with aclosing(talk.go_on()) as rest:
+        end = finished([event async for event in rest])
+
+    assert end.text == "3, and open."
+    assert talk.history == (
+        UserMessage("Add and open!"),
+        AssistantMessage("Wait.", tool_calls=(SUM, UNLOCK)),
+        ToolResult("1", "add", "3"),
+        ToolResult("u", "unlock", "front is open"),
+        AssistantMessage("3, and open."),
+    )
+    assert provider.requests[1].transcript == talk.history[:-1]
+
+
+async def test_a_whole_answer_of_manual_mode_is_empty_until_there_are_results() -> None:
+    talk, _ = session(call(SUM), run_tools=False)
+    assert await talk.ask("What is 1 + 2?") == ""
+    assert [*talk.open_calls] == [SUM]
+
+
+@pytest.mark.parametrize(
+    ("result", "is_error", "recorded"),
+    [
+        ({"sum": 3}, False, ToolResult("1", "add", '{"sum":3}')),
+        ("three", False, ToolResult("1", "add", "three")),
+        (None, False, ToolResult("1", "add", "Done.")),
+        ("no calculator", True, ToolResult("1", "add", "no calculator", is_error=True)),
+        (ToolOutcome("broken", is_error=True), False, ToolResult("1", "add", "broken", is_error=True)),
+    ],
+)
+async def test_results_may_be_anything_that_tools_return(
+    result: object, recorded: ToolResult, *, is_error: bool
+) -> None:
+    talk, _ = session(call(SUM), run_tools=False)
+    await talk.ask("What is 1 + 2?")
+    talk.add_result("1", result, is_error=is_error)
+    assert talk.history[-1] == recorded
+
+
+async def test_a_result_that_nobody_waits_for_is_refused() -> None:
+    talk, _ = session(call(SUM, UNLOCK), run_tools=False)
+    with pytest.raises(ValueError, match=r"No call '1' waits for a result; waiting: none\."):
+        talk.add_result("1", 3)
+    await talk.ask("Go!")
+    with pytest.raises(ValueError, match=r"No call 'x' waits for a result; waiting: 1, u\."):
+        talk.add_result("x", 3)
+    talk.add_result("1", 3)
+    with pytest.raises(ValueError, match=r"No call '1' waits for a result; waiting: u\."):
+        talk.add_result("1", 3)
+
+
+async def test_a_result_that_is_not_json_is_refused_and_can_be_given_again() -> None:
+    talk, _ = session(call(SUM), run_tools=False)
+    await talk.ask("Go!")
+    with pytest.raises(ValueError, match="a object that is not JSON"):
+        talk.add_result("1", object())
+    talk.add_result("1", 3)
+    assert not talk.open_calls
+
+
+async def test_going_on_without_all_results_is_refused() -> None:
+    talk, _ = session(call(SUM, UNLOCK), run_tools=False)
+    with pytest.raises(ValueError, match="no results to go on from"):
+        talk.go_on()
+    await talk.ask("Go!")
+    talk.add_result("u", "open")
+    for step in (talk.go_on, lambda: talk.say("And?")):
+        with pytest.raises(ValueError, match=r"no result yet: 1 \(add\)\. Use add_result"):
+            step()
+
+
+async def test_results_that_arrive_while_new_words_are_said_are_read_with_them() -> None:
+    talk, provider = session(call(SUM), say("3. Yes?"), run_tools=False)
+    await talk.ask("Go!")
+    talk.add_result("1", 3)
+    assert await talk.ask("And listen!") == "3. Yes?"
+    assert provider.requests[1].transcript[-2:] == (ToolResult("1", "add", "3"), UserMessage("And listen!"))
+
+
+async def test_a_call_that_cannot_run_is_answered_in_manual_mode_too() -> None:
+    wrong = ToolCall("x", "unheard_of", "{}")
+    talk, provider = session(call(wrong, SUM), say("3."), run_tools=False)
+    await talk.ask("Go!")
+    assert [*talk.open_calls] == [SUM]
+    talk.add_result("1", 3)
+    async with aclosing(talk.go_on()) as events:
+        assert finished([event async for event in events]).text == "3."
+    assert_valid(provider.requests[1].transcript)
+
+
+async def test_prompt_and_speech_hooks_do_not_mind_manual_mode() -> None:
+    censor = ScriptedCensor(lambda text: Rewrite(text.upper()))
+    talk, _ = session(call(SUM), say("It is three."), run_tools=False, hooks=(ScriptedHooks(), censor))
+    await talk.ask("Go!")
+    talk.add_result("1", 3)
+    async with aclosing(talk.go_on()) as events:
+        assert finished([event async for event in events]).text == "IT IS THREE."
+
+
+# Approvals
+
+
+def waiting(talk: Session) -> list[str]:
+    """Return the tools that a yes is waited for."""
+    return [gated.call.name for gated in talk.pending.calls] if talk.pending else []
+
+
+async def test_a_question_is_answered_with_a_yes() -> None:
+    talk, provider = session(call(UNLOCK), say("It is open."), hooks=(asks_for("unlock"),))
+
+    assert await talk.ask("Open!") == ""
+    assert waiting(talk) == ["unlock"]
+    async with aclosing(talk.answer(Approved(), "Yes, do.")) as events:
+        end = finished([event async for event in events])
+
+    assert end.text == "It is open."
+    assert [receipt.content for receipt in end.receipts] == ["front is open"]
+    assert waiting(talk) == []
+    assert_valid(talk.history)
+    assert UserMessage("Yes, do.") in talk.history
+    await nothing_runs(provider)
+
+
+async def test_each_call_may_be_answered_for_itself() -> None:
+    back = ToolCall("b", "unlock", '{"door": "back"}')
+    talk, _ = session(call(UNLOCK, back), say("The back door."), hooks=(asks_for("unlock"),))
+    await talk.ask("Open both!")
+    async with aclosing(talk.answer({"u": Denied("Not that one."), "b": Approved()})) as events:
+        end = finished([event async for event in events])
+    assert [receipt.content for receipt in end.receipts] == ["back is open"]
+
+
+async def test_an_answer_to_nothing_is_refused() -> None:
+    talk, _ = session(call(UNLOCK), hooks=(asks_for("unlock"),))
+    with pytest.raises(ValueError, match="Nothing waits for a yes"):
+        talk.answer(Approved())
+    await talk.ask("Open!")
+    with pytest.raises(ValueError, match=r"No call 'x' waits for a yes; waiting: u\."):
+        talk.answer({"x": Approved()})
+    with pytest.raises(ValueError, match="use answer"):
+        talk.go_on()
+
+
+async def test_a_question_lapses_when_something_else_is_said() -> None:
+    talk, _ = session(call(UNLOCK), say("Fine."), hooks=(asks_for("unlock"),))
+    await talk.ask("Open!")
+    await talk.ask("Never mind")
+    assert waiting(talk) == []
+    assert_valid(talk.history)
+
+
+# Interruption
+
+
+async def test_interrupting_nothing_does_nothing() -> None:
+    talk, _ = session(say("Hello."))
+    await talk.interrupt()
+    await talk.interrupt()
+    assert await talk.ask("Hi") == "Hello."
+    await talk.interrupt()
+    assert len(talk.history) == 2
+
+
+async def test_a_turn_is_interrupted_from_another_task_and_the_conversation_goes_on() -> None:
+    talk, provider = session(
+        [TextDelta("Once upon "), never],
+        say("As I said."),
+    )
+    heard: list[TurnEvent] = []
+    told = asyncio.Event()
+
+    async def listener() -> None:
+        async with aclosing(talk.say("Tell me a story")) as events:
+            async for event in events:
+                heard.append(event)
+                if isinstance(event, TextDelta):
+                    told.set()
+
+    listening = asyncio.create_task(listener())
+    await told.wait()
+    await asyncio.gather(talk.interrupt(), talk.interrupt())
+
+    assert talk.history == (UserMessage("Tell me a story"), AssistantMessage("Once upon "))
+    await listening
+    assert not any(isinstance(event, TurnFinished) for event in heard)
+    await nothing_runs(provider)
+    assert await talk.ask("And?") == "As I said."
+    assert provider.requests[1].transcript == talk.history[:-1]
+
+
+async def test_a_turn_is_interrupted_between_two_events() -> None:
+    talk, provider = session(call(WAIT, SUM), say("Hello."))
+    seen: list[TurnEvent] = []
+    async with aclosing(talk.say("Go!")) as events:
+        async for event in events:
+            seen.append(event)
+            if isinstance(event, ToolStarted):
+                await talk.interrupt()
+                assert_valid(talk.history)
+    assert sum(isinstance(event, ToolStarted) for event in seen) == 1
+    await nothing_runs(provider)
+    assert await talk.ask("Hi") == "Hello."
+
+
+async def test_a_turn_that_nobody_follows_any_more_is_interrupted_by_the_next() -> None:
+    talk, provider = session([TextDelta("Once "), TextDelta("upon"), never], say("Hello."))
+    left = talk.say("Tell me a story")
+    async for event in left:
+        if isinstance(event, TextDelta):
+            break
+    assert await talk.ask("Hi") == "Hello."
+    assert talk.history[1] == AssistantMessage("Once ")
+    assert [event async for event in left] == []
+    await nothing_runs(provider)
+
+
+async def test_of_two_that_talk_at_once_the_later_is_heard() -> None:
+    gate = Gate()
+    talk, provider = session([gate, *say("To the first.")], say("To the second."), say("To the third."))
+    first = asyncio.create_task(talk.ask("First"))
+    await gate.reached.wait()
+    second, third = asyncio.create_task(talk.ask("Second")), asyncio.create_task(talk.ask("Third"))
+
+    answers = await asyncio.gather(first, second, third)
+
+    assert answers[0] == ""
+    assert sum(bool(answer) for answer in answers) == 1
+    assert_valid(talk.history)
+    await nothing_runs(provider)
+
+
+async def test_the_end_of_the_block_interrupts_what_runs() -> None:
+    talk, provider = session([never])
+    async with talk as same:
+        assert same is talk
+        asking = asyncio.create_task(talk.ask("Hi"))
+        await let_others_go_on()
+        assert provider.open_streams == 1
+    assert await asking == ""
+    await nothing_runs(provider)
+
+
+async def test_interrupting_leaves_open_calls_without_results() -> None:
+    third = ToolCall("2", "add", '{"a":2,"b":2}')
+    talk, provider = session(call(SUM, UNLOCK, third), say("Never mind."), run_tools=False)
+    await talk.ask("Go!")
+    talk.add_result("u", "open")
+
+    await talk.interrupt()
+
+    assert not talk.open_calls
+    assert_valid(talk.history)
+    assert results_of(talk) == [
+        "Not run: the turn was interrupted first.",
+        "open",
+        "Not run: the turn was interrupted first.",
+    ]
+    assert await talk.ask("Leave it") == "Never mind."
+    assert_valid(provider.requests[1].transcript)
+
+
+@pytest.mark.parametrize("who", ["tool", "hook"])
+async def test_a_turn_may_interrupt_itself(who: str) -> None:
+    talks: list[Session] = []
+
+    async def stop() -> None:
+        await talks[0].interrupt()
+
+    @tool
+    async def hang_up() -> None:
+        """Hang up."""
+        await stop()
+
+    class HangsUp(Hooks):
+        @override
+        async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:
+            await stop()
+
+    box = Toolbox([hang_up if who == "tool" else unlock])
+    asked = ToolCall("1", "hang_up", "{}") if who == "tool" else UNLOCK
+    provider = ScriptedProvider(call(asked), say("Hello."))
+    talk = Session(provider, box, hooks=[HangsUp()] if who == "hook" else [])
+    talks.append(talk)
+
+    assert await talk.ask("Bye") == ""
+    assert_valid(talk.history)
+    await let_others_go_on()  # who ends its own turn is the last to go
+    await nothing_runs(provider)
+    assert await talk.ask("Hi") == "Hello."
+
+
+SCENES: dict[str, Callable[[], tuple[Session, ScriptedProvider]]] = {
+    "tools": lambda: session(call(SUM, WAIT, text="One moment."), say("Hello.")),
+    "question": lambda: session(call(SUM, UNLOCK), say("Hello."), hooks=(asks_for("unlock"),)),
+    "manual": lambda: session(call(SUM, UNLOCK), say("Hello."), run_tools=False),
+    "words": lambda: session(
+        [TextDelta("a"), TextDelta("b"), CompletionResult(FinishReason.STOP, Usage(10, 5))], say("Hello.")
+    ),
+}
+
+
+@pytest.mark.parametrize("cancel", [False, True], ids=["interrupted", "cancelled"])
+@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
+async def test_a_conversation_survives_an_end_at_any_moment(
+    scene: Callable[[], tuple[Session, ScriptedProvider]], *, cancel: bool
+) -> None:
+    for moments in range(40):
+        talk, provider = scene()
+        asking = asyncio.create_task(talk.ask("Go!"))
+        for _ in range(moments):
+            await asyncio.sleep(0)
+        if cancel:
+            asking.cancel()
+            with suppress(asyncio.CancelledError):
+                await asking
+            await talk.interrupt()
+        else:
+            await talk.interrupt()
+            asking.cancel()  # what has not begun yet is no turn that could be interrupted
+            with suppress(asyncio.CancelledError):
+                await asking
+        assert_valid(talk.history)
+        await nothing_runs(provider)
+
+
+async def test_tokens_of_an_interrupted_turn_count() -> None:
+    talk, _ = session(call(WAIT, usage=Usage(100, 20)))
+    async with aclosing(talk.say("Go!")) as events:
+        async for event in events:
+            if isinstance(event, ToolStarted):
+                break
+    assert talk.usage == Usage(100, 20)
