@@ -151,13 +151,13 @@ class ModelService:
         finally:
             response.close()
 
-    async def get_text(self, path: str, what: str) -> str:
-        """Return the text at `GET path`; `what` names it for errors, as in "list of models".
+    async def get_text(self, path: str, what: str, query: Mapping[str, str] | None = None) -> str:
+        """Return the text at `GET path?query`; `what` names it for errors, as in "list of models".
 
         Raises a `ProviderError`; `ProviderReplyInvalid` when there is nothing at this address.
         """
         async with self._bounded():
-            response = await self._send("GET", path)
+            response = await self._send("GET", path, query=query)
             if response.status == HTTPStatus.NOT_FOUND:
                 response.close()
                 raise ProviderReplyInvalid(f"HTTP 404: the service has no {what} at this address")
@@ -210,9 +210,11 @@ class ModelService:
             if not trial.leave_out(response.status, error_body):
                 raise self._refusal(response, error_body)
 
-    async def _send(self, method: str, path: str, payload: JsonObject | None = None) -> aiohttp.ClientResponse:
+    async def _send(
+        self, method: str, path: str, payload: JsonObject | None = None, *, query: Mapping[str, str] | None = None
+    ) -> aiohttp.ClientResponse:
         root = self._access.root_of(self._access.base_url)
-        url, headers = (root / path).with_query(root.query), self._headers(root)
+        url, headers = (root / path).with_query(root.query).update_query(query or {}), self._headers(root)
         body = None if payload is None else payload_to_bytes(payload)
         try:
             try:
