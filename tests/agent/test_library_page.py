@@ -1,0 +1,107 @@
+"""The programs on the page about the library do what the page says."""
+
+import asyncio
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import custom_components
+from tests.servers.process import scripted_server
+from tests.servers.script import Script, ScriptedAnswer, ScriptedCall
+
+_REPOSITORY = Path(custom_components.__file__).parents[1]
+_PAGE = (_REPOSITORY / "docs/library.md").read_text(encoding="utf-8")
+_BLOCKS = re.findall(r"```python\n(.*?)```", _PAGE, re.DOTALL)
+_REFUSE_HOME_ASSISTANT = """
+import sys
+sys.modules.update(dict.fromkeys(["homeassistant", "voluptuous", "probatio", "custom_components"]))
+"""
+_THE_OTHERS = """
+async def others() -> None:
+    async with aiohttp.ClientSession() as http:
+        provider = OpenAIChatProvider(http, "http://localhost:11434/v1", "qwen3:8b")
+        async with Session(provider, Toolbox([temperature])) as session:
+            await follow(session)
+        await by_hand(provider)
+        await with_a_yes(provider)
+        async with Session(provider, Toolbox([temperature])) as session:
+            await change_of_mind(session)
+
+asyncio.run(others())
+"""
+
+
+def asks(room: str) -> ScriptedAnswer:
+    """Script a model that measures."""
+    return ScriptedAnswer(tool_calls=(ScriptedCall(name="temperature", arguments={"room": room}),))
+
+
+def says(text: str) -> ScriptedAnswer:
+    """Script a model that answers."""
+    return ScriptedAnswer(content=text)
+
+
+async def run(program: str, folder: Path, *answers: ScriptedAnswer) -> tuple[str, list[dict[str, object]]]:
+    """Run a program against a server with these answers; return what it printed, and the bodies it sent."""
+    script = Script(models=("qwen3:8b",), answers=answers, trial_answer=None)
+    async with scripted_server(script, folder) as server:
+        process = await asyncio.create_subprocess_exec(
+            *(
+                sys.executable,
+                "-c",
+                _REFUSE_HOME_ASSISTANT + program.replace("http://localhost:11434/v1", server.base_url),
+            ),
+            cwd=_REPOSITORY,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        async with asyncio.timeout(60):
+            printed, complaints = await process.communicate()
+        assert process.returncode == 0, complaints.decode()
+        return printed.decode(), [dict(request.body) for request in await server.requests()]
+
+
+def test_the_first_program_is_as_short_as_promised() -> None:
+    assert len([line for line in _BLOCKS[0].splitlines() if line.strip()]) <= 20
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_the_first_program_runs_as_it_stands_there(tmp_path: Path) -> None:
+    printed, bodies = await run(
+        _BLOCKS[0], tmp_path, asks("kitchen"), says("It is 21.5 degrees."), asks("attic"), says("There it is 17.")
+    )
+
+    assert printed.splitlines() == ["It is 21.5 degrees.", "There it is 17."]
+    assert "21.5" in str(bodies[1]["messages"])
+    assert "How warm is the kitchen?" in str(bodies[3]["messages"]), "the history is kept"
+    assert "Be brief." in str(bodies[3]["messages"])
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_the_other_programs_do_what_is_said_of_them(tmp_path: Path) -> None:
+    definitions = "".join(_BLOCKS).replace("asyncio.run(main())\n", "")
+
+    printed, bodies = await run(
+        definitions + _THE_OTHERS,
+        tmp_path,
+        *(asks("attic"), says("17 degrees.")),
+        *(asks("kitchen"), says("21.5 degrees.")),
+        *(asks("attic"), says("Only 17.")),
+        *(ScriptedAnswer(content="and then " * 500 + "The end.", piece_delay_seconds=0.3), says("It is 21.5 degrees.")),
+    )
+
+    assert printed.splitlines() == [
+        '[temperature {"room":"attic"}]',
+        "17 degrees.",
+        "",
+        'The model wants temperature {"room": "kitchen"}',
+        "21.5 degrees.",
+        "Nobody goes to the attic.",
+        "Only 17.",
+        "It is 21.5 degrees.",
+    ]
+    story = str(bodies[-1]["messages"])
+    assert "Tell me a very long story." in story
+    assert "The end." not in story
