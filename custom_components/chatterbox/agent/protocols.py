@@ -131,5 +131,5 @@ class Hooks(Protocol):
         return None
 
     async def pre_speech(self, text: str) -> Deny | Rewrite[str] | None:
-        """See a whole message before any of it is spoken. Costs its streaming."""
+        """See a whole message of the model before any of it is spoken. Costs its streaming."""
         return None
