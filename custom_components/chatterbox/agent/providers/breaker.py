@@ -157,9 +157,8 @@ class Permit:
 
     def __exit__(self, *_: object) -> None:
         """End the request, which somebody may have broken off."""
-        if not self._settled:
-            self._settled = True
-            self._breaker.release(self)
+        self._settled = True
+        self._breaker.release(self)
 
     def succeeded(self) -> None:
         """Tell that the service answered to the end."""

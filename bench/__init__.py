@@ -1,0 +1,1 @@
+"""Measurements of what people wait for; each module runs by itself."""
