@@ -2,6 +2,8 @@
 
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
+    Attachment,
+    FinishReason,
     JsonObject,
     ProviderItem,
     ToolCall,
@@ -11,6 +13,8 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.options import ModelOptions, ReasoningEffort
+
+from .dialect import Answer
 
 LIGHT: JsonObject = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 TURN_ON = ToolDefinition("turn_on", "Turns things on.", LIGHT)
@@ -45,3 +49,21 @@ def conversation(*items: ProviderItem) -> CompletionRequest:
 OPTIONS = ModelOptions(
     temperature=0.5, top_p=0.9, max_tokens=300, reasoning_effort=ReasoningEffort.LOW, extra={"custom": {"a": [1]}}
 )
+
+SHOWN = UserMessage(
+    "What is this?",
+    (
+        Attachment("image/png", b"\x89PNG", "door.png"),
+        Attachment("application/pdf", b"%PDF-1.7", "bill.pdf"),
+        Attachment("audio/wav", b"RIFF", "noise.wav"),
+    ),
+)
+
+ROUND_TRIP = Answer(
+    text=("One ", "moment."),
+    reasoning=("Two things ", "are wanted."),
+    calls=(ToolCall("call00001", "turn_on", '{"name":"hall"}'), ToolCall("call00002", "weather", "{}")),
+    finish=FinishReason.TOOL_CALLS,
+)
+ROUND_TRIP_RESULTS = {"turn_on": '{"done":true}', "weather": "sunny"}
+"""What the tools answer."""

@@ -19,7 +19,7 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     Usage,
 )
-from custom_components.chatterbox.agent.protocols import LLMProvider
+from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
 from custom_components.chatterbox.agent.providers.http_stream import ReplyReader, TimeLimits
 from custom_components.chatterbox.agent.providers.options import ModelOptions
 
@@ -93,13 +93,18 @@ class Dialect(Protocol):
         ...
 
     @property
+    def can_forbid_calls(self) -> bool:
+        """False where calls can only be forbidden by offering no tools."""
+        ...
+
+    @property
     def finish_reasons(self) -> frozenset[FinishReason]:
         """Those that the format can say."""
         ...
 
     @property
-    def refusal(self) -> Refusal | None:
-        """None where the service ignores what it does not know."""
+    def refusal(self) -> Refusal:
+        """How a service of this kind refuses a parameter."""
         ...
 
     def provider(
@@ -116,6 +121,10 @@ class Dialect(Protocol):
 
     def reader(self, transcript: Transcript) -> ReplyReader:
         """Return what reads one reply."""
+        ...
+
+    def payload(self, request: CompletionRequest) -> JsonObject:
+        """Return the payload of a request, as the format's own module writes it."""
         ...
 
     def render(self, answer: Answer) -> bytes:
@@ -154,12 +163,20 @@ class Dialect(Protocol):
         """Return what a payload says of the conversation, piece by piece, without system prompt and caching marks."""
         ...
 
-    def sent_items(self) -> tuple[ProviderItem, ...]:
-        """Return what a reply's `CompletionResult` may bring, and what must go back with it; empty for none."""
+    def items(self) -> tuple[ProviderItem, ...]:
+        """Return what a service may have sent to be kept, as in `expected_conversation`; empty for none."""
         ...
 
     def expected_conversation(self) -> JsonObject:
         """Return the payload of `conversation.CONVERSATION` as the documentation asks for it, by hand."""
+        ...
+
+    def expected_round_trip(self) -> list[JsonValue]:
+        """Return the history, by hand, once `conversation.ROUND_TRIP` was read and its calls have results."""
+        ...
+
+    def expected_attachments(self) -> JsonValue:
+        """Return how `conversation.SHOWN` stands at the end of the history, by hand."""
         ...
 
     def expected_options(self) -> JsonObject:

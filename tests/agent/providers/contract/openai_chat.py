@@ -16,11 +16,15 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     Usage,
 )
+from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider, OpenAIChatReply
 from custom_components.chatterbox.agent.providers.options import ModelOptions
+from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
 
 from .dialect import KEY, MODEL, Answer, Refusal
+
+SIGNED: JsonObject = {"type": "reasoning.encrypted", "data": "c2lnbmVk", "id": "r1", "index": 0}
 
 
 class OpenAIChatDialect:
@@ -31,6 +35,7 @@ class OpenAIChatDialect:
     completion_target = "/v1/chat/completions"
     models_target = "/v1/models"
     carries_call_ids = True
+    can_forbid_calls = True
     finish_reasons = frozenset(FinishReason) - {FinishReason.UNKNOWN}
     refusal = Refusal(
         ModelOptions(temperature=0.5, top_p=0.5),
@@ -53,6 +58,9 @@ class OpenAIChatDialect:
 
     def reader(self, transcript: Transcript) -> OpenAIChatReply:
         return OpenAIChatReply(transcript)
+
+    def payload(self, request: CompletionRequest) -> JsonObject:
+        return request_to_payload(request, MODEL)
 
     def render(self, answer: Answer) -> bytes:
         chunks = [_chunk(delta) for delta in _deltas(answer)]
@@ -101,8 +109,8 @@ class OpenAIChatDialect:
                 assert isinstance(messages, list)
                 return messages
 
-    def sent_items(self) -> tuple[ProviderItem, ...]:
-        return ()
+    def items(self) -> tuple[ProviderItem, ...]:
+        return (ProviderItem("openai_chat", {"reasoning_details": [SIGNED]}),)
 
     def expected_conversation(self) -> JsonObject:
         weather: JsonObject = {"name": "weather", "arguments": "{}"}
@@ -121,7 +129,12 @@ class OpenAIChatDialect:
             "messages": [
                 {"role": "system", "content": "Be brief."},
                 {"role": "user", "content": "Turn on the light, and what's the weather?"},
-                {"role": "assistant", "content": "One moment.", "tool_calls": calls},
+                {
+                    "role": "assistant",
+                    "content": "One moment.",
+                    "reasoning_details": [SIGNED],
+                    "tool_calls": calls,
+                },
                 {"role": "tool", "tool_call_id": "call00001", "content": '{"done":true}'},
                 {"role": "tool", "tool_call_id": "call00002", "content": "the weather is not known"},
                 {
@@ -141,6 +154,37 @@ class OpenAIChatDialect:
             "parallel_tool_calls": True,
             "stream": True,
             "stream_options": {"include_usage": True},
+        }
+
+    def expected_round_trip(self) -> list[JsonValue]:
+        hall: JsonObject = {"name": "turn_on", "arguments": '{"name":"hall"}'}
+        weather: JsonObject = {"name": "weather", "arguments": "{}"}
+        return [
+            {"role": "user", "content": "Hi"},
+            {
+                "role": "assistant",
+                "content": "One moment.",
+                "tool_calls": [
+                    {"id": "call00001", "type": "function", "function": hall},
+                    {"id": "call00002", "type": "function", "function": weather},
+                ],
+            },
+            {"role": "tool", "tool_call_id": "call00001", "content": '{"done":true}'},
+            {"role": "tool", "tool_call_id": "call00002", "content": "sunny"},
+        ]
+
+    def expected_attachments(self) -> JsonValue:
+        hidden = "was attached here. You cannot see it: say so if it matters.]"
+        pdf = f"[A file of type application/pdf named bill.pdf {hidden}"
+        noise = f"[A file of type audio/wav named noise.wav {hidden}"
+        return {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "What is this?"},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}},
+                {"type": "text", "text": pdf},
+                {"type": "text", "text": noise},
+            ],
         }
 
     def expected_options(self) -> JsonObject:

@@ -74,3 +74,24 @@ def reasoning_of(events: Sequence[ProviderEvent]) -> str:
 def calls_of(events: Sequence[ProviderEvent]) -> list[ToolCall]:
     """Return what was called."""
     return [event.call for event in events if isinstance(event, ToolCallReady)]
+
+
+def arrivals(dialect: Dialect, stream: bytes) -> list[tuple[int, ProviderEvent]]:
+    """Return each event of a stream with the number of bytes that are in when it comes."""
+    reader = dialect.reader(())
+    return [(place, event) for place in range(1, len(stream) + 1) for event in reader.feed(stream[place - 1 : place])]
+
+
+def until_first_words(dialect: Dialect, stream: bytes) -> bytes:
+    """Return the beginning of a stream, up to the end of the piece that brings its first words."""
+    return stream[: next(place for place, event in arrivals(dialect, stream) if isinstance(event, TextDelta))]
+
+
+def until_finished(dialect: Dialect, stream: bytes) -> bytes:
+    """Return the beginning of a stream, up to the byte at which the message is known to be whole."""
+    reader = dialect.reader(())
+    for place in range(len(stream)):
+        list(reader.feed(stream[place : place + 1]))
+        if reader.finished:
+            return stream[: place + 1]
+    raise AssertionError("the message never became whole")

@@ -14,7 +14,7 @@ from tests.servers.raw_http import raw_http_server
 
 from .dialect import Answer, Dialect
 from .dialects import DIALECTS
-from .service import answered, calls_of, collect, provider_of, read, reasoning_of, text_of
+from .service import answered, arrivals, calls_of, collect, provider_of, read, reasoning_of, text_of
 
 ON = ToolCall("call00001", "turn_on", '{"name":"Küche 💡","area":{"floor":[1,2]}}')
 OFF = ToolCall("call00002", "turn_off", '{"name":"hall","last":"marker"}')
@@ -162,12 +162,6 @@ def test_a_call_goes_out_before_the_next_one_is_written(dialect: Dialect) -> Non
     ready = [place for place, event in arrivals(dialect, stream) if isinstance(event, ToolCallReady)]
 
     assert ready[0] < stream.index(b"turn_off")
-
-
-def arrivals(dialect: Dialect, stream: bytes) -> list[tuple[int, ProviderEvent]]:
-    """Return each event with the number of bytes that were in when it came."""
-    reader = dialect.reader(())
-    return [(place, event) for place in range(len(stream)) for event in reader.feed(stream[place : place + 1])]
 
 
 def test_ids_are_kept_apart_from_those_of_the_conversation(dialect: Dialect) -> None:

@@ -1,0 +1,357 @@
+"""Every way in which a service fails is one of our errors, ends in time, leaves nothing behind and tells no secret."""
+
+import asyncio
+import json
+import logging
+from contextlib import aclosing
+from dataclasses import replace
+
+import aiohttp
+import pytest
+
+from custom_components.chatterbox.agent.errors import (
+    ModelNotFound,
+    ProviderBusy,
+    ProviderError,
+    ProviderRejectedKey,
+    ProviderRejectedRequest,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
+from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
+from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, JsonValue, ToolCall
+from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
+from custom_components.chatterbox.agent.providers.options import ModelOptions
+from tests.servers.raw_http import Ending, RawReply, head, raw_http_server, reply
+
+from .dialect import KEY, MODEL, Answer, Dialect, ModelProvider
+from .service import HELLO, HI, IMPATIENT, answered, collect, provider_of, refused, streamed, text_of, until_finished, until_first_words
+
+LONG = Answer(text=("first ", "second ", "third"))
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind"),
+    [
+        (400, "nonsense", ProviderRejectedRequest),
+        (401, f"wrong key {KEY}", ProviderRejectedKey),
+        (403, "not you", ProviderRejectedKey),
+        (404, f"model '{MODEL}' not found", ModelNotFound),
+        (404, "no such page", ProviderReplyInvalid),
+        (408, "too slow", ProviderUnreachable),
+        (413, "too much", ProviderRejectedRequest),
+        (429, "slow down", ProviderBusy),
+        (500, "boom", ProviderUnreachable),
+        (502, "bad gateway", ProviderUnreachable),
+        (503, "loading", ProviderBusy),
+        (529, "overloaded", ProviderBusy),
+    ],
+)
+async def test_refusals(
+    dialect: Dialect, status: int, message: str, kind: type[ProviderError], session: aiohttp.ClientSession
+) -> None:
+    async with raw_http_server(refused(dialect, status, message)) as server:
+        provider = provider_of(dialect, server, session)
+        for attempt in (lambda: collect(provider), provider.check):
+            with pytest.raises(ProviderError, match=f"HTTP {status}") as caught:
+                await attempt()
+            assert type(caught.value) is kind
+            assert message.replace(KEY, "…") in str(caught.value)
+            assert KEY not in str(caught.value)
+
+    assert len(server.requests) == 2
+
+
+async def test_how_long_to_wait(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(refused(dialect, 429, headers={"Retry-After": "7"})) as server:
+        with pytest.raises(ProviderBusy) as caught:
+            await collect(provider_of(dialect, server, session))
+
+    assert caught.value.retry_after == 7.0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        reply(b"<html>Welcome</html>", "text/html"),
+        reply(b"Welcome", "text/plain"),
+        reply(b"{nonsense"),
+        reply(b'{"status":"ok"}'),
+        reply(b"null"),
+        reply(b""),
+        reply(b"", status=301, headers={"Location": "https://elsewhere"}),
+        reply(b"no gzip", headers={"Content-Encoding": "gzip"}),
+        RawReply([b"SSH-2.0-OpenSSH_9.9\r\n"]),
+    ],
+    ids=["page", "text", "no JSON", "other JSON", "null", "nothing", "redirect", "no gzip", "no HTTP"],
+)
+async def test_what_is_no_service_of_this_kind(
+    dialect: Dialect, answer: RawReply, session: aiohttp.ClientSession
+) -> None:
+    async with raw_http_server(answer) as server:
+        provider = provider_of(dialect, server, session)
+        for attempt in (lambda: collect(provider), provider.list_models):
+            with pytest.raises(ProviderReplyInvalid):
+                await attempt()
+
+
+async def test_nonsense_in_a_stream(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    stream = dialect.render(LONG).replace(b'"second ', b'second "')
+    assert stream != dialect.render(LONG)
+
+    async with raw_http_server(streamed(dialect, [stream])) as server:
+        with pytest.raises(ProviderReplyInvalid):
+            await collect(provider_of(dialect, server, session))
+
+
+@pytest.mark.parametrize("when", ["at once", "amid the answer"])
+async def test_a_failure_reported_in_the_stream(dialect: Dialect, when: str, session: aiohttp.ClientSession) -> None:
+    pieces = [
+        until_first_words(dialect, dialect.render(LONG)) if when == "amid the answer" else b"",
+        dialect.render_failure(f"out of memory, {KEY}"),
+    ]
+
+    async with raw_http_server(streamed(dialect, pieces)) as server:
+        with pytest.raises(ProviderError, match="out of memory, …"):
+            await collect(provider_of(dialect, server, session))
+
+
+@pytest.mark.parametrize("ending", [Ending.KEEP, Ending.CLOSE, Ending.RESET])
+async def test_a_stream_that_is_cut(dialect: Dialect, ending: Ending, session: aiohttp.ClientSession) -> None:
+    answer = Answer(("Wait.",), calls=(ToolCall("call00001", "on", '{"x":1}'),), finish=FinishReason.TOOL_CALLS)
+    stream = dialect.render(answer)
+    whole = dialect.finished_after(stream)
+    cuts = [*range(0, whole, 23), whole - 1]
+
+    async with raw_http_server(*(streamed(dialect, [stream[:cut]], ending) for cut in cuts)) as server:
+        provider = provider_of(dialect, server, session)
+        for _ in cuts:
+            with pytest.raises((ProviderReplyInvalid, ProviderUnreachable)):
+                await collect(provider)
+
+    if ending is not Ending.RESET:
+        assert len(server.requests) == len(cuts)
+
+
+@pytest.mark.parametrize("ending", [Ending.KEEP, Ending.CLOSE, Ending.WAIT])
+async def test_once_the_message_is_whole_nothing_can_go_wrong(
+    dialect: Dialect, ending: Ending, session: aiohttp.ClientSession
+) -> None:
+    stream = until_finished(dialect, dialect.render(HELLO))
+
+    async with raw_http_server(streamed(dialect, [stream], ending)) as server:
+        *events, last = await collect(provider_of(dialect, server, session, limits=IMPATIENT))
+
+    assert text_of(events) == "Hello"
+    assert isinstance(last, CompletionResult)
+
+
+async def test_one_connection_serves_all_inferences_of_a_turn(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(answered(dialect, HELLO)) as server:
+        provider = provider_of(dialect, server, session)
+        for _ in range(3):
+            await collect(provider)
+
+    assert (len(server.requests), server.connections) == (3, 1)
+
+
+@pytest.mark.parametrize("ending", [Ending.CLOSE, Ending.RESET])
+async def test_a_connection_that_the_server_has_given_up_is_no_failure(
+    dialect: Dialect, ending: Ending, session: aiohttp.ClientSession
+) -> None:
+    hello = answered(dialect, HELLO)
+
+    async with raw_http_server(hello, RawReply([], ending), hello) as server:
+        provider = provider_of(dialect, server, session)
+        for _ in range(2):
+            assert text_of(await collect(provider)) == "Hello"
+
+    assert len(server.requests) == 3
+
+
+async def test_nobody_there(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(answered(dialect, HELLO)) as server:
+        pass
+    provider = provider_of(dialect, server, session)
+
+    for attempt in (lambda: collect(provider), provider.check, provider.list_models):
+        with pytest.raises(ProviderUnreachable, match="no connection to the service: "):
+            await attempt()
+
+
+async def test_words_arrive_while_the_service_still_writes(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    stream = dialect.render(LONG)
+    beginning = len(until_first_words(dialect, stream))
+    rest = asyncio.Event()
+    held = replace(streamed(dialect, [stream[:beginning], stream[beginning:]], Ending.CLOSE), last_at=rest)
+
+    async with raw_http_server(held) as server, aclosing(provider_of(dialect, server, session).stream(HI)) as events:
+        assert await anext(events) == TextDelta("first ")
+        rest.set()
+        assert text_of([event async for event in events]) == "second third"
+
+
+@pytest.mark.parametrize("when", ["no answer", "half a head", "half a stream"])
+async def test_a_service_that_falls_silent_is_left(dialect: Dialect, when: str, session: aiohttp.ClientSession) -> None:
+    silence = {
+        "no answer": RawReply([], Ending.WAIT),
+        "half a head": RawReply([b"HTTP/1.1 200 OK\r\n"], Ending.WAIT),
+        "half a stream": streamed(dialect, [until_first_words(dialect, dialect.render(LONG))], Ending.WAIT),
+    }
+
+    async with raw_http_server(silence[when]) as server:
+        with pytest.raises(ProviderUnreachable, match="in time"):
+            await collect(provider_of(dialect, server, session, limits=IMPATIENT))
+        await server.left.wait()
+
+
+async def test_a_service_that_never_ends_its_list_of_models_is_left(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    endless = RawReply([head(200, {"Content-Type": "application/json"}), b" "], Ending.REPEAT)
+
+    async with raw_http_server(endless) as server:
+        with pytest.raises(ProviderUnreachable, match="in time"):
+            await provider_of(dialect, server, session, limits=TimeLimits(connect=0.1, between_bytes=0.2)).list_models()
+        await server.left.wait()
+
+
+async def test_leaving_early_closes_the_connection(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    beginning = until_first_words(dialect, dialect.render(LONG))
+
+    async with raw_http_server(streamed(dialect, [beginning], Ending.WAIT)) as server:
+        events = provider_of(dialect, server, session).stream(HI)
+        assert await anext(events) == TextDelta("first ")
+        await events.aclose()
+        await server.left.wait()
+
+
+@pytest.mark.parametrize("when", ["before the first word", "amid the answer"])
+async def test_cancelling_closes_the_connection_and_leaves_no_task(
+    dialect: Dialect, when: str, session: aiohttp.ClientSession
+) -> None:
+    begun = when == "amid the answer"
+    beginning = until_first_words(dialect, dialect.render(LONG)) if begun else b""
+    heard = asyncio.Event()
+
+    async def follow(provider: ModelProvider) -> None:
+        async with aclosing(provider.stream(HI)) as events:
+            async for _ in events:
+                heard.set()
+
+    before = asyncio.all_tasks()
+    async with raw_http_server(streamed(dialect, [beginning], Ending.WAIT)) as server:
+        following = asyncio.create_task(follow(provider_of(dialect, server, session)))
+        await server.arrived.wait()
+        if begun:
+            await heard.wait()
+        following.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await following
+        await server.left.wait()
+
+    assert asyncio.all_tasks() == before
+
+
+async def test_a_refused_parameter_is_left_out_from_then_on(
+    dialect: Dialect, caplog: pytest.LogCaptureFixture, session: aiohttp.ClientSession
+) -> None:
+    refusal = dialect.refusal
+    hello = answered(dialect, HELLO)
+
+    async with raw_http_server(reply(refusal.body, status=400), hello) as server:
+        provider = provider_of(dialect, server, session, options=refusal.options)
+        for _ in range(2):
+            assert text_of(await collect(provider)) == "Hello"
+
+    first, second, third = (json.loads(request.body) for request in server.requests)
+    assert has(first, refusal.path)
+    assert not has(second, refusal.path)
+    assert second == third
+    told = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert told == [f"{MODEL} refuses the parameter {'.'.join(refusal.path)}; it is left out from now on"]
+
+
+def has(payload: JsonValue, path: tuple[str, ...]) -> bool:
+    """Tell whether there is something at `path`."""
+    for name in path:
+        if not isinstance(payload, dict) or name not in payload:
+            return False
+        payload = payload[name]
+    return True
+
+
+async def test_a_check_that_succeeds_leaves_at_the_first_word(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    beginning = until_first_words(dialect, dialect.render(LONG))
+
+    async with raw_http_server(streamed(dialect, [beginning], Ending.WAIT)) as server:
+        await provider_of(dialect, server, session).check()
+        await server.left.wait()
+
+    payload: JsonObject = json.loads(server.requests[0].body)
+    assert server.requests[0].target == dialect.completion_target
+    assert len(dialect.history(payload)) == 1
+    assert "tools" not in payload
+
+
+async def test_models_are_listed(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    models = reply(dialect.model_list(["small-1", "Large", "small-1", "medium"]))
+
+    async with raw_http_server(models) as server:
+        assert await provider_of(dialect, server, session).list_models() == ["Large", "medium", "small-1"]
+
+    assert (server.requests[0].method, server.requests[0].target) == ("GET", dialect.models_target)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [(401, ProviderRejectedKey), (404, ProviderReplyInvalid), (503, ProviderBusy)]
+)
+async def test_no_list_of_models(
+    dialect: Dialect, status: int, kind: type[ProviderError], session: aiohttp.ClientSession
+) -> None:
+    async with raw_http_server(refused(dialect, status)) as server:
+        with pytest.raises(kind, match=f"HTTP {status}"):
+            await provider_of(dialect, server, session).list_models()
+
+
+@pytest.mark.parametrize("key", [KEY, f" {KEY}\n"])
+async def test_the_key_stands_in_its_header_and_nowhere_else(
+    dialect: Dialect, key: str, session: aiohttp.ClientSession
+) -> None:
+    name, value = dialect.key_header()
+
+    async with raw_http_server(answered(dialect, HELLO)) as server:
+        provider = provider_of(dialect, server, session, key=key)
+        await collect(provider)
+
+    [request] = server.requests
+    assert request.headers.pop(name) == value
+    assert KEY not in f"{request}{provider!r}"
+
+
+@pytest.mark.parametrize("key", [None, "", " "])
+async def test_without_a_key_none_is_sent(dialect: Dialect, key: str | None, session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(answered(dialect, HELLO)) as server:
+        await collect(provider_of(dialect, server, session, key=key))
+
+    assert dialect.key_header()[0] not in server.requests[0].headers
+
+
+@pytest.mark.parametrize(
+    ("base_url", "key", "kind"),
+    [
+        ("http://user:pass@127.0.0.1:1", KEY, ProviderRejectedKey),
+        ("http://127.0.0.1:1", "two\nlines", ProviderRejectedKey),
+        ("127.0.0.1:1", None, ProviderUnreachable),
+    ],
+)
+async def test_what_cannot_be_sent_is_a_clear_error_of_the_first_call(
+    dialect: Dialect, base_url: str, key: str | None, kind: type[ProviderError], session: aiohttp.ClientSession
+) -> None:
+    provider = dialect.provider(session, base_url, options=ModelOptions(), limits=TimeLimits(), key=key)
+
+    for attempt in (lambda: collect(provider), provider.list_models, provider.check):
+        with pytest.raises(kind) as caught:
+            await attempt()
+        assert "pass" not in str(caught.value).replace("password", "")
+    assert "pass" not in repr(provider)
