@@ -37,6 +37,9 @@ from .sendable import sendable_call_id, sendable_name
 FORMAT: Final = "anthropic_messages"
 """Name of the format in provider items."""
 
+ATTACHMENTS: Final = IMAGE_TYPES | {PDF}
+"""MIME types that the format can carry."""
+
 _CALL_ID: Final = "[A-Za-z0-9_-]+"
 _CACHE_HERE: Final[JsonObject] = {"cache_control": {"type": "ephemeral"}}
 _REFUSED_AT_THE_TOP: Final = frozenset({"allOf", "anyOf", "oneOf"})
@@ -48,8 +51,10 @@ _ASSISTANT_BEGAN: Final = "(The assistant begins.)"
 """Before a conversation that the assistant opened: the first message has to be the user's."""
 
 
-def request_to_payload(request: CompletionRequest, model: str, max_tokens: int) -> JsonObject:
-    """Return the body of `POST /messages`.
+def request_to_payload(
+    request: CompletionRequest, model: str, max_tokens: int, shown: frozenset[str] = ATTACHMENTS
+) -> JsonObject:
+    """Return the body of `POST /messages`. `shown` are the MIME types of attachments that can be shown.
 
     It has at most four cache breakpoints, the most there may be: after the tools, after the
     instructions, and after the last two user messages, so that the next request finds the
@@ -60,7 +65,7 @@ def request_to_payload(request: CompletionRequest, model: str, max_tokens: int) 
         payload["tools"] = tools
     if request.instructions.strip():
         payload["system"] = [{"type": "text", "text": request.instructions, **_CACHE_HERE}]
-    payload["messages"] = _messages(request)
+    payload["messages"] = _messages(request, shown)
     if (choice := _tool_choice(request)) is not None:
         payload["tool_choice"] = choice
     payload["stream"] = True
@@ -107,13 +112,13 @@ def _tool_choice(request: CompletionRequest) -> JsonValue:
             assert_never(choice)
 
 
-def _messages(request: CompletionRequest) -> list[JsonValue]:
+def _messages(request: CompletionRequest, shown: frozenset[str]) -> list[JsonValue]:
     """Return the messages, user and assistant in turn, beginning with the user."""
     turns: list[tuple[str, list[JsonObject]]] = []
     this_turn = _begin_of_turn(request.transcript)
     for number, message in enumerate(request.transcript):
         role = "assistant" if isinstance(message, AssistantMessage) else "user"
-        blocks = list(_blocks(message, carry=number > this_turn))
+        blocks = list(_blocks(message, shown, carry=number > this_turn))
         if blocks and turns and turns[-1][0] == role:
             turns[-1][1].extend(blocks)
         elif blocks:
@@ -134,10 +139,11 @@ def _begin_of_turn(transcript: Transcript) -> int:
     return max((number for number, message in enumerate(transcript) if isinstance(message, UserMessage)), default=-1)
 
 
-def _blocks(message: Message, *, carry: bool) -> Iterator[JsonObject]:
+def _blocks(message: Message, shown: frozenset[str], *, carry: bool) -> Iterator[JsonObject]:
     match message:
         case UserMessage(text, attachments):
-            yield from map(_attachment, attachments)
+            for attachment in attachments:
+                yield _attachment(attachment, shown)
             if text.strip():
                 yield _text(text)
             elif not attachments:
@@ -202,10 +208,10 @@ def _input(arguments: str) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 
-def _attachment(attachment: Attachment) -> JsonObject:
+def _attachment(attachment: Attachment, shown: frozenset[str]) -> JsonObject:
     """Write a picture or a PDF; in place of anything else stands a note."""
     mime_type = attachment.mime_type.lower().replace("image/jpg", "image/jpeg")
-    if mime_type not in IMAGE_TYPES | {PDF}:
+    if mime_type not in shown & ATTACHMENTS:
         return _text(attachment_note(attachment))
     source: JsonObject = {"type": "base64", "media_type": mime_type, "data": base64_data(attachment)}
     if mime_type != PDF:

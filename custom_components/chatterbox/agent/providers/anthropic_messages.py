@@ -1,0 +1,150 @@
+"""The `LLMProvider` for any server that speaks the Messages format, Anthropic's own first of all.
+
+Knows which paths that interface has, who asks by which header, and what a person's wishes are
+called there; the format stands in `wire/anthropic_messages.py` and `..._reply.py`, connections
+and failures in `http_stream.py`, refusals in `anthropic_refusals.py`. Must not know who asks.
+"""
+
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from typing import Final, override
+
+import aiohttp
+
+from ..events import ProviderEvent
+from ..messages import JsonObject, Transcript, UserMessage
+from ..protocols import CompletionRequest
+from ..wire.anthropic_messages import request_to_payload
+from ..wire.anthropic_messages_reply import ReplyReader as MessageReader
+from ..wire.anthropic_messages_schema import parse_event
+from ..wire.openai_chat_schema import parse_model_list
+from ..wire.sse import SSEDecoder
+from .anthropic_refusals import AnthropicRefusals
+from .http_stream import DEFAULT_LIMITS, Access, FailureReported, ModelService, ReplyReader, TimeLimits
+from .options import DEFAULT_OPTIONS, ModelOptions, ReasoningEffort, lay_over
+from .profiles import ANTHROPIC, ServerProfile
+
+MAX_TOKENS: Final = 8192
+"""Of an answer, where nobody said: the format has no default. Thinking counts, and long thinking gets more."""
+MAX_TOKENS_OF_LONG_THINKING: Final = 32_000
+
+_VERSION: Final = "2023-06-01"
+"""The one version of the format; what is new since then came without another."""
+_MOST_MODELS: Final = "1000"
+"""Models on one page of their list; otherwise there are twenty."""
+_REQUIRED: Final = frozenset({"model", "max_tokens", "messages", "system", "tools", "stream"})
+"""Fields without which a request would mean something else, or nothing."""
+
+_EFFORTS: Final[Mapping[ReasoningEffort, JsonObject]] = {
+    ReasoningEffort.NONE: {"thinking": {"type": "disabled"}},
+    **{
+        effort: {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
+        for effort in ReasoningEffort
+        if effort not in {ReasoningEffort.NONE, ReasoningEffort.MINIMAL}
+    },
+    ReasoningEffort.MINIMAL: {"thinking": {"type": "adaptive"}, "output_config": {"effort": ReasoningEffort.LOW}},
+}
+_LONG_THINKING: Final = frozenset({ReasoningEffort.HIGH, ReasoningEffort.XHIGH, ReasoningEffort.MAX})
+
+
+class AnthropicMessagesProvider:
+    """One model of one server. Safe to use for several turns at the same time."""
+
+    def __init__(  # noqa: PLR0913  # where, what, who, how long and how: all that a provider is made of
+        self,
+        session: aiohttp.ClientSession,
+        base_url: str,
+        model: str,
+        api_key: str | None = None,
+        limits: TimeLimits = DEFAULT_LIMITS,
+        *,
+        options: ModelOptions = DEFAULT_OPTIONS,
+        profile: ServerProfile = ANTHROPIC,
+    ) -> None:
+        """Open nothing yet; a wrong address or key shows as a `ProviderError` of the first call.
+
+        `session` is the caller's and stays open. `base_url` is read by `api_root`.
+        """
+        self._model = model
+        self._options = options
+        self._shown = profile.attachments
+        access = Access(
+            base_url, api_key or "", key_header="x-api-key", key_prefix="", headers={"anthropic-version": _VERSION}
+        )
+        self._service = ModelService(session, access, AnthropicRefusals(model, _REQUIRED), limits)
+
+    @override
+    def __repr__(self) -> str:
+        """Name the model, and neither key nor address: addresses may hold passwords."""
+        return f"{type(self).__name__}(model={self._model!r})"
+
+    def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        """Run one inference; see `LLMProvider.stream`."""
+        payload = request_to_payload(request, self._model, self._max_tokens(), self._shown) | self._wishes()
+        payload = lay_over(payload, self._options.extra)
+        return self._service.stream("messages", payload, AnthropicMessagesReply(request.transcript))
+
+    def _max_tokens(self) -> int:
+        if self._options.max_tokens is not None:
+            return self._options.max_tokens
+        return MAX_TOKENS_OF_LONG_THINKING if self._options.reasoning_effort in _LONG_THINKING else MAX_TOKENS
+
+    def _wishes(self) -> JsonObject:
+        options = self._options
+        wishes: JsonObject = {"temperature": options.temperature, "top_p": options.top_p}
+        if options.reasoning_effort is not None:
+            wishes |= _EFFORTS[options.reasoning_effort]
+        return {name: value for name, value in wishes.items() if value is not None}
+
+    async def list_models(self) -> list[str]:
+        """Return the names of the models that the server offers, sorted.
+
+        Raises a `ProviderError`; `ProviderReplyInvalid` when there is no such list at this address.
+        """
+        listed = await self._service.get_text("models", "list of models", {"limit": _MOST_MODELS})
+        return parse_model_list(listed)
+
+    async def check(self) -> None:
+        """Make sure that the model answers, at this address and with this key.
+
+        Asks for a real answer and leaves at its first word, so that the model is known to be
+        there and to take what it is asked. Raises the `ProviderError` that a turn would get.
+        """
+        request = CompletionRequest(instructions="", transcript=(UserMessage("Hi"),))
+        await self._service.await_first(self.stream(request))
+
+
+class AnthropicMessagesReply(ReplyReader):
+    """Reads one reply: the events of a stream, or a whole message."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        """Keep the ids of new calls apart from those of `transcript`."""
+        self._decoder = SSEDecoder()
+        self._reader = MessageReader(transcript)
+
+    @property
+    @override
+    def finished(self) -> bool:
+        return self._reader.finished
+
+    @property
+    @override
+    def done(self) -> bool:
+        return self._reader.done
+
+    @override
+    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
+        for event in self._decoder.feed(chunk):
+            data = event.data.strip()
+            if data and not self.done:
+                yield from self.read_whole(data)
+
+    @override
+    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
+        event = parse_event(text)
+        if event.error is not None:
+            raise FailureReported(event.error)
+        yield from self._reader.read(event)
+
+    @override
+    def end(self) -> Iterator[ProviderEvent]:
+        return self._reader.end()

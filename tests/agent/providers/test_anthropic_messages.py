@@ -1,0 +1,232 @@
+"""What is special about the Messages provider, against real connections; the rest is in the contract of providers."""
+
+import json
+import logging
+from contextlib import aclosing
+
+import aiohttp
+import pytest
+
+from custom_components.chatterbox.agent.errors import (
+    ProviderBusy,
+    ProviderError,
+    ProviderRejectedRequest,
+    ProviderUnreachable,
+)
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    ProviderEvent,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+)
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    Attachment,
+    FinishReason,
+    JsonObject,
+    ProviderItem,
+    ToolCall,
+    ToolChoiceMode,
+    ToolDefinition,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
+from custom_components.chatterbox.agent.providers.anthropic_messages import AnthropicMessagesProvider
+from custom_components.chatterbox.agent.providers.options import ModelOptions, ReasoningEffort
+from custom_components.chatterbox.agent.providers.profiles import LLAMA_CPP
+from tests.servers.raw_http import RawHTTPServer, RawReply, event_stream, raw_http_server, reply
+
+REQUEST = CompletionRequest("Be brief.", (UserMessage("Hi"),))
+SIGNED: JsonObject = {"type": "thinking", "thinking": "hm", "signature": "Eqo="}
+
+
+def event(**fields: object) -> bytes:
+    return f"data: {json.dumps(fields)}\n\n".encode()
+
+
+HELLO = event(type="content_block_delta", index=0, delta={"type": "text_delta", "text": "Hello"})
+STOP = event(type="message_delta", delta={"stop_reason": "end_turn"}) + event(type="message_stop")
+ANSWER = event_stream([HELLO, STOP])
+SAID = [TextDelta("Hello"), CompletionResult(FinishReason.STOP)]
+
+
+def provider_of(
+    server: RawHTTPServer, session: aiohttp.ClientSession, options: ModelOptions | None = None
+) -> AnthropicMessagesProvider:
+    base_url = f"http://127.0.0.1:{server.port}"
+    return AnthropicMessagesProvider(session, base_url, "claude-1", "key", options=options or ModelOptions())
+
+
+async def collect(provider: LLMProvider, request: CompletionRequest = REQUEST) -> list[ProviderEvent]:
+    async with aclosing(provider.stream(request)) as events:
+        return [each async for each in events]
+
+
+def payloads(server: RawHTTPServer) -> list[JsonObject]:
+    return [json.loads(request.body) for request in server.requests]
+
+
+def refusal(message: str) -> RawReply:
+    body = {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
+    return reply(json.dumps(body).encode(), status=400)
+
+
+async def test_every_request_names_the_version_of_the_format(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(ANSWER, reply(b'{"data":[{"id":"claude-1"}]}')) as server:
+        provider = provider_of(server, session)
+        await provider.check()
+        assert await provider.list_models() == ["claude-1"]
+
+    assert [request.headers["anthropic-version"] for request in server.requests] == ["2023-06-01"] * 2
+    assert [request.target for request in server.requests] == ["/v1/messages", "/v1/models?limit=1000"]
+    assert all("authorization" not in request.headers for request in server.requests)
+
+
+@pytest.mark.parametrize(
+    ("effort", "max_tokens", "fields"),
+    [
+        (None, 8192, {}),
+        (ReasoningEffort.NONE, 8192, {"thinking": {"type": "disabled"}}),
+        (ReasoningEffort.MINIMAL, 8192, {"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}}),
+        (ReasoningEffort.LOW, 8192, {"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}}),
+        (ReasoningEffort.MEDIUM, 8192, {"thinking": {"type": "adaptive"}, "output_config": {"effort": "medium"}}),
+        (ReasoningEffort.HIGH, 32_000, {"thinking": {"type": "adaptive"}, "output_config": {"effort": "high"}}),
+        (ReasoningEffort.XHIGH, 32_000, {"thinking": {"type": "adaptive"}, "output_config": {"effort": "xhigh"}}),
+        (ReasoningEffort.MAX, 32_000, {"thinking": {"type": "adaptive"}, "output_config": {"effort": "max"}}),
+    ],
+)
+async def test_efforts(
+    effort: ReasoningEffort | None, max_tokens: int, fields: JsonObject, session: aiohttp.ClientSession
+) -> None:
+    async with raw_http_server(ANSWER) as server:
+        await collect(provider_of(server, session, ModelOptions(reasoning_effort=effort)))
+
+    [payload] = payloads(server)
+    assert payload["max_tokens"] == max_tokens
+    assert {name: payload[name] for name in ("thinking", "output_config") if name in payload} == fields
+
+
+async def test_a_server_without_eyes_is_told_what_it_cannot_see(session: aiohttp.ClientSession) -> None:
+    shown = UserMessage("?", (Attachment("image/png", b"\x89PNG"), Attachment("application/pdf", b"%PDF", "a.pdf")))
+
+    async with raw_http_server(ANSWER) as server:
+        base_url = f"http://127.0.0.1:{server.port}"
+        provider = AnthropicMessagesProvider(session, base_url, "m", profile=LLAMA_CPP)
+        await collect(provider, CompletionRequest("", (shown,)))
+
+    body = server.requests[0].body
+    assert b'"type":"image"' in body
+    assert b'"type":"document"' not in body
+    assert b"a.pdf" in body
+
+
+@pytest.mark.parametrize("pieces", [[], [HELLO]], ids=["at once", "amid the answer"])
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("overloaded_error", ProviderBusy),
+        ("rate_limit_error", ProviderBusy),
+        ("api_error", ProviderUnreachable),
+        ("invalid_request_error", ProviderRejectedRequest),
+    ],
+)
+async def test_failures_in_the_stream(
+    pieces: list[bytes], kind: str, error: type[ProviderError], session: aiohttp.ClientSession
+) -> None:
+    failure = event(type="error", error={"type": kind, "message": "it was key"})
+
+    async with raw_http_server(event_stream([*pieces, failure])) as server:
+        with pytest.raises(ProviderError, match="it was …") as caught:
+            await collect(provider_of(server, session))
+
+    assert type(caught.value) is error
+
+
+async def test_a_failure_in_place_of_a_stream(session: aiohttp.ClientSession) -> None:
+    failure = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+
+    async with raw_http_server(reply(json.dumps(failure).encode())) as server:
+        with pytest.raises(ProviderBusy, match="Overloaded"):
+            await collect(provider_of(server, session))
+
+
+async def test_a_server_that_does_not_stream_is_understood(session: aiohttp.ClientSession) -> None:
+    message = {
+        "type": "message",
+        "role": "assistant",
+        "content": [
+            SIGNED,
+            {"type": "text", "text": "I do."},
+            {"type": "tool_use", "id": "a", "name": "on", "input": {}},
+        ],
+        "stop_reason": "tool_use",
+        "usage": {"input_tokens": 3, "cache_read_input_tokens": 2, "output_tokens": 1},
+    }
+    item = ProviderItem("anthropic_messages", {"block": SIGNED, "text": 0, "calls": 0, "skip": 0})
+
+    async with raw_http_server(reply(json.dumps(message).encode())) as server:
+        assert await collect(provider_of(server, session)) == [
+            ReasoningDelta("hm"),
+            TextDelta("I do."),
+            ToolCallReady(ToolCall("a", "on", "{}")),
+            CompletionResult(FinishReason.TOOL_CALLS, Usage(5, 1, 2), (item,)),
+        ]
+
+
+async def test_what_follows_the_end_is_not_read(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(event_stream([HELLO, STOP + b"data: [DONE]\n\n"])) as server:
+        assert await collect(provider_of(server, session)) == SAID
+
+
+async def test_a_model_that_thinks_within_a_budget_is_asked_so_from_then_on(
+    caplog: pytest.LogCaptureFixture, session: aiohttp.ClientSession
+) -> None:
+    no = refusal("adaptive thinking is not supported on this model")
+
+    async with raw_http_server(no, ANSWER) as server:
+        provider = provider_of(server, session, ModelOptions(reasoning_effort=ReasoningEffort.LOW))
+        for _ in range(2):
+            assert await collect(provider) == SAID
+
+    first, second, third = payloads(server)
+    assert first["thinking"] == {"type": "adaptive"}
+    assert second["thinking"] == {"type": "enabled", "budget_tokens": 1024}
+    assert second == third
+    warnings = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert warnings == ["claude-1 does not take adaptive thinking; it is asked in another way from now on"]
+
+
+async def test_thinking_that_cannot_go_back_costs_one_request_and_no_answer(session: aiohttp.ClientSession) -> None:
+    item = ProviderItem("anthropic_messages", {"block": SIGNED, "text": 0, "calls": 0})
+    call = AssistantMessage("", "hm", (ToolCall("a", "on", "{}"),), (item,))
+    request = CompletionRequest("", (UserMessage("Hi"), call, ToolResult("a", "on", "done")))
+
+    async with raw_http_server(
+        refusal("messages.1.content.0: Invalid `signature` in `thinking` block"), ANSWER
+    ) as server:
+        assert await collect(provider_of(server, session), request) == SAID
+
+    first, second = (request.body for request in server.requests)
+    assert b'"thinking"' in first
+    assert b'"thinking"' not in second
+
+
+async def test_a_model_that_cannot_be_forced_is_still_held_back(session: aiohttp.ClientSession) -> None:
+    no = refusal('tool_choice: type "tool" and "any" are not supported for this model.')
+    tools = (ToolDefinition("on", "", {"type": "object"}),)
+    choices = (ToolChoiceMode.REQUIRED, ToolChoiceMode.REQUIRED, ToolChoiceMode.NONE)
+
+    async with raw_http_server(no, ANSWER) as server:
+        provider = provider_of(server, session)
+        for choice in choices:
+            await collect(provider, CompletionRequest("", (UserMessage("Hi"),), tools, choice))
+
+    assert [payload.get("tool_choice") for payload in payloads(server)] == [
+        {"type": "any"},
+        None,
+        None,
+        {"type": "none"},
+    ]
