@@ -271,7 +271,7 @@ async def test_a_hook_may_rewrite_what_the_model_reads() -> None:
     events = await collect(AgenticLoop(provider, ScriptedDispatcher({"light_on": body}), hooks=[hook]), TURN)
 
     assert results(events) == [ToolResult("a", "light_on", "code ****")]
-    assert results(events)[0].native is native
+    assert results(events)[0].native is None, "the native result still tells the code"
     assert provider.requests[1].transcript[-1] == results(events)[0]
     assert hook.results == [(A, ToolResult("a", "light_on", "code 1234"))]
 

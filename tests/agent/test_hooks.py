@@ -1,11 +1,12 @@
-"""Hooks decide in order, the first decision wins, and whatever goes wrong with one is a no."""
+"""Hooks decide in order, the first no wins, and whatever goes wrong with one is a no."""
 
 import asyncio
+from dataclasses import replace
 from typing import override
 
 import pytest
 
-from custom_components.chatterbox.agent.hooks import HookChain
+from custom_components.chatterbox.agent.hooks import HookChain, Seen
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, ToolDefinition, ToolResult
 from custom_components.chatterbox.agent.protocols import Ask, Deny, Hooks, Rewrite
 from tests.doubles import ScriptedCensor, ScriptedHooks, never, tool
@@ -23,32 +24,43 @@ def chain(*hooks: Hooks) -> HookChain:
 
 async def test_a_hook_that_overrides_nothing_has_no_opinion() -> None:
     hooks = chain(ScriptedHooks(), ScriptedCensor(lambda _: None))
-    assert await hooks.user_prompt_submit("Hi") is None
-    assert await hooks.pre_tool_use(LIGHT, {}) is None
-    assert await hooks.post_tool_use(CALL, RESULT) is None
-    assert await hooks.pre_speech("Hi") is None
-    assert await chain().user_prompt_submit("Hi") is None
+    assert await hooks.user_prompt_submit("Hi") == Seen("Hi")
+    assert await hooks.pre_tool_use(LIGHT, {}) == Seen({})
+    assert await hooks.post_tool_use(CALL, RESULT) == Seen("done")
+    assert await hooks.pre_speech("Hi") == Seen("Hi")
+    assert await chain().user_prompt_submit("Hi") == Seen("Hi")
 
 
-async def test_the_first_decision_wins_and_the_others_are_not_asked() -> None:
+async def test_the_first_no_wins_and_the_others_are_not_asked() -> None:
     silent = ScriptedHooks()
-    first = ScriptedHooks(prompt=lambda text: Rewrite(f"{text}!"))
-    second = ScriptedHooks(prompt=lambda _: Deny("No."))
+    denies = ScriptedHooks(prompt=lambda _: Deny("No."))
+    after = ScriptedHooks(prompt=lambda _: Deny("Never."))
 
-    assert await chain(silent, first, second).user_prompt_submit("Hi") == Rewrite("Hi!")
-    assert (silent.prompts, first.prompts, second.prompts) == (["Hi"], ["Hi"], [])
-    assert await chain(silent, second, first).user_prompt_submit("Hi") == Deny("No.")
+    assert await chain(silent, denies, after).user_prompt_submit("Hi") == Seen("Hi", Deny("No."))
+    assert (silent.prompts, denies.prompts, after.prompts) == (["Hi"], ["Hi"], [])
+
+
+async def test_a_hook_sees_what_the_one_before_it_put_in_place() -> None:
+    louder = ScriptedHooks(prompt=lambda text: Rewrite(f"{text}!"), after=lambda _: Rewrite("less"))
+    asks = ScriptedHooks(before=lambda _, __: Ask("Sure?"))
+    moves = ScriptedHooks(before=lambda _, __: Rewrite({"room": "cellar"}))
+
+    assert await chain(louder, louder).user_prompt_submit("Hi") == Seen("Hi!!")
+    assert await chain(moves, asks).pre_tool_use(LIGHT, {"room": "attic"}) == Seen({"room": "cellar"}, Ask("Sure?"))
+    assert asks.calls == [("light_on", {"room": "cellar"})]
+    await chain(louder, asks).post_tool_use(CALL, RESULT)
+    assert asks.results == [(CALL, replace(RESULT, content="less"))]
 
 
 async def test_each_kind_of_decision_comes_through() -> None:
     asks = ScriptedHooks(before=lambda _, __: Ask("Sure?"), after=lambda _: Deny("Secret."))
     rewrites = ScriptedHooks(before=lambda _, __: Rewrite({"a": 1}), after=lambda _: Rewrite("less"))
 
-    assert await chain(asks).pre_tool_use(LIGHT, {}) == Ask("Sure?")
-    assert await chain(rewrites).pre_tool_use(LIGHT, {}) == Rewrite({"a": 1})
-    assert await chain(asks).post_tool_use(CALL, RESULT) == Deny("Secret.")
-    assert await chain(rewrites).post_tool_use(CALL, RESULT) == Rewrite("less")
-    assert await chain(ScriptedCensor(Rewrite)).pre_speech("Hi") == Rewrite("Hi")
+    assert (await chain(asks).pre_tool_use(LIGHT, {})).decision == Ask("Sure?")
+    assert await chain(rewrites).pre_tool_use(LIGHT, {}) == Seen({"a": 1})
+    assert (await chain(asks).post_tool_use(CALL, RESULT)).decision == Deny("Secret.")
+    assert await chain(rewrites).post_tool_use(CALL, RESULT) == Seen("less")
+    assert await chain(ScriptedCensor(lambda text: Rewrite(text.upper()))).pre_speech("Hi") == Seen("HI")
 
 
 async def test_hooks_see_what_they_decide_about() -> None:
@@ -80,10 +92,10 @@ async def test_a_hook_that_raises_denies(caplog: pytest.LogCaptureFixture) -> No
     hook = ScriptedHooks(prompt=broken, before=broken, after=broken)
     after = ScriptedHooks(prompt=Rewrite)
 
-    assert await chain(hook, after).user_prompt_submit("Hi") == FAILED
-    assert await chain(hook).pre_tool_use(LIGHT, {}) == FAILED
-    assert await chain(hook).post_tool_use(CALL, RESULT) == FAILED
-    assert await chain(ScriptedCensor(broken)).pre_speech("Hi") == FAILED
+    assert (await chain(hook, after).user_prompt_submit("Hi")).decision == FAILED
+    assert (await chain(hook).pre_tool_use(LIGHT, {})).decision == FAILED
+    assert (await chain(hook).post_tool_use(CALL, RESULT)).decision == FAILED
+    assert (await chain(ScriptedCensor(broken)).pre_speech("Hi")).decision == FAILED
     assert "Hook ScriptedHooks failed and therefore denies" in caplog.text
     assert after.prompts == []
 
@@ -94,7 +106,7 @@ async def test_a_hook_that_takes_too_long_denies() -> None:
         async def user_prompt_submit(self, text: str) -> None:
             await never()
 
-    assert await HookChain([Sleepy()], lambda: 0.01).user_prompt_submit("Hi") == FAILED
+    assert (await HookChain([Sleepy()], lambda: 0.01).user_prompt_submit("Hi")).decision == FAILED
 
 
 async def test_a_hook_that_is_cancelled_from_elsewhere_denies() -> None:
@@ -103,7 +115,7 @@ async def test_a_hook_that_is_cancelled_from_elsewhere_denies() -> None:
         async def user_prompt_submit(self, text: str) -> None:
             raise asyncio.CancelledError
 
-    assert await chain(Cancelled()).user_prompt_submit("Hi") == FAILED
+    assert (await chain(Cancelled()).user_prompt_submit("Hi")).decision == FAILED
 
 
 class Untyped(Hooks):
@@ -129,12 +141,12 @@ _NO_CALLS = [True, "no", Rewrite("text"), Rewrite([1]), Rewrite({"a": object}), 
 
 @pytest.mark.parametrize("answer", _NO_PROMPTS, ids=repr)
 async def test_a_prompt_passes_no_hook_that_answers_nonsense(answer: object) -> None:
-    assert await chain(Untyped(answer)).user_prompt_submit("Hi") == FAILED
+    assert (await chain(Untyped(answer)).user_prompt_submit("Hi")).decision == FAILED
 
 
 @pytest.mark.parametrize("answer", _NO_CALLS, ids=repr)
 async def test_a_call_passes_no_hook_that_answers_nonsense(answer: object) -> None:
-    assert await chain(Untyped(answer)).pre_tool_use(LIGHT, {}) == FAILED
+    assert (await chain(Untyped(answer)).pre_tool_use(LIGHT, {})).decision == FAILED
 
 
 def test_speech_is_held_back_only_where_a_hook_wants_to_see_it() -> None:

@@ -9,12 +9,12 @@ dispatchers and hooks; decides nothing about the turn.
 import asyncio
 import logging
 from dataclasses import dataclass, field, replace
-from typing import Final, assert_never
+from typing import Final
 
 from .calls import Runnable
 from .hooks import HookChain
 from .messages import ToolCall, ToolResult
-from .protocols import Deny, Rewrite, ToolDispatcher
+from .protocols import ToolDispatcher
 from .timeouts import TookTooLong, finish_within
 from .transcript import synthetic_result
 
@@ -94,15 +94,12 @@ class ToolRunner:
         if waits:
             await asyncio.wait(waits)
         result = await self._dispatch(call, verdict)
-        match decision := await self.hooks.post_tool_use(call, result):
-            case Deny(reason):
-                return replace(result, content=reason, is_error=True, native=None)
-            case Rewrite(content):
-                return replace(result, content=content)
-            case None:
-                return result
-            case _:
-                assert_never(decision)
+        seen = await self.hooks.post_tool_use(call, result)
+        if seen.decision is not None:
+            return replace(result, content=seen.decision.reason, is_error=True, native=None)
+        if seen.value != result.content:  # the native result would tell what the hook took out
+            return replace(result, content=seen.value, native=None)
+        return result
 
     async def _dispatch(self, call: ToolCall, verdict: Runnable) -> ToolResult:
         try:

@@ -1,12 +1,13 @@
-"""Asks the owner's hooks: in order, the first decision wins, and a failure is a no.
+"""Asks the owner's hooks: in order, the first no wins, and a failure is a no.
 
-Knows the `Hooks` protocol and time; nothing of turns.
+A hook that puts something else in place decides nothing: those after it see what it put
+there. Knows the `Hooks` protocol and time; nothing of turns.
 """
 
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from .messages import JsonObject, ToolCall, ToolDefinition, ToolResult, canonical_json
@@ -16,6 +17,15 @@ from .timeouts import finish_within
 _LOGGER = logging.getLogger(__name__)
 
 _FAILED: Final = "A safety check failed."
+
+
+@dataclass(frozen=True, slots=True)
+class Seen[V]:
+    """What all hooks together made of something."""
+
+    value: V
+    """As the last hook that was asked left it."""
+    decision: Deny | Ask | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,40 +41,46 @@ class HookChain:
         """Tell whether any hook wants to see text before it is spoken."""
         return any(type(hook).pre_speech is not Hooks.pre_speech for hook in self.hooks)
 
-    async def user_prompt_submit(self, text: str) -> Deny | Rewrite[str] | None:
+    async def user_prompt_submit(self, text: str) -> Seen[str]:
         """Show the user's words."""
-        return await self._first(lambda hook: hook.user_prompt_submit(text), _speaks)
+        return await self._show(text, lambda hook, value: hook.user_prompt_submit(value), _speaks)
 
-    async def pre_tool_use(
-        self, tool: ToolDefinition, arguments: JsonObject
-    ) -> Deny | Ask | Rewrite[JsonObject] | None:
+    async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Seen[JsonObject]:
         """Show a call before it runs. Each hook gets arguments of its own, to change as it likes."""
-        return await self._first(lambda hook: hook.pre_tool_use(tool, deepcopy(arguments)), _decides)
+        return await self._show(arguments, lambda hook, value: hook.pre_tool_use(tool, deepcopy(value)), _decides)
 
-    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:
+    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Seen[str]:
         """Show a result before the model reads it."""
-        return await self._first(lambda hook: hook.post_tool_use(call, result), _speaks)
+        return await self._show(
+            result.content, lambda hook, value: hook.post_tool_use(call, replace(result, content=value)), _speaks
+        )
 
-    async def pre_speech(self, text: str) -> Deny | Rewrite[str] | None:
+    async def pre_speech(self, text: str) -> Seen[str]:
         """Show a message before it is spoken."""
-        return await self._first(lambda hook: hook.pre_speech(text), _speaks)
+        return await self._show(text, lambda hook, value: hook.pre_speech(value), _speaks)
 
-    async def _first[D](
-        self, ask: Callable[[Hooks], Coroutine[object, object, D | None]], understood: Callable[[object], bool]
-    ) -> D | Deny | None:
+    async def _show[V](
+        self,
+        value: V,
+        show: Callable[[Hooks, V], Coroutine[object, object, Deny | Ask | Rewrite[V] | None]],
+        understood: Callable[[object], bool],
+    ) -> Seen[V]:
         for hook in self.hooks:
             name = type(hook).__name__
             try:
-                decision = await finish_within(self.timeout(), ask(hook), f"hook {name}")
-                if decision is None:
-                    continue
-                if understood(decision):
-                    return decision
-                _LOGGER.error("Hook %s decided something that is no answer to the question, and therefore denies", name)
+                decision = await finish_within(self.timeout(), show(hook, value), f"hook {name}")
+                answers = decision is None or understood(decision)
             except Exception:  # a hook that breaks must not open the door
                 _LOGGER.exception("Hook %s failed and therefore denies", name)
-            return Deny(_FAILED)
-        return None
+                return Seen(value, Deny(_FAILED))
+            if not answers:
+                _LOGGER.error("Hook %s decided something that is no answer to the question, and therefore denies", name)
+                return Seen(value, Deny(_FAILED))
+            if isinstance(decision, Deny | Ask):
+                return Seen(value, decision)
+            if isinstance(decision, Rewrite):
+                value = decision.value
+        return Seen(value)
 
 
 def _speaks(decision: object) -> bool:

@@ -30,7 +30,7 @@ from .execution import ToolRunner
 from .hooks import HookChain
 from .judgement import judge_call
 from .messages import AssistantMessage, ProviderItem, ToolCall, canonical_json
-from .protocols import Ask, CompletionRequest, Deny, LLMProvider, Rewrite
+from .protocols import Ask, CompletionRequest, Deny, LLMProvider
 from .turn import CallModel, TurnState
 
 _LAST_CALL_DIRECTIVE: Final = (
@@ -148,17 +148,16 @@ class Inference:
         verdict = judged.verdict
         if not isinstance(verdict, Runnable):
             return judged
-        match decision := await self.hooks.pre_tool_use(verdict.tool, verdict.arguments):
-            case Deny(reason):
+        seen = await self.hooks.pre_tool_use(verdict.tool, verdict.arguments)
+        if seen.value != verdict.arguments:
+            judged = judge_call(self.state, replace(judged.call, arguments=canonical_json(seen.value)))
+        match seen.decision, judged.verdict:
+            case Deny(reason), _:
                 return settle(judged.call, reason)
-            case Ask(reason):
-                return JudgedCall(judged.call, Gated(verdict.tool, verdict.arguments, reason))
-            case Rewrite(arguments):
-                return judge_call(self.state, replace(judged.call, arguments=canonical_json(arguments)))
-            case None:
-                return judged
+            case Ask(reason), Runnable(tool, arguments):
+                return JudgedCall(judged.call, Gated(tool, arguments, reason))
             case _:
-                assert_never(decision)
+                return judged
 
     def _start_early(self, judged: JudgedCall) -> bool:
         """Start a call that only reads, where no sibling stands in its way.
@@ -174,12 +173,5 @@ class Inference:
         return isinstance(verdict, Runnable) and self.runner.start(judged.call, verdict)
 
     async def _cleared_for_speech(self, text: str) -> str:
-        match decision := await self.hooks.pre_speech(text):
-            case Deny(reason):
-                return reason
-            case Rewrite(value):
-                return value
-            case None:
-                return text
-            case _:
-                assert_never(decision)
+        seen = await self.hooks.pre_speech(text)
+        return seen.value if seen.decision is None else seen.decision.reason

@@ -112,8 +112,9 @@ class Rewrite[T]:
 class Hooks(Protocol):
     """What an owner may put between the model and the house. None means no opinion.
 
-    Subclass it and override what is needed. Hooks run in order, the first decision wins,
-    and one that raises, or takes longer than the tool timeout, denies.
+    Subclass it and override what is needed. Hooks run in order and the first `Deny` or `Ask`
+    wins; after a `Rewrite` the others see what was put in place. One that raises, or takes
+    longer than the tool timeout, denies.
     """
 
     async def user_prompt_submit(self, text: str) -> Deny | Rewrite[str] | None:
