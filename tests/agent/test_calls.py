@@ -176,7 +176,15 @@ def test_something_is_looked_at_again_only_after_a_change() -> None:
     assert isinstance(judged("GetLiveContext", "", *looked, *changed).verdict, Runnable)
     assert isinstance(judged("GetLiveContext", "", *looked, *changed, *again).verdict, Settled)
     assert isinstance(judged("GetLiveContext", "", *looked, *elsewhere).verdict, Runnable)
-    assert isinstance(judged("HassTurnOn", "", *changed, *looked).verdict, Settled), "a change is done once"
+
+
+def test_a_change_is_made_once_unless_another_came_between() -> None:
+    looked = (asked("0", LOOK.name), ToolResult("0", LOOK.name, "dark"))
+    turned_on = (asked("2", ON.name), ToolResult("2", ON.name, "done"))
+    turned_off = (asked("3", OFF.name), ToolResult("3", OFF.name, "done"))
+
+    assert isinstance(judged("HassTurnOn", "", *turned_on, *looked).verdict, Settled)
+    assert isinstance(judged("HassTurnOn", "", *turned_on, *turned_off).verdict, Runnable)
 
 
 @given(st.text(max_size=30), st.text(max_size=60))

@@ -32,7 +32,7 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import Deny
+from custom_components.chatterbox.agent.protocols import Ask, Deny
 from custom_components.chatterbox.agent.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
 from tests.agent.turns import calls, collect, finished, phases, results, spoken
 from tests.doubles import Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, asks_for, call, never, say, tool
@@ -449,3 +449,41 @@ async def test_blank_lines_before_an_answer_are_not_spoken() -> None:
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), Turn("Hi"))
 
     assert [event.text for event in events if isinstance(event, TextDelta)] == ["It", "\nis."]
+
+
+async def test_on_off_and_on_again_is_meant() -> None:
+    on, off = ToolCall("1", "light_on", "{}"), ToolCall("2", "light_off", "{}")
+    provider = ScriptedProvider(call(on, off, replace(on, id="3")), say("It blinked."))
+    dispatcher = ScriptedDispatcher()
+    turn = Turn("Blink!", tools=(tool("light_on"), tool("light_off")))
+
+    await collect(AgenticLoop(provider, dispatcher), turn)
+
+    assert [one.id for one in dispatcher.finished] == ["1", "2", "3"]
+
+
+async def test_results_keep_the_order_of_calls_also_where_some_wait_for_a_yes() -> None:
+    asked = [ToolCall(number, name, "{}") for number, name in (("1", "unlock"), ("2", "light_on"), ("3", "open"))]
+    provider = ScriptedProvider(call(*asked))
+    hook = ScriptedHooks(before=lambda name, _: None if name == "light_on" else Ask("Sure?"))
+    tools = (tool("unlock"), tool("light_on"), tool("open"))
+
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher(), hooks=[hook]), Turn("All!", tools=tools))
+
+    assert [result.call_id for result in results(events)] == ["1", "2", "3"]
+    pending = finished(events).pending
+    assert pending is not None
+    assert [gated.call.id for gated in pending.calls] == ["1", "3"]
+
+
+async def test_calls_of_a_message_that_was_filtered_do_not_run() -> None:
+    provider = ScriptedProvider(
+        [ToolCallReady(ToolCall("1", "light_on", "{}")), CompletionResult(FinishReason.CONTENT_FILTER)]
+    )
+    dispatcher = ScriptedDispatcher()
+
+    events = await collect(AgenticLoop(provider, dispatcher), Turn("Light!", tools=(tool("light_on"),)))
+
+    assert dispatcher.started == []
+    assert finished(events).stop_reason is StopReason.CONTENT_FILTER
+    assert [result.is_error for result in results(events)] == [True]

@@ -124,7 +124,7 @@ def judge(
     except UnusableArguments as err:
         return settle(as_recorded(call), str(err))
     call = replace(call, arguments=canonical_json(arguments))
-    first = None if tool.repeatable else _same_call(call, tool, tools, earlier)
+    first = None if tool.repeatable else _same_call(call, tools, earlier)
     if first is not None:
         return settle(call, _already_answered(first), is_error=first.is_error)
     return JudgedCall(call, Runnable(tool, arguments))
@@ -152,13 +152,13 @@ def _already_answered(first: ToolResult) -> str:
 
 def _same_call(
     call: ToolCall,
-    tool: ToolDefinition,
     tools: Sequence[ToolDefinition],
     earlier: Iterable[Message],
 ) -> ToolResult | None:
     """Return the result that an identical call of this turn already has, or will have.
 
-    A reading is worth repeating once something was changed since.
+    Once something else was changed since, it is no repetition: on, off and on again is
+    meant, and so is a second look.
     """
     reads = {t.name for t in tools if t.annotations.read_only}
     results: dict[str, ToolResult] = {}
@@ -171,7 +171,7 @@ def _same_call(
                 for other in message.tool_calls:
                     if (other.name, other.arguments) == (call.name, call.arguments):
                         same = same or other
-                    elif tool.annotations.read_only and other.name not in reads:
+                    elif other.name not in reads:
                         same = None
             case _:
                 pass

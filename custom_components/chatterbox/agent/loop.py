@@ -43,8 +43,8 @@ from .messages import (
     Transcript,
     UserMessage,
 )
-from .protocols import Deny, Hooks, LLMProvider, ResponseComposer, Rewrite, ToolDispatcher
-from .transcript import TranscriptRecorder, repair, synthetic_result
+from .protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
+from .transcript import TranscriptRecorder, open_calls, repair, synthetic_result
 from .turn import (
     ApprovalAnswer,
     CallModel,
@@ -200,16 +200,11 @@ class _Drive:
 
     async def _cleared_prompt(self, text: str) -> str:
         """Return the words that the model, now and later, gets for the user's."""
-        match decision := await self._hooks.user_prompt_submit(text):
-            case Deny(reason):
-                self._state = replace(self._state, prompt_denied=reason)
-                return _WITHHELD
-            case Rewrite(value):
-                return value
-            case None:
-                return text
-            case _:
-                assert_never(decision)
+        seen = await self._hooks.user_prompt_submit(text)
+        if seen.decision is None:
+            return seen.value
+        self._state = replace(self._state, prompt_denied=seen.decision.reason)
+        return _WITHHELD
 
     def _resume(self, answer: ApprovalAnswer) -> tuple[JudgedCall, ...]:
         """Take up the turn that asked, under its budgets; its calls come anew, decided."""
@@ -238,25 +233,28 @@ class _Drive:
                 self._state = replace(self._state, tool_calls=self._state.tool_calls + 1)
                 if self._runner.start(judged.call, judged.verdict):
                     yield ToolStarted(judged.call)
-        for judged in calls:
+        for judged in self._state.open_calls:
             yield ToolFinished(await self._result(judged))
         still_open = tuple(judged for judged in self._state.open_calls if judged not in calls)
         self._state = replace(self._state, open_calls=still_open)
         yield PhaseEntered(Phase.RESULT_AGGREGATION)
 
     async def _result(self, judged: JudgedCall) -> ToolResult:
-        if isinstance(judged.verdict, Settled):
-            return judged.verdict.result
-        return await self._runner.result(judged.call, self._remaining())
+        match judged.verdict:
+            case Settled(result):
+                return result
+            case Gated():
+                return replace(synthetic_result(judged.call, _AWAITS_APPROVAL), is_error=False)
+            case _:
+                return await self._runner.result(judged.call, self._remaining())
 
     async def _interrupt_for_approval(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.APPROVAL_INTERRUPT)
         gated = tuple(
             GatedCall(judged.call, judged.verdict.reason) for judged in calls if isinstance(judged.verdict, Gated)
         )
-        for one in gated:
-            result = synthetic_result(one.call, _AWAITS_APPROVAL)
-            yield ToolFinished(replace(result, is_error=False))
+        for judged in self._unanswered():
+            yield ToolFinished(await self._result(judged))
         pending = PendingApproval(
             id=uuid4().hex,
             calls=gated,
@@ -278,7 +276,7 @@ class _Drive:
         yield self._finished(StopReason.CLIENT_TOOLS, client_calls=handed_out)
 
     async def _finish(self, reason: StopReason) -> AsyncGenerator[TurnEvent]:
-        for judged in self._state.open_calls:
+        for judged in self._unanswered():
             if isinstance(judged.verdict, Settled):
                 yield ToolFinished(judged.verdict.result)
             else:
@@ -296,6 +294,11 @@ class _Drive:
         yield MessageDone(replace(answer, text=text))
         yield PhaseEntered(Phase.OUTPUT)
         yield self._finished(reason, text=text)
+
+    def _unanswered(self) -> list[JudgedCall]:
+        """Return the calls that have no result yet; one that waits for a yes got its with its siblings."""
+        unanswered = open_calls(self._recorder.messages)
+        return [judged for judged in self._state.open_calls if judged.call in unanswered]
 
     def _receipts(self) -> tuple[ToolResult, ...]:
         return tuple(

@@ -192,6 +192,8 @@ def next_step(state: TurnState) -> NextStep:
         return Finish(_stop_reason(state.finish_reason))
     if state.out_of_time or state.elapsed >= state.turn.limits.deadline:
         return Finish(StopReason.DEADLINE)
+    if state.open_calls and state.finish_reason is FinishReason.CONTENT_FILTER:
+        return Finish(StopReason.CONTENT_FILTER)
     if state.open_calls:
         return _step_for_calls(state)
     if state.last_call is not None:
