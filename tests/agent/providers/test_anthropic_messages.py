@@ -48,7 +48,8 @@ def event(**fields: object) -> bytes:
 
 
 HELLO = event(type="content_block_delta", index=0, delta={"type": "text_delta", "text": "Hello"})
-STOP = event(type="message_delta", delta={"stop_reason": "end_turn"}) + event(type="message_stop")
+FINISH = event(type="message_delta", delta={"stop_reason": "end_turn"})
+STOP = FINISH + event(type="message_stop")
 ANSWER = event_stream([HELLO, STOP])
 SAID = [TextDelta("Hello"), CompletionResult(FinishReason.STOP)]
 
@@ -176,8 +177,9 @@ async def test_a_server_that_does_not_stream_is_understood(session: aiohttp.Clie
         ]
 
 
-async def test_what_follows_the_end_is_not_read(session: aiohttp.ClientSession) -> None:
-    async with raw_http_server(event_stream([HELLO, STOP + b"data: [DONE]\n\n"])) as server:
+@pytest.mark.parametrize("end", [STOP, STOP + b"data: [DONE]\n\n", FINISH + b"data: [DONE]\n\ndata: more\n\n"])
+async def test_what_follows_the_end_is_not_read(end: bytes, session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(event_stream([HELLO, end])) as server:
         assert await collect(provider_of(server, session)) == SAID
 
 

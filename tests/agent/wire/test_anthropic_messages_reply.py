@@ -301,7 +301,7 @@ def test_it_is_finished_with_the_reason_and_done_with_the_end() -> None:
     assert states == [(False, False)] * 4 + [(True, False), (True, True)]
 
 
-def test_all_tokens_are_counted_and_later_counts_replace_earlier_ones() -> None:
+def test_all_tokens_are_counted_and_totals_only_grow() -> None:
     start: JsonObject = {
         "type": "message_start",
         "message": {
@@ -316,7 +316,7 @@ def test_all_tokens_are_counted_and_later_counts_replace_earlier_ones() -> None:
     end_of_message = finish(output_tokens=40, output_tokens_details={"thinking_tokens": 30}, input_tokens=None)
 
     assert result_of([start, *text(0, "Hi"), end_of_message]).usage == Usage(2105, 40, 2000, 30)
-    assert result_of([start, finish(input_tokens=7, cache_read_input_tokens=0)]).usage == Usage(107, 1, 0, 0)
+    assert result_of([start, finish(input_tokens=7, cache_read_input_tokens=0)]).usage == Usage(2107, 1, 2000, 0)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from ..protocols import CompletionRequest
 from ..wire.anthropic_messages import request_to_payload
 from ..wire.anthropic_messages_reply import ReplyReader as MessageReader
 from ..wire.anthropic_messages_schema import parse_event
+from ..wire.openai_chat import DONE
 from ..wire.openai_chat_schema import parse_model_list
 from ..wire.sse import SSEDecoder
 from .anthropic_refusals import AnthropicRefusals
@@ -120,6 +121,7 @@ class AnthropicMessagesReply(ReplyReader):
         """Keep the ids of new calls apart from those of `transcript`."""
         self._decoder = SSEDecoder()
         self._reader = MessageReader(transcript)
+        self._is_over = False
 
     @property
     @override
@@ -129,12 +131,13 @@ class AnthropicMessagesReply(ReplyReader):
     @property
     @override
     def done(self) -> bool:
-        return self._reader.done
+        return self._is_over or self._reader.done
 
     @override
     def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
         for event in self._decoder.feed(chunk):
             data = event.data.strip()
+            self._is_over = self._is_over or data == DONE  # gateways end every stream as they end OpenAI's
             if data and not self.done:
                 yield from self.read_whole(data)
 

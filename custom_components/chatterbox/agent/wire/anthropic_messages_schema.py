@@ -57,9 +57,13 @@ class UsageReport(Received):
     output_tokens_details: Lenient[_OutputDetails] = None
 
     def updated(self, later: Self | None) -> Self:
-        """Return these counts with those that a later event brings in their place: counts are running totals."""
+        """Return the counts after a later event. They are running totals, so a smaller one says nothing."""
         known = {} if later is None else {name: value for name, value in later if value is not None}
-        return self.model_copy(update=known)
+        counts = {
+            name: max(value, earlier) if isinstance(earlier := getattr(self, name), int) else value
+            for name, value in known.items()
+        }
+        return self.model_copy(update=counts)
 
     def usage(self) -> Usage:
         """Return the counts in our words: cached tokens are input too."""

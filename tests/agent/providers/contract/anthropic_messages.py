@@ -47,6 +47,7 @@ class AnthropicMessagesDialect:
     completion_target = "/v1/messages"
     models_target = "/v1/models?limit=1000"
     carries_call_ids = True
+    can_forbid_calls = True
     finish_reasons = frozenset(STOP_REASONS)
     refusal = Refusal(
         ModelOptions(temperature=0.5),
@@ -77,7 +78,7 @@ class AnthropicMessagesDialect:
             "input_tokens": answer.usage.input_tokens - answer.usage.cached_tokens,
             "cache_creation_input_tokens": 0,
             "cache_read_input_tokens": answer.usage.cached_tokens,
-            "output_tokens": 1,
+            "output_tokens": min(answer.usage.output_tokens, 1),
         }
         message: JsonObject = {
             "id": "msg_01",
