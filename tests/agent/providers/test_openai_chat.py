@@ -3,10 +3,12 @@
 import asyncio
 import gzip
 import json
+import socket
 import ssl
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
+from typing import override
 
 import aiohttp
 import pytest
@@ -27,9 +29,27 @@ from custom_components.chatterbox.agent.events import (
     TextDelta,
     ToolCallReady,
 )
-from custom_components.chatterbox.agent.messages import FinishReason, ToolCall, ToolDefinition, Usage, UserMessage
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    JsonObject,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
+from custom_components.chatterbox.agent.providers.options import ModelOptions, ReasoningEffort
+from custom_components.chatterbox.agent.providers.profiles import (
+    DEEPSEEK,
+    MISTRAL,
+    OPENAI,
+    OPENROUTER,
+    OTHER,
+    ServerProfile,
+)
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
 from custom_components.chatterbox.agent.wire.sendable import payload_to_bytes
 from tests.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply
@@ -584,3 +604,79 @@ async def test_a_list_of_models_that_never_ends_is_left(session: aiohttp.ClientS
         with pytest.raises(ProviderUnreachable, match="in time"):
             await provider_of(server, session, limits=IMPATIENT).list_models()
         await server.left.wait()
+
+
+WISHES = ModelOptions(max_tokens=9, reasoning_effort=ReasoningEffort.NONE)
+
+
+@pytest.mark.parametrize(
+    ("profile", "wishes"),
+    [
+        (OTHER, {"max_tokens": 9, "reasoning_effort": "none"}),
+        (OPENAI, {"max_completion_tokens": 9, "reasoning_effort": "none"}),
+        (OPENROUTER, {"max_tokens": 9, "reasoning": {"effort": "none"}}),
+        (DEEPSEEK, {"max_tokens": 9, "thinking": {"type": "disabled"}}),
+    ],
+    ids=lambda value: value.id if isinstance(value, ServerProfile) else "",
+)
+async def test_each_server_is_told_in_its_own_words(
+    session: aiohttp.ClientSession, profile: ServerProfile, wishes: JsonObject
+) -> None:
+    async with raw_http_server(ANSWER) as server:
+        base_url = f"http://127.0.0.1:{server.port}"
+        await collect(OpenAIChatProvider(session, base_url, "m", options=WISHES, profile=profile))
+
+    plain = request_to_payload(REQUEST, "m")
+    assert json.loads(server.requests[0].body) == {**plain, **wishes}
+
+
+async def test_a_profile_decides_how_the_conversation_is_written(session: aiohttp.ClientSession) -> None:
+    called = AssistantMessage("", "hm", (ToolCall("functions.on:0", "on", "{}"),))
+    request = CompletionRequest("", (UserMessage("Hi"), called, ToolResult("functions.on:0", "on", "done")))
+
+    async with raw_http_server(ANSWER) as server:
+        base_url = f"http://127.0.0.1:{server.port}"
+        for profile in (DEEPSEEK, MISTRAL):
+            await collect(OpenAIChatProvider(session, base_url, "m", profile=profile), request)
+
+    deepseek, mistral = (json.loads(sent.body)["messages"] for sent in server.requests)
+    assert deepseek == json.loads(payload_to_bytes(request_to_payload(request, "m", DEEPSEEK.chat)))["messages"]
+    assert deepseek[1]["reasoning_content"] == "hm"
+    assert len(mistral[2]["tool_call_id"]) == 9
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_without_a_profile_the_address_tells() -> None:
+    async with raw_http_server(ANSWER) as server:
+        local = aiohttp.TCPConnector(resolver=_Everywhere(server.port))
+        async with aiohttp.ClientSession(connector=local) as redirected:
+            base_url = f"http://api.deepseek.com:{server.port}"
+            await collect(OpenAIChatProvider(redirected, base_url, "m", options=WISHES))
+
+    assert json.loads(server.requests[0].body)["thinking"] == {"type": "disabled"}
+
+
+class _Everywhere(aiohttp.abc.AbstractResolver):
+    """Finds every host on the loopback address."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    @override
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[aiohttp.abc.ResolveResult]:
+        return [
+            {
+                "hostname": host,
+                "host": "127.0.0.1",
+                "port": self._port,
+                "family": family,
+                "proto": 0,
+                "flags": socket.AI_NUMERICHOST,
+            }
+        ]
+
+    @override
+    async def close(self) -> None:
+        pass

@@ -23,7 +23,7 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.wire.openai_chat import ReplyReader
+from custom_components.chatterbox.agent.wire.openai_chat_reply import ReplyReader
 from custom_components.chatterbox.agent.wire.openai_chat_schema import parse_chunk, parse_model_list
 
 STOP: JsonObject = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}

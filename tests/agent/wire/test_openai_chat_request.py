@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
+    Attachment,
     JsonObject,
     JsonValue,
     Message,
@@ -21,6 +22,8 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.wire.attachments import attachment_note
+from custom_components.chatterbox.agent.wire.chat_dialect import ChatDialect, ReasoningField
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
 from custom_components.chatterbox.agent.wire.sendable import payload_to_bytes
 
@@ -178,6 +181,89 @@ def test_consecutive_assistant_messages_stay_apart_and_in_order() -> None:
     sent = messages(AssistantMessage("Wait."), AssistantMessage("", "", (call,)), ToolResult("a", "turn_on", ""))
 
     assert [as_object(message)["role"] for message in as_list(sent)] == ["assistant", "assistant", "tool"]
+
+
+CALL = ToolCall("functions.turn_on:0", "turn_on", "{}")
+THOUGHT = AssistantMessage("", "hm", (CALL,))
+THOUGHTLESS = AssistantMessage("", "", (CALL,))
+
+
+def in_dialect(dialect: ChatDialect, *transcript: Message, directive: str = "") -> JsonObject:
+    return request_to_payload(CompletionRequest("", transcript, directive=directive), "m", dialect)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "message", "reasoning"),
+    [
+        (ChatDialect(), THOUGHT, {}),
+        (ChatDialect(ReasoningField.REASONING), THOUGHT, {"reasoning": "hm"}),
+        (ChatDialect(ReasoningField.REASONING_CONTENT), THOUGHT, {"reasoning_content": "hm"}),
+        (ChatDialect(ReasoningField.REASONING_CONTENT), THOUGHTLESS, {}),
+        (ChatDialect(ReasoningField.REASONING_CONTENT, needs_reasoning=True), THOUGHTLESS, {"reasoning_content": ""}),
+        (ChatDialect(ReasoningField.REASONING_CONTENT, needs_reasoning=True), AssistantMessage("On.", "hm"), {}),
+    ],
+)
+def test_reasoning_goes_back_beside_calls_where_the_server_wants_it(
+    dialect: ChatDialect, message: AssistantMessage, reasoning: JsonObject
+) -> None:
+    [written] = as_list(in_dialect(dialect, message)["messages"])
+
+    assert {name: value for name, value in as_object(written).items() if "reasoning" in name} == reasoning
+
+
+def test_ids_that_a_server_refuses_are_replaced_in_calls_and_results_alike() -> None:
+    dialect = ChatDialect(call_ids="[A-Za-z0-9]{9}")
+    [called, result] = as_list(in_dialect(dialect, THOUGHT, ToolResult(CALL.id, "turn_on", ""))["messages"])
+
+    [call] = as_list(as_object(called)["tool_calls"])
+    assert as_object(call)["id"] == as_object(result)["tool_call_id"]
+    assert re.fullmatch("[A-Za-z0-9]{9}", str(as_object(call)["id"]))
+
+
+def test_a_server_that_insists_on_turns_gets_them() -> None:
+    dialect = ChatDialect(alternates=True)
+    transcript = (UserMessage("Hi"), AssistantMessage("", "hm"), UserMessage("Hello?"))
+
+    assert in_dialect(dialect, *transcript, directive="Answer now.")["messages"] == [
+        {"role": "user", "content": "Hi\n\nHello?\n\nAnswer now."}
+    ]
+
+
+def test_where_a_tool_cannot_be_forced_by_its_name_some_call_is_required() -> None:
+    payload = request_to_payload(
+        replace(CONVERSATION, tool_choice=NamedTool("turn_on")), "m", ChatDialect(forces_by_name=False)
+    )
+
+    assert payload["tool_choice"] == "required"
+
+
+PICTURE = Attachment("image/png", b"\x89PNG", "door.png")
+BILL = Attachment("application/pdf", b"%PDF")
+
+
+def shown(message: UserMessage, *accepted: str) -> JsonValue:
+    payload = request_to_payload(CompletionRequest("", (message,)), "m", shown=accepted)
+    [written] = as_list(payload["messages"])
+    return as_object(written)["content"]
+
+
+def test_pictures_and_documents_that_can_be_shown() -> None:
+    assert shown(UserMessage("What is this?", (PICTURE, BILL)), "image/png", "application/pdf") == [
+        {"type": "text", "text": "What is this?"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}},
+        {"type": "file", "file": {"filename": "attachment", "file_data": "data:application/pdf;base64,JVBERg=="}},
+    ]
+    assert shown(UserMessage("", (PICTURE,)), "image/png") == [
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}}
+    ]
+
+
+def test_where_nothing_can_be_shown_the_message_stays_one_text() -> None:
+    assert shown(UserMessage("What is this?", (PICTURE, BILL))) == "\n\n".join(
+        ["What is this?", attachment_note(PICTURE), attachment_note(BILL)]
+    )
+    assert shown(UserMessage("", (BILL,)), "image/png") == attachment_note(BILL)
+    assert shown(UserMessage("")) == ""
 
 
 def test_no_request_holds_what_cannot_be_written_as_utf8() -> None:

@@ -10,7 +10,7 @@ import pytest
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, Usage
-from custom_components.chatterbox.agent.wire.openai_chat import DONE, ReplyReader
+from custom_components.chatterbox.agent.wire.openai_chat_reply import ReplyReader
 from custom_components.chatterbox.agent.wire.openai_chat_schema import parse_chunk, parse_model_list
 from custom_components.chatterbox.agent.wire.sse import SSEDecoder
 
@@ -44,7 +44,7 @@ def read(pieces: Iterable[bytes], reader: ReplyReader) -> Iterator[ProviderEvent
     decoder = SSEDecoder()
     for piece in pieces:
         for event in decoder.feed(piece):
-            if event.data != DONE:
+            if event.data != "[DONE]":
                 yield from reader.read(parse_chunk(event.data))
         yield None
 

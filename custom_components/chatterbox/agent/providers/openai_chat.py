@@ -12,11 +12,13 @@ import aiohttp
 from ..events import ProviderEvent
 from ..messages import JsonObject, Transcript, UserMessage
 from ..protocols import CompletionRequest
-from ..wire.openai_chat import DONE, ReplyReader, request_to_payload
+from ..wire.openai_chat import DONE, request_to_payload
+from ..wire.openai_chat_reply import ReplyReader
 from ..wire.openai_chat_schema import parse_chunk, parse_model_list
 from ..wire.sse import SSEDecoder
 from .http_stream import DEFAULT_LIMITS, Access, FailureReported, ModelService, TimeLimits
 from .options import DEFAULT_OPTIONS, ModelOptions, lay_over
+from .profiles import ServerProfile, profile_at
 from .refused_parameters import RefusedParameters
 
 __all__ = ["OpenAIChatProvider", "TimeLimits"]
@@ -37,13 +39,16 @@ class OpenAIChatProvider:
         limits: TimeLimits = DEFAULT_LIMITS,
         *,
         options: ModelOptions = DEFAULT_OPTIONS,
+        profile: ServerProfile | None = None,
     ) -> None:
         """Open nothing yet; a wrong address or key shows as a `ProviderError` of the first call.
 
-        `session` is the caller's and stays open. `base_url` is read by `api_root`.
+        `session` is the caller's and stays open. `base_url` is read by `api_root`; without a
+        `profile` it also tells what is special about the server.
         """
         self._model = model
         self._options = options
+        self._profile = profile_at(base_url) if profile is None else profile
         access = Access(base_url, api_key or "")
         self._service = ModelService(session, access, RefusedParameters(model, _REQUIRED), limits)
 
@@ -54,18 +59,19 @@ class OpenAIChatProvider:
 
     def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
-        payload = lay_over(request_to_payload(request, self._model) | self._wishes(), self._options.extra)
+        payload = request_to_payload(request, self._model, self._profile.chat, self._profile.attachments)
+        payload = lay_over(payload | self._wishes(), self._options.extra)
         return self._service.stream("chat/completions", payload, OpenAIChatReply(request.transcript))
 
     def _wishes(self) -> JsonObject:
-        options = self._options
+        options, profile = self._options, self._profile
         wishes: JsonObject = {
             "temperature": options.temperature,
             "top_p": options.top_p,
-            "max_tokens": options.max_tokens,
-            "reasoning_effort": options.reasoning_effort,
+            profile.max_tokens_field: options.max_tokens,
         }
-        return {name: value for name, value in wishes.items() if value is not None}
+        effort = {} if options.reasoning_effort is None else profile.efforts[options.reasoning_effort]
+        return {name: value for name, value in wishes.items() if value is not None} | effort
 
     async def list_models(self) -> list[str]:
         """Return the names of the models that the server offers, sorted.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ..errors import ProviderReplyInvalid
-from ..messages import ToolCall
+from ..messages import JsonObject, ToolCall
 from .object_text import ObjectText
 
 MAX_CALLS: Final = 256
@@ -27,6 +27,8 @@ class CallFragment:
     id: str
     name: str
     arguments: str
+    extra: JsonObject | None = None
+    """What the server wants back with the call, unchanged."""
 
 
 @dataclass(slots=True, eq=False)
@@ -38,6 +40,7 @@ class _OpenCall:
     name: str
     repeats: _OpenCall | None = None
     """The call before it, when the server gave no sign but the text that a new one began."""
+    extra: JsonObject | None = None
     last_chunk: int = 0
     released: bool = False
     arguments: ObjectText = field(default_factory=ObjectText)
@@ -58,6 +61,8 @@ class CallAssembler:
         """Give calls that come without an id, or with one of `taken_ids`, one from `new_id`."""
         self._taken_ids = set(taken_ids)
         self._new_id = new_id
+        self.extras: dict[str, JsonObject] = {}
+        """What goes back with the calls that went out, by their ids."""
         self._calls: list[_OpenCall] = []
         self._chunks = 0
         self._released = 0
@@ -74,6 +79,7 @@ class CallAssembler:
                 call = self._open(_OpenCall(fragment.index, fragment.id, fragment.name))
             call.name = call.name or fragment.name
             call.wire_id = call.wire_id or fragment.id
+            call.extra = call.extra or fragment.extra
             call.last_chunk = self._chunks
             self._append(call, fragment.arguments)
         yield from self._release(finished=False)
@@ -133,5 +139,7 @@ class CallAssembler:
         while not call_id or call_id in self._taken_ids:
             call_id = self._new_id()
         self._taken_ids.add(call_id)
+        if call.extra:
+            self.extras[call_id] = call.extra
         text = call.arguments.text
         return ToolCall(call_id, call.name, "{}" if text.strip() in {"", "null"} else text)

@@ -34,10 +34,6 @@ class ChatDialect:
     """True where user and assistant must take turns: then neighbours become one message."""
     forces_by_name: bool = True
     """False where a tool cannot be forced by its name: then a call of any tool is required."""
-    parallel_calls: bool = True
-    """Whether the server is told that a message may hold several calls."""
-    usage_on_request: bool = True
-    """Whether the server is asked to report tokens at the end of a stream."""
 
 
 DEFAULT_DIALECT: Final = ChatDialect()

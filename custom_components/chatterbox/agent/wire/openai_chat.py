@@ -1,21 +1,19 @@
-"""Chat Completions, both directions: a request to JSON, a reply's chunks to events.
+"""Chat Completions, the way there: a request to JSON.
 
-Knows the format and its dialects; must not know connections, addresses or keys.
-Source: OpenAI API reference, "Create chat completion" and "Chat completion chunk object".
+Knows the format and its dialects; must not know connections, addresses or keys. The way
+back stands in `openai_chat_reply.py`. Source: OpenAI API reference, "Create chat completion".
 
 A request's bytes follow from its value: fields in one order, JSON objects in the order
 that their authors gave them, nothing volatile before the last message. So two requests of
 one conversation share every byte of their common beginning, and a server's cache keeps it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator
 from typing import Final, assert_never
 
-from ..errors import ProviderReplyInvalid
-from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
 from ..messages import (
     AssistantMessage,
-    FinishReason,
+    Attachment,
     JsonObject,
     JsonValue,
     Message,
@@ -24,75 +22,106 @@ from ..messages import (
     ToolChoiceMode,
     ToolDefinition,
     ToolResult,
-    Transcript,
-    Usage,
     UserMessage,
-    canonical_json,
 )
 from ..protocols import CompletionRequest
-from .call_assembly import CallAssembler, CallFragment
-from .openai_chat_schema import Chunk, ToolCallFragment
-from .sendable import call_ids, new_call_id, sendable_arguments, sendable_name, sendable_text
+from .attachments import IMAGE_TYPES, attachment_note, data_url
+from .chat_dialect import DEFAULT_DIALECT, ChatDialect, ReasoningField
+from .openai_chat_items import SignedReasoning
+from .sendable import sendable_arguments, sendable_call_id, sendable_name
+from .turn_taking import in_turns
 
 DONE: Final = "[DONE]"
 """The data of the event that ends a stream."""
 
-_FINISH_REASONS: Final = {
-    "stop": FinishReason.STOP,
-    "tool_calls": FinishReason.TOOL_CALLS,
-    "function_call": FinishReason.TOOL_CALLS,
-    "length": FinishReason.LENGTH,
-    "content_filter": FinishReason.CONTENT_FILTER,
-}
 
-
-def request_to_payload(request: CompletionRequest, model: str) -> JsonObject:
-    """Return the body of `POST /chat/completions`."""
-    payload: JsonObject = {"model": model, "messages": _messages(request)}
+def request_to_payload(
+    request: CompletionRequest,
+    model: str,
+    dialect: ChatDialect = DEFAULT_DIALECT,
+    shown: Collection[str] = IMAGE_TYPES,
+) -> JsonObject:
+    """Return the body of `POST /chat/completions`. Attachments of other MIME types than `shown` become a note."""
+    payload: JsonObject = {"model": model, "messages": _messages(request, dialect, shown)}
     if request.tools:
         payload["tools"] = [_tool(tool) for tool in request.tools]
         if request.tool_choice is not ToolChoiceMode.AUTO:  # the default, which some servers refuse to be told
-            payload["tool_choice"] = _tool_choice(request)
+            payload["tool_choice"] = _tool_choice(request, dialect)
         payload["parallel_tool_calls"] = True  # not the default of llama.cpp
     payload["stream"] = True
     payload["stream_options"] = {"include_usage": True}
     return payload
 
 
-def _messages(request: CompletionRequest) -> list[JsonValue]:
-    messages: list[JsonValue] = []
+def _messages(request: CompletionRequest, dialect: ChatDialect, shown: Collection[str]) -> list[JsonValue]:
+    messages: list[JsonObject] = []
     if request.instructions:
         messages.append({"role": "system", "content": request.instructions})
     for message in request.transcript:
-        messages.extend(_message(message))
+        messages.extend(_message(message, dialect, shown))
     if request.directive:
         messages.append({"role": "user", "content": request.directive})
-    return messages
+    return [*(in_turns(messages) if dialect.alternates else messages)]
 
 
-def _message(message: Message) -> Iterator[JsonValue]:
-    """Write one message; an assistant message that says and calls nothing is left out.
-
-    Servers send `content: null` with calls themselves, so they take it back.
-    """
+def _message(message: Message, dialect: ChatDialect, shown: Collection[str]) -> Iterator[JsonObject]:
+    """Write one message; an assistant message that says and calls nothing is left out."""
     match message:
-        case UserMessage(text):
-            yield {"role": "user", "content": text}
+        case UserMessage(text, attachments):
+            yield {"role": "user", "content": _content(text, attachments, shown)}
         case AssistantMessage(text=text, tool_calls=()):
             if text:
                 yield {"role": "assistant", "content": text}
-        case AssistantMessage(text=text, tool_calls=calls):
-            yield {"role": "assistant", "content": text or None, "tool_calls": [_call(call) for call in calls]}
+        case AssistantMessage():
+            yield _message_with_calls(message, dialect)
         case ToolResult(call_id=call_id, content=content):
-            yield {"role": "tool", "tool_call_id": call_id, "content": content}
+            yield {
+                "role": "tool",
+                "tool_call_id": sendable_call_id(call_id, dialect.call_ids),
+                "content": content,
+            }
         case _:
             assert_never(message)
 
 
-def _call(call: ToolCall) -> JsonValue:
+def _content(text: str, attachments: Collection[Attachment], shown: Collection[str]) -> JsonValue:
+    """Write what a person said and showed; in one text where nothing can be shown, which every server takes."""
+    if not any(attachment.mime_type in shown for attachment in attachments):
+        return "\n\n".join([*([text] if text or not attachments else []), *map(attachment_note, attachments)])
+    parts: list[JsonValue] = [{"type": "text", "text": text}] if text else []
+    return parts + [_part(attachment, shown) for attachment in attachments]
+
+
+def _part(attachment: Attachment, shown: Collection[str]) -> JsonValue:
+    if attachment.mime_type not in shown:
+        return {"type": "text", "text": attachment_note(attachment)}
+    if attachment.mime_type in IMAGE_TYPES:
+        return {"type": "image_url", "image_url": {"url": data_url(attachment)}}
+    return {"type": "file", "file": {"filename": attachment.name or "attachment", "file_data": data_url(attachment)}}
+
+
+def _message_with_calls(message: AssistantMessage, dialect: ChatDialect) -> JsonObject:
+    """Write a message with calls, and the reasoning that led to them where the server wants it back.
+
+    Servers send `content: null` with calls themselves, so they take it back.
+    """
+    signed = SignedReasoning.of(message) if dialect.returns_items else SignedReasoning()
+    written: JsonObject = {"role": "assistant", "content": message.text or None}
+    if signed.details:
+        written["reasoning_details"] = [*signed.details]
+    elif dialect.reasoning_field is not ReasoningField.NONE and (message.reasoning or dialect.needs_reasoning):
+        written[dialect.reasoning_field] = message.reasoning
+    written["tool_calls"] = [_call(call, signed, dialect) for call in message.tool_calls]
+    return written
+
+
+def _call(call: ToolCall, signed: SignedReasoning, dialect: ChatDialect) -> JsonValue:
     """Write a call; what a model wrote and servers would refuse is made to fit."""
     function: JsonValue = {"name": sendable_name(call.name), "arguments": sendable_arguments(call.arguments)}
-    return {"id": call.id, "type": "function", "function": function}
+    written: JsonObject = {"id": sendable_call_id(call.id, dialect.call_ids), "type": "function", "function": function}
+    if call.id in signed.call_extras:
+        written["extra_content"] = signed.call_extras[call.id]
+    return written
 
 
 def _tool(tool: ToolDefinition) -> JsonValue:
@@ -100,74 +129,13 @@ def _tool(tool: ToolDefinition) -> JsonValue:
     return {"type": "function", "function": function}
 
 
-def _tool_choice(request: CompletionRequest) -> JsonValue:
+def _tool_choice(request: CompletionRequest, dialect: ChatDialect) -> JsonValue:
     match request.tool_choice:
-        case NamedTool(name):
+        case NamedTool(name) if dialect.forces_by_name:
             return {"type": "function", "function": {"name": name}}
+        case NamedTool():
+            return ToolChoiceMode.REQUIRED.value
         case ToolChoiceMode() as mode:
             return mode.value
         case choice:
             assert_never(choice)
-
-
-class ReplyReader:
-    """Turns the chunks of one reply into events; a whole completion is one chunk."""
-
-    def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
-        """Keep the ids of new calls apart from those of `transcript`."""
-        self._calls = CallAssembler(call_ids(transcript), new_id)
-        self._has_calls = False
-        self._finish = ""
-        self._usage = Usage()
-
-    @property
-    def finished(self) -> bool:
-        """True once the service said why the message ends; usage may still follow."""
-        return bool(self._finish)
-
-    def read(self, chunk: Chunk) -> Iterator[ProviderEvent]:
-        """Yield what a chunk brings: reasoning, text, then calls that are whole."""
-        if chunk.usage is not None:
-            self._usage = chunk.usage.usage()
-        for choice in chunk.choices or []:
-            if choice.index:  # a second answer, which was not asked for
-                continue
-            if (delta := choice.delta or choice.message) is not None:
-                if thoughts := sendable_text(delta.thoughts()):
-                    yield ReasoningDelta(thoughts)
-                if text := sendable_text(delta.text()):
-                    yield TextDelta(text)
-                yield from self._ready(self._calls.add(_fragment(piece) for piece in delta.tool_calls or []))
-            if choice.finish_reason:
-                self._finish = choice.finish_reason
-                yield from self._ready(self._calls.finish())
-
-    def end(self) -> Iterator[ProviderEvent]:
-        """Yield what is left, `CompletionResult` last. To be called once, where the reply ends.
-
-        Raises `ProviderReplyInvalid` when the service never said that it was finished.
-        """
-        if not self.finished:
-            raise ProviderReplyInvalid("the reply ended before the service said that it was finished")
-        yield from self._ready(self._calls.finish())
-        yield CompletionResult(self._finish_reason(), self._usage)
-
-    def _ready(self, calls: Iterator[ToolCall]) -> Iterator[ProviderEvent]:
-        for call in calls:
-            self._has_calls = True
-            yield ToolCallReady(call)
-
-    def _finish_reason(self) -> FinishReason:
-        """Read the reason; where it contradicts the calls, or is unknown beside them, the calls are right."""
-        reason = _FINISH_REASONS.get(self._finish.casefold(), FinishReason.UNKNOWN)
-        if reason in {FinishReason.LENGTH, FinishReason.CONTENT_FILTER}:
-            return reason
-        if self._has_calls:
-            return FinishReason.TOOL_CALLS
-        return FinishReason.STOP if reason is FinishReason.TOOL_CALLS else reason
-
-
-def _fragment(piece: ToolCallFragment) -> CallFragment:
-    name, arguments = (piece.function.name, piece.function.arguments) if piece.function else (None, None)
-    text = arguments if isinstance(arguments, str) else "" if arguments is None else canonical_json(arguments)
-    return CallFragment(piece.index, piece.id or "", sendable_text(name or ""), sendable_text(text))

@@ -11,6 +11,7 @@ from typing import Final
 from pydantic import JsonValue, NonNegativeInt, TypeAdapter
 
 from ..messages import Usage
+from .openai_chat_items import details_text
 from .received import Lenient, Received, parse_received
 
 
@@ -28,6 +29,8 @@ class ToolCallFragment(Received):
     index: Lenient[int] = None
     id: Lenient[str] = None
     function: Lenient[FunctionFragment] = None
+    extra_content: Lenient[dict[str, JsonValue]] = None
+    """Gemini's signature of the call."""
 
 
 class ContentPart(Received):
@@ -47,6 +50,8 @@ class Delta(Received):
     """DeepSeek, llama.cpp, vLLM."""
     reasoning: Lenient[str] = None
     """OpenRouter, Ollama, vLLM; some servers send both."""
+    reasoning_details: Lenient[list[dict[str, JsonValue]]] = None
+    """OpenRouter and MiniMax: the same once more, in parts that may be signed or sealed."""
     tool_calls: list[ToolCallFragment] | None = None
 
     def text(self) -> str:
@@ -59,7 +64,7 @@ class Delta(Received):
         """Return what the model thought."""
         parts = self.content if isinstance(self.content, list) else []
         thoughts = "".join(thought.text or "" for part in parts for thought in part.thinking or [])
-        return thoughts or self.reasoning_content or self.reasoning or ""
+        return thoughts or self.reasoning_content or self.reasoning or details_text(self.reasoning_details or [])
 
 
 class Choice(Received):

@@ -1,0 +1,92 @@
+"""Chat Completions, the way back: a reply's chunks to events.
+
+Knows the format and its dialects; must not know connections, addresses or keys.
+Source: OpenAI API reference, "The chat completion chunk object"; the dialects are named in `openai_chat_schema.py`.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from ..errors import ProviderReplyInvalid
+from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
+from ..messages import FinishReason, ToolCall, Transcript, Usage, canonical_json
+from .call_assembly import CallAssembler, CallFragment
+from .openai_chat_items import SignedReasoning
+from .openai_chat_schema import Chunk, ToolCallFragment
+from .sendable import call_ids, new_call_id, sendable_text
+
+_FINISH_REASONS: Final = {
+    "stop": FinishReason.STOP,
+    "tool_calls": FinishReason.TOOL_CALLS,
+    "function_call": FinishReason.TOOL_CALLS,
+    "length": FinishReason.LENGTH,
+    "content_filter": FinishReason.CONTENT_FILTER,
+}
+
+
+class ReplyReader:
+    """Turns the chunks of one reply into events; a whole completion is one chunk."""
+
+    def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
+        """Keep the ids of new calls apart from those of `transcript`."""
+        self._calls = CallAssembler(call_ids(transcript), new_id)
+        self._has_calls = False
+        self._finish = ""
+        self._usage = Usage()
+        self._signed = SignedReasoning()
+
+    @property
+    def finished(self) -> bool:
+        """True once the service said why the message ends; usage may still follow."""
+        return bool(self._finish)
+
+    def read(self, chunk: Chunk) -> Iterator[ProviderEvent]:
+        """Yield what a chunk brings: reasoning, text, then calls that are whole."""
+        if chunk.usage is not None:
+            self._usage = chunk.usage.usage()
+        for choice in chunk.choices or []:
+            if choice.index:  # a second answer, which was not asked for
+                continue
+            if (delta := choice.delta or choice.message) is not None:
+                if thoughts := sendable_text(delta.thoughts()):
+                    yield ReasoningDelta(thoughts)
+                if text := sendable_text(delta.text()):
+                    yield TextDelta(text)
+                self._signed.add_details(delta.reasoning_details or [])
+                yield from self._ready(self._calls.add(_fragment(piece) for piece in delta.tool_calls or []))
+            if choice.finish_reason:
+                self._finish = choice.finish_reason
+                yield from self._ready(self._calls.finish())
+
+    def end(self) -> Iterator[ProviderEvent]:
+        """Yield what is left, `CompletionResult` last. To be called once, where the reply ends.
+
+        Raises `ProviderReplyInvalid` when the service never said that it was finished.
+        """
+        if not self.finished:
+            raise ProviderReplyInvalid("the reply ended before the service said that it was finished")
+        yield from self._ready(self._calls.finish())
+        self._signed.call_extras |= self._calls.extras
+        yield CompletionResult(self._finish_reason(), self._usage, self._signed.items())
+
+    def _ready(self, calls: Iterator[ToolCall]) -> Iterator[ProviderEvent]:
+        for call in calls:
+            self._has_calls = True
+            yield ToolCallReady(call)
+
+    def _finish_reason(self) -> FinishReason:
+        """Read the reason; where it contradicts the calls, or is unknown beside them, the calls are right."""
+        reason = _FINISH_REASONS.get(self._finish.casefold(), FinishReason.UNKNOWN)
+        if reason in {FinishReason.LENGTH, FinishReason.CONTENT_FILTER}:
+            return reason
+        if self._has_calls:
+            return FinishReason.TOOL_CALLS
+        return FinishReason.STOP if reason is FinishReason.TOOL_CALLS else reason
+
+
+def _fragment(piece: ToolCallFragment) -> CallFragment:
+    name, arguments = (piece.function.name, piece.function.arguments) if piece.function else (None, None)
+    text = arguments if isinstance(arguments, str) else "" if arguments is None else canonical_json(arguments)
+    return CallFragment(
+        piece.index, piece.id or "", sendable_text(name or ""), sendable_text(text), piece.extra_content
+    )

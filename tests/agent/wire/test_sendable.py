@@ -1,0 +1,82 @@
+"""Whatever was written before, what is sent has a form that services accept."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given, strategies as st
+
+from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
+from custom_components.chatterbox.agent.wire.sendable import (
+    ANY_ID,
+    call_ids,
+    new_call_id,
+    payload_to_bytes,
+    sendable_arguments,
+    sendable_call_id,
+    sendable_name,
+    sendable_text,
+)
+
+MISTRAL = "[A-Za-z0-9]{9}"
+
+
+@given(st.text())
+def test_names(name: str) -> None:
+    assert re.fullmatch("[A-Za-z0-9_-]{1,64}", sendable_name(name))
+    assert sendable_name(sendable_name(name)) == sendable_name(name)
+
+
+@given(st.text())
+def test_arguments_are_an_object(text: str) -> None:
+    assert isinstance(json.loads(sendable_arguments(text)), dict)
+
+
+def test_arguments_that_are_an_object_stay_as_they_are() -> None:
+    assert sendable_arguments(' {"a": 1.0} ') == ' {"a": 1.0} '
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_texts_can_be_written_as_utf8(text: str) -> None:
+    sendable_text(text).encode()
+
+
+def test_only_half_characters_are_replaced() -> None:
+    assert sendable_text("Grüße 💡") == "Grüße 💡"
+    assert sendable_text("\ud83d\udca1 \ud83d") == "💡 \ufffd"
+
+
+@given(st.text(st.characters(exclude_categories=())), st.sampled_from([MISTRAL, ".{1,40}", "[A-Za-z0-9_-]+"]))
+def test_ids_of_calls(call_id: str, pattern: str) -> None:
+    sent = sendable_call_id(call_id, pattern)
+
+    assert re.fullmatch(pattern, sent)
+    assert sendable_call_id(call_id, pattern) == sent
+    assert sent == call_id or not re.fullmatch(pattern, call_id)
+
+
+def test_different_ids_stay_apart() -> None:
+    ids = [f"functions.turn_on:{number}" for number in range(200)]
+
+    assert len({sendable_call_id(call_id, MISTRAL) for call_id in ids}) == 200
+
+
+@pytest.mark.parametrize("call_id", ["a", "functions.on:0", "call|fc_+/=", "x" * 400])
+def test_a_server_that_takes_any_id_gets_its_own_back(call_id: str) -> None:
+    assert sendable_call_id(call_id, ANY_ID) == call_id
+
+
+def test_new_ids_fit_everywhere_and_differ() -> None:
+    assert re.fullmatch(MISTRAL, new_call_id())
+    assert new_call_id() != new_call_id()
+
+
+def test_the_ids_of_a_conversation() -> None:
+    calls = (ToolCall("a", "on", "{}"), ToolCall("b", "off", "{}"))
+
+    assert call_ids((UserMessage("Hi"), AssistantMessage("", "", calls), ToolResult("a", "on", ""))) == {"a", "b"}
+
+
+def test_a_payload_is_written_compactly_and_in_order() -> None:
+    assert payload_to_bytes({"b": "ü", "a": [1, None]}) == '{"b":"ü","a":[1,null]}'.encode()
+    assert payload_to_bytes({"text": "half \ud83d"}) == b'{"text":"half ?"}'
