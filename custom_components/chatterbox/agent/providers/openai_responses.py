@@ -1,0 +1,217 @@
+"""The `LLMProvider` for any server that speaks the Responses API.
+
+Knows which paths that interface has and what a request of it is made of; the format stands in
+`wire/openai_responses.py`, connections and failures in `http_stream.py`. Must not know who asks.
+"""
+
+import logging
+import re
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, override
+
+import aiohttp
+
+from ..errors import ProviderBusy, ProviderError
+from ..events import ProviderEvent
+from ..messages import JsonObject, Transcript, UserMessage
+from ..protocols import CompletionRequest
+from ..wire.openai_chat import DONE
+from ..wire.openai_chat_schema import parse_model_list
+from ..wire.openai_responses import ATTACHMENTS, request_to_payload, without_carried_items
+from ..wire.openai_responses_reply import ReplyReader as EventReader
+from ..wire.openai_responses_schema import parse_event, parse_response
+from ..wire.sse import SSEDecoder
+from .http_stream import DEFAULT_LIMITS, Access, FailureReported, ModelService, ReplyReader, TimeLimits
+from .options import DEFAULT_OPTIONS, ModelOptions, lay_over
+from .refused_parameters import RefusedParameters
+
+_LOGGER = logging.getLogger(__name__)
+
+_REQUIRED: Final = frozenset({"model", "input", "instructions", "tools", "stream", "store"})
+"""Fields without which a request would mean something else, or what is said would be kept at the service."""
+
+_REFUSES_CARRIED: Final = re.compile(
+    r"encrypted content|of type 'reasoning'|'rs_\w+' not found|item\['content'\]", re.IGNORECASE
+)
+"""How services say that they cannot read reasoning: of another key, of another service, or grown too old."""
+
+_NO_ROOM: Final = re.compile(r"resource.unavailable", re.IGNORECASE)
+"""How OpenAI says that it has nothing to spare for a cheaper tier at the moment."""
+
+
+class Verbosity(StrEnum):
+    """How much a model says."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class ServiceTier(StrEnum):
+    """What a request may cost, and how soon it is answered."""
+
+    AUTO = "auto"
+    DEFAULT = "default"
+    FLEX = "flex"
+    """Half the price, and slow; where there is no room for it, the default tier answers."""
+    PRIORITY = "priority"
+
+
+class ReasoningSummary(StrEnum):
+    """How much a model tells about its reasoning. OpenAI asks some organisations to prove who they are first."""
+
+    AUTO = "auto"
+    CONCISE = "concise"
+    DETAILED = "detailed"
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsesSettings:
+    """What can be set in the Responses API alone. What is None or empty is not sent: the service's default holds."""
+
+    prompt_cache_key: str = ""
+    """The same for requests that begin alike, such as an agent's; at most 64 characters. Names no person."""
+    verbosity: Verbosity | None = None
+    service_tier: ServiceTier | None = None
+    reasoning_summary: ReasoningSummary | None = None
+    attachments: frozenset[str] = ATTACHMENTS
+    """MIME types of what the model can be shown."""
+
+
+DEFAULT_SETTINGS: Final = ResponsesSettings()
+
+
+class OpenAIResponsesProvider:
+    """One model of one server. Safe to use for several turns at the same time."""
+
+    def __init__(  # noqa: PLR0913  # where, what, who, how long and how: all that a provider is made of
+        self,
+        session: aiohttp.ClientSession,
+        base_url: str,
+        model: str,
+        api_key: str | None = None,
+        limits: TimeLimits = DEFAULT_LIMITS,
+        *,
+        options: ModelOptions = DEFAULT_OPTIONS,
+        settings: ResponsesSettings = DEFAULT_SETTINGS,
+    ) -> None:
+        """Open nothing yet; a wrong address or key shows as a `ProviderError` of the first call.
+
+        `session` is the caller's and stays open. `base_url` is read by `api_root`.
+        """
+        self._model = model
+        self._options = options
+        self._settings = settings
+        self._service = ModelService(
+            session, Access(base_url, api_key or ""), RefusedParameters(model, _REQUIRED), limits
+        )
+
+    @override
+    def __repr__(self) -> str:
+        """Name the model, and neither key nor address: addresses may hold passwords."""
+        return f"{type(self).__name__}(model={self._model!r})"
+
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        """Run one inference; see `LLMProvider.stream`."""
+        payload = request_to_payload(request, self._model, attachments=self._settings.attachments)
+        payload = lay_over(payload | self._wishes(), self._options.extra)
+        while True:
+            begun = False
+            try:
+                async with aclosing(self._ask(payload, request.transcript)) as events:
+                    async for event in events:
+                        begun = True
+                        yield event
+            except ProviderError as err:
+                mended = None if begun else _mended(payload, err)
+                if mended is None:
+                    raise
+                _LOGGER.info("%s is asked again: %s", self._model, err)
+                payload = mended
+            else:
+                return
+
+    async def list_models(self) -> list[str]:
+        """Return the names of the models that the server offers, sorted.
+
+        Raises a `ProviderError`; `ProviderReplyInvalid` when there is no such list at this address.
+        """
+        return parse_model_list(await self._service.get_text("models", "list of models"))
+
+    async def check(self) -> None:
+        """Make sure that the model answers, at this address and with this key.
+
+        Asks for a real answer and leaves at its first word: the list of models is no proof,
+        because many servers give it to everyone. Raises the `ProviderError` that a turn would get.
+        """
+        request = CompletionRequest(instructions="", transcript=(UserMessage("Hi"),))
+        await self._service.await_first(self.stream(request))
+
+    def _ask(self, payload: JsonObject, transcript: Transcript) -> AsyncGenerator[ProviderEvent]:
+        return self._service.stream("responses", payload, OpenAIResponsesReply(transcript, self._model))
+
+    def _wishes(self) -> JsonObject:
+        options, settings = self._options, self._settings
+        reasoning: JsonObject = {"effort": options.reasoning_effort, "summary": settings.reasoning_summary}
+        wishes: JsonObject = {
+            "temperature": options.temperature,
+            "top_p": options.top_p,
+            "max_output_tokens": options.max_tokens,
+            "reasoning": {name: value for name, value in reasoning.items() if value is not None} or None,
+            "text": {"verbosity": settings.verbosity} if settings.verbosity else None,
+            "service_tier": settings.service_tier,
+            "prompt_cache_key": settings.prompt_cache_key or None,
+        }
+        return {name: value for name, value in wishes.items() if value is not None}
+
+
+def _mended(payload: JsonObject, err: ProviderError) -> JsonObject | None:
+    """Return a payload without the cause of a refusal that has nothing to do with parameters, or None."""
+    plain = without_carried_items(payload)
+    if plain != payload and _REFUSES_CARRIED.search(str(err)):
+        return plain
+    if isinstance(err, ProviderBusy) and payload.get("service_tier") == ServiceTier.FLEX and _NO_ROOM.search(str(err)):
+        return payload | {"service_tier": ServiceTier.DEFAULT}
+    return None
+
+
+class OpenAIResponsesReply(ReplyReader):
+    """Reads one reply: events of a stream, or a whole response."""
+
+    def __init__(self, transcript: Transcript, model: str) -> None:
+        """Keep the ids of new calls apart from those of `transcript`."""
+        self._decoder = SSEDecoder()
+        self._reader = EventReader(transcript, model)
+
+    @property
+    @override
+    def finished(self) -> bool:
+        return self._reader.finished
+
+    @property
+    @override
+    def done(self) -> bool:
+        return self._reader.finished
+
+    @override
+    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
+        for sent in self._decoder.feed(chunk):
+            if (data := sent.data.strip()) and data != DONE:
+                event = parse_event(data)
+                if (reported := event.reported_error) is not None:
+                    raise FailureReported(reported)
+                yield from self._reader.read(event)
+
+    @override
+    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
+        response = parse_response(text)
+        if (reported := response.reported_error) is not None:
+            raise FailureReported(reported)
+        yield from self._reader.read_whole(response)
+
+    @override
+    def end(self) -> Iterator[ProviderEvent]:
+        yield from self._reader.end()
