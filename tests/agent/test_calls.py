@@ -185,6 +185,18 @@ def test_a_change_is_made_once_unless_another_came_between() -> None:
 
     assert isinstance(judged("HassTurnOn", "", *turned_on, *looked).verdict, Settled)
     assert isinstance(judged("HassTurnOn", "", *turned_on, *turned_off).verdict, Runnable)
+    assert isinstance(judged("HassTurnOn", "", *turned_on, asked("3", OFF.name)).verdict, Runnable)
+
+
+def test_a_call_that_did_not_run_has_changed_nothing() -> None:
+    turned_on = (asked("2", ON.name), ToolResult("2", ON.name, "done"))
+    looked = (asked("0", LOOK.name), ToolResult("0", LOOK.name, "dark"))
+    denied = (asked("3", OFF.name), ToolResult("3", OFF.name, "No.", is_error=True, synthetic=True))
+    failed = (asked("3", OFF.name), ToolResult("3", OFF.name, "TimeoutError", is_error=True))
+
+    assert isinstance(judged("HassTurnOn", "", *turned_on, *denied).verdict, Settled)
+    assert isinstance(judged("GetLiveContext", "", *looked, *denied).verdict, Settled)
+    assert isinstance(judged("HassTurnOn", "", *turned_on, *failed).verdict, Runnable), "it may have done something"
 
 
 @given(st.text(max_size=30), st.text(max_size=60))

@@ -72,6 +72,7 @@ REFERS: Final[JsonObject] = {
         ({"type": ["integer", "null"]}, "5", 5),
         ({"type": "array"}, "light", ["light"]),
         ({"properties": {"x": INTEGER}}, {"x": "1"}, {"x": 1}),
+        ({**POINT, "anyOf": [{"required": ["x"]}, {"required": ["y"]}]}, {"x": "1"}, {"x": 1}),
         (REFERS, {"mode": "LIGHT"}, {"mode": "light"}),
     ],
 )

@@ -107,6 +107,18 @@ def test_the_same_call_of_the_open_message_does_not_run_twice() -> None:
     assert isinstance(second.verdict, Settled)
 
 
+def test_a_call_of_the_open_message_that_will_not_run_changes_nothing() -> None:
+    first = judge_call(STATE, CALL)
+    unheard_of = judge_call(STATE, ToolCall("x", "unheard_of", "{}"))
+    waiting = JudgedCall(ToolCall("g", "light_on", '{"n":5}'), Gated(LIGHT, {}, "risky"))
+    client = JudgedCall(ToolCall("c", "show_page", "{}"), ForClient())
+    again = replace(CALL, id="b")
+
+    for idle in (unheard_of, waiting, client):
+        assert isinstance(judge_call(replace(STATE, open_calls=(first, idle)), again).verdict, Settled)
+    assert isinstance(judge_call(replace(STATE, open_calls=(first, runnable(1))), again).verdict, Runnable)
+
+
 ASKED = GatedCall(CALL, "It is risky.")
 
 

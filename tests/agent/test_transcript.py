@@ -40,6 +40,7 @@ A, B = ToolCall("a", "light_on", "{}"), ToolCall("b", "look", "{}")
 RESULT_A, RESULT_B = ToolResult("a", "light_on", "done"), ToolResult("b", "look", "dark")
 SAID = UserMessage("Light!")
 ASKED = AssistantMessage("Wait.", "Hm.", (A, B))
+ONE, AGAIN = AssistantMessage(tool_calls=(A,)), replace(RESULT_A, content="again")
 
 EVENTS: list[TurnEvent] = [
     PhaseEntered(Phase.RECEIVE_INPUT),
@@ -127,10 +128,24 @@ def test_open_calls_are_those_without_a_result() -> None:
         ((ASKED, RESULT_B, RESULT_A), (ASKED, RESULT_A, RESULT_B)),
         ((ASKED, RESULT_A, SAID, RESULT_B), (ASKED, RESULT_A, RESULT_B, SAID)),
         ((RESULT_A, SAID), (SAID,)),
-        ((ASKED, RESULT_A, RESULT_B, replace(RESULT_A, content="again")), (ASKED, RESULT_A, RESULT_B)),
+        ((ASKED, RESULT_A, RESULT_B, AGAIN), (ASKED, RESULT_A, RESULT_B)),
         ((SAID, ToolResult("x", "light_on", "?")), (SAID,)),
+        ((ONE, RESULT_A, ONE, AGAIN), (ONE, RESULT_A, ONE, AGAIN)),
+        ((ONE, ONE, RESULT_A, AGAIN), (ONE, RESULT_A, ONE, AGAIN)),
     ],
-    ids=["nothing", "whole", "none", "one missing", "other order", "late", "no call", "twice", "stranger"],
+    ids=[
+        "nothing",
+        "whole",
+        "none",
+        "one missing",
+        "other order",
+        "late",
+        "no call",
+        "twice",
+        "stranger",
+        "one id",
+        "one id, late",
+    ],
 )
 def test_a_broken_transcript_is_repaired(broken: Transcript, repaired: Transcript) -> None:
     assert repair(broken) == repaired

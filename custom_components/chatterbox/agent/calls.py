@@ -108,7 +108,7 @@ def judge(
     """Apply the rules that depend on the call, the offered tools and the turn so far.
 
     `earlier` holds the messages of this turn before the call, calls of its own message
-    included (as a message that is still open).
+    included: as a message that is still open, with the results of those that will not run.
     """
     tool = find_tool(call.name, tools)
     if tool is None:
@@ -158,23 +158,19 @@ def _same_call(
     """Return the result that an identical call of this turn already has, or will have.
 
     Once something else was changed since, it is no repetition: on, off and on again is
-    meant, and so is a second look.
+    meant, and so is a second look. A call that did not run has changed nothing.
     """
-    reads = {t.name for t in tools if t.annotations.read_only}
-    results: dict[str, ToolResult] = {}
+    messages = tuple(earlier)
+    reads = {tool.name for tool in tools if tool.annotations.read_only}
+    results = {message.call_id: message for message in messages if isinstance(message, ToolResult)}
     same: ToolCall | None = None
-    for message in earlier:
-        match message:
-            case ToolResult():
-                results[message.call_id] = message
-            case AssistantMessage():
-                for other in message.tool_calls:
-                    if (other.name, other.arguments) == (call.name, call.arguments):
-                        same = same or other
-                    elif other.name not in reads:
-                        same = None
-            case _:
-                pass
+    for message in messages:
+        for other in message.tool_calls if isinstance(message, AssistantMessage) else ():
+            result = results.get(other.id)
+            if (other.name, other.arguments) == (call.name, call.arguments):
+                same = same or other
+            elif other.name not in reads and not (result and result.synthetic):
+                same = None
     if same is None:
         return None
     return results.get(same.id) or ToolResult(same.id, same.name, "", synthetic=True)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import count
 from typing import Final, assert_never
 
-from .calls import JudgedCall, Runnable, Settled, as_recorded, judge, settle
+from .calls import ForClient, Gated, JudgedCall, Runnable, Settled, as_recorded, judge, settle
 from .events import GatedCall
-from .messages import AssistantMessage, ToolCall, ToolChoiceMode
+from .messages import AssistantMessage, Message, ToolCall, ToolChoiceMode, ToolResult
 from .turn import Approved, Denied, TurnState
 
 _ID_LENGTH: Final = 64
@@ -22,14 +22,29 @@ def judge_call(state: TurnState, call: ToolCall) -> JudgedCall:
     call = _with_own_id(state, call)
     if state.last_call is not None or turn.tool_choice is ToolChoiceMode.NONE:
         return settle(as_recorded(call), "Not run: no more tools in this turn. Answer from what is known.")
-    own = AssistantMessage(tool_calls=tuple(judged.call for judged in state.open_calls))
-    judged = judge(call, turn.tools, turn.allowed_tools, (*state.messages, own))
+    judged = judge(call, turn.tools, turn.allowed_tools, (*state.messages, *_open_message(state)))
     if not isinstance(judged.verdict, Runnable):
         return judged
     reserved = sum(isinstance(other.verdict, Runnable) for other in state.open_calls)
     if state.tool_calls + reserved >= turn.limits.max_tool_calls:
         return settle(judged.call, "Not run: this turn has used up its tool calls.")
     return judged
+
+
+def _open_message(state: TurnState) -> tuple[Message, ...]:
+    """Return the message that is still open, and the results of its calls that will not run now."""
+    idle: list[ToolResult] = []
+    for judged in state.open_calls:
+        match judged.verdict:
+            case Runnable():
+                pass
+            case Settled(result):
+                idle.append(result)
+            case Gated() | ForClient():
+                idle.append(ToolResult(judged.call.id, judged.call.name, "", synthetic=True))
+            case _:
+                assert_never(judged.verdict)
+    return AssistantMessage(tool_calls=tuple(judged.call for judged in state.open_calls)), *idle
 
 
 def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:
