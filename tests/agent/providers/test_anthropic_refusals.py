@@ -124,6 +124,12 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Anthr
             id="no budget amid calls that were made without thinking",
         ),
         pytest.param(
+            payload(USER, said("assistant", HI, SIGNED, CALL), said("user", RESULT), **ADAPTIVE),
+            NO_ADAPTIVE,
+            payload(USER, said("assistant", HI, SIGNED, CALL), said("user", RESULT)),
+            id="no budget amid a message that did not begin with thinking",
+        ),
+        pytest.param(
             payload(USER, said("assistant", REDACTED, CALL), said("user", RESULT), **ADAPTIVE),
             NO_ADAPTIVE,
             payload(

@@ -408,6 +408,13 @@ def test_texts_with_something_in_between_are_kept_apart() -> None:
     ]
 
 
+@pytest.mark.parametrize(("first", "second"), [("One moment. ", "It is on."), ("One moment.", "\nIt is on.")])
+def test_texts_that_are_apart_already_stay_as_they_are(first: str, second: str) -> None:
+    events = read([*text(0, first), *thinking(1, "hm"), *text(2, second), finish()])
+
+    assert events[:-1] == [TextDelta(first), ReasoningDelta("hm"), TextDelta(second)]
+
+
 def test_a_call_in_between_keeps_texts_apart_too() -> None:
     events = read([*thinking(0, "hm"), *text(1, "Now."), *call(2, "a", "on", "{}"), *text(3, "Done."), finish()])
 

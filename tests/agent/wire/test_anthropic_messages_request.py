@@ -239,6 +239,17 @@ def test_an_assistant_message_without_words_or_calls_is_left_out(message: Assist
     assert len(messages(UserMessage("Hi"), message, UserMessage("Hello?"))) == 1
 
 
+def test_thinking_alone_is_no_message() -> None:
+    transcript = (UserMessage("Hi"), AssistantMessage("", "hm", (), (carried(THOUGHT),)))
+
+    assert [message["role"] for message in messages_of(CompletionRequest("", transcript, directive="So?"))] == ["user"]
+
+
+@pytest.mark.parametrize("directive", ["", " \n"])
+def test_an_empty_directive_is_none(directive: str) -> None:
+    assert messages_of(replace(CONVERSATION, directive=directive)) == messages_of(CONVERSATION)
+
+
 @pytest.mark.parametrize("text", ["", " \n"])
 def test_a_user_who_said_nothing_still_has_a_message(text: str) -> None:
     assert blocks(messages(UserMessage(text))[0])[0]["text"] == "(Nothing was said.)"
