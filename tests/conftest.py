@@ -1,17 +1,17 @@
-"""What every test with a real `hass` needs: our integrations can be found, and nothing else is pretended.
+"""What every test with a real `hass` needs: our integrations can be found, and nothing else is pretended."""
 
-Both folders of custom integrations are one package, `custom_components`: the released one and that of the demo.
-"""
-
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+from aiohttp.test_utils import TestServer
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
+from homeassistant.core import HomeAssistant
 
-import custom_components
-
-REPOSITORY = Path(__file__).resolve().parent.parent
-
-custom_components.__path__.append(str(REPOSITORY / "demo" / "config" / "custom_components"))
+from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
+from tests.servers.chat_completions import ScriptedChatCompletions
+from tests.servers.script import Script
+from tests.talk import Serve, add_agent, move_into_the_demo_home
 
 
 @pytest.fixture(autouse=True)
@@ -25,3 +25,34 @@ def _find_custom_integrations(request: pytest.FixtureRequest) -> None:
 def hass_config_dir(tmp_path: Path) -> str:
     """Give every test a configuration folder of its own."""
     return str(tmp_path)
+
+
+@pytest.fixture
+async def serve(hass: HomeAssistant) -> AsyncGenerator[Serve]:
+    """Start a model server that plays a script, and an agent that uses it, in the demo home."""
+    servers: list[TestServer] = []
+
+    async def start(script: Script, **options: object) -> ScriptedChatCompletions:
+        await move_into_the_demo_home(hass)
+        scripted = ScriptedChatCompletions(script)
+        server = TestServer(scripted.application())
+        await server.start_server()
+        servers.append(server)
+        service: dict[str, object] = {
+            CONF_KIND: ServiceKind.OPENAI_CHAT,
+            CONF_BASE_URL: str(server.make_url("/v1")),
+        }
+        defaults: dict[str, object] = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]}
+        await add_agent(hass, service, defaults | options)
+        return scripted
+
+    yield start
+    for server in servers:
+        await server.close()
+
+
+@pytest.fixture
+async def offline(hass: HomeAssistant) -> None:
+    """Set up the agent that needs nothing, in the demo home."""
+    await move_into_the_demo_home(hass)
+    await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {})

@@ -1,125 +1,19 @@
 """The conversation entity in a real Home Assistant, over a real Chat Completions server."""
 
-import asyncio
-import json
-from collections.abc import AsyncGenerator, Callable, Sequence
-from itertools import count, pairwise
-from pathlib import Path
-from typing import Protocol
-
 import pytest
-from aiohttp.test_utils import TestServer
 from homeassistant.components import conversation
-from homeassistant.components.conversation import (
-    AssistantContent,
-    ChatLog,
-    Content,
-    ConversationInput,
-    ConversationResult,
-    ToolResultContent,
-    UserContent,
-)
-from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
-from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
+from homeassistant.components.conversation import ChatLog
+from homeassistant.components.conversation.trace import async_get_traces
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import chat_session, intent, issue_registry as ir, llm
-from homeassistant.setup import async_setup_component
-from homeassistant.util.ulid import ulid_now
-from pydantic import JsonValue
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
+from homeassistant.helpers import area_registry as ar, device_registry as dr, intent, issue_registry as ir
+from homeassistant.helpers.json import json_bytes
+from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.chatterbox.const import (
-    CONF_BASE_URL,
-    CONF_KIND,
-    DOMAIN,
-    EVENT_TURN_FINISHED,
-    SUBENTRY_CONVERSATION,
-    ServiceKind,
-)
-from tests.demo_house.move_in import move_in
-from tests.servers.chat_completions import ReceivedRequest, ScriptedChatCompletions
+from custom_components.chatterbox.const import DOMAIN, EVENT_TURN_FINISHED
 from tests.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
-
-
-class Serve(Protocol):
-    """Starts a server that plays a script, and an agent with these options."""
-
-    async def __call__(self, script: Script, **options: object) -> ScriptedChatCompletions:
-        """Return the server, to ask it what it was sent."""
-
+from tests.talk import AGENT, LIGHT_ON, Serve, messages_of, say, speech, talk_as_the_pipeline_does
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
-
-AGENT = "conversation.talker"
-LIGHT_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen ceiling light", "domain": "light"})
-BLINDS_DOWN = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Living Room Blinds", "domain": ["cover"]})
-DEMO_HOUSE = Path(__file__).resolve().parent.parent / "demo" / "house.yaml"
-
-
-async def add_agent(hass: HomeAssistant, service: dict[str, object], options: dict[str, object]) -> None:
-    """Set up a service with one agent."""
-    entry = MockConfigEntry(
-        domain=DOMAIN,
-        data=service,
-        subentries_data=[
-            {"subentry_type": SUBENTRY_CONVERSATION, "title": "Talker", "unique_id": None, "data": options}
-        ],
-    )
-    entry.add_to_hass(hass)
-    assert await hass.config_entries.async_setup(entry.entry_id)
-    await hass.async_block_till_done()
-
-
-@pytest.fixture
-async def serve(hass: HomeAssistant) -> AsyncGenerator[Serve]:
-    """Start a model server that plays a script, and an agent that uses it, in the demo home."""
-    servers: list[TestServer] = []
-
-    async def start(script: Script, **options: object) -> ScriptedChatCompletions:
-        assert await async_setup_component(hass, "homeassistant", {})
-        assert await async_setup_component(hass, "conversation", {})
-        await move_in(hass, DEMO_HOUSE.read_text(encoding="utf-8"))
-        scripted = ScriptedChatCompletions(script)
-        server = TestServer(scripted.application())
-        await server.start_server()
-        servers.append(server)
-        service: dict[str, object] = {
-            CONF_KIND: ServiceKind.OPENAI_CHAT,
-            CONF_BASE_URL: str(server.make_url("/v1")),
-        }
-        defaults: dict[str, object] = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]}
-        await add_agent(hass, service, defaults | options)
-        return scripted
-
-    yield start
-    for server in servers:
-        await server.close()
-
-
-async def say(hass: HomeAssistant, text: str, conversation_id: str = "kitchen-talk") -> ConversationResult:
-    """Say something to the agent."""
-    return await conversation.async_converse(hass, text, conversation_id, Context(), "en", AGENT)
-
-
-def speech(result: ConversationResult) -> str:
-    """Return what is spoken."""
-    return str(result.response.speech["plain"]["speech"])
-
-
-def messages_of(request: ReceivedRequest) -> list[dict[str, JsonValue]]:
-    """Return the messages of a request to the server."""
-    messages = request.body["messages"]
-    assert isinstance(messages, list)
-    return [message for message in messages if isinstance(message, dict)]
-
-
-def assert_no_orphans(contents: Sequence[Content]) -> None:
-    """Every call has one result, and every result a call."""
-    calls = [
-        call.id for content in contents if isinstance(content, AssistantContent) for call in content.tool_calls or ()
-    ]
-    results = [content.tool_call_id for content in contents if isinstance(content, ToolResultContent)]
-    assert calls == results
 
 
 async def test_a_call_changes_the_house_and_the_answer_is_spoken(hass: HomeAssistant, serve: Serve) -> None:
@@ -155,48 +49,6 @@ async def test_a_call_changes_the_house_and_the_answer_is_spoken(hass: HomeAssis
     assert tool_call["name"] == "intent__HassTurnOn"
     assert tool_call["arguments"] == {"domain": ["light"], "name": "Kitchen ceiling light"}
     assert not tool_call["is_error"]
-
-
-async def test_a_second_turn_repeats_the_first_byte_for_byte(hass: HomeAssistant, serve: Serve) -> None:
-    """What a server has cached stays valid: requests of a conversation only ever grow at their end."""
-    wrong = ScriptedCall(name="intent__HassTurnOn", arguments="{not json")
-    unknown = ScriptedCall(name="make_coffee", arguments={"cups": 2})
-    server = await serve(
-        Script(
-            answers=(
-                ScriptedAnswer(content="One moment.", tool_calls=(wrong, LIGHT_ON, unknown)),
-                ScriptedAnswer(content="Is it bright enough?"),
-                ScriptedAnswer(content="Good."),
-            )
-        )
-    )
-    first = await say(hass, "turn on the kitchen light")
-    second = await say(hass, "yes")
-
-    assert first.continue_conversation
-    assert not second.continue_conversation
-    requests = [messages_of(request) for request in server.requests]
-    for earlier, later in pairwise(requests):
-        assert json.dumps(later[: len(earlier)]) == json.dumps(earlier)
-    assert [message["role"] for message in requests[-1]] == [
-        "system",
-        "user",
-        "assistant",
-        "tool",
-        "tool",
-        "tool",
-        "assistant",
-        "user",
-    ]
-    assert server.requests[0].body["tools"] == server.requests[-1].body["tools"]
-
-
-async def test_conversations_do_not_hear_each_other(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(Script(answers=(ScriptedAnswer(content="Hello."), ScriptedAnswer(content="Hi."))))
-    await say(hass, "I am in the kitchen", "kitchen")
-    await say(hass, "I am in the cellar", "cellar")
-
-    assert "kitchen" not in json.dumps(messages_of(server.requests[-1])[1:])
 
 
 @pytest.mark.parametrize(
@@ -259,42 +111,10 @@ async def test_a_hanging_service_ends_at_the_deadline(hass: HomeAssistant, serve
     assert "took too long" in speech(await say(hass, "how are you?"))
 
 
-async def test_a_history_with_an_orphan_call_is_sent_repaired(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
-    with (
-        chat_session.async_get_chat_session(hass, "kitchen-talk") as session,
-        conversation.async_get_chat_log(hass, session) as chat_log,
-    ):
-        chat_log.async_add_user_content(UserContent("lights"))
-        orphan = llm.ToolInput("intent__HassTurnOn", {}, id="orphan", external=True)
-        chat_log.async_add_assistant_content_without_tools(AssistantContent(AGENT, None, tool_calls=[orphan]))
-
-    await say(hass, "are you there?")
-
-    sent = messages_of(server.requests[-1])
-    assert [message["role"] for message in sent] == ["system", "user", "assistant", "tool", "user"]
-    assert sent[3]["tool_call_id"] == "orphan"
-
-
 async def test_a_broken_prompt_template_is_told(hass: HomeAssistant, serve: Serve) -> None:
     await serve(Script(), prompt="{{ 1 / 0 }}")
 
     assert "problem with my template" in speech(await say(hass, "hello"))
-
-
-type Listener = Callable[[ChatLog, dict[str, object]], None]
-
-
-async def talk_as_the_pipeline_does(
-    hass: HomeAssistant, text: str, conversation_id: str, listener: Listener
-) -> ConversationResult:
-    """Open session and ChatLog around the turn, and listen to its deltas."""
-    user_input = ConversationInput(text, Context(), conversation_id, None, None, "en", AGENT)
-    with (
-        chat_session.async_get_chat_session(hass, conversation_id) as session,
-        conversation.async_get_chat_log(hass, session, user_input, chat_log_delta_listener=listener),
-    ):
-        return await say(hass, text, conversation_id)
 
 
 async def test_the_answer_streams(hass: HomeAssistant, serve: Serve) -> None:
@@ -306,63 +126,6 @@ async def test_the_answer_streams(hass: HomeAssistant, serve: Serve) -> None:
     said = [piece for piece in pieces if piece]
     assert len(said) > 3
     assert "".join(map(str, said)) == "It is a long and lovely answer."
-
-
-async def test_a_barge_in_at_any_delta_leaves_a_history_to_go_on_with(hass: HomeAssistant, serve: Serve) -> None:
-    """The person interrupts after the first, second, third … delta of a turn, until one gets through."""
-    calling = ScriptedAnswer(content="One moment.", tool_calls=(LIGHT_ON, BLINDS_DOWN), piece_characters=4)
-    answering = ScriptedAnswer(content="The light is on.", piece_characters=4)
-    server = await serve(Script(answers=(calling, answering, answering), after_last="start again"))
-    interrupted = 0
-    for deltas in count(1):
-        server.start_again()
-        conversation_id = f"interrupted after {deltas}"
-        talking: asyncio.Task[ConversationResult]
-        left = deltas
-
-        def interrupt(_: ChatLog, __: dict[str, object]) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                talking.cancel()  # noqa: B023  # the listener lives no longer than its turn
-
-        talking = asyncio.create_task(talk_as_the_pipeline_does(hass, "light!", conversation_id, interrupt))
-        await asyncio.wait({talking})
-
-        assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("tool ")]
-        assert_no_orphans(hass.data[DATA_CHAT_LOGS][conversation_id].content)
-        if not talking.cancelled():
-            break
-        interrupted += 1
-        assert speech(await say(hass, "and now?", conversation_id))
-        roles = [message["role"] for message in messages_of(server.requests[-1])]
-        assert roles[:2] == ["system", "user"]
-    assert interrupted > 10
-
-
-async def test_an_interrupted_first_turn_is_continued_under_its_id(hass: HomeAssistant, serve: Serve) -> None:
-    """Home Assistant gives new conversations a ULID, and opens another one for a ULID that it does not know."""
-    server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="Yes."))))
-    conversation_id = ulid_now()
-    with chat_session.async_get_chat_session(hass, conversation_id) as session:
-        conversation_id = session.conversation_id
-    talking: asyncio.Task[ConversationResult]
-
-    def interrupt(_: ChatLog, delta: dict[str, object]) -> None:
-        if delta.get("role") == "tool_result":
-            talking.cancel()
-
-    talking = asyncio.create_task(talk_as_the_pipeline_does(hass, "light!", conversation_id, interrupt))
-    await asyncio.wait({talking})
-    result = await say(hass, "is it on?", conversation_id)
-
-    assert result.conversation_id == conversation_id
-    assert [message["role"] for message in messages_of(server.requests[-1])][:4] == [
-        "system",
-        "user",
-        "assistant",
-        "tool",
-    ]
 
 
 async def test_a_bug_is_logged_and_still_answered(
@@ -377,15 +140,6 @@ async def test_a_bug_is_logged_and_still_answered(
 
     assert speech(result) == "Something went wrong. Please try again."
     assert "a listener that is broken" in caplog.text
-
-
-@pytest.fixture
-async def offline(hass: HomeAssistant) -> None:
-    """Set up the agent that needs nothing, in the demo home."""
-    assert await async_setup_component(hass, "homeassistant", {})
-    assert await async_setup_component(hass, "conversation", {})
-    await move_in(hass, DEMO_HOUSE.read_text(encoding="utf-8"))
-    await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {})
 
 
 @pytest.mark.usefixtures("offline")
@@ -454,3 +208,81 @@ async def test_tools_that_are_gone_are_reported_and_do_without(hass: HomeAssista
     (entry,) = hass.config_entries.async_entries(DOMAIN)
     await hass.config_entries.async_unload(entry.entry_id)
     assert not ir.async_get(hass).issues
+
+
+async def test_an_agent_keeps_its_own_limits(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(
+        Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on."))), max_iterations=2
+    )
+    await say(hass, "light!")
+
+    assert [request.body.get("tool_choice") for request in server.requests] == [None, "none"]
+
+
+async def test_what_a_starter_of_a_conversation_adds_reaches_the_model(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(content="Yes."),)))
+
+    await conversation.async_converse(
+        hass, "yes", None, Context(), "en", AGENT, extra_system_prompt="You asked whether to close the garage."
+    )
+
+    assert "You asked whether to close the garage." in str(messages_of(server.requests[0])[0]["content"])
+
+
+async def test_it_speaks_the_language_of_the_speaker(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedAnswer(content=""),)))
+
+    result = await conversation.async_converse(hass, "hallo", None, Context(), "de-AT", AGENT)
+
+    assert speech(result) == "Darauf habe ich keine Antwort."
+
+
+async def test_reasoning_is_shown_and_never_spoken(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedAnswer(reasoning_content="They greet me.", content="Hello."),)))
+    thoughts: list[str] = []
+
+    def listen(_: ChatLog, delta: dict[str, object]) -> None:
+        thoughts.append(str(delta.get("thinking_content") or ""))
+
+    assert speech(await talk_as_the_pipeline_does(hass, "hello", "a-talk", listen)) == "Hello."
+    assert "".join(thoughts) == "They greet me."
+
+
+async def test_the_trace_tells_the_tokens(hass: HomeAssistant, serve: Serve) -> None:
+    usage = ScriptedUsage(prompt_tokens=900, completion_tokens=9, cached_tokens=800)
+    await serve(Script(answers=(ScriptedAnswer(content="Hello.", usage=usage),)))
+
+    await say(hass, "hello")
+
+    details = [event["data"] for event in async_get_traces()[-1].as_dict()["events"] if "stats" in event["data"]]
+    assert details == [{"stats": {"input_tokens": 900, "cached_input_tokens": 800, "output_tokens": 9}}]
+
+
+async def test_the_event_of_a_long_turn_can_be_recorded(hass: HomeAssistant, serve: Serve) -> None:
+    long_name = ScriptedCall(name="intent__HassTurnOn", arguments={"name": "x" * 30_000})
+    await serve(
+        Script(answers=(ScriptedAnswer(tool_calls=(long_name, LIGHT_ON)), ScriptedAnswer(content="y" * 50_000)))
+    )
+    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+
+    result = await say(hass, "z" * 50_000)
+
+    assert len(json_bytes(turns[0].data)) < 32_768
+    assert len(speech(result)) == 50_000
+
+
+@pytest.mark.usefixtures("offline")
+async def test_the_offline_agent_knows_the_room_it_is_spoken_to_in(hass: HomeAssistant) -> None:
+    kitchen = ar.async_get(hass).async_get_area_by_name("Kitchen")
+    assert kitchen is not None
+    device = dr.async_entries_for_area(dr.async_get(hass), kitchen.id)[0]
+
+    await conversation.async_converse(hass, "turn on the lights", None, Context(), "en", AGENT, device_id=device.id)
+
+    assert hass.states.is_state("light.kitchen_ceiling", "on")
+    assert hass.states.is_state("light.bedroom", "off")
+
+
+@pytest.mark.usefixtures("offline")
+async def test_the_longest_sentence_gets_the_built_in_agents_own_error(hass: HomeAssistant) -> None:
+    assert speech(await say(hass, "x" * 100_000)) == "Sorry, I couldn't understand that"

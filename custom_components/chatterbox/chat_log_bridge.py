@@ -22,7 +22,8 @@ from homeassistant.components.conversation import (
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import chat_session, llm
-from homeassistant.util.json import JsonObjectType
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util.json import JsonObjectType, json_loads_object
 
 from .agent.events import (
     MessageDone,
@@ -43,7 +44,7 @@ from .agent.messages import (
     canonical_json,
 )
 from .agent.transcript import TranscriptRecorder
-from .tool_bridge import result_content
+from .tool_bridge import UNREADABLE, result_content
 from .turn_report import TurnReport, shown_arguments
 
 type Delta = AssistantContentDeltaDict | ToolResultContentDeltaDict
@@ -73,9 +74,7 @@ def _content_to_message(
         case UserContent():
             return UserMessage(content.content)
         case AssistantContent():
-            calls = tuple(
-                ToolCall(call.id, call.tool_name, canonical_json(call.tool_args)) for call in content.tool_calls or ()
-            )
+            calls = tuple(ToolCall(call.id, call.tool_name, _arguments_text(call)) for call in content.tool_calls or ())
             items = content.native if _is_ours(content.native) else ()
             return AssistantMessage(content.content or "", content.thinking_content or "", calls, items)
         case ToolResultContent(tool_call_id=call_id, tool_name=name, result=result):
@@ -83,8 +82,23 @@ def _content_to_message(
                 case {"note": str(note), **rest} if not rest:
                     text = note
                 case _:
-                    text = result_content(result)
+                    text = _result_text(result)
             return ToolResult(call_id, name, text, is_error=result.error, native=result)
+
+
+def _arguments_text(call: llm.ToolInput) -> str:
+    """Write arguments as our calls have them; those of another agent may hold what is no JSON."""
+    try:
+        return canonical_json(json_loads_object(json_dumps(call.tool_args)))
+    except TypeError, ValueError:
+        return "{}"
+
+
+def _result_text(result: llm.ToolResult) -> str:
+    try:
+        return result_content(result)
+    except TypeError, ValueError:
+        return UNREADABLE
 
 
 def _is_ours(native: object) -> TypeIs[tuple[ProviderItem, ...]]:
@@ -134,6 +148,7 @@ async def async_record_turn(
     """
     recorder = TranscriptRecorder()
     before = len(chat_log.content)
+    saved = _saved(chat_log)
     deltas = _deltas(_observed(events, recorder, report))
     try:
         async with aclosing(chat_log.async_add_delta_content_stream(agent_id, deltas)) as contents:
@@ -142,7 +157,7 @@ async def async_record_turn(
     except BaseException:
         await deltas.aclose()
         chat_log.content[before:] = [_message_to_content(message, agent_id) for message in recorder.interrupted()]
-        _async_keep(chat_log)
+        _async_keep(chat_log, before, saved)
         raise
 
 
@@ -195,19 +210,31 @@ def _result_delta(result: ToolResult) -> ToolResultContentDeltaDict:
     }
 
 
+def _saved(chat_log: ChatLog) -> ChatLog | None:
+    """Return the conversation as the last turn that ended left it."""
+    return chat_log.hass.data.get(DATA_CHAT_LOGS, {}).get(chat_log.conversation_id)
+
+
 @callback
-def _async_keep(chat_log: ChatLog) -> None:
+def _async_keep(chat_log: ChatLog, before: int, saved: ChatLog | None) -> None:
     """Save a ChatLog that Home Assistant drops because its turn did not return.
 
-    Source: `async_get_chat_log` and `async_get_chat_session` save only when their block ends
-    without an exception (homeassistant.components.conversation.chat_log).
+    `before` is where the turn's own contents begin, after the person's words; `saved` the conversation when it began.
+    A turn that has ended since, while this one was being interrupted, keeps what it said.
+
+    Source: `async_get_chat_log` and `async_get_chat_session` save only when their block ends without an exception
+    (homeassistant.components.conversation.chat_log).
     """
     hass, conversation_id = chat_log.hass, chat_log.conversation_id
     session = chat_session.current_session.get()
     if session is None or session.conversation_id != conversation_id:
         return
     chat_logs = hass.data[DATA_CHAT_LOGS]
-    if conversation_id not in chat_logs:
+    newer = _saved(chat_log)
+    if newer is not None and newer is not saved:
+        newer.content[before - 1 : before - 1] = chat_log.content[before - 1 :]
+        return
+    if newer is None:
         session.async_on_cleanup(lambda: _forget(hass, conversation_id))
     chat_log.delta_listener = None
     chat_logs[conversation_id] = chat_log

@@ -61,6 +61,8 @@ class ScriptedChatCompletions:
         self._script = script
         self._next_answer = 0
         self.requests: list[ReceivedRequest] = []
+        self.asked = asyncio.Event()
+        """Set once there is a request."""
 
     def start_again(self) -> None:
         """Answer the next request with the first answer of the script."""
@@ -96,6 +98,7 @@ class ScriptedChatCompletions:
         except ValidationError as error:
             return _error(HTTPStatus.BAD_REQUEST, str(error))
         self.requests.append(ReceivedRequest(authorization=request.headers.get("Authorization"), body=body))
+        self.asked.set()
         return self._refusal(request, asked) or await self._answer(request, asked)
 
     def _refusal(self, request: web.Request, asked: _ChatRequest) -> web.StreamResponse | None:
