@@ -34,5 +34,6 @@ class ChatterboxEntity(Entity):
 
     def react_to(self, error: AgentError | None) -> None:
         """Do what the error of a turn asks for beyond words: a refused key needs a new one."""
-        if isinstance(error, ProviderRejectedKey):
+        is_there = self.hass.config_entries.async_get_entry(self.entry.entry_id) is self.entry
+        if isinstance(error, ProviderRejectedKey) and is_there:
             self.entry.async_start_reauth(self.hass)

@@ -44,6 +44,10 @@ PROCESS_SENTENCE: Final = ToolDefinition(
 """The tool that a turn of this provider offers. Its result is the JSON of an `intent.IntentResponse`."""
 
 
+_LONGEST_SENTENCE: Final = 10_000
+"""Characters. Nobody says more at once, and nothing longer is understood."""
+
+
 class OfflineProvider:
     """The `LLMProvider` that needs no model, no key and no network. Its inferences cost no tokens."""
 
@@ -60,7 +64,7 @@ class OfflineProvider:
             yield CompletionResult(FinishReason.STOP)
             return
         _require_tool(request)
-        arguments = canonical_json({SENTENCE: said})
+        arguments = canonical_json({SENTENCE: said[:_LONGEST_SENTENCE]})
         yield ToolCallReady(ToolCall(id=f"sentence_{ulid_now()}", name=PROCESS_SENTENCE.name, arguments=arguments))
         yield CompletionResult(FinishReason.TOOL_CALLS)
 

@@ -25,6 +25,11 @@ from .tool_targets import call_targets
 API_TIMEOUT: Final = 10.0
 """Seconds an API may take to name its tools."""
 
+MAX_RESULT_LENGTH: Final = 100_000
+"""Characters of a result that a model gets to read; more than most models' whole window of words."""
+
+UNREADABLE: Final = "The tool did run, but its answer cannot be read. Do not run it again."
+
 _COMPLAINTS: HassKey[set[str]] = HassKey(f"{DOMAIN}_tool_complaints")
 """What was logged and still holds, so that it is logged once."""
 
@@ -130,20 +135,24 @@ class LlmToolDispatcher:
             return ToolOutcome(result_content(result), is_error=result.error, native=result)
         except (TypeError, ValueError) as error:
             LOGGER.warning("The tool %s answered something that is not JSON: %s", call.name, error)
-            return _failed("The tool did run, but its answer cannot be read. Do not run it again.")
+            return _failed(UNREADABLE)
 
     def _failure(self, call: ToolCall, error: Exception | asyncio.CancelledError) -> ToolOutcome:
         return _failed(explain_failure(self._hass, self._instance.llm_context.assistant, call.name, error))
 
 
 def result_content(result: llm.ToolResult) -> str:
-    """Write a result as the model reads it: the JSON of its data; that of a failure always says that it is one.
+    """Write a result as the model reads it, in the turn as well as when it comes back from the ChatLog.
 
-    Raises TypeError or ValueError when the data is not JSON.
+    The JSON of its data; that of a failure always says that it is one. Beyond `MAX_RESULT_LENGTH` it is cut, and says
+    so. Raises TypeError or ValueError when the data is not JSON.
     """
     data: object = result.data
     says_so = isinstance(data, dict) and ("error" in data or data.get("response_type") == "error")
-    return json_dumps({"error": data} if result.error and not says_so else data)
+    text = json_dumps({"error": data} if result.error and not says_so else data)
+    if len(text) <= MAX_RESULT_LENGTH:
+        return text
+    return f"{text[:MAX_RESULT_LENGTH]}… (cut off: {len(text)} characters are too many; ask for less)"
 
 
 def _failed(text: str) -> ToolOutcome:

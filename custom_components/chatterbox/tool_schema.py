@@ -1,7 +1,8 @@
 """Schemas of Home Assistant's tools → JSON Schema that every provider accepts.
 
 Knows Home Assistant's schema engine and JSON Schema; nothing of APIs, names or calls. What it leaves out is only ever a
-restriction: the tool itself still checks its arguments. The same schema always gives the same bytes.
+restriction: Home Assistant's tools check their arguments where they use them. The same schema always gives the same
+bytes.
 """
 
 from collections.abc import Callable, Iterable, Sequence

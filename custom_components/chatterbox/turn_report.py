@@ -6,10 +6,16 @@ JSON, for the event bus, for traces and for people who look.
 
 import time
 from dataclasses import asdict, dataclass, field
+from typing import Final
 
 from .agent.events import Phase, PhaseEntered, ToolCallReady, ToolFinished, TurnEvent, TurnFinished
 from .agent.json_text import parse_json
-from .agent.messages import JsonObject, JsonValue, ToolCall, ToolResult
+from .agent.messages import JsonObject, JsonValue, ToolCall, ToolResult, canonical_json
+
+
+_MAX_TEXT: Final = 2_000
+_MAX_CALLS: Final = 16_000
+"""Characters that the calls of a turn may take in an event; Home Assistant records up to 32,768 bytes."""
 
 
 def shown_arguments(call: ToolCall) -> JsonObject:
@@ -60,15 +66,16 @@ class TurnReport:
     def as_event_data(self) -> dict[str, JsonValue]:
         """Return the turn as the data of a Home Assistant event.
 
+        Long texts, arguments and results are cut, so that Home Assistant can record the event.
         `input`, `phases`, `tool_calls` (`name`, `arguments`, `result`, `is_error`), `speech`,
         `stop_reason`, `usage` (tokens by kind), `iterations`, `duration_ms`.
         """
         finished = self.finished
         return {
-            "input": self.input,
+            "input": _cut(self.input, _MAX_TEXT),
             "phases": [phase.value for phase in self.phases],
             "tool_calls": [self._call_data(result) for result in self.results],
-            "speech": finished.text if finished else "",
+            "speech": _cut(finished.text, _MAX_TEXT) if finished else "",
             "stop_reason": finished.stop_reason.value if finished else None,
             "usage": asdict(finished.usage) if finished else None,
             "iterations": finished.iterations if finished else None,
@@ -77,9 +84,16 @@ class TurnReport:
 
     def _call_data(self, result: ToolResult) -> dict[str, JsonValue]:
         call = self.calls.get(result.call_id)
+        share = _MAX_CALLS // max(len(self.results), 1) // 2
+        arguments = shown_arguments(call) if call else {}
+        written = canonical_json(arguments)
         return {
             "name": result.name,
-            "arguments": shown_arguments(call) if call else {},
-            "result": _parsed(result.content),
+            "arguments": arguments if len(written) <= share else {"cut": _cut(written, share)},
+            "result": _parsed(result.content) if len(result.content) <= share else _cut(result.content, share),
             "is_error": result.is_error,
         }
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[:length]}…"
