@@ -9,7 +9,6 @@ from homeassistant.helpers import intent, llm
 
 from custom_components.chatterbox.agent.errors import (
     AgentError,
-    ModelNotFound,
     ProviderBusy,
     ProviderError,
     ProviderRejectedKey,
@@ -20,12 +19,10 @@ from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolDef
 from custom_components.chatterbox.error_bridge import (
     ERROR_KEYS,
     TranslatedComposer,
-    as_home_assistant_error,
     as_setup_error,
     async_get_composer,
     error_key,
 )
-from tests.config_entries import offline_entry, set_up
 
 LOOK = ToolDefinition("look", "Looks around.", {}, ToolAnnotations(read_only=True))
 TOO_LONG = "That took too long, so I stopped. Please try again."
@@ -199,9 +196,3 @@ def test_a_service_that_fails_when_it_is_set_up_is_tried_again_unless_it_is_the_
     assert error.translation_key == ERROR_KEYS[kind]
 
 
-async def test_an_error_is_told_in_words_that_name_the_service(hass: HomeAssistant) -> None:
-    await set_up(hass, offline_entry())
-
-    error = as_home_assistant_error(ModelNotFound("HTTP 404: no model xyz"), "My server")
-
-    assert str(error) == "My server does not have the model. Choose another one for the agent"

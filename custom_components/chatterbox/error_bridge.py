@@ -16,7 +16,7 @@ from typing import Final
 
 from aiohttp import ClientConnectorCertificateError, ClientSSLError
 from homeassistant.core import HomeAssistant
-from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady, HomeAssistantError
+from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.loader import async_get_integration
@@ -81,15 +81,6 @@ def error_key(error: AgentError) -> str:
             return NO_TLS_KEY
         case _:
             return next(ERROR_KEYS[kind] for kind in type(error).__mro__ if kind in ERROR_KEYS)
-
-
-def as_home_assistant_error(error: AgentError, service: str) -> HomeAssistantError:
-    """Translate an error of a turn or an action; `service` is the title of its config entry."""
-    return HomeAssistantError(
-        translation_domain=DOMAIN,
-        translation_key=error_key(error),
-        translation_placeholders={"service": service},
-    )
 
 
 def as_setup_error(error: ProviderError, service: str) -> ConfigEntryAuthFailed | ConfigEntryNotReady:
