@@ -147,6 +147,8 @@ class OllamaChatReply(ReplyReader):
     @override
     def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
         for line in self._decoder.feed(chunk):
+            if self.finished:
+                return
             yield from self.read_whole(line)
 
     @override
@@ -158,6 +160,6 @@ class OllamaChatReply(ReplyReader):
 
     @override
     def end(self) -> Iterator[ProviderEvent]:
-        if rest := self._decoder.end():  # a last line that nothing ends is a line
+        if (rest := self._decoder.end()) and not self.finished:  # a last line that nothing ends is a line
             yield from self.read_whole(rest)
         yield from self._reader.end()

@@ -199,7 +199,7 @@ class OpenAIResponsesReply(ReplyReader):
     @override
     def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
         for sent in self._decoder.feed(chunk):
-            if (data := sent.data.strip()) and data != DONE:
+            if (data := sent.data.strip()) and data != DONE and not self.finished:
                 event = parse_event(data)
                 if (reported := event.reported_error) is not None:
                     raise FailureReported(reported)

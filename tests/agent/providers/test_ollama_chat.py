@@ -1,0 +1,188 @@
+"""What is special about the provider for Ollama; what it shares with the others stands in their contract."""
+
+import json
+
+import aiohttp
+import pytest
+
+from custom_components.chatterbox.agent.errors import (
+    ModelNotFound,
+    ProviderError,
+    ProviderRejectedKey,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
+from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
+from custom_components.chatterbox.agent.messages import Attachment, FinishReason, JsonObject, Usage, UserMessage
+from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
+from custom_components.chatterbox.agent.providers.ollama_chat import KEEP_FOREVER, OllamaChatProvider, OllamaSettings
+from custom_components.chatterbox.agent.providers.options import ModelOptions, ReasoningEffort
+from tests.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply
+
+REQUEST = CompletionRequest("", (UserMessage("Hi", (Attachment("image/png", b"\x89PNG"),)),))
+LINES = [
+    b'{"model":"m","message":{"role":"assistant","content":"Hello"},"done":false}\n',
+    (
+        b'{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop",'
+        b'"prompt_eval_count":5,"eval_count":1}\n'
+    ),
+]
+ANSWER = event_stream(LINES, Ending.KEEP, "application/x-ndjson")
+EVENTS = [TextDelta("Hello"), CompletionResult(FinishReason.STOP, Usage(5, 1))]
+
+
+def provider_of(
+    server: RawHTTPServer,
+    session: aiohttp.ClientSession,
+    options: ModelOptions | None = None,
+    settings: OllamaSettings | None = None,
+    limits: TimeLimits | None = None,
+) -> OllamaChatProvider:
+    return OllamaChatProvider(
+        session,
+        f"http://127.0.0.1:{server.port}/v1",
+        "qwen3:4b",
+        limits=limits or TimeLimits(),
+        options=options or ModelOptions(),
+        settings=settings or OllamaSettings(),
+    )
+
+
+async def collect(provider: OllamaChatProvider) -> list[ProviderEvent]:
+    return [event async for event in provider.stream(REQUEST)]
+
+
+async def sent(
+    session: aiohttp.ClientSession, options: ModelOptions | None = None, settings: OllamaSettings | None = None
+) -> JsonObject:
+    async with raw_http_server(ANSWER) as server:
+        assert await collect(provider_of(server, session, options, settings)) == EVENTS
+    payload: JsonObject = json.loads(server.requests[0].body)
+    return payload
+
+
+async def test_nothing_is_set_unless_asked_for(session: aiohttp.ClientSession) -> None:
+    assert set(await sent(session)) == {"model", "stream", "messages"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        (OllamaSettings(keep_alive=KEEP_FOREVER), {"keep_alive": -1}),
+        (OllamaSettings(keep_alive=0, num_ctx=16384), {"keep_alive": 0, "options": {"num_ctx": 16384}}),
+        (OllamaSettings(keep_alive="30m"), {"keep_alive": "30m"}),
+    ],
+)
+async def test_settings(session: aiohttp.ClientSession, settings: OllamaSettings, expected: JsonObject) -> None:
+    payload = await sent(session, settings=settings)
+
+    assert {name: payload[name] for name in payload.keys() - {"model", "stream", "messages"}} == expected
+
+
+@pytest.mark.parametrize(
+    ("effort", "think"),
+    [(ReasoningEffort.NONE, False), (ReasoningEffort.LOW, "low"), (ReasoningEffort.MAX, "max")],
+)
+async def test_thinking(session: aiohttp.ClientSession, effort: ReasoningEffort, think: bool | str) -> None:  # noqa: FBT001  # what the server is sent
+    assert (await sent(session, ModelOptions(reasoning_effort=effort)))["think"] == think
+
+
+async def test_a_persons_own_options_take_the_place_of_ours(session: aiohttp.ClientSession) -> None:
+    options = ModelOptions(temperature=0.5, extra={"options": {"top_k": 20}, "format": "json"})
+
+    payload = await sent(session, options, OllamaSettings(num_ctx=8192))
+
+    assert (payload["options"], payload["format"]) == ({"top_k": 20}, "json")
+
+
+async def test_pictures_are_shown_to_models_with_eyes_alone(session: aiohttp.ClientSession) -> None:
+    shown = await sent(session)
+    unseen = await sent(session, settings=OllamaSettings(attachments=frozenset()))
+
+    assert json.dumps(shown).count("images") == 1
+    assert "images" not in json.dumps(unseen)
+    assert "image/png" in json.dumps(unseen)
+
+
+async def test_an_effort_that_the_model_does_not_know_is_left_out_from_then_on(session: aiohttp.ClientSession) -> None:
+    refusal = reply(b'{"error":"think value \\"high\\" is not supported for this model"}', status=400)
+
+    async with raw_http_server(refusal, ANSWER) as server:
+        provider = provider_of(server, session, ModelOptions(reasoning_effort=ReasoningEffort.HIGH))
+        for _ in range(2):
+            assert await collect(provider) == EVENTS
+
+    assert ["think" in json.loads(request.body) for request in server.requests] == [True, False, False]
+
+
+async def test_a_model_that_cannot_call_tools_is_not_asked_without_them(session: aiohttp.ClientSession) -> None:
+    refusal = reply(b'{"error":"registry.ollama.ai/library/gemma:2b does not support tools"}', status=400)
+
+    async with raw_http_server(refusal) as server:
+        with pytest.raises(ProviderError, match="does not support tools"):
+            await collect(provider_of(server, session))
+
+    assert len(server.requests) == 1
+
+
+async def test_a_last_line_without_its_end_counts(session: aiohttp.ClientSession) -> None:
+    cut = event_stream([LINES[0], LINES[1].rstrip()], Ending.KEEP, "application/x-ndjson")
+
+    async with raw_http_server(cut) as server:
+        assert await collect(provider_of(server, session)) == EVENTS
+
+
+async def test_a_server_that_does_not_stream_is_understood(session: aiohttp.ClientSession) -> None:
+    whole = b'{"message":{"content":"Hello"},"done":true,"done_reason":"stop","prompt_eval_count":5,"eval_count":1}'
+
+    async with raw_http_server(reply(whole)) as server:
+        assert await collect(provider_of(server, session)) == EVENTS
+
+
+async def test_the_last_line_is_the_end(session: aiohttp.ClientSession) -> None:
+    lines = [*LINES, b'{"error":"too late"}\n']
+    endless = RawReply([head(200, {"Content-Type": "application/x-ndjson"}), b"".join(lines), b" "], Ending.REPEAT)
+
+    async with raw_http_server(endless) as server:
+        assert await collect(provider_of(server, session, limits=TimeLimits(after_done=0.05))) == EVENTS
+        await server.left.wait()
+
+
+DESCRIPTION = (
+    b'{"capabilities":["completion","tools"],'
+    b'"model_info":{"general.architecture":"qwen3","qwen3.context_length":262144}}'
+)
+
+
+async def test_a_model_is_described(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(reply(DESCRIPTION)) as server:
+        described = await provider_of(server, session).describe_model()
+
+    assert described.context_window == 262144
+    assert described.capabilities == frozenset({"completion", "tools"})
+    [request] = server.requests
+    assert (request.method, request.target, request.body) == ("POST", "/api/show", b'{"model":"qwen3:4b"}')
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (reply(b'{"error":"model \'qwen3:4b\' not found"}', status=404), ModelNotFound),
+        (reply(b"404 page not found", "text/plain", 404), ProviderReplyInvalid),
+        (reply(b'{"error":"unauthorized"}', status=401), ProviderRejectedKey),
+        (reply(b"<html>", "text/html"), ProviderReplyInvalid),
+        (RawReply([head(200, {"Content-Length": "99"})], Ending.WAIT), ProviderUnreachable),
+    ],
+    ids=["no such model", "no Ollama", "no key", "page", "silence"],
+)
+async def test_no_description(session: aiohttp.ClientSession, answer: RawReply, kind: type[ProviderError]) -> None:
+    async with raw_http_server(answer) as server:
+        with pytest.raises(kind):
+            await provider_of(server, session, limits=TimeLimits(connect=0.1, between_bytes=0.1)).describe_model()
+
+
+async def test_neither_key_nor_address_are_shown(session: aiohttp.ClientSession) -> None:
+    shown = repr(OllamaChatProvider(session, "http://user:pass@host", "qwen3:4b", "secret"))
+
+    assert shown == "OllamaChatProvider(model='qwen3:4b')"

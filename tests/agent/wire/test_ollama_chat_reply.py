@@ -1,0 +1,258 @@
+"""Lines become events, for every shape of a line that Ollama, and what imitates it, is known to send."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    ProviderEvent,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+)
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    JsonObject,
+    JsonValue,
+    ToolCall,
+    Usage,
+)
+from custom_components.chatterbox.agent.wire.call_assembly import MAX_CALLS
+from custom_components.chatterbox.agent.wire.ollama_chat import ReplyReader
+from custom_components.chatterbox.agent.wire.ollama_chat_schema import (
+    parse_chunk,
+    parse_model_description,
+    parse_model_list,
+)
+
+STOP: JsonObject = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
+DONE = CompletionResult(FinishReason.STOP)
+
+
+def chunk(content: JsonValue = "", **more: JsonValue) -> JsonObject:
+    return {"model": "m", "message": {"role": "assistant", "content": content, **more}, "done": False}
+
+
+def calling(*calls: JsonValue) -> JsonObject:
+    return chunk(tool_calls=[{"function": call} for call in calls])
+
+
+def read(*chunks: JsonObject, transcript: Sequence[AssistantMessage] = ()) -> list[ProviderEvent]:
+    new_ids = (f"new{number}" for number in range(1, 9))
+    reader = ReplyReader(tuple(transcript), lambda: next(new_ids))
+    events = [event for each in chunks for event in reader.read(parse_chunk(json.dumps(each)))]
+    return [*events, *reader.end()]
+
+
+def called(*calls: ToolCall) -> list[ProviderEvent]:
+    return [*(ToolCallReady(call) for call in calls), CompletionResult(FinishReason.TOOL_CALLS)]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "events"),
+    [
+        pytest.param([chunk("Hel"), chunk("lo"), STOP], [TextDelta("Hel"), TextDelta("lo"), DONE], id="text"),
+        pytest.param([{**chunk("Hello"), "done": True}], [TextDelta("Hello"), DONE], id="a whole answer"),
+        pytest.param([STOP], [DONE], id="nothing at all"),
+        pytest.param([{"done": True}], [DONE], id="no message"),
+        pytest.param([chunk(None), {"status": "loading"}, STOP], [DONE], id="lines without anything"),
+        pytest.param(
+            [chunk("", thinking="hm"), chunk("Hi", thinking=""), STOP],
+            [ReasoningDelta("hm"), TextDelta("Hi"), DONE],
+            id="thinking",
+        ),
+        pytest.param(
+            [chunk("Hi", thinking="hm"), STOP], [ReasoningDelta("hm"), TextDelta("Hi"), DONE], id="both in one line"
+        ),
+        pytest.param([chunk("Hi", thinking=7), STOP], [TextDelta("Hi"), DONE], id="odd thinking"),
+        pytest.param([chunk("\ud83d"), STOP], [TextDelta("\ufffd"), DONE], id="half an emoji"),
+        pytest.param(
+            [calling({"name": "on", "arguments": {"b": 1, "a": "ü"}}), STOP],
+            called(ToolCall("new1", "on", '{"a":"ü","b":1}')),
+            id="call",
+        ),
+        pytest.param(
+            [chunk(tool_calls=[{"id": "call_1", "function": {"name": "on", "arguments": {}}}]), STOP],
+            called(ToolCall("call_1", "on", "{}")),
+            id="call with an id",
+        ),
+        pytest.param(
+            [chunk("I do.", tool_calls=[{"function": {"name": "on", "arguments": {}}}]), STOP],
+            [TextDelta("I do."), *called(ToolCall("new1", "on", "{}"))],
+            id="text and call in one line",
+        ),
+        pytest.param(
+            [calling({"index": 0, "name": "on"}), calling({"index": 0, "name": "off", "arguments": None}), STOP],
+            called(ToolCall("new1", "on", "{}"), ToolCall("new2", "off", "{}")),
+            id="two calls with one index, without arguments",
+        ),
+        pytest.param(
+            [calling({"name": "on", "arguments": '{"x":1}'}, {"name": "on", "arguments": ""}), STOP],
+            called(ToolCall("new1", "on", '{"x":1}'), ToolCall("new2", "on", "{}")),
+            id="arguments as text",
+        ),
+        pytest.param(
+            [calling({"name": "on", "arguments": [1]}, {"name": 7, "arguments": {"x": "\ud83d"}}), STOP],
+            called(ToolCall("new1", "on", "[1]"), ToolCall("new2", "", '{"x":"\ufffd"}')),
+            id="odd calls",
+        ),
+        pytest.param(
+            [{**calling({"name": "on"}), "done": True, "done_reason": "tool_calls"}],
+            called(ToolCall("new1", "on", "{}")),
+            id="call in the last line",
+        ),
+        pytest.param([chunk("Hi", tool_calls=None), STOP], [TextDelta("Hi"), DONE], id="no calls"),
+        pytest.param(
+            [chunk("Hi", tool_calls=[{}]), STOP],
+            [TextDelta("Hi"), *called(ToolCall("new1", "", "{}"))],
+            id="a call of nothing",
+        ),
+    ],
+)
+def test_lines_become_events(chunks: Sequence[JsonObject], events: list[ProviderEvent]) -> None:
+    assert read(*chunks) == events
+
+
+def test_a_call_goes_out_with_its_line() -> None:
+    reader = ReplyReader((), lambda: "new")
+
+    assert [*reader.read(parse_chunk(json.dumps(calling({"name": "now"}))))] == [
+        ToolCallReady(ToolCall("new", "now", "{}"))
+    ]
+    assert not reader.finished
+
+
+def test_ids_are_unique_in_the_conversation() -> None:
+    earlier = AssistantMessage(tool_calls=(ToolCall("call_1", "on", "{}"), ToolCall("new1", "on", "{}")))
+    same: JsonObject = {"id": "call_1", "function": {"name": "on"}}
+
+    events = read(chunk(tool_calls=[same, same, {"function": {"name": "on"}}]), STOP, transcript=[earlier])[:-1]
+
+    assert [event.call.id for event in events if isinstance(event, ToolCallReady)] == ["new2", "new3", "new4"]
+
+
+def test_calls_without_end_are_refused() -> None:
+    reader = ReplyReader(())
+    calls: list[JsonValue] = [{"name": "on"}] * MAX_CALLS
+    line = parse_chunk(json.dumps(calling(*calls)))
+    assert len([*reader.read(line)]) == MAX_CALLS
+
+    with pytest.raises(ProviderReplyInvalid, match=f"more than {MAX_CALLS} calls"):
+        list(reader.read(line))
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [
+        ("stop", FinishReason.STOP),
+        ("", FinishReason.STOP),
+        (None, FinishReason.STOP),
+        ("length", FinishReason.LENGTH),
+        ("LENGTH", FinishReason.LENGTH),
+        ("load", FinishReason.UNKNOWN),
+        ("unload", FinishReason.UNKNOWN),
+    ],
+)
+def test_finish_reasons(sent: JsonValue, reason: FinishReason) -> None:
+    assert read({**STOP, "done_reason": sent}) == [CompletionResult(reason)]
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [("stop", FinishReason.TOOL_CALLS), ("length", FinishReason.LENGTH), ("x", FinishReason.TOOL_CALLS)],
+)
+def test_finish_reasons_beside_calls(sent: str, reason: FinishReason) -> None:
+    assert read(calling({"name": "on"}), {**STOP, "done_reason": sent})[-1] == CompletionResult(reason)
+
+
+@pytest.mark.parametrize(
+    "chunks", [[], [chunk("Hi")], [calling({"name": "on"})], [{"done": False}], [{"done": "yes!"}]]
+)
+def test_a_reply_without_an_end_is_none(chunks: Sequence[JsonObject]) -> None:
+    with pytest.raises(ProviderReplyInvalid, match="before the service said that it was finished"):
+        read(*chunks)
+
+
+@pytest.mark.parametrize(
+    ("sent", "usage"),
+    [
+        ({"prompt_eval_count": 26, "eval_count": 298, "eval_duration": 1}, Usage(26, 298)),
+        ({"eval_count": 298}, Usage(0, 298)),
+        ({"prompt_eval_count": -1, "eval_count": "many"}, Usage()),
+    ],
+)
+def test_usage(sent: JsonObject, usage: Usage) -> None:
+    assert read({**STOP, **sent}) == [CompletionResult(FinishReason.STOP, usage)]
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("<html>", "not JSON"),
+        ('{"message":', "not JSON"),
+        ("[]", "its top level"),
+        ('{"message": "secret words"}', "message"),
+        ('{"message": {"content": {"secret words": 1}}}', "message.content"),
+        ('{"message": {"tool_calls": "secret words"}}', "message.tool_calls"),
+        ('{"message": {"tool_calls": [{"function": "secret words"}]}}', "message.tool_calls.0.function"),
+    ],
+)
+def test_a_line_of_the_wrong_shape_is_refused_without_being_quoted(text: str, where: str) -> None:
+    with pytest.raises(ProviderReplyInvalid, match=where) as caught:
+        parse_chunk(text)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_list_of_models_is_sorted_and_without_repeats() -> None:
+    listed: JsonObject = {"models": [{"name": "qwen3:4b", "size": 1}, {"name": "Llama"}, {"name": "qwen3:4b"}]}
+
+    assert parse_model_list(json.dumps(listed)) == ["Llama", "qwen3:4b"]
+    assert parse_model_list('{"models": []}') == []
+
+
+@pytest.mark.parametrize("text", ["<html>", "{}", '{"models": null}', '{"data": [{"id": "a"}]}', '{"models": [{}]}'])
+def test_what_is_no_list_of_models_is_refused(text: str) -> None:
+    with pytest.raises(ProviderReplyInvalid, match="a list of models"):
+        parse_model_list(text)
+
+
+@pytest.mark.parametrize(
+    ("told", "window", "num_ctx", "capabilities"),
+    [
+        (
+            {
+                "model_info": {"general.architecture": "qwen3", "qwen3.context_length": 40960},
+                "parameters": 'stop "<|im_end|>"\nnum_ctx                        8192\ntemperature 0.6',
+                "capabilities": ["completion", "tools", "thinking"],
+            },
+            40960,
+            8192,
+            frozenset({"completion", "tools", "thinking"}),
+        ),
+        ({"details": {"family": "llama"}}, None, None, None),
+        ({"model_info": {"llama.context_length": 1}, "parameters": "num_ctx many"}, None, None, None),
+        (
+            {"model_info": {"general.architecture": "x", "x.context_length": "9"}, "capabilities": "all"},
+            None,
+            None,
+            None,
+        ),
+        ({"model_info": {"general.architecture": "x", "x.context_length": True}}, None, None, None),
+        ({"model_info": {"general.architecture": "x", "x.context_length": 0}, "parameters": None}, None, None, None),
+    ],
+)
+def test_a_model_is_described(
+    told: JsonObject, window: int | None, num_ctx: int | None, capabilities: frozenset[str] | None
+) -> None:
+    described = parse_model_description(json.dumps(told))
+
+    assert (described.context_window, described.num_ctx, described.capabilities) == (window, num_ctx, capabilities)
+
+
+def test_what_is_no_description_is_refused() -> None:
+    with pytest.raises(ProviderReplyInvalid, match="a description of a model"):
+        parse_model_description("[]")
