@@ -382,6 +382,16 @@ async def test_a_question_lapses_when_something_else_is_said() -> None:
     assert_valid(talk.history)
 
 
+async def test_a_question_lapses_also_when_what_is_said_then_is_interrupted() -> None:
+    talk, _ = session(call(UNLOCK), [TextDelta("Fine"), never], hooks=(asks_for("unlock"),))
+    await talk.ask("Open!")
+    async with aclosing(talk.say("Never mind")) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                await talk.interrupt()
+    assert waiting(talk) == []
+
+
 # Interruption
 
 

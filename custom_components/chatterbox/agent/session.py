@@ -192,16 +192,15 @@ class _LiveTurn:
         self._stopping = asyncio.Lock()
 
     async def next(self) -> TurnEvent | None:
-        """Return the next event; None when the turn is over, by itself or because it was stopped."""
+        """Return the next event; None when the turn is over, by itself or because it was stopped.
+
+        Who is cancelled here has to `stop` the turn.
+        """
         if self._over:
             return None
         # Every step is a task of its own, so that stopping it is not cancelling who listens.
         step = self._step = asyncio.create_task(self._advance())
-        try:
-            await asyncio.wait({step})
-        except asyncio.CancelledError:
-            await self.stop()
-            raise
+        await asyncio.wait({step})
         return None if step.cancelled() else step.result()
 
     async def stop(self) -> None:
