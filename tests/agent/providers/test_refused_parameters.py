@@ -93,7 +93,9 @@ def test_a_refusal_that_names_no_parameter_of_ours_is_final(body: str) -> None:
     assert left_out(body) is None
 
 
-@pytest.mark.parametrize(("status", "again"), [(400, True), (422, True), (401, False), (429, False), (503, False)])
+@pytest.mark.parametrize(
+    ("status", "again"), [(400, True), (404, True), (422, True), (401, False), (429, False), (503, False)]
+)
 def test_which_refusals_may_be_about_a_parameter(status: int, again: bool) -> None:  # noqa: FBT001  # a table
     assert (left_out("temperature", status) is not None) == again
 

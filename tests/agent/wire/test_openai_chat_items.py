@@ -129,7 +129,7 @@ SIGNED = AssistantMessage(
     (ToolCall("a", "on", "{}"),),
     (
         ProviderItem("openai_chat", {"reasoning_details": [SEALED], "extra_content": {"a": {"x": 1}}}),
-        ProviderItem("anthropic_messages", {"reasoning_details": ["foreign"]}),
+        ProviderItem("anthropic_messages", {"reasoning_details": [{"type": "foreign"}]}),
     ),
 )
 

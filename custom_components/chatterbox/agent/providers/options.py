@@ -45,4 +45,4 @@ DEFAULT_OPTIONS: Final = ModelOptions()
 
 def lay_over(payload: JsonObject, extra: JsonObject) -> JsonObject:
     """Return `payload` with the fields of `extra` in place of its own; null takes a field away."""
-    return {name: value for name, value in {**payload, **extra}.items() if name not in extra or value is not None}
+    return {name: value for name, value in {**payload, **extra}.items() if value is not None}

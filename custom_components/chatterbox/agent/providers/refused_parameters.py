@@ -48,7 +48,7 @@ class RefusedParameters:
         """Return the parameter of `payload` that an error body names first, quoted names before others."""
         text = body.decode(errors="replace")
         mentions = [
-            (not mention[1], mention.start(), -len(path), path)
+            (not mention[1], mention.start(), path)
             for path, _ in _parameters(payload)
             if path[0] not in self._required
             for name in (".".join(path), *self._also_called.get(".".join(path), ()))

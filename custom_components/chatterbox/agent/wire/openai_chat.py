@@ -87,7 +87,7 @@ def _message(message: Message, dialect: ChatDialect, shown: Collection[str]) -> 
 def _content(text: str, attachments: Collection[Attachment], shown: Collection[str]) -> JsonValue:
     """Write what a person said and showed; in one text where nothing can be shown, which every server takes."""
     if not any(attachment.mime_type in shown for attachment in attachments):
-        return "\n\n".join([*([text] if text or not attachments else []), *map(attachment_note, attachments)])
+        return "\n\n".join([*([text] if text else []), *map(attachment_note, attachments)])
     parts: list[JsonValue] = [{"type": "text", "text": text}] if text else []
     return parts + [_part(attachment, shown) for attachment in attachments]
 

@@ -25,7 +25,19 @@ from custom_components.chatterbox.agent.providers.options import ModelOptions
 from tests.servers.raw_http import Ending, RawReply, head, raw_http_server, reply
 
 from .dialect import KEY, MODEL, Answer, Dialect, ModelProvider
-from .service import HELLO, HI, IMPATIENT, answered, collect, provider_of, refused, streamed, text_of, until_finished, until_first_words
+from .service import (
+    HELLO,
+    HI,
+    IMPATIENT,
+    answered,
+    collect,
+    provider_of,
+    refused,
+    streamed,
+    text_of,
+    until_finished,
+    until_first_words,
+)
 
 LONG = Answer(text=("first ", "second ", "third"))
 
@@ -144,6 +156,21 @@ async def test_once_the_message_is_whole_nothing_can_go_wrong(
 
     assert text_of(events) == "Hello"
     assert isinstance(last, CompletionResult)
+
+
+async def test_what_follows_the_end_of_a_stream_is_not_read(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    pieces = [dialect.render(HELLO), b"nonsense\n\n", b"data: nonsense\n\n"]
+
+    async with raw_http_server(streamed(dialect, pieces)) as server:
+        assert text_of(await collect(provider_of(dialect, server, session))) == "Hello"
+
+
+async def test_a_stream_that_is_over_is_not_waited_for(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    limits = TimeLimits(after_finish=1000, after_done=0.01)
+
+    async with raw_http_server(streamed(dialect, [dialect.render(HELLO)], Ending.WAIT)) as server:
+        assert text_of(await collect(provider_of(dialect, server, session, limits=limits))) == "Hello"
+        await server.left.wait()
 
 
 async def test_one_connection_serves_all_inferences_of_a_turn(dialect: Dialect, session: aiohttp.ClientSession) -> None:

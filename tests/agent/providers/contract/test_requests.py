@@ -119,6 +119,14 @@ async def test_a_persons_own_parameters_have_the_last_word(dialect: Dialect, ses
     assert changed == {**{name: plain[name] for name in plain if name != "stream"}, "model": "another", "seed": 7}
 
 
+async def test_a_persons_own_parameters_replace_their_wishes(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    mine: JsonObject = dict.fromkeys(dialect.expected_options(), "mine")
+
+    payload = await sent(dialect, session, options=replace(OPTIONS, extra=mine))
+
+    assert {name: payload[name] for name in mine} == mine
+
+
 async def test_pictures_and_documents(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     payload = await sent(dialect, session, CompletionRequest("", (SHOWN,)))
 
