@@ -1,0 +1,265 @@
+"""What is special about the provider for the Responses API; what it shares with the others stands in their contract."""
+
+import json
+import logging
+from dataclasses import replace
+
+import aiohttp
+import pytest
+
+from custom_components.chatterbox.agent.errors import (
+    ProviderBusy,
+    ProviderError,
+    ProviderRejectedRequest,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
+from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    Attachment,
+    FinishReason,
+    JsonObject,
+    ProviderItem,
+    Usage,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
+from custom_components.chatterbox.agent.providers.openai_responses import (
+    OpenAIResponsesProvider,
+    ReasoningSummary,
+    ResponsesSettings,
+    ServiceTier,
+    Verbosity,
+)
+from custom_components.chatterbox.agent.providers.options import ModelOptions, ReasoningEffort
+from tests.servers.raw_http import RawHTTPServer, RawReply, event_stream, raw_http_server, reply
+
+THOUGHT: JsonObject = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "AAA"}
+KEPT = ProviderItem("openai_responses", {"block": {"model": "gpt", "item": THOUGHT}, "text": 0, "calls": 0, "skip": 0})
+REQUEST = CompletionRequest("", (UserMessage("Hi"),))
+LATER = replace(REQUEST, transcript=(UserMessage("Hi"), AssistantMessage("Hello", "", (), (KEPT,)), UserMessage("Bye")))
+
+HELLO = b'data: {"type":"response.output_text.delta","item_id":"msg_1","output_index":0,"delta":"Hello"}\n\n'
+END = (
+    b'data: {"type":"response.completed","response":{"status":"completed","output":[],'
+    b'"usage":{"input_tokens":5,"output_tokens":1}}}\n\n'
+)
+ANSWER = event_stream([HELLO, END])
+EVENTS = [TextDelta("Hello"), CompletionResult(FinishReason.STOP, Usage(5, 1))]
+
+
+def provider_of(
+    server: RawHTTPServer,
+    session: aiohttp.ClientSession,
+    settings: ResponsesSettings | None = None,
+    options: ModelOptions | None = None,
+) -> OpenAIResponsesProvider:
+    base_url = f"http://127.0.0.1:{server.port}"
+    settings, options = settings or ResponsesSettings(), options or ModelOptions()
+    return OpenAIResponsesProvider(session, base_url, "gpt", limits=TimeLimits(), options=options, settings=settings)
+
+
+async def collect(provider: OpenAIResponsesProvider, request: CompletionRequest = REQUEST) -> list[ProviderEvent]:
+    return [event async for event in provider.stream(request)]
+
+
+def payloads(server: RawHTTPServer) -> list[JsonObject]:
+    return [json.loads(request.body) for request in server.requests]
+
+
+def refusal(message: str, status: int = 400, **more: str) -> RawReply:
+    return reply(
+        json.dumps({"error": {"message": message, "type": "invalid_request_error", **more}}).encode(), status=status
+    )
+
+
+async def test_nothing_is_kept_at_the_service(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(ANSWER) as server:
+        assert await collect(provider_of(server, session)) == EVENTS
+
+    [payload] = payloads(server)
+    assert (payload["store"], payload["include"]) == (False, ["reasoning.encrypted_content"])
+    assert payload.keys() == {"model", "stream", "store", "include", "input"}
+
+
+async def test_settings(session: aiohttp.ClientSession) -> None:
+    settings = ResponsesSettings("agent-1", Verbosity.LOW, ServiceTier.PRIORITY, ReasoningSummary.AUTO)
+
+    async with raw_http_server(ANSWER) as server:
+        await collect(provider_of(server, session, settings, ModelOptions(reasoning_effort=ReasoningEffort.HIGH)))
+
+    [payload] = payloads(server)
+    assert payload["prompt_cache_key"] == "agent-1"
+    assert payload["text"] == {"verbosity": "low"}
+    assert payload["service_tier"] == "priority"
+    assert payload["reasoning"] == {"effort": "high", "summary": "auto"}
+
+
+async def test_what_the_model_cannot_be_shown_is_not_sent(session: aiohttp.ClientSession) -> None:
+    request = replace(REQUEST, transcript=(UserMessage("Hi", (Attachment("image/png", b"\x89PNG"),)),))
+
+    async with raw_http_server(ANSWER) as server:
+        await collect(provider_of(server, session), request)
+        await collect(provider_of(server, session, ResponsesSettings(attachments=frozenset())), request)
+
+    assert ["input_image" in json.dumps(payload) for payload in payloads(server)] == [True, False]
+
+
+async def test_a_model_without_reasoning_is_not_asked_for_it_again(session: aiohttp.ClientSession) -> None:
+    refused = refusal("Encrypted content is not supported with this model.", param="include")
+
+    async with raw_http_server(refused, ANSWER) as server:
+        provider = provider_of(server, session)
+        for _ in range(2):
+            assert await collect(provider) == EVENTS
+
+    assert ["include" in payload for payload in payloads(server)] == [True, False, False]
+    assert all(payload["store"] is False for payload in payloads(server))
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        refusal("The encrypted content gAAA...DQ== could not be verified.", code="invalid_encrypted_content"),
+        refusal("Item 'rs_1' of type 'reasoning' was provided without its required following item."),
+        refusal("Item with id 'rs_1' not found. Items are not persisted when `store` is set to false.", 404),
+        refusal("item['content'] is not an array"),
+        event_stream([b'data: {"type":"error","message":"The encrypted content AAA could not be verified."}\n\n']),
+    ],
+    ids=["not verified", "without following item", "not found", "llama.cpp", "in the stream"],
+)
+async def test_reasoning_that_the_service_cannot_read_is_left_out_of_the_request(
+    session: aiohttp.ClientSession, refused: RawReply, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "custom_components.chatterbox"):
+        async with raw_http_server(refused, ANSWER) as server:
+            assert await collect(provider_of(server, session), LATER) == EVENTS
+
+    first, second = (payload["input"] for payload in payloads(server))
+    assert isinstance(first, list)
+    assert THOUGHT in first
+    assert second == [item for item in first if item != THOUGHT]
+    assert [record.levelname for record in caplog.records if "gpt is asked again" in record.message] == ["INFO"]
+
+
+async def test_a_refused_item_of_reasoning_is_not_taken_for_the_parameter_of_that_name(
+    session: aiohttp.ClientSession,
+) -> None:
+    refused = refusal("Item 'rs_1' of type 'reasoning' was provided without its required following item.")
+    options = ModelOptions(reasoning_effort=ReasoningEffort.LOW)
+
+    async with raw_http_server(refused, refused, ANSWER) as server:
+        provider = provider_of(server, session, options=options)
+        assert await collect(provider, LATER) == EVENTS
+        assert await collect(provider) == EVENTS
+
+    assert [payload.get("reasoning") for payload in payloads(server)[2:]] == [{"effort": "low"}] * 2
+
+
+async def test_the_same_refusal_is_final_where_nothing_was_carried(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(refusal("The encrypted content could not be verified.")) as server:
+        with pytest.raises(ProviderRejectedRequest):
+            await collect(provider_of(server, session))
+
+    assert len(server.requests) == 1
+
+
+async def test_another_refusal_is_final(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(refusal("no")) as server:
+        with pytest.raises(ProviderRejectedRequest):
+            await collect(provider_of(server, session), LATER)
+
+    assert len(server.requests) == 1
+
+
+async def test_nothing_is_asked_again_once_the_answer_has_begun(session: aiohttp.ClientSession) -> None:
+    failed = event_stream([HELLO, b'data: {"type":"error","message":"The encrypted content is odd."}\n\n'])
+
+    async with raw_http_server(failed) as server:
+        with pytest.raises(ProviderUnreachable, match="encrypted content"):
+            await collect(provider_of(server, session), LATER)
+
+    assert len(server.requests) == 1
+
+
+NO_ROOM = refusal("Resource unavailable for this tier, try again.", 429)
+
+
+async def test_where_the_cheap_tier_has_no_room_the_default_one_answers(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(NO_ROOM, ANSWER, ANSWER) as server:
+        provider = provider_of(server, session, ResponsesSettings(service_tier=ServiceTier.FLEX))
+        for _ in range(2):
+            assert await collect(provider) == EVENTS
+
+    assert [payload["service_tier"] for payload in payloads(server)] == ["flex", "default", "flex"]
+
+
+@pytest.mark.parametrize(
+    ("tier", "refused"),
+    [
+        (ServiceTier.FLEX, refusal("Rate limit reached", 429)),
+        (ServiceTier.DEFAULT, NO_ROOM),
+        (None, NO_ROOM),
+        (ServiceTier.FLEX, refusal("resource unavailable", 503)),
+    ],
+)
+async def test_a_service_that_is_busy_is_busy(
+    session: aiohttp.ClientSession, tier: ServiceTier | None, refused: RawReply
+) -> None:
+    async with raw_http_server(refused) as server:
+        with pytest.raises(ProviderBusy):
+            await collect(provider_of(server, session, ResponsesSettings(service_tier=tier)))
+
+    assert len({json.dumps(payload) for payload in payloads(server)}) <= 2
+
+
+@pytest.mark.parametrize(
+    ("stream", "kind", "words"),
+    [
+        (
+            (
+                b'data: {"type":"response.failed","response":{"status":"failed","error":'
+                b'{"code":"rate_limit_exceeded","message":"slow down"}}}\n\n'
+            ),
+            ProviderBusy,
+            "slow down",
+        ),
+        (
+            b'data: {"type":"response.cancelled","response":{"status":"cancelled"}}\n\n',
+            ProviderUnreachable,
+            "cancelled",
+        ),
+        (b"data: [DONE]\n\n", ProviderReplyInvalid, "before the service said"),
+    ],
+)
+async def test_streams_that_end_badly(
+    session: aiohttp.ClientSession, stream: bytes, kind: type[ProviderError], words: str
+) -> None:
+    async with raw_http_server(event_stream([stream])) as server:
+        with pytest.raises(kind, match=words):
+            await collect(provider_of(server, session))
+
+
+async def test_what_comes_after_the_end_is_not_looked_at(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(event_stream([HELLO, END + b"data: {nonsense\n\n", b": x\n\n"])) as server:
+        assert await collect(provider_of(server, session)) == EVENTS
+
+
+async def test_a_server_that_does_not_stream_is_understood(session: aiohttp.ClientSession) -> None:
+    message = {"type": "message", "content": [{"type": "output_text", "text": "Hello"}]}
+    whole = {"status": "completed", "output": [message], "usage": {"input_tokens": 5, "output_tokens": 1}}
+    broken = {"status": "failed", "error": {"code": "server_error", "message": "boom"}}
+
+    async with raw_http_server(*(reply(json.dumps(each).encode()) for each in (whole, broken))) as server:
+        provider = provider_of(server, session)
+        assert await collect(provider) == EVENTS
+        with pytest.raises(ProviderUnreachable, match="boom"):
+            await collect(provider)
+
+
+async def test_neither_key_nor_address_are_shown(session: aiohttp.ClientSession) -> None:
+    shown = repr(OpenAIResponsesProvider(session, "http://user:pass@host", "gpt", "secret"))
+
+    assert shown == "OpenAIResponsesProvider(model='gpt')"

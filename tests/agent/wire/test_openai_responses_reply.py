@@ -1,0 +1,545 @@
+"""Events of the Responses API become ours, for every order and shape in which servers are known to send them."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    ProviderEvent,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+)
+from custom_components.chatterbox.agent.messages import (
+    FinishReason,
+    JsonObject,
+    JsonValue,
+    ProviderItem,
+    ToolCall,
+    Usage,
+)
+from custom_components.chatterbox.agent.wire.openai_responses_reply import MAX_ITEMS, ReplyReader
+from custom_components.chatterbox.agent.wire.openai_responses_schema import parse_event, parse_response
+
+
+def added(item: JsonObject, index: int | None = None) -> JsonObject:
+    return _placed("response.output_item.added", index, item=item)
+
+
+def done(item: JsonObject, index: int | None = None) -> JsonObject:
+    return _placed("response.output_item.done", index, item=item)
+
+
+def words(delta: JsonValue, index: int | None = None, item_id: str | None = None) -> JsonObject:
+    return _placed("response.output_text.delta", index, item_id=item_id, delta=delta)
+
+
+def arguments(delta: str, index: int | None = None, item_id: str | None = None) -> JsonObject:
+    return _placed("response.function_call_arguments.delta", index, item_id=item_id, delta=delta)
+
+
+def whole_arguments(text: JsonValue, index: int | None = None, item_id: str | None = None) -> JsonObject:
+    return _placed("response.function_call_arguments.done", index, item_id=item_id, arguments=text)
+
+
+def thought(delta: str, kind: str = "response.reasoning_summary_text.delta") -> JsonObject:
+    return {"type": kind, "item_id": "rs_1", "output_index": 0, "summary_index": 0, "delta": delta}
+
+
+def _placed(kind: str, index: int | None, **fields: JsonValue) -> JsonObject:
+    place: JsonObject = {} if index is None else {"output_index": index}
+    return {"type": kind, **place, **{name: value for name, value in fields.items() if value is not None}}
+
+
+def message(text: str = "", item_id: str = "msg_1", **more: JsonValue) -> JsonObject:
+    content: JsonValue = [{"type": "output_text", "text": text, "annotations": []}] if text else []
+    return {"type": "message", "id": item_id, "role": "assistant", "content": content, **more}
+
+
+def call(call_id: str, name: str = "on", text: JsonValue = "", item_id: str | None = None) -> JsonObject:
+    own_id: JsonObject = {"id": f"fc_{call_id}"} if item_id is None else {"id": item_id}
+    return {"type": "function_call", **own_id, "call_id": call_id, "name": name, "arguments": text}
+
+
+def completed(*output: JsonObject, **more: JsonValue) -> JsonObject:
+    return {"type": "response.completed", "response": {"status": "completed", "output": [*output], **more}}
+
+
+def incomplete(reason: JsonValue) -> JsonObject:
+    return {
+        "type": "response.incomplete",
+        "response": {"status": "incomplete", "incomplete_details": {"reason": reason}, "output": []},
+    }
+
+
+THOUGHT: JsonObject = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "AAA"}
+
+
+def read(*events: JsonObject) -> list[ProviderEvent]:
+    reader = ReplyReader((), "m", lambda: "new")
+    ours = [one for event in events for one in reader.read(parse_event(json.dumps(event)))]
+    return [*ours, *reader.end()]
+
+
+def result_of(*events: JsonObject) -> CompletionResult:
+    result = read(*events)[-1]
+    assert isinstance(result, CompletionResult)
+    return result
+
+
+def kept(item: JsonObject, text: int = 0, calls: int = 0, skip: int = 0) -> ProviderItem:
+    block: JsonObject = {"model": "m", "item": item}
+    return ProviderItem("openai_responses", {"block": block, "text": text, "calls": calls, "skip": skip})
+
+
+def ready(*calls: ToolCall) -> list[ProviderEvent]:
+    return [*(ToolCallReady(one) for one in calls), CompletionResult(FinishReason.TOOL_CALLS)]
+
+
+DONE = CompletionResult(FinishReason.STOP)
+A, B = ToolCall("a", "on", '{"x":1}'), ToolCall("b", "off", '{"y":2}')
+
+
+@pytest.mark.parametrize(
+    ("events", "ours"),
+    [
+        pytest.param(
+            [
+                {"type": "response.created", "response": {"status": "in_progress"}},
+                added(message(), 0),
+                words("Hel", 0, "msg_1"),
+                words("lo", 0, "msg_1"),
+                {"type": "response.output_text.done", "text": "Hello"},
+                done(message("Hello"), 0),
+                completed(message("Hello")),
+            ],
+            [TextDelta("Hel"), TextDelta("lo"), DONE],
+            id="text",
+        ),
+        pytest.param([completed()], [DONE], id="nothing at all"),
+        pytest.param([words(""), words("\ud83d"), completed()], [TextDelta("\ufffd"), DONE], id="half an emoji"),
+        pytest.param(
+            [words("Hel"), words("lo"), done(message("Hello")), completed(message("Hello"))],
+            [TextDelta("Hel"), TextDelta("lo"), DONE],
+            id="no item begins, and nothing is placed",
+        ),
+        pytest.param(
+            [words("Hello", None, "one"), done(message("Hello", "other")), completed(message("Hello", "third"))],
+            [TextDelta("Hello"), DONE],
+            id="an id of its own for each event",
+        ),
+        pytest.param(
+            [words("Hello", 0, "one"), done(message("Hello", "other"), 0), completed(message("Hello", "third"))],
+            [TextDelta("Hello"), DONE],
+            id="other ids at the same place",
+        ),
+        pytest.param(
+            [done(message("Hello"), 0), completed(message("Hello"))], [TextDelta("Hello"), DONE], id="no pieces"
+        ),
+        pytest.param([words("Hello"), completed(message("Hello"))], [TextDelta("Hello"), DONE], id="no item ends"),
+        pytest.param([completed(message("Hello"))], [TextDelta("Hello"), DONE], id="all at the end"),
+        pytest.param([completed(message(content="Hello"))], [TextDelta("Hello"), DONE], id="content as text"),
+        pytest.param([completed(message(content=7))], [DONE], id="content of no shape"),
+        pytest.param(
+            [
+                added(message(), 0),
+                {"type": "response.refusal.delta", "item_id": "msg_1", "output_index": 0, "delta": "I can't."},
+                done(message(content=[{"type": "refusal", "refusal": "I can't."}]), 0),
+                completed(),
+            ],
+            [TextDelta("I can't."), DONE],
+            id="refusal",
+        ),
+        pytest.param(
+            [completed(message(content=[{"type": "refusal", "refusal": "I can't."}]))],
+            [TextDelta("I can't."), DONE],
+            id="a refusal at the end",
+        ),
+        pytest.param(
+            [
+                added(message(), 0),
+                words("One.", 0, "msg_1"),
+                done(message("One."), 0),
+                added(message(item_id="msg_2"), 1),
+                words("T", 1, "msg_2"),
+                words("wo.", 1, "msg_2"),
+                done(message("Two.", "msg_2"), 1),
+                completed(),
+            ],
+            [TextDelta("One."), TextDelta("\n\nT"), TextDelta("wo."), DONE],
+            id="two messages",
+        ),
+        pytest.param(
+            [thought("hm"), thought(""), words("Hi"), completed()],
+            [ReasoningDelta("hm"), TextDelta("Hi"), DONE],
+            id="summary of the reasoning",
+        ),
+        pytest.param(
+            [
+                {"type": "response.reasoning_summary_part.added", "summary_index": 0},
+                thought("One"),
+                {"type": "response.reasoning_summary_part.added", "summary_index": 1},
+                thought("Two"),
+                completed(),
+            ],
+            [ReasoningDelta("One"), ReasoningDelta("\n\n"), ReasoningDelta("Two"), DONE],
+            id="summary in two parts",
+        ),
+        pytest.param(
+            [thought("h", "response.reasoning_text.delta"), thought("m", "response.reasoning.delta"), completed()],
+            [ReasoningDelta("h"), ReasoningDelta("m"), DONE],
+            id="the reasoning itself",
+        ),
+        pytest.param(
+            [
+                {"type": "response.queued"},
+                {"type": "acme:heartbeat", "delta": {"odd": 1}},
+                {"type": "response.content_part.added", "part": {}},
+                {"type": "response.output_item.added"},
+                {"type": "response.output_item.done", "item": None},
+                {"type": "response.completed"},
+                {"odd": 1},
+                completed(),
+            ],
+            [DONE],
+            id="events that say nothing",
+        ),
+        pytest.param(
+            [
+                added(call("a"), 0),
+                arguments('{"x"', 0, "fc_a"),
+                arguments(":1}", 0, "fc_a"),
+                whole_arguments('{"x":1}', 0, "fc_a"),
+                done(call("a", text='{"x":1}'), 0),
+                completed(call("a", text='{"x":1}')),
+            ],
+            ready(A),
+            id="call",
+        ),
+        pytest.param(
+            [
+                added(call("a"), 0),
+                added(call("b", "off"), 1),
+                arguments('{"y":', 1, "fc_b"),
+                arguments('{"x":', 0, "fc_a"),
+                arguments("2}", 1, "fc_b"),
+                arguments("1}", 0, "fc_a"),
+                completed(),
+            ],
+            ready(A, B),
+            id="two calls woven into each other",
+        ),
+        pytest.param(
+            [
+                added({"type": "function_call", "call_id": "fc_a", "name": "on", "arguments": ""}),
+                arguments('{"x":1}', None, "fc_a"),
+                done({"type": "function_call", "call_id": "fc_a", "name": "on", "arguments": '{"x":1}'}),
+                completed({"type": "function_call", "call_id": "fc_a", "name": "on", "arguments": '{"x":1}'}),
+            ],
+            ready(ToolCall("fc_a", "on", '{"x":1}')),
+            id="llama.cpp: the call's id stands for the item's",
+        ),
+        pytest.param(
+            [added(call("a"), 0), arguments('{"x":1}', 0, "other"), done(call("a", text='{"x":1}'), 0), completed()],
+            ready(A),
+            id="pieces placed by index alone",
+        ),
+        pytest.param(
+            [added(call("a")), arguments('{"x":1}'), done(call("a", text='{"x":1}')), completed()],
+            ready(A),
+            id="pieces that are not placed at all",
+        ),
+        pytest.param(
+            [
+                added(call("a")),
+                arguments('{"lost":1}', None, "unknown"),
+                whole_arguments('{"lost":1}', None, "unknown"),
+                arguments('{"lost":1}', 9, "unknown"),
+                done(call("a", text='{"x":1}')),
+                completed(),
+            ],
+            ready(A),
+            id="pieces of a call that nobody knows",
+        ),
+        pytest.param(
+            [arguments('{"x":1}'), done(call("a", text='{"x":1}')), completed()], ready(A), id="no call begins"
+        ),
+        pytest.param(
+            [added(call("a"), 0), whole_arguments('{"x":1}', 0), whole_arguments('{"x":1}', 0), completed()],
+            ready(A),
+            id="arguments in one piece",
+        ),
+        pytest.param(
+            [added(call("a"), 0), whole_arguments({"x": 1}, 0), completed()], ready(A), id="arguments as an object"
+        ),
+        pytest.param([done(call("a", text='{"x":1}')), completed()], ready(A), id="a call that only ends"),
+        pytest.param([completed(call("a", text={"x": 1}))], ready(A), id="a call at the end"),
+        pytest.param(
+            [added(call("a"), 0), completed(call("a", text='{"x":1}'))], ready(A), id="a call that ends at the end"
+        ),
+        pytest.param(
+            [added(call("a", "on"), 0), completed(call("z", "on", '{"x":1}'))],
+            ready(A),
+            id="the same call under another id at the end",
+        ),
+        pytest.param(
+            [done(call("a", text='{"x":1}')), completed(call("z", "on", '{"x":1}'), call("b", "off", '{"y":2}'))],
+            ready(A),
+            id="calls that are not what was streamed",
+        ),
+        pytest.param(
+            [added(call("a", ""), 0), done(call("a", text='{"x":1}'), 0), completed()], ready(A), id="a name at the end"
+        ),
+        pytest.param(
+            [added(call("a", "now"), 0), whole_arguments("", 0), done(call("a", "now"), 0), completed()],
+            ready(ToolCall("a", "now", "{}")),
+            id="no arguments",
+        ),
+        pytest.param(
+            [done({"type": "function_call", "name": "now", "arguments": None}), completed()],
+            ready(ToolCall("new", "now", "{}")),
+            id="no ids",
+        ),
+        pytest.param(
+            [
+                done(call("a", "on", '{"x":1}', item_id="same")),
+                done(call("a", "on", '{"x":1}', item_id="same")),
+                completed(),
+            ],
+            ready(A),
+            id="a call that ends twice",
+        ),
+        pytest.param(
+            [done(call("a", text='{"x":1')), completed()], ready(ToolCall("a", "on", '{"x":1')), id="half a call"
+        ),
+        pytest.param(
+            [
+                added(THOUGHT, 0),
+                done(THOUGHT, 0),
+                added(message(), 1),
+                words("I do.", 1, "msg_1"),
+                done(message("I do."), 1),
+                added(call("a"), 2),
+                arguments('{"x":1}', 2, "fc_a"),
+                done(call("a", text='{"x":1}'), 2),
+                completed(),
+            ],
+            [
+                TextDelta("I do."),
+                ToolCallReady(A),
+                CompletionResult(FinishReason.TOOL_CALLS, provider_items=(kept(THOUGHT),)),
+            ],
+            id="everything",
+        ),
+    ],
+)
+def test_events_become_ours(events: Sequence[JsonObject], ours: list[ProviderEvent]) -> None:
+    assert read(*events) == ours
+
+
+def test_a_call_goes_out_with_the_piece_that_completes_it() -> None:
+    reader = ReplyReader((), "m")
+    events = [added(call("a"), 0), arguments('{"x"', 0, "fc_a"), arguments(":1}", 0, "fc_a")]
+
+    came = [[*reader.read(parse_event(json.dumps(event)))] for event in events]
+
+    assert came == [[], [], [ToolCallReady(A)]]
+
+
+@pytest.mark.parametrize(
+    ("events", "items"),
+    [
+        pytest.param(
+            [added(THOUGHT, 0), words("Hi", 1), done(THOUGHT, 0), done(message("Hi"), 1), completed()],
+            (kept(THOUGHT),),
+            id="where it began, though it ended later",
+        ),
+        pytest.param(
+            [words("Hi", 0), done(message("Hi"), 0), done(THOUGHT, 1), done(call("a"), 2), completed()],
+            (kept(THOUGHT, 2),),
+            id="after words",
+        ),
+        pytest.param(
+            [done(call("a"), 0), done(THOUGHT, 1), done(call("b"), 2), completed()],
+            (kept(THOUGHT, 0, 1),),
+            id="after a call",
+        ),
+        pytest.param([completed(THOUGHT, message("Hi"))], (kept(THOUGHT),), id="all at the end"),
+        pytest.param([added(THOUGHT, 0), completed(message("Hi"))], (), id="never ended"),
+        pytest.param([done({"type": "reasoning", "id": "rs_1", "summary": []}), completed()], (), id="not encrypted"),
+        pytest.param(
+            [done({"type": "compaction", "encrypted_content": "CCC"}), completed()],
+            (kept({"type": "compaction", "encrypted_content": "CCC"}),),
+            id="of another kind",
+        ),
+        pytest.param(
+            [
+                added(message(), 0),
+                words("One.", 0, "msg_1"),
+                done(message("One.", phase="commentary"), 0),
+                words("Two.", 1, "msg_2"),
+                done(message("Two.", "msg_2", phase="final_answer"), 1),
+                words("Three.", 2, "msg_3"),
+                done(message("Three.", "msg_3"), 2),
+                words("Four.", 3, "msg_4"),
+                done(message("Four.", "msg_4"), 3),
+                completed(),
+            ],
+            (
+                kept({"type": "message", "phase": "commentary"}),
+                kept({"type": "message", "phase": "final_answer"}, 4, skip=2),
+                kept({"type": "message", "phase": ""}, 10, skip=2),
+            ),
+            id="phases of messages",
+        ),
+    ],
+)
+def test_what_the_service_wants_back_is_kept_with_its_place(
+    events: Sequence[JsonObject], items: tuple[ProviderItem, ...]
+) -> None:
+    assert result_of(*events).provider_items == items
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"),
+    [
+        ("max_output_tokens", FinishReason.LENGTH),
+        ("max_tokens", FinishReason.LENGTH),
+        ("length", FinishReason.LENGTH),
+        ("content_filter", FinishReason.CONTENT_FILTER),
+        ("steered", FinishReason.UNKNOWN),
+        (None, FinishReason.UNKNOWN),
+        (7, FinishReason.UNKNOWN),
+    ],
+)
+def test_what_is_incomplete_says_why_also_beside_calls(reason: JsonValue, finish: FinishReason) -> None:
+    assert result_of(words("Hi"), incomplete(reason)).finish_reason is finish
+    assert result_of(done(call("a", text='{"x":1}')), incomplete(reason)).finish_reason is finish
+
+
+def test_what_is_incomplete_without_a_word_about_it() -> None:
+    event: JsonObject = {"type": "response.incomplete", "response": {"status": "incomplete"}}
+
+    assert result_of(event).finish_reason is FinishReason.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [],
+        [words("Hello"), done(message("Hello"))],
+        [added(call("a")), arguments('{"x":1}'), done(call("a", text='{"x":1}'))],
+        [{"type": "response.in_progress", "response": {"status": "completed"}}],
+    ],
+)
+def test_a_reply_without_an_end_is_none(events: Sequence[JsonObject]) -> None:
+    with pytest.raises(ProviderReplyInvalid, match="before the service said that it was finished"):
+        read(*events)
+
+
+@pytest.mark.parametrize(
+    ("sent", "usage"),
+    [
+        (
+            {
+                "input_tokens": 21,
+                "input_tokens_details": {"cached_tokens": 20},
+                "output_tokens": 8,
+                "output_tokens_details": {"reasoning_tokens": 3},
+                "total_tokens": 29,
+            },
+            Usage(21, 8, 20, 3),
+        ),
+        ({"input_tokens": 21, "output_tokens": -1, "input_tokens_details": None}, Usage(21)),
+        ({"input_tokens": "many", "output_tokens_details": []}, Usage()),
+        (None, Usage()),
+        ("none", Usage()),
+    ],
+)
+def test_odd_usage_costs_no_answer(sent: JsonValue, usage: Usage) -> None:
+    assert result_of(words("Hi"), completed(usage=sent)).usage == usage
+
+
+def read_whole(response: JsonObject) -> list[ProviderEvent]:
+    reader = ReplyReader((), "m")
+    return [*reader.read_whole(parse_response(json.dumps(response))), *reader.end()]
+
+
+def test_a_whole_response() -> None:
+    output: JsonValue = [THOUGHT, message("Hi"), call("a", text='{"x":1}')]
+    usage: JsonValue = {"input_tokens": 5, "output_tokens": 1}
+
+    assert read_whole({"status": "completed", "output": output, "usage": usage}) == [
+        TextDelta("Hi"),
+        ToolCallReady(A),
+        CompletionResult(FinishReason.TOOL_CALLS, Usage(5, 1), (kept(THOUGHT),)),
+    ]
+
+
+def test_a_whole_response_that_is_incomplete() -> None:
+    response: JsonObject = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+
+    assert read_whole(response) == [CompletionResult(FinishReason.LENGTH)]
+
+
+@pytest.mark.parametrize("status", ["in_progress", "queued", "ok", None])
+def test_a_response_that_is_not_over_is_none(status: JsonValue) -> None:
+    with pytest.raises(ProviderReplyInvalid, match="before the service said"):
+        read_whole({"status": status, "output": [message("Hi")]})
+
+
+@pytest.mark.parametrize(
+    ("sent", "reported"),
+    [
+        ({"type": "error", "code": "server_error", "message": "boom"}, {"code": "server_error", "message": "boom"}),
+        ({"type": "error", "error": {"message": "boom"}}, {"message": "boom"}),
+        ({"error": "boom"}, "boom"),
+        (
+            {"type": "response.failed", "response": {"status": "failed", "error": {"code": "x", "message": "boom"}}},
+            {"code": "x", "message": "boom"},
+        ),
+        ({"type": "response.failed", "response": {"status": "failed"}}, "the response ended as failed"),
+        ({"type": "response.cancelled", "response": {"status": "cancelled"}}, "the response ended as cancelled"),
+        ({"type": "response.in_progress", "response": {"status": "in_progress", "error": None}}, None),
+        (words("Hi"), None),
+        (completed(), None),
+    ],
+)
+def test_an_error_inside_a_reply_is_recognised(sent: JsonObject, reported: JsonValue) -> None:
+    assert parse_event(json.dumps(sent)).reported_error == reported
+
+
+@pytest.mark.parametrize(
+    "event",
+    [words(7), words({"secret": "words"}), thought("x") | {"delta": None}, arguments("x") | {"delta": ["secret"]}],
+)
+def test_a_piece_that_is_no_text_is_refused_without_being_quoted(event: JsonObject) -> None:
+    with pytest.raises(ProviderReplyInvalid, match="at delta") as caught:
+        read(added(call("a")), event)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("<html>", "not JSON"),
+        ("[]", "its top level"),
+        ('{"item": "secret words"}', "item"),
+        ('{"item": {"id": "secret words"}}', "item.type"),
+        ('{"response": {"output": "secret words"}}', "response.output"),
+    ],
+)
+def test_an_event_of_the_wrong_shape_is_refused_without_being_quoted(text: str, where: str) -> None:
+    with pytest.raises(ProviderReplyInvalid, match=where) as caught:
+        parse_event(text)
+    assert "secret" not in str(caught.value)
+
+
+def test_items_without_end_are_refused() -> None:
+    items = [done({"type": "reasoning"}) for _ in range(MAX_ITEMS + 1)]
+
+    with pytest.raises(ProviderReplyInvalid, match=f"more than {MAX_ITEMS} items"):
+        read(*items)
