@@ -1,0 +1,239 @@
+"""A provider in front of another: makes events of the calls and the reasoning that a model wrote as text.
+
+Knows which tools a request offers, and so which text is a call. The formats are
+`wire/written_calls.py`'s, the marks around them `wire/text_markup.py`'s. Must not know who
+asks, nor which service answers.
+"""
+
+import re
+import string
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Final, assert_never
+from uuid import uuid4
+
+from ..calls import find_tool
+from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ReasoningDelta, TextDelta, ToolCallReady
+from ..json_text import parse_json
+from ..messages import AssistantMessage, FinishReason, ToolCall, ToolDefinition, canonical_json
+from ..protocols import CompletionRequest, LLMProvider
+from ..wire.text_markers import markers_for, markers_in_thoughts
+from ..wire.text_markup import MAX_HELD_CHARACTERS, CallText, Dropped, MarkupScanner, Piece, Said, Thought
+from ..wire.written_calls import WrittenCall, read_calls
+
+_CUT_SHORT: Final = frozenset({FinishReason.LENGTH, FinishReason.CONTENT_FILTER})
+_SPACE: Final = string.whitespace
+_ID_LENGTH: Final = 9
+"""Letters or digits of an id, the one form that all services take (Mistral's rule)."""
+_MAX_CALLS: Final = 256
+"""Written calls in one message, far beyond what any turn may run. What a runaway model writes after them is dropped."""
+_CODE: Final = re.compile(r"[{}\[\]<>=]")
+
+
+class TextCalls:
+    """Passes on what the inner provider streams, without what is not for ears.
+
+    What a model wrote as a call is run if it names an offered tool; what can only be a call
+    and names none is passed on as well, so that the model gets its answer. It is never text.
+    """
+
+    def __init__(self, provider: LLMProvider, *, begins_in_thought: bool = False) -> None:
+        """Stand in front of `provider`.
+
+        `begins_in_thought` tells that the template of the model opens the reasoning, so that
+        only its end can be seen. Where that is not known it is learned from the first message.
+        """
+        self._provider = provider
+        self._begins_in_thought = begins_in_thought
+
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        """Run one inference; see `LLMProvider.stream`."""
+        message = _Message(request, begins_in_thought=self._begins_in_thought)
+        async with aclosing(self._provider.stream(request)) as events:
+            async for event in events:
+                for out in message.read(event):
+                    yield out
+        self._begins_in_thought = message.begins_in_thought
+
+
+class _Message:
+    """What has become of one message so far."""
+
+    def __init__(self, request: CompletionRequest, *, begins_in_thought: bool) -> None:
+        self._tools = request.tools
+        self._names = _spellings(request.tools)
+        self._text = MarkupScanner(markers_for(self._names), begins_in_thought=begins_in_thought)
+        self._thoughts: MarkupScanner | None = None
+        self._began_in_thought = begins_in_thought
+        self._calls = _Calls(request)
+        self._thought_of: list[WrittenCall] = []
+        """Calls that stand in the reasoning: meant only if nothing else comes."""
+        self._draft = ""
+        self._answered = False
+        self._last_said = ""
+        self._removed = ""
+        """What may be left out at the beginning of what is said next, because of what was taken out before."""
+
+    @property
+    def begins_in_thought(self) -> bool:
+        """Whether the messages of this model begin with reasoning that nothing announces."""
+        return self._text.thought_began_unseen or (self._began_in_thought and not self._draft)
+
+    def read(self, event: ProviderEvent) -> Iterator[ProviderEvent]:
+        match event:
+            case TextDelta(text):
+                yield from self._pass_on(self._text.feed(text))
+            case ReasoningDelta(text):
+                self._think(text)
+                yield event
+            case ToolCallReady(call):
+                yield from self._calls.given(call, self._tool_of(call.name))
+            case CompletionResult(reason):
+                yield from self._end(cut=reason in _CUT_SHORT)
+                called = self._calls.any and reason not in _CUT_SHORT
+                yield replace(event, finish_reason=FinishReason.TOOL_CALLS) if called else event
+            case ProviderSwitched():
+                yield event
+            case _:
+                assert_never(event)
+
+    def _end(self, *, cut: bool) -> Iterator[ProviderEvent]:
+        yield from self._pass_on(self._text.finish(), cut=cut)
+        self._end_thought()
+        if self._answered or self._calls.any:
+            return
+        if self._thought_of and not cut:
+            for call in self._thought_of:
+                yield from self._calls.written(call, self._tool_of(call.name))
+        elif self._draft:
+            answer = MarkupScanner(markers_for(self._names))
+            yield from self._pass_on([*answer.feed(self._draft), *answer.finish()], cut=cut)
+
+    def _pass_on(self, pieces: Iterable[Piece], *, cut: bool = False) -> Iterator[ProviderEvent]:
+        for piece in pieces:
+            match piece:
+                case Said(text):
+                    yield from self._say(text)
+                case Thought(text, draft, begins):
+                    self._draft = ("" if begins else self._draft) + (text if draft else "")
+                    self._draft = self._draft[:MAX_HELD_CHARACTERS]
+                    self._removed = self._removed or _SPACE
+                    self._think(text)
+                    if text:
+                        yield ReasoningDelta(text)
+                case CallText():
+                    yield from self._call(piece, cut=cut)
+                case Dropped():
+                    self._removed = self._removed or _SPACE
+                case _:
+                    assert_never(piece)
+
+    def _say(self, text: str) -> Iterator[ProviderEvent]:
+        if self._removed and (not self._last_said or self._last_said.isspace()):
+            text = text.lstrip(self._removed)
+        if not text:
+            return
+        self._removed = ""
+        self._last_said = text[-1]
+        if not text.isspace():
+            self._end_thought()
+            self._answered = True
+        yield TextDelta(text)
+
+    def _call(self, piece: CallText, *, cut: bool) -> Iterator[ProviderEvent]:
+        self._end_thought()
+        read = read_calls(piece.text, whole=piece.closed or not cut)
+        if not piece.certain and not (read.calls and all(self._is_meant(call) for call in read.calls)):
+            yield from self._say(piece.text)
+            return
+        self._removed = _SPACE + ";,"
+        for call in read.calls:
+            yield from self._calls.written(call, self._tool_of(call.name))
+        rest = read.rest.strip()
+        if not piece.closed and rest and not _CODE.search(rest):
+            yield from self._say(rest)
+        elif rest and not read.calls:
+            yield from self._calls.written(WrittenCall("", rest), None)
+
+    def _is_meant(self, call: WrittenCall) -> bool:
+        return call.unmistakable or self._tool_of(call.name) is not None
+
+    def _tool_of(self, name: str) -> ToolDefinition | None:
+        return find_tool(name, self._tools) or find_tool(name.rpartition(".")[2], self._tools)
+
+    def _think(self, text: str) -> None:
+        """Look for calls in a piece of reasoning."""
+        self._thoughts = self._thoughts or MarkupScanner(markers_in_thoughts(self._names))
+        self._keep_calls(self._thoughts.feed(text))
+
+    def _end_thought(self) -> None:
+        if self._thoughts is not None:
+            self._keep_calls(self._thoughts.finish())
+            self._thoughts = None
+
+    def _keep_calls(self, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            if isinstance(piece, CallText):
+                for call in read_calls(piece.text, whole=piece.closed).calls:
+                    is_new = len(self._thought_of) < _MAX_CALLS and call not in self._thought_of
+                    if is_new and self._tool_of(call.name):
+                        self._thought_of.append(call)
+
+
+class _Calls:
+    """The calls of one message: those that the provider gave, and those that were written."""
+
+    def __init__(self, request: CompletionRequest) -> None:
+        self.any = False
+        self._taken_ids = {
+            call.id
+            for message in request.transcript
+            if isinstance(message, AssistantMessage)
+            for call in message.tool_calls
+        }
+        self._given: Counter[tuple[str, str]] = Counter()
+        self._written: Counter[tuple[str, str]] = Counter()
+
+    def given(self, call: ToolCall, tool: ToolDefinition | None) -> Iterator[ProviderEvent]:
+        """Pass on a call of the provider, unless it was written before and runs already."""
+        yield from self._add(call, tool, self._given, self._written)
+
+    def written(self, call: WrittenCall, tool: ToolDefinition | None) -> Iterator[ProviderEvent]:
+        """Make a call of a written one, unless the provider gave it as well."""
+        if self._written.total() == _MAX_CALLS:
+            return
+        name = call.name if tool is None or find_tool(call.name, [tool]) else tool.name
+        yield from self._add(ToolCall("", name, call.arguments), tool, self._written, self._given)
+
+    def _add(
+        self,
+        call: ToolCall,
+        tool: ToolDefinition | None,
+        same_kind: Counter[tuple[str, str]],
+        other_kind: Counter[tuple[str, str]],
+    ) -> Iterator[ProviderEvent]:
+        self.any = True
+        key = (tool.name if tool else call.name, _canonical(call.arguments))
+        if other_kind[key]:
+            other_kind[key] -= 1
+            return
+        same_kind[key] += 1
+        while not call.id or call.id in self._taken_ids:
+            call = replace(call, id=uuid4().hex[:_ID_LENGTH])
+        self._taken_ids.add(call.id)
+        yield ToolCallReady(call)
+
+
+def _canonical(arguments: str) -> str:
+    try:
+        return canonical_json(parse_json(arguments or "{}"))
+    except ValueError:
+        return arguments
+
+
+def _spellings(tools: Iterable[ToolDefinition]) -> tuple[str, ...]:
+    """Return the names by which `find_tool` knows the tools, in small letters."""
+    names = {tool.name.casefold() for tool in tools}
+    return tuple(sorted(names | {name.rpartition("__")[2] for name in names} - {""}))

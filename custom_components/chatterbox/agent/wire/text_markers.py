@@ -1,0 +1,305 @@
+"""The markers that models write into their text: where reasoning, calls and noise begin and end.
+
+A table of what is in use, gathered from the chat templates of the models and from what local
+servers let through. Knows the marks; nothing of what stands between them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from functools import lru_cache
+from typing import Final
+
+from .opening import NOT_YET, OneOf, Opening, Part, Run
+
+
+class Kind(Enum):
+    """What a marker opens."""
+
+    THOUGHT = auto()
+    """Reasoning."""
+    DRAFT = auto()
+    """Reasoning by all signs, but the answer if the message has no other."""
+    CALL = auto()
+    """What only ever means a call."""
+    MAYBE_CALL = auto()
+    """What is a call if it reads like one."""
+    NOISE = auto()
+    """What is for nobody, such as the result of a tool that a model made up."""
+    HEADER = auto()
+    """Who speaks to whom in the message that follows (harmony)."""
+    TOKEN = auto()
+    """The marker itself and nothing more."""
+    THOUGHT_END = auto()
+    """The end of a thought; by itself, when the template of the model began it."""
+
+
+class Ends:
+    """Where a region ends: after one of `closed_by`, or before one of `until`."""
+
+    def __init__(self, closed_by: Iterable[Opening] = (), until: Iterable[Opening] = ()) -> None:
+        """Take openings that begin with one of `_FIRST_CHARACTERS`."""
+        self._marks = [(mark, True) for mark in closed_by] + [(mark, False) for mark in until]
+
+    def find(self, text: str, start: int, *, final: bool) -> tuple[int, int] | None:
+        """Return where the end mark begins and where it ends, None when there is none.
+
+        Of a mark that may still become whole, where it begins and -1; there is none in a final text.
+        """
+        for place in _FIRST_CHARACTERS.finditer(text, start):
+            for mark, closes in self._marks:
+                found = mark.match(text, place.start())
+                if isinstance(found, re.Match):
+                    return place.start(), found.end() if closes else place.start()
+                if found == NOT_YET and not final:
+                    return place.start(), -1
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A stretch of text that a marker opens."""
+
+    kind: Kind
+    ends: Ends | None = None
+    """None for a region that ends where its first bracket is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A marker and what it opens."""
+
+    opening: Opening
+    region: Region
+    keeps_opening: bool = False
+    """True when the marker itself is part of the content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """Markers by the place where they count."""
+
+    anywhere: tuple[Marker, ...]
+    line_start: tuple[Marker, ...] = ()
+    message_start: tuple[Marker, ...] = ()
+    """Only before anything was said."""
+    glued: tuple[Marker, ...] = ()
+    """Only without a space after the end of a sentence."""
+    by_character: dict[str, list[Marker]] = field(default_factory=dict, compare=False)
+
+    def at(self, character: str, *, line_start: bool, message_start: bool, glued: bool) -> Iterator[Marker]:
+        """Yield the markers that may begin at a place, the more special first."""
+        if message_start:
+            yield from self.message_start
+        if glued:
+            yield from self.glued
+        if line_start:
+            yield from self.line_start
+        yield from self.by_character.get(character, ())
+
+
+_FIRST_CHARACTERS: Final = re.compile(r"[<\[◁`aA]")
+
+_THOUGHT_TAGS: Final = ("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "seed:think")
+_CALL_TAGS: Final = (
+    *("tool_call", "tool_calls", "tool", "toolcall", "function_call", "function_calls", "functioncall"),
+    *("minimax:tool_call", "seed:tool_call", "antml:function_calls"),
+)
+_NOISE_TAGS: Final = ("tool_response", "tool_result", "function_results", "tool_output")
+
+_THOUGHT_MARKS: Final = (
+    ("[think]", "[/think]"),
+    ("<|start_thinking|>", "<|end_thinking|>"),
+    ("◁think▷", "◁/think▷"),
+    ("<|channel>thought", "<channel|>"),
+)
+_CALL_MARKS: Final = (
+    ("[tool_calls]", "[/tool_calls]"),
+    ("[tool_request]", "[end_tool_request]"),
+    ("<|python_tag|>", "<|eom_id|>"),
+    ("<|tool_call|>", "<|/tool_call|>"),
+    ("<|tool_calls|>", "<|/tool_calls|>"),
+    ("<|tool_call>", "<tool_call|>"),
+    ("<|tool_call_start|>", "<|tool_call_end|>"),
+    ("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),
+    ("<|tool_call_begin|>", "<|tool_call_end|>"),
+    ("<\uff5ctool▁calls▁begin\uff5c>", "<\uff5ctool▁calls▁end\uff5c>"),
+    ("<\uff5ctool▁call▁begin\uff5c>", "<\uff5ctool▁call▁end\uff5c>"),
+    ("<|start_action|>", "<|end_action|>"),
+    ("<|action_start|>", "<|action_end|>"),
+    ("<|functioncallbegin|>", "<|functioncallend|>"),
+    ("<start_function_call>", "<end_function_call>"),
+)
+_NOISE_MARKS: Final = (("[tool_results]", "[/tool_results]"), ("<|tool_response>", "<tool_response|>"))
+
+_SPECIAL: Final = Opening("<", OneOf(("|", "\uff5c")), Run(r"[^\s|\uff5c<>]", 40, 1), OneOf(("|", "\uff5c")), ">")
+"""Any token of a chat template."""
+_MESSAGE_ENDS: Final = Opening(
+    OneOf(
+        (
+            *("<|end|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>", "<|im_end|>", "<|eot_id|>"),
+            *("<|eom_id|>", "<|endoftext|>", "<end_of_turn>", "</s>"),
+        )
+    )
+)
+_FENCE_END: Final = Opening("```")
+
+_OTHER_TOKENS: Final = (
+    Opening("<|im_start|>", OneOf(("assistant", "user", "system", "tool")), Run(r"\s", 1)),
+    Opening("<|start_header_id|>", Run("[a-z]", 20), "<|end_header_id|>"),
+    Opening("<start_of_turn>", OneOf(("model", "user"))),
+    Opening(OneOf(("<end_of_turn>", "</s>", "<eos>", "<channel|>", "<tool_call|>"))),
+    _SPECIAL,
+)
+
+_CHANNELS: Final = ("analysis", "commentary", "final")
+_NOT_LOWER: Final = "(?-i:[A-Z])"
+
+
+def _tag(name: str) -> Opening:
+    return Opening(f"<{name}", then=r"[>\s{]")
+
+
+def _end_tag(name: str) -> Opening:
+    return Opening(f"</{name}>")
+
+
+def _thoughts() -> Iterator[Marker]:
+    ends = [*(_end_tag(name) for name in _THOUGHT_TAGS), *(Opening(end) for _, end in _THOUGHT_MARKS)]
+    region = Region(Kind.THOUGHT, Ends(ends))
+    yield from (Marker(Opening(f"<{name}>"), region) for name in _THOUGHT_TAGS)
+    yield from (Marker(Opening(start), region) for start, _ in _THOUGHT_MARKS)
+    yield from (Marker(end, Region(Kind.THOUGHT_END)) for end in ends)
+
+
+def _certain_calls() -> Iterator[Marker]:
+    ends = [*(_end_tag(name) for name in _CALL_TAGS), *(Opening(end) for _, end in _CALL_MARKS)]
+    tags = [_tag(name) for name in _CALL_TAGS]
+    marks = [Opening(start) for start, _ in _CALL_MARKS]
+    region = Region(Kind.CALL, Ends(ends, (*tags, *marks, _MESSAGE_ENDS)))
+    yield from (Marker(opening, region) for opening in (*tags, *marks))
+    for start, end in (("<function", "</function>"), ("<invoke", "</invoke>")):
+        opening = Opening(start, OneOf(("=", " name=")))
+        one = Region(Kind.CALL, Ends([Opening(end)], (opening, *ends, *tags, *marks, _MESSAGE_ENDS)))
+        yield Marker(opening, one, keeps_opening=True)
+        yield Marker(Opening(end), Region(Kind.TOKEN))
+    yield from (Marker(end, Region(Kind.TOKEN)) for end in ends)
+    fenced = Opening("```", OneOf(("tool_code", "tool_call", "tool_calls", "function_call", "tool")), then=r"\W")
+    yield Marker(fenced, Region(Kind.CALL, Ends([_FENCE_END])))
+
+
+def _noise() -> Iterator[Marker]:
+    pairs = [*((_tag(name), _end_tag(name)) for name in _NOISE_TAGS)]
+    pairs += [(Opening(start), Opening(end)) for start, end in _NOISE_MARKS]
+    pairs.append((Opening("```", OneOf(("tool_output", "tool_outputs", "tool_response")), then=r"\W"), _FENCE_END))
+    for start, end in pairs:
+        yield Marker(start, Region(Kind.NOISE, Ends([end], [_MESSAGE_ENDS])))
+        if end is not _FENCE_END:
+            yield Marker(end, Region(Kind.TOKEN))
+
+
+_QUOTES: Final = OneOf(("", '"', "'", "“", "”"))
+_KEYS: Final = OneOf(
+    (
+        *("name", "tool", "tool_name", "tool_call", "tool_calls", "function", "function_name", "function_call"),
+        *("type", "id", "arguments", "parameters", "args", "action"),
+    )
+)
+_JSON: Final[tuple[Part, ...]] = (
+    Run(r"\[", 1),
+    Run(r"\s", 8),
+    "{",
+    Run(r"\s", 8),
+    _QUOTES,
+    _KEYS,
+    _QUOTES,
+    Run(r"\s", 8),
+    ":",
+)
+_FENCE: Final[tuple[Part, ...]] = (
+    *("```", OneOf(("", "json", "python", "py", "xml", "text", "plaintext"))),
+    *(Run(r"[^\S\n]", 8), "\n", Run(r"\s", 16)),
+)
+_MODULES: Final = OneOf(("", "default_api.", "functions.", "tools."))
+
+
+def _maybe_calls(names: Iterable[str]) -> Iterator[Marker]:
+    tools = OneOf(tuple(names))
+    balanced = Region(Kind.MAYBE_CALL)
+    fenced = Region(Kind.MAYBE_CALL, Ends([_FENCE_END]))
+    python: tuple[Part, ...] = (Run(r"\[", 1), OneOf(("", "print(")), _MODULES, tools, "(")
+    yield Marker(Opening(*_JSON), balanced, keeps_opening=True)
+    yield Marker(Opening("[", Run(r"\s", 8), _MODULES, tools, "("), balanced, keeps_opening=True)
+    for content in (_JSON, python, ("<", OneOf(_CALL_TAGS), OneOf((">", "\n"))), ("<function=",)):
+        yield Marker(Opening(*_FENCE, *content), fenced, keeps_opening=True)
+
+
+def _bare_calls(names: Iterable[str]) -> Iterator[Marker]:
+    tools = OneOf(tuple(names))
+    balanced = Region(Kind.MAYBE_CALL)
+    yield Marker(Opening(_MODULES, tools, then=r"[({]"), balanced, keeps_opening=True)
+    yield Marker(Opening(tools, "[args]", Run(r"\s", 8), then=r"\{"), balanced, keeps_opening=True)
+
+
+def _channels() -> Iterator[Marker]:
+    header = Region(Kind.HEADER, Ends([Opening("<|message|>")], [Opening(OneOf(("<|end|>", "<|return|>")))]))
+    yield Marker(Opening(OneOf(("<|start|>", "<|channel|>"))), header, keeps_opening=True)
+
+
+THOUGHT_OF_CHANNEL: Final = Region(Kind.THOUGHT, Ends((), [_MESSAGE_ENDS]))
+CALL_OF_CHANNEL: Final = Region(Kind.CALL, Ends((), [_MESSAGE_ENDS]))
+DRAFT_FROM_START: Final = Region(Kind.DRAFT, Ends([_end_tag(name) for name in _THOUGHT_TAGS]))
+"""How a message begins whose template opened the reasoning already."""
+
+
+def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
+    """Yield what is left of harmony's headers where a server took away their tokens and nothing else."""
+    role = OneOf(("", "assistant")) if message_start else "assistant"
+    addressed = Opening(
+        *(role, OneOf(_CHANNELS), " to=", Run(r"[\w.-]", 80, 1)),
+        *(Run(r"[^\S\n]", 4), OneOf(("", "json", "code")), Run(r"\s", 4)),
+        then=r"\{",
+    )
+    named = [Opening("assistant", OneOf(_CHANNELS)), Opening("assistant", then=_NOT_LOWER)]
+    draft = Region(Kind.DRAFT, Ends((), named))
+    yield Marker(addressed, Region(Kind.CALL), keeps_opening=True)
+    yield Marker(Opening("assistantanalysis"), draft)
+    yield Marker(Opening(OneOf(("assistantcommentary", "assistantfinal"))), Region(Kind.TOKEN))
+    yield Marker(named[1], draft)
+    if message_start:
+        yield Marker(Opening("analysis", then=_NOT_LOWER), draft)
+        yield Marker(Opening(OneOf(("", "a")), OneOf(("commentary", "final")), then=_NOT_LOWER), Region(Kind.TOKEN))
+
+
+def _by_character(markers: Iterable[Marker]) -> dict[str, list[Marker]]:
+    result: dict[str, list[Marker]] = {}
+    for character in "<[{`◁":
+        # What a marker may begin with is what the first character alone leaves open.
+        result[character] = [one for one in markers if one.opening.match(character, 0) is not None]
+    return result
+
+
+_OF_THOUGHTS: Final = (*_thoughts(), *_channels())
+_OF_CALLS: Final = (*_certain_calls(), *_noise())
+_TOKENS: Final = tuple(Marker(opening, Region(Kind.TOKEN)) for opening in _OTHER_TOKENS)
+_AT_MESSAGE_START: Final = tuple(_stripped_channels(message_start=True))
+_GLUED: Final = tuple(_stripped_channels(message_start=False))
+
+
+@lru_cache(maxsize=16)
+def markers_for(names: tuple[str, ...]) -> Markers:
+    """Return the markers of text, where tools of these names are offered, in all their spellings.
+
+    Where no tool is offered, what is no markup is never taken for a call.
+    """
+    anywhere = (*_OF_THOUGHTS, *_OF_CALLS, *(_maybe_calls(names) if names else ()), *_TOKENS)
+    bare = tuple(_bare_calls(names)) if names else ()
+    return Markers(anywhere, bare, _AT_MESSAGE_START, _GLUED, _by_character(anywhere))
+
+
+@lru_cache(maxsize=16)
+def markers_in_thoughts(names: tuple[str, ...]) -> Markers:
+    """Return the markers of reasoning: only calls matter there."""
+    anywhere = (*_OF_CALLS, *(_maybe_calls(names) if names else ()), *_TOKENS)
+    return Markers(anywhere, tuple(_bare_calls(names)) if names else (), by_character=_by_character(anywhere))

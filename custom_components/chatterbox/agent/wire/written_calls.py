@@ -1,0 +1,221 @@
+"""Reads tool calls that a model wrote as text, whatever the format.
+
+Formats say little about the model that writes them, and models mix them; so a call is read by
+what it looks like. Knows the formats; must not know which tools there are.
+Sources: the chat templates of Hermes, Qwen, Mistral, Llama, Gemma, GLM, Kimi, DeepSeek,
+MiniMax, Granite, Phi, LFM and gpt-oss.
+"""
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from ..json_repair import read_value, skip_blank
+from ..messages import JsonObject, JsonValue, canonical_json
+
+_CUT: Final = "…"
+"""Ends arguments that nobody can be sure of, so that nobody takes them for whole."""
+
+_QUOTE_TOKEN: Final = re.compile(r'<\|"\|>|<escape>')
+_SEPARATOR: Final = (
+    r"<[|\uff5c][^<>]{0,60}>|\[(?:args|/?tool_calls)\]|\[call_id\][\w-]*|```\w*"
+    r"|</?(?:\w+:)?(?:tool|function)_?calls?\b[^<>{]{0,60}>?"
+)
+_GAP: Final = re.compile(rf"(?:\s|{_SEPARATOR})*", re.IGNORECASE)
+_BETWEEN_CALLS: Final = re.compile(rf"(?:[\s,;>)\]}}]|{_SEPARATOR})*", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"\A(?:<[|\uff5c][^<>]{0,60}>|(?!to=)[a-z]++|\s++){0,8}to=", re.IGNORECASE)
+"""What stands before the name of a tool in the header of a message (harmony)."""
+_TAGGED: Final = re.compile(
+    r"<(function|invoke)(?:=| name=)[\"']?([^\"'>\s]+)[\"']?\s*>(.*?)(?:</\1>|(?=<(?:function|invoke)[= ])|\Z)",
+    re.DOTALL,
+)
+_PARAMETER: Final = re.compile(
+    r"<parameter(?:=| name=)[\"']?([^\"'>]+?)[\"']?(?:\s[^>]*)?>(.*?)(?:</parameter>|(?=<parameter[= ])|\Z)", re.DOTALL
+)
+_PAIRED: Final = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)(?:</arg_value>|(?=<arg_key>)|\Z)", re.DOTALL)
+_NAME: Final = re.compile(r"[A-Za-z_][\w.-]*")
+_NAMED: Final = re.compile(
+    rf"(?:function(?=<)|call:)?(?:{_SEPARATOR})*([A-Za-z_][\w.-]*)(?::\d+)?(?:\s|{_SEPARATOR}|(?:json|code|analysis|commentary|final)\b)*(?=\{{)",
+    re.IGNORECASE,
+)
+_PYTHON: Final = re.compile(r"\[?\s*(?:print\s*\(\s*|\w+\s*=\s*)?([A-Za-z_][\w.]*)\s*\(")
+_KEYWORD: Final = re.compile(r"([A-Za-z_]\w*)\s*=\s*")
+_NAME_IN_JSON: Final = re.compile(r"[\"'](?:name|tool|tool_name|function)[\"']\s*:\s*[\"']([\w.-]+)[\"']")
+
+_DATA: Final = re.compile(r"[=:\"']")
+"""Without any of these, a name with brackets is no call: a light(s)."""
+
+_NAME_KEYS: Final = ("name", "tool_name", "function_name", "tool", "function", "recipient_name", "action")
+_ARGUMENTS_KEYS: Final = ("arguments", "parameters", "args", "params", "tool_input", "action_input", "input")
+_WRAPPING_KEYS: Final = ("function", "function_call", "tool_call", "tool_calls", "calls")
+_INERT_KEYS: Final = frozenset({"type", "id", "index"})
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCall:
+    """A call as it stands in a text."""
+
+    name: str
+    arguments: str
+    """JSON, or what the model wrote in its place."""
+    unmistakable: bool = True
+    """False for JSON and Python that may mean something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """The calls of a text, and what stands after them."""
+
+    calls: tuple[WrittenCall, ...] = ()
+    rest: str = ""
+
+
+class _NotInThisFormat(ValueError):
+    """The text does not look like this."""
+
+
+def read_calls(text: str, *, whole: bool) -> ReadText:
+    """Read all calls in a text. `whole` tells that it was not cut off, so that brackets may be missing.
+
+    A text that cannot be read, but names what it calls, is one call with unusable arguments.
+    """
+    text = _ADDRESS.sub("", _QUOTE_TOKEN.sub('"', text), count=1)
+    start = _skip(_BETWEEN_CALLS, text, 0)
+    for reader in _READERS:
+        try:
+            return reader(text, start, whole)
+        except ValueError:
+            continue
+    if named := _NAME_IN_JSON.search(text, start) or _NAMED.match(text, start) or _PYTHON.match(text, start):
+        arguments = text[named.end() :]
+        if _DATA.search(arguments):
+            return ReadText((WrittenCall(named[1], arguments + _CUT, unmistakable=False),))
+    return ReadText(rest=text[start:])
+
+
+def _skip(what: re.Pattern[str], text: str, position: int) -> int:
+    found = what.match(text, position)
+    return found.end() if found else position
+
+
+def _read_tags(text: str, start: int, whole: bool) -> ReadText:  # noqa: FBT001  # one of a table of readers
+    """Read `<function=NAME><parameter=KEY>VALUE</parameter></function>` and its kin."""
+    calls = [WrittenCall(found[2], _tagged_arguments(found[3], whole=whole)) for found in _TAGGED.finditer(text)]
+    if not calls and (pairs := _PAIRED.findall(text)):
+        name = _NAME.match(text, start)
+        calls = [WrittenCall(name[0], canonical_json(dict(pairs)))] if name else []
+    if not calls:
+        raise _NotInThisFormat
+    return ReadText(tuple(calls))
+
+
+def _tagged_arguments(content: str, *, whole: bool) -> str:
+    if parameters := _PARAMETER.findall(content):
+        values: JsonObject = {key.strip(): value.removeprefix("\n").removesuffix("\n") for key, value in parameters}
+        return canonical_json(values)
+    if not content.strip():
+        return "{}"
+    try:
+        return canonical_json(read_value(content, close=whole)[0])
+    except ValueError:
+        return content.strip() + _CUT
+
+
+def _read_json(text: str, position: int, whole: bool) -> ReadText:  # noqa: FBT001
+    """Read one value after another: objects, or lists of them."""
+    calls: list[WrittenCall] = []
+    with suppress(ValueError):  # what was read before stays
+        while text[position : position + 1] in {"{", "["}:
+            value, end = read_value(text, position, close=whole)
+            calls += _calls_of(value)
+            position = _skip(_BETWEEN_CALLS, text, end)
+    return _read(calls, text, position)
+
+
+def _read(calls: list[WrittenCall], text: str, position: int) -> ReadText:
+    if not calls:
+        raise _NotInThisFormat
+    return ReadText(tuple(calls), text[position:])
+
+
+def _calls_of(value: JsonValue) -> list[WrittenCall]:
+    match value:
+        case list():
+            return [call for item in value for call in _calls_of(item)]
+        case dict():
+            wrapped = next((inner for key in _WRAPPING_KEYS if isinstance(inner := value.get(key), dict | list)), None)
+            return [_call_of(value)] if wrapped is None else _calls_of(wrapped)
+        case _:
+            raise _NotInThisFormat
+
+
+def _call_of(value: JsonObject) -> WrittenCall:
+    """Read an object: the name under one key, the arguments under another, or all other keys."""
+    for key in _NAME_KEYS:
+        if isinstance(name := value.get(key), str) and _NAME.fullmatch(name):
+            break
+    else:
+        raise _NotInThisFormat
+    others = {other: part for other, part in value.items() if other != key and other not in _INERT_KEYS}
+    given = [other for other in _ARGUMENTS_KEYS if other in others]
+    if not given:
+        return WrittenCall(name, canonical_json(others), unmistakable=False)
+    arguments = others[given[0]]
+    exact = len(others) == 1 and given[0] in {"arguments", "parameters"} and isinstance(arguments, dict)
+    return WrittenCall(name, _arguments_text(arguments), unmistakable=exact)
+
+
+def _arguments_text(arguments: JsonValue) -> str:
+    if isinstance(arguments, str):
+        return arguments
+    return "{}" if arguments is None else canonical_json(arguments)
+
+
+def _read_named(text: str, position: int, whole: bool) -> ReadText:  # noqa: FBT001
+    """Read `NAME{…}`: names and objects by turns, whatever tokens stand between them."""
+    calls: list[WrittenCall] = []
+    with suppress(ValueError):
+        while found := _NAMED.match(text, position):
+            arguments, end = read_value(text, found.end(), close=whole)
+            calls.append(WrittenCall(found[1], canonical_json(arguments)))
+            position = _skip(_BETWEEN_CALLS, text, end)
+    return _read(calls, text, position)
+
+
+def _read_python(text: str, position: int, whole: bool) -> ReadText:  # noqa: FBT001
+    """Read `NAME(KEY=VALUE, …)`, alone, in a list, printed or assigned."""
+    calls: list[WrittenCall] = []
+    with suppress(ValueError):
+        while found := _PYTHON.match(text, position):
+            arguments, end = _python_arguments(text, found.end(), whole=whole)
+            calls.append(WrittenCall(found[1].removesuffix(".call"), arguments, unmistakable=False))
+            position = _skip(_BETWEEN_CALLS, text, end)
+    return _read(calls, text, position)
+
+
+def _python_arguments(text: str, position: int, *, whole: bool) -> tuple[str, int]:
+    """Read what stands in the parentheses: keywords, or one object."""
+    arguments: JsonObject = {}
+    while (position := skip_blank(text, position)) < len(text) and text[position] != ")":
+        if keyword := _KEYWORD.match(text, position):
+            arguments[keyword[1]], position = read_value(text, keyword.end())
+        elif not arguments:
+            value, position = read_value(text, position)
+            if not isinstance(value, dict):
+                raise _NotInThisFormat
+            arguments = value
+        else:
+            raise _NotInThisFormat
+        position = skip_blank(text, position)
+        if text[position : position + 1] == ",":
+            position += 1
+        elif text[position : position + 1] not in {")", ""}:
+            raise _NotInThisFormat
+    if position >= len(text) and not whole:
+        raise _NotInThisFormat
+    return canonical_json(arguments), position + 1
+
+
+_READERS: Final[tuple[Callable[[str, int, bool], ReadText], ...]] = (_read_tags, _read_json, _read_named, _read_python)

@@ -1,0 +1,464 @@
+"""What a model writes into its text becomes reasoning and calls, and the rest is said, however it is cut."""
+
+import json
+import re
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from custom_components.chatterbox.agent.calls import find_tool
+from custom_components.chatterbox.agent.errors import ProviderUnreachable
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    ProviderEvent,
+    ProviderSwitched,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+)
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    Message,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.providers.text_calls import TextCalls
+from custom_components.chatterbox.agent.wire.openai_chat import DONE
+from custom_components.chatterbox.agent.wire.openai_chat_reply import ReplyReader
+from custom_components.chatterbox.agent.wire.openai_chat_schema import parse_chunk
+from custom_components.chatterbox.agent.wire.sse import SSEDecoder
+from custom_components.chatterbox.agent.wire.text_markup import MAX_HELD_CHARACTERS
+from tests.agent.wire.written_examples import CALLS, OFFERED, PROSE, REASONING, TURN_ON, Written
+from tests.doubles import Line, ScriptedProvider, tool
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+EXAMPLES = (*REASONING, *CALLS)
+KITCHEN_ON = '{"name": "HassTurnOn", "arguments": {"name": "Kitchen Light"}}'
+
+
+@dataclass
+class Heard:
+    """What came of a message."""
+
+    said: str = ""
+    thought: str = ""
+    calls: list[tuple[str, str]] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    result: CompletionResult | None = None
+
+    def add(self, event: ProviderEvent) -> None:
+        match event:
+            case TextDelta(text):
+                assert text
+                self.said += text
+            case ReasoningDelta(text):
+                self.thought += text
+            case ToolCallReady(call):
+                self.calls.append((call.name, call.arguments))
+                self.ids.append(call.id)
+            case CompletionResult():
+                assert self.result is None
+                self.result = event
+            case ProviderSwitched():
+                pass
+
+    @property
+    def finish(self) -> FinishReason:
+        assert self.result
+        return self.result.finish_reason
+
+
+def request(tools: Sequence[ToolDefinition] = OFFERED, transcript: tuple[Message, ...] = ()) -> CompletionRequest:
+    return CompletionRequest("", (*transcript, UserMessage("Go")), tuple(tools))
+
+
+async def stream(provider: TextCalls, asked: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+    async with aclosing(provider.stream(asked)) as events:
+        async for event in events:
+            yield event
+
+
+async def hear(*events: Line, asked: CompletionRequest | None = None) -> Heard:
+    return await hear_from(TextCalls(ScriptedProvider(events)), asked)
+
+
+async def hear_from(provider: TextCalls, asked: CompletionRequest | None = None) -> Heard:
+    heard = Heard()
+    async for event in stream(provider, asked or request()):
+        heard.add(event)
+    assert heard.result
+    assert len(set(heard.ids)) == len(heard.ids)
+    return heard
+
+
+def message(text: str | Iterable[str], finish: FinishReason = FinishReason.STOP) -> list[Line]:
+    pieces = [text] if isinstance(text, str) else text
+    return [*(TextDelta(piece) for piece in pieces if piece), CompletionResult(finish, Usage(7, 3))]
+
+
+def cuts(text: str) -> Iterator[list[str]]:
+    """Yield every way to cut a text in two, and the text character by character."""
+    for place in range(1, len(text)):
+        yield [text[:place], text[place:]]
+    yield list(text)
+
+
+@pytest.mark.parametrize("example", [pytest.param(example, id=example.format) for example in EXAMPLES])
+async def test_every_format_cut_anywhere(example: Written) -> None:
+    for pieces in [[example.text], *cuts(example.text)]:
+        heard = await hear(*message(pieces))
+
+        assert (heard.said, heard.thought, tuple(heard.calls)) == (example.said, example.thought, example.calls), pieces
+        assert heard.result == CompletionResult(
+            FinishReason.TOOL_CALLS if example.calls else FinishReason.STOP, Usage(7, 3)
+        )
+
+
+@pytest.mark.parametrize("text", PROSE)
+async def test_prose_comes_through_as_it_is(text: str) -> None:
+    for pieces in [[text], *cuts(text)]:
+        heard = await hear(*message(pieces))
+
+        assert (heard.said, heard.thought, heard.calls) == (text, "", []), pieces
+        assert heard.finish is FinishReason.STOP
+
+
+FRAGMENTS = sorted({"".join(text) for example in EXAMPLES for text in (example.text[:9], example.text[-9:])})
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.data())
+async def test_however_formats_are_mixed_the_cut_makes_no_difference(data: st.DataObject) -> None:
+    parts = (
+        st.sampled_from(FRAGMENTS) | st.sampled_from([example.text for example in EXAMPLES]) | st.sampled_from(PROSE)
+    )
+    text = "".join(data.draw(st.lists(parts, min_size=1, max_size=6)))
+    places = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=8)))
+    pieces = [text[start:end] for start, end in zip([0, *places], [*places, len(text)], strict=True)]
+    finish = data.draw(st.sampled_from([FinishReason.STOP, FinishReason.LENGTH]))
+
+    whole, cut = await hear(*message(text, finish)), await hear(*message(pieces, finish))
+
+    assert (cut.said, cut.thought, cut.calls) == (whole.said, whole.thought, whole.calls)
+
+
+@pytest.mark.parametrize(
+    "text", ["The kitchen light is on, and it is 21.5 °C there.", "Das Licht ist an.", "灯已经打开了。"]
+)
+async def test_of_plain_prose_nothing_is_held_back_but_a_word_that_may_be_a_call(text: str) -> None:
+    said = ""
+    provider = TextCalls(ScriptedProvider(message(text)))
+    fed = ""
+
+    async def feed() -> AsyncGenerator[ProviderEvent]:
+        nonlocal fed
+        for character in text:
+            fed += character
+            yield TextDelta(character)
+        yield CompletionResult(FinishReason.STOP)
+
+    class Slow:
+        def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+            del request
+            return feed()
+
+    provider = TextCalls(Slow())
+    held = []
+    async for event in stream(provider, request()):
+        if isinstance(event, TextDelta):
+            held.append(fed[len(said) : -1])
+            said += event.text
+    assert said == text
+    assert all(" " not in piece for piece in held)
+
+
+async def test_nothing_in_plain_text_is_a_call_where_no_tool_is_offered() -> None:
+    text = f"HassTurnOn(a=1)\n{KITCHEN_ON}\n[HassTurnOn()] ```json\n{KITCHEN_ON}\n``` <think>{KITCHEN_ON}</think>"
+
+    heard = await hear(*message(text), asked=request(()))
+
+    assert heard.said == f"HassTurnOn(a=1)\n{KITCHEN_ON}\n[HassTurnOn()] ```json\n{KITCHEN_ON}\n``` "
+    assert heard.thought == KITCHEN_ON
+    assert not heard.calls
+
+
+async def test_markup_is_a_call_even_where_no_tool_is_offered() -> None:
+    heard = await hear(*message(f"<tool_call>{KITCHEN_ON}</tool_call>"), asked=request(()))
+
+    assert (heard.said, heard.calls) == ("", [("HassTurnOn", '{"name":"Kitchen Light"}')])
+
+
+async def test_calls_in_the_reasoning_of_a_service_run_when_nothing_else_comes() -> None:
+    thinks: list[Line] = [ReasoningDelta("I will "), ReasoningDelta("<tool_ca"), ReasoningDelta(f"ll>{KITCHEN_ON}")]
+
+    silent = await hear(*thinks, *message(""))
+    answered = await hear(*thinks, *message("Done."))
+    cut = await hear(*thinks, *message("", FinishReason.LENGTH))
+
+    assert silent.calls == [("HassTurnOn", '{"name":"Kitchen Light"}')]
+    assert silent.finish is FinishReason.TOOL_CALLS
+    assert silent.thought == f"I will <tool_call>{KITCHEN_ON}"
+    assert (answered.calls, answered.said, answered.finish) == ([], "Done.", FinishReason.STOP)
+    assert (cut.calls, cut.finish) == ([], FinishReason.LENGTH)
+
+
+async def test_a_thought_about_a_call_that_the_service_gave_is_not_a_second_call() -> None:
+    own = ToolCall("c1", TURN_ON, '{"name":"Hall"}')
+
+    heard = await hear(ReasoningDelta(KITCHEN_ON), ToolCallReady(own), *message("", FinishReason.TOOL_CALLS))
+
+    assert heard.calls == [(own.name, own.arguments)]
+
+
+@pytest.mark.parametrize("written_first", [True, False])
+async def test_a_call_that_is_given_and_written_is_one_call(written_first: bool) -> None:  # noqa: FBT001  # a case
+    own: list[Line] = [ToolCallReady(ToolCall("c1", TURN_ON, '{ "name": "Kitchen Light" }'))]
+    written: list[Line] = [TextDelta(f"<tool_call>{KITCHEN_ON}</tool_call>")]
+    order = [*written, *own] if written_first else [*own, *written]
+
+    heard = await hear(*order, *message("", FinishReason.STOP))
+
+    assert [json.loads(arguments) for _, arguments in heard.calls] == [{"name": "Kitchen Light"}]
+    assert heard.said == ""
+    assert heard.finish is FinishReason.TOOL_CALLS
+
+
+async def test_a_call_that_is_written_twice_and_given_once_is_two_calls() -> None:
+    written = TextDelta(f"<tool_call>{KITCHEN_ON}</tool_call>")
+    given = ToolCallReady(ToolCall("c1", TURN_ON, '{"name":"Kitchen Light"}'))
+
+    heard = await hear(written, given, written, *message(""))
+
+    assert len(heard.calls) == 2
+
+
+async def test_calls_that_differ_are_all_kept() -> None:
+    given = [
+        ToolCallReady(ToolCall(f"c{n}", TURN_ON, arguments)) for n, arguments in enumerate(['{"name":"Hall"}', "{", ""])
+    ]
+
+    heard = await hear(*given, *message(f"<tool_call>{KITCHEN_ON}</tool_call>"))
+
+    assert [arguments for _, arguments in heard.calls] == ['{"name":"Hall"}', "{", "", '{"name":"Kitchen Light"}']
+
+
+async def test_ids_are_unique_also_against_the_transcript() -> None:
+    old = ToolCall("c1", TURN_ON, "{}")
+    transcript = (UserMessage("Hi"), AssistantMessage(tool_calls=(old,)), ToolResult("c1", TURN_ON, "{}"))
+    given = ToolCallReady(ToolCall("c1", TURN_ON, "{}"))
+    written = f"<tool_call>{KITCHEN_ON}</tool_call>" * 50
+
+    heard = await hear(given, *message(written), asked=request(transcript=transcript))
+
+    assert len(heard.ids) == 51
+    assert "c1" not in heard.ids
+    assert all(len(call_id) == 9 and call_id.isalnum() for call_id in heard.ids)
+
+
+@pytest.mark.parametrize("reason", [FinishReason.LENGTH, FinishReason.CONTENT_FILTER])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>{"name": "HassTurnOn", "arguments": {"area": "Kitchen"',
+        '{"name": "HassTurnOn", "arguments": {"area": "Kitchen"}',
+        '[TOOL_CALLS]HassTurnOn[ARGS]{"area": "Kitchen"',
+        '[HassTurnOn(area="Kitchen"',
+        '<function=HassTurnOn>{"area": "Kitchen"',
+    ],
+)
+async def test_a_call_that_was_cut_off_is_never_completed(text: str, reason: FinishReason) -> None:
+    heard = await hear(*message(text, reason))
+
+    ((name, arguments),) = heard.calls
+    assert name == "HassTurnOn"
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(arguments)
+    assert arguments.endswith("…")
+    assert heard.said == ""
+    assert heard.finish is reason
+
+
+async def test_the_calls_before_a_cut_are_kept() -> None:
+    text = '[TOOL_CALLS]HassTurnOn[ARGS]{}, GetLiveContext[ARGS]{"name": "Li'
+
+    heard = await hear(*message(text, FinishReason.LENGTH))
+
+    assert heard.calls == [("HassTurnOn", "{}")]
+    assert heard.said == ""
+
+
+async def test_what_a_draft_says_is_the_answer_when_there_is_no_other() -> None:
+    provider = TextCalls(
+        ScriptedProvider(
+            message("Let me see. </think>It is on."),  # nobody could know yet
+            message("Let me see. </think>\n\nIt is off."),
+            message(["No thought, ", "just words."]),
+            message("And now as it comes."),
+        )
+    )
+
+    heard = [await hear_from(provider) for _ in range(4)]
+
+    assert [one.said for one in heard] == [
+        "Let me see. It is on.",
+        "It is off.",
+        "No thought, just words.",
+        "And now as it comes.",
+    ]
+    assert [one.thought for one in heard] == ["", "Let me see. ", "No thought, just words.", ""]
+
+
+async def test_a_model_whose_template_opens_the_thought_can_be_announced() -> None:
+    script = ScriptedProvider(
+        message("Hm.</think>On."),
+        message(f"Hm. <tool_call>{KITCHEN_ON}</tool_call>"),
+        message('Words, then <tool_call>{"name": "Dance"}</tool_call>'),
+    )
+    first = await hear_from(provider := TextCalls(script, begins_in_thought=True))
+    second = await hear_from(provider)
+    third = await hear_from(TextCalls(script, begins_in_thought=True))
+
+    assert (first.said, first.thought) == ("On.", "Hm.")
+    assert (second.said, second.calls) == ("", [("HassTurnOn", '{"name":"Kitchen Light"}')])
+    assert (third.said, third.calls) == ("Words, then ", [("Dance", "{}")])
+
+
+@pytest.mark.parametrize("marker", ["<tool_call>", f"assistantcommentary to={TURN_ON} {{", "[TOOL_CALLS]"])
+async def test_a_call_without_end_is_dropped_and_not_kept_in_memory(marker: str) -> None:
+    runaway = '{"name": "HassTurnOn", "arguments": {"x": "' + "x" * MAX_HELD_CHARACTERS
+
+    for pieces in ([marker + runaway], [marker, *runaway], [marker + runaway[:-1], runaway[-1:]]):
+        heard = await hear(*message([*pieces, "y" * 1000]))
+
+        assert (heard.said, heard.calls) == ("", [])
+
+
+async def test_of_endless_calls_only_so_many_are_taken() -> None:
+    heard = await hear(*message("<tool_call>" + KITCHEN_ON * 300 + "</tool_call>"))
+
+    assert len(heard.calls) == 256
+
+
+async def test_a_call_too_long_is_dropped_with_its_end() -> None:
+    heard = await hear(*message(["<tool_call>", "x" * (MAX_HELD_CHARACTERS + 1), "</tool_", "call>It is on."]))
+
+    assert (heard.said, heard.calls) == ("It is on.", [])
+
+
+async def test_what_may_be_a_call_is_said_once_it_is_too_long() -> None:
+    text = '{"name": "' + "word " * (MAX_HELD_CHARACTERS // 5) + '"}. <think>Hm.</think>Done.'
+
+    for pieces in ([text], [text[:100], text[100:-30], text[-30:]]):
+        heard = await hear(*message(pieces))
+
+        assert (heard.said, heard.thought) == (text.replace("<think>Hm.</think>", ""), "Hm.")
+
+
+async def test_a_change_of_provider_and_a_failure_pass_through() -> None:
+    switched = ProviderSwitched("second", "late")
+    provider = TextCalls(ScriptedProvider([switched, TextDelta("On"), ProviderUnreachable("gone")]))
+    async with aclosing(provider.stream(request())) as events:
+        assert await anext(events) == switched
+        assert await anext(events) == TextDelta("On")
+        with pytest.raises(ProviderUnreachable):
+            await anext(events)
+
+
+async def test_the_inner_stream_is_closed_with_the_outer_one() -> None:
+    inner = ScriptedProvider(message(["One ", "two."]))
+    events = TextCalls(inner).stream(request())
+    await anext(events)
+    assert inner.open_streams == 1
+
+    await events.aclose()
+
+    assert inner.open_streams == 0
+
+
+def recorded(name: str, size: int) -> list[ProviderEvent]:
+    """Read a recorded stream through the wire decoder, in pieces of `size` bytes."""
+    data = (FIXTURES / "llama.cpp-0.7.0" / name).read_bytes()
+    decoder, reader = SSEDecoder(), ReplyReader(())
+    events: list[ProviderEvent] = []
+    for start in range(0, len(data), size):
+        for event in decoder.feed(data[start : start + size]):
+            if event.data != DONE:
+                events += reader.read(parse_chunk(event.data))
+    return [*events, *reader.end()]
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 1_000_000])
+@pytest.mark.parametrize("name", ["chat-think-tags.sse", "chat-reasoning-content.sse"])
+async def test_recorded_think_tags(name: str, size: int) -> None:
+    heard = await hear(*recorded(name, size))
+
+    assert (heard.said, heard.thought) == ("The light is on.", "The user wants light. ")
+    assert heard.finish is FinishReason.STOP
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 1_000_000])
+async def test_recorded_call_in_text(size: int) -> None:
+    heard = await hear(*recorded("chat-tool-call-as-text.sse", size))
+
+    assert (heard.said, heard.calls) == ("", [(TURN_ON, '{"name":"Kitchen Light"}')])
+    assert heard.finish is FinishReason.TOOL_CALLS
+
+
+@pytest.mark.parametrize("name", ["chat-text.sse", "chat-length.sse"])
+async def test_recorded_streams_without_markup_stay_as_they_are(name: str) -> None:
+    events = recorded(name, 1_000_000)
+    as_sent = Heard()
+    for event in events:
+        as_sent.add(event)
+
+    assert await hear(*events) == as_sent
+
+
+HARD_CASES = [
+    json.loads(line) for line in (FIXTURES / "recorded-runs" / "hard-cases.jsonl").read_text("utf-8").splitlines()
+]
+RECORDED_TOOLS = tuple(
+    tool(f"intent__{name}")
+    for name in sorted({call["name"] for run in HARD_CASES for said in run["asst"] for call in said["tool_calls"]})
+)
+MARKUP = re.compile(r"</?\w+>|<\||\"name\"|\"arguments\"|\[TOOL|^\w?(?:assistant|commentary|analysis)[A-Z]")
+
+
+def written_calls(content: str) -> list[tuple[str, object]]:
+    """Return the calls that stand in a recorded text, as far as they name an offered tool."""
+    objects = re.findall(r"^\{.*\}$", content, re.MULTILINE)
+    calls = [json.loads(text) for text in objects if text.startswith('{"name"')]
+    return [(call["name"], call["arguments"]) for call in calls if find_tool(call["name"], RECORDED_TOOLS)]
+
+
+def recorded_message(said: dict[str, Any]) -> list[Line]:
+    given = [
+        ToolCallReady(ToolCall(f"c{n}", call["name"], json.dumps(call["args"])))
+        for n, call in enumerate(said["tool_calls"])
+    ]
+    return [*(TextDelta(character) for character in said["content"] or ""), *given, *message("")]
+
+
+async def test_no_call_of_the_hard_cases_is_lost_and_none_is_said() -> None:
+    written = 0
+    for run in HARD_CASES:
+        for said in run["asst"]:
+            heard = await hear(*recorded_message(said), asked=request(RECORDED_TOOLS))
+
+            calls = [(name, json.loads(arguments)) for name, arguments in heard.calls]
+            expected = written_calls(said["content"] or "")
+            written += len(expected)
+            for call in [*((call["name"], call["args"]) for call in said["tool_calls"]), *expected]:
+                assert call in calls, said
+            assert not MARKUP.search(heard.said), said
+    assert written == 2
