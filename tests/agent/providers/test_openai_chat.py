@@ -31,6 +31,7 @@ from custom_components.chatterbox.agent.events import (
 )
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
+    Attachment,
     FinishReason,
     JsonObject,
     ToolCall,
@@ -643,6 +644,19 @@ async def test_a_profile_decides_how_the_conversation_is_written(session: aiohtt
     assert deepseek == json.loads(payload_to_bytes(request_to_payload(request, "m", DEEPSEEK.chat)))["messages"]
     assert deepseek[1]["reasoning_content"] == "hm"
     assert len(mistral[2]["tool_call_id"]) == 9
+
+
+async def test_a_profile_decides_what_can_be_shown(session: aiohttp.ClientSession) -> None:
+    request = CompletionRequest("", (UserMessage("", (Attachment("application/pdf", b"%PDF", "bill.pdf"),)),))
+
+    async with raw_http_server(ANSWER) as server:
+        base_url = f"http://127.0.0.1:{server.port}"
+        for profile in (OPENAI, DEEPSEEK):
+            await collect(OpenAIChatProvider(session, base_url, "m", profile=profile), request)
+
+    seen, told = (json.loads(sent.body)["messages"][0]["content"] for sent in server.requests)
+    assert seen[0]["file"]["filename"] == "bill.pdf"
+    assert "bill.pdf was attached here" in told
 
 
 @pytest.mark.usefixtures("socket_enabled")
