@@ -1,0 +1,56 @@
+"""Holds an answer against what was really done.
+
+A model now and then says "I've turned on the light" and has called no tool. Whether an answer
+claims that something was done in this turn is told by its words alone, without a model; whether
+the claim has a receipt is told by the recorded results. Precision before recall: a claim that is
+missed leaves things as they are, a false alarm costs a person time. `docs/receipts.md` tells how
+well it works. Knows words and results; must not know what becomes of an answer without a receipt.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from .claims import GRAMMARS
+from .claims.grammar import patterns_of
+from .claims.statements import statements
+from .messages import ToolDefinition, ToolResult
+
+DEFAULT_LANGUAGES: Final = frozenset({"de", "en", "es", "fr", "it", "nl", "pl", "pt", "sv", "zh"})
+"""Languages whose measured precision is good enough to check answers unasked."""
+
+
+def claims_action(text: str, language: str) -> bool:
+    """Tell whether an answer claims that an action was done, or is under way, in this turn.
+
+    `language` is a tag such as `de` or `pt-BR`. A report of a state ("The light is on."), an offer,
+    a question, a refusal, a condition and a tale of earlier are no claims; nor is any text in a
+    language that is not known here.
+    """
+    grammar = GRAMMARS.get(base_language(language))
+    if grammar is None:
+        return False
+    patterns = patterns_of(grammar)
+    return any(
+        patterns.claim.search(statement) and not patterns.veto.search(statement)
+        for statement in statements(text, patterns)
+    )
+
+
+def needs_receipt(text: str, language: str, receipts: Iterable[ToolResult], changing_tools: Collection[str]) -> bool:
+    """Tell whether an answer claims an action although no tool that changes something succeeded.
+
+    `receipts` are the successful results of the turn so far, those of approved calls included.
+    """
+    if any(receipt.name in changing_tools for receipt in receipts):
+        return False
+    return claims_action(text, language)
+
+
+def changing_tools(tools: Iterable[ToolDefinition]) -> frozenset[str]:
+    """Return the names of the tools that are not known to only read."""
+    return frozenset(tool.name for tool in tools if not tool.annotations.read_only)
+
+
+def base_language(tag: str) -> str:
+    """Return the language of a tag, without region or script: `pt` for `pt-BR` and `pt_BR`."""
+    return tag.replace("_", "-").partition("-")[0].lower()

@@ -1,0 +1,145 @@
+"""An answer that claims an action is told from every other, and held against what was done."""
+
+import pytest
+from hypothesis import given, strategies as st
+
+from custom_components.chatterbox.agent.claims import GRAMMARS
+from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolDefinition, ToolResult
+from custom_components.chatterbox.agent.receipts import (
+    DEFAULT_LANGUAGES,
+    base_language,
+    changing_tools,
+    claims_action,
+    needs_receipt,
+)
+
+CHANGING = ToolDefinition("turn_on", "Turn something on.", {})
+READING = ToolDefinition("look", "Look around.", {}, ToolAnnotations(read_only=True))
+RECEIPTS = st.lists(st.sampled_from(["turn_on", "look"]).map(lambda name: ToolResult("1", name, "ok")))
+ANSWERS = st.sampled_from(["I've turned on the light.", "The light is on.", "Done!", "Shall I?", ""])
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("I've turned on the kitchen light.", "en"),
+        ("The door is now locked.", "en"),
+        ("Done!", "en"),
+        ("Ich habe das Licht eingeschaltet.", "de"),
+        ("J'ai allumé la lumière.", "fr"),
+        ("He encendido la luz.", "es"),
+        ("Ho acceso la luce.", "it"),
+        ("Ik heb het licht aangezet.", "nl"),
+        ("Liguei a luz.", "pt"),
+        ("Włączyłam światło.", "pl"),
+        ("Jag har tänt lampan.", "sv"),
+        ("我已经打开了灯。", "zh"),
+    ],
+)
+def test_claims_are_recognised(text: str, language: str) -> None:
+    assert claims_action(text, language)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The light is on.",
+        "I can turn it on.",
+        "Shall I turn it on?",
+        "I couldn't turn it on.",
+        "Nothing has been turned on.",
+        "You asked me to turn it on.",
+        "I'll turn it on.",
+        "If I've turned on the wrong one, tell me.",
+        'Say "I\'ve turned on the light".',
+        "I've checked the lights.",
+        "",
+    ],
+)
+def test_other_sentences_claim_nothing(text: str) -> None:
+    assert not claims_action(text, "en")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("I don't think the light has been turned on.", "en"),
+        ("Ich glaube nicht, dass das Licht eingeschaltet wurde.", "de"),
+        ("Je ne crois pas que la lumière a été allumée.", "fr"),
+        ("No creo que se ha encendido la luz.", "es"),
+        ("Non credo che la luce è stata accesa.", "it"),
+        ("Ik denk niet dat het licht is aangezet.", "nl"),
+        ("Não acho que a luz foi ligada.", "pt"),
+        ("Nie sądzę, że światło zostało włączone.", "pl"),
+        ("Jag tror inte att lampan har tänts.", "sv"),
+        ("我不认为灯已打开。", "zh"),
+    ],
+)
+def test_doubt_takes_a_claim_back(text: str, language: str) -> None:
+    assert not claims_action(text, language)
+
+
+def test_one_claim_among_other_sentences_is_enough() -> None:
+    assert claims_action("It was dark. I've turned on the light. Anything else?", "en")
+
+
+def test_a_refusal_does_not_take_back_the_claim_beside_it() -> None:
+    assert claims_action("I couldn't find the lamp, but I've turned on the ceiling light.", "en")
+
+
+@pytest.mark.parametrize("tag", ["pt", "pt-BR", "pt_BR", "PT-br"])
+def test_a_region_does_not_matter(tag: str) -> None:
+    assert base_language(tag) == "pt"
+    assert claims_action("Liguei a luz.", tag)
+
+
+def test_traditional_characters_are_read_too() -> None:
+    assert claims_action("我已經把門鎖上了。", "zh-Hant")
+
+
+@pytest.mark.parametrize("language", ["xx", "", "*"])
+def test_nothing_is_claimed_in_an_unknown_language(language: str) -> None:
+    assert not claims_action("I've turned on the light.", language)
+
+
+def test_an_answer_in_another_language_claims_nothing() -> None:
+    assert not claims_action("Ich habe das Licht eingeschaltet.", "en")
+
+
+@given(st.text(), st.sampled_from(sorted(GRAMMARS)))
+def test_any_text_gets_the_same_verdict_twice(text: str, language: str) -> None:
+    assert claims_action(text, language) == claims_action(text, language)
+
+
+@given(st.lists(ANSWERS))
+def test_a_text_claims_what_one_of_its_lines_claims(lines: list[str]) -> None:
+    assert claims_action("\n".join(lines), "en") == any(claims_action(line, "en") for line in lines)
+
+
+def test_a_claim_without_any_result_needs_a_receipt() -> None:
+    assert needs_receipt("Done!", "en", (), {"turn_on"})
+
+
+def test_having_looked_is_no_receipt() -> None:
+    assert needs_receipt("Done!", "en", [ToolResult("1", "look", "ok")], {"turn_on"})
+
+
+def test_having_changed_something_is_a_receipt() -> None:
+    receipts = [ToolResult("1", "look", "ok"), ToolResult("2", "turn_on", "ok")]
+
+    assert not needs_receipt("Done!", "en", receipts, {"turn_on"})
+
+
+@given(ANSWERS, RECEIPTS)
+def test_a_receipt_is_needed_exactly_for_a_claim_without_a_change(text: str, receipts: list[ToolResult]) -> None:
+    changed = any(receipt.name == "turn_on" for receipt in receipts)
+
+    assert needs_receipt(text, "en", receipts, {"turn_on"}) == (claims_action(text, "en") and not changed)
+
+
+def test_a_tool_changes_something_unless_it_is_known_to_only_read() -> None:
+    assert changing_tools([CHANGING, READING]) == {"turn_on"}
+
+
+def test_languages_that_are_checked_by_default_are_known() -> None:
+    assert set(GRAMMARS) >= DEFAULT_LANGUAGES
