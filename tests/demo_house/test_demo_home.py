@@ -16,7 +16,7 @@ from homeassistant.helpers.intent import IntentResponseType
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from tests.conftest import REPOSITORY
+from tests import REPOSITORY
 from tests.demo_house.move_in import move_in, states_of
 
 KITCHEN_LIGHTS = ("light.kitchen_ceiling", "light.kitchen_counter", "light.kitchen_pendant")
