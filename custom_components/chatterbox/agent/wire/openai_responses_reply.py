@@ -82,6 +82,7 @@ class ReplyReader:
         self._assembler = CallAssembler(call_ids(transcript), new_id)
         self._items: list[_Item] = []
         self._speaking: _Item | None = None
+        self._in_pieces = False
         self._text_length = 0
         self._calls_begun = 0
         self._has_calls = False
@@ -102,6 +103,7 @@ class ReplyReader:
             case "response.output_item.added" if event.item:
                 yield from self._begin(event.item, event.output_index)
             case "response.output_text.delta" | "response.refusal.delta":
+                self._in_pieces = True
                 yield from self._say(event.piece, self._message_of(event))
             case "response.function_call_arguments.delta" | "response.function_call_arguments.done":
                 yield from self._add_arguments(event)
@@ -165,7 +167,7 @@ class ReplyReader:
         ended.whole = item
         if item.type == _CALL:
             yield from self._write_call(ended, item, "" if ended.written else _arguments_text(item.arguments))
-        elif item.type == _MESSAGE and not ended.written:
+        elif item.type == _MESSAGE and not self._in_pieces:
             yield from self._say(item.text(), ended)
 
     def _end_all(self, response: Response, *, completed: bool) -> Iterator[ProviderEvent]:
@@ -218,14 +220,21 @@ class ReplyReader:
         return next((begun for begun in same if begun.is_called(item.call_id) or begun.is_called(item.id)), None)
 
     def _message_of(self, event: StreamEvent) -> _Item:
-        return self._placed(event, _MESSAGE) or self._open(_MESSAGE, event.item_id, event.output_index)
+        """Return the message that a piece belongs to: if none is called so, one without words yet, or a new one."""
+        if (placed := self._placed(event, _MESSAGE)) is not None:
+            return placed
+        silent = (item for item in self._items if item.type == _MESSAGE and not (item.written or item.whole))
+        if (begun := next(silent, None)) is None:
+            return self._open(_MESSAGE, event.item_id, event.output_index)
+        begun.id = event.item_id or begun.id
+        return begun
 
     def _call_of(self, event: StreamEvent) -> _Item | None:
         return self._placed(event, _CALL)
 
     def _placed(self, event: StreamEvent, kind: str) -> _Item | None:
-        """Return the item that an event belongs to: by its id, else by its place, else the newest."""
-        newest_first = [item for item in reversed(self._items) if item.type == kind]
+        """Return the open item that an event belongs to: by its id, else by its place, else the newest."""
+        newest_first = [item for item in reversed(self._items) if item.type == kind and item.whole is None]
         by_id = (item for item in newest_first if item.is_called(event.item_id))
         by_place = (item for item in newest_first if item.index == event.output_index)
         if (found := next(by_id, None)) is not None:
