@@ -35,13 +35,13 @@ class RefusedParameters:
         self._model = model
         self._required = frozenset(required)
         self._also_called = also_called or {}
-        self._remembered: set[tuple[_Path, str]] = set()
+        self._remembered: dict[_Path, set[str]] = {}
 
     def trial(self, payload: JsonObject) -> Trial:
         """Begin to ask for one reply, without what is known to be refused."""
-        known = [path for path, value in _parameters(payload) if (path, canonical_json(value)) in self._remembered]
-        for path in known:
-            payload = _without(payload, path)
+        for path, value in list(_parameters(payload)):
+            if path in self._remembered and canonical_json(value) in self._remembered[path]:
+                payload = _without(payload, path)
         return Trial(self, payload)
 
     def named(self, payload: JsonObject, body: bytes) -> _Path | None:
@@ -58,7 +58,7 @@ class RefusedParameters:
 
     def remember(self, path: _Path, value: JsonValue) -> None:
         """Leave this value of a parameter out from now on."""
-        self._remembered.add((path, canonical_json(value)))
+        self._remembered.setdefault(path, set()).add(canonical_json(value))
         _LOGGER.warning("%s refuses the parameter %s; it is left out from now on", self._model, ".".join(path))
 
 
