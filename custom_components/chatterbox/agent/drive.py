@@ -1,0 +1,266 @@
+"""The driver of one turn: does what `next_step` says, and tells what happened as events.
+
+Holds no rule of its own; those stand in `turn.py` and `judgement.py`. Owns the turn's
+state, its tools and its clock.
+"""
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Final, assert_never
+from uuid import uuid4
+
+from .calls import Gated, JudgedCall, Runnable, Settled
+from .events import (
+    ApprovalRequested,
+    GatedCall,
+    MessageDone,
+    PendingApproval,
+    Phase,
+    PhaseEntered,
+    PromptReplaced,
+    StopReason,
+    TextDelta,
+    ToolCallReady,
+    ToolFinished,
+    ToolStarted,
+    TurnEvent,
+    TurnFinished,
+)
+from .execution import ToolRunner
+from .hooks import HookChain
+from .inference import Inference
+from .judgement import decide_call
+from .messages import (
+    AssistantMessage,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+from .protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
+from .transcript import TranscriptRecorder, open_calls, repair, synthetic_result
+from .turn import (
+    ApprovalAnswer,
+    CallModel,
+    ExecuteTools,
+    Finish,
+    InterruptForApproval,
+    NextStep,
+    ReturnToClient,
+    Turn,
+    TurnState,
+    next_step,
+)
+
+_WITHHELD: Final = "(These words were withheld.)"
+_AWAITS_APPROVAL: Final = "Not run yet: a person has to say yes first."
+_ENDS_WITH_ANSWER: Final = frozenset(
+    {
+        StopReason.COMPLETED,
+        StopReason.LENGTH,
+        StopReason.CONTENT_FILTER,
+        StopReason.UNKNOWN_FINISH,
+    }
+)
+"""Endings whose text, if there is any, is the answer. The others need a sentence more."""
+
+
+class Drive:
+    """One turn under way: its state, its tools, its clock."""
+
+    def __init__(
+        self,
+        provider: LLMProvider,
+        dispatcher: ToolDispatcher,
+        hooks: Sequence[Hooks],
+        composer: ResponseComposer,
+        turn: Turn,
+    ) -> None:
+        """Begin a turn; its clock runs from now."""
+        self._provider = provider
+        self._composer = composer
+        self._deadline = time.monotonic() + turn.limits.deadline
+        self._hooks = HookChain(hooks, lambda: min(turn.limits.tool_timeout, self._remaining()))
+        self._runner = ToolRunner(dispatcher, self._hooks, turn.limits.tool_timeout)
+        self._recorder = TranscriptRecorder()
+        self._state = TurnState(replace(turn, history=repair(turn.history)))
+
+    def _remaining(self) -> float:
+        return max(self._deadline - time.monotonic(), 0)
+
+    async def walk(self) -> AsyncGenerator[TurnEvent]:
+        """Yield the events of the turn, and fold each into the transcript."""
+        acting = self._receive()
+        try:
+            while True:
+                async with aclosing(acting) as events:
+                    async for event in events:
+                        self._recorder.add(event)
+                        yield event
+                        if isinstance(event, TurnFinished):
+                            return
+                elapsed = self._state.turn.limits.deadline - self._remaining()
+                messages = self._recorder.messages
+                self._state = replace(self._state, elapsed=elapsed, messages=messages)
+                acting = self._act(next_step(self._state))
+        finally:
+            await self._runner.close()
+
+    def _act(self, step: NextStep) -> AsyncGenerator[TurnEvent]:
+        match step:
+            case CallModel():
+                return self._call_model(step)
+            case ExecuteTools(calls):
+                return self._execute_tools(calls)
+            case InterruptForApproval(calls):
+                return self._interrupt_for_approval(calls)
+            case ReturnToClient(calls):
+                return self._return_to_client(calls)
+            case Finish(reason):
+                return self._finish(reason)
+            case _:
+                assert_never(step)
+
+    async def _receive(self) -> AsyncGenerator[TurnEvent]:
+        yield PhaseEntered(Phase.RECEIVE_INPUT)
+        turn = self._state.turn
+        if turn.user_text is not None:
+            text = await self._cleared_prompt(turn.user_text)
+            if text != turn.user_text:
+                yield PromptReplaced(text)
+            self._recorder.append(UserMessage(text))
+        if turn.approval is not None:
+            for judged in self._resume(turn.approval):
+                yield ToolCallReady(judged.call)
+            calls = tuple(judged.call for judged in self._state.open_calls)
+            yield MessageDone(AssistantMessage(tool_calls=calls))
+            yield PhaseEntered(Phase.TOOL_DECISION)
+
+    async def _cleared_prompt(self, text: str) -> str:
+        """Return the words that the model, now and later, gets for the user's."""
+        seen = await self._hooks.user_prompt_submit(text)
+        if seen.decision is None:
+            return seen.value
+        self._state = replace(self._state, prompt_denied=seen.decision.reason)
+        return _WITHHELD
+
+    def _resume(self, answer: ApprovalAnswer) -> tuple[JudgedCall, ...]:
+        """Take up the turn that asked, under its budgets; its calls come anew, decided."""
+        pending = answer.pending
+        expired = time.time() >= pending.expires_at
+        # The owner may have set a lower bound since the question.
+        iterations = min(pending.iterations, self._state.turn.limits.max_iterations)
+        self._state = replace(self._state, iterations=iterations, tool_calls=pending.tool_calls)
+        for gated in pending.calls:
+            decision = answer.decisions.get(gated.call.id)
+            judged = decide_call(self._state, gated, decision, expired=expired)
+            self._state = replace(self._state, open_calls=(*self._state.open_calls, judged))
+        return self._state.open_calls
+
+    async def _call_model(self, step: CallModel) -> AsyncGenerator[TurnEvent]:
+        inference = Inference(self._provider, self._hooks, self._runner, self._remaining, self._state)
+        async with aclosing(inference.stream(step)) as events:
+            async for event in events:
+                yield event
+        self._state = inference.state
+
+    async def _execute_tools(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
+        yield PhaseEntered(Phase.TOOL_EXECUTION)
+        for judged in calls:
+            if isinstance(judged.verdict, Runnable):
+                self._state = replace(self._state, tool_calls=self._state.tool_calls + 1)
+                if self._runner.start(judged.call, judged.verdict):
+                    yield ToolStarted(judged.call)
+        for judged in self._state.open_calls:
+            yield ToolFinished(await self._result(judged))
+        still_open = tuple(judged for judged in self._state.open_calls if judged not in calls)
+        self._state = replace(self._state, open_calls=still_open)
+        yield PhaseEntered(Phase.RESULT_AGGREGATION)
+
+    async def _result(self, judged: JudgedCall) -> ToolResult:
+        match judged.verdict:
+            case Settled(result):
+                return result
+            case Gated():
+                return replace(synthetic_result(judged.call, _AWAITS_APPROVAL), is_error=False)
+            case _:
+                return await self._runner.result(judged.call, self._remaining())
+
+    async def _interrupt_for_approval(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
+        yield PhaseEntered(Phase.APPROVAL_INTERRUPT)
+        gated = tuple(
+            GatedCall(judged.call, judged.verdict.reason) for judged in calls if isinstance(judged.verdict, Gated)
+        )
+        for judged in self._unanswered():
+            yield ToolFinished(await self._result(judged))
+        pending = PendingApproval(
+            id=uuid4().hex,
+            calls=gated,
+            expires_at=time.time() + self._state.turn.limits.approval_expiry,
+            iterations=self._state.iterations,
+            tool_calls=self._state.tool_calls,
+        )
+        yield ApprovalRequested(pending)
+        yield PhaseEntered(Phase.OUTPUT)
+        yield self._finished(StopReason.APPROVAL_REQUIRED, pending=pending)
+
+    async def _return_to_client(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
+        yield PhaseEntered(Phase.CLIENT_INTERRUPT)
+        for judged in calls:
+            if isinstance(judged.verdict, Settled):
+                yield ToolFinished(judged.verdict.result)
+        handed_out = tuple(judged.call for judged in calls if not isinstance(judged.verdict, Settled))
+        yield PhaseEntered(Phase.OUTPUT)
+        yield self._finished(StopReason.CLIENT_TOOLS, client_calls=handed_out)
+
+    async def _finish(self, reason: StopReason) -> AsyncGenerator[TurnEvent]:
+        for judged in self._unanswered():
+            if isinstance(judged.verdict, Settled):
+                yield ToolFinished(judged.verdict.result)
+            else:
+                yield ToolFinished(await self._runner.conclude(judged.call))
+        yield PhaseEntered(Phase.RESPONSE_COMPOSITION)
+        answer = self._state.answer or AssistantMessage()
+        text = answer.text
+        if reason not in _ENDS_WITH_ANSWER or not text.strip():
+            addition = self._state.prompt_denied or self._composer.compose(
+                reason, self._receipts(), self._state.failure
+            )
+            addition = f" {addition}" if text.strip() else addition
+            text += addition
+            yield TextDelta(addition)
+        yield MessageDone(replace(answer, text=text))
+        yield PhaseEntered(Phase.OUTPUT)
+        yield self._finished(reason, text=text)
+
+    def _unanswered(self) -> list[JudgedCall]:
+        """Return the calls that have no result yet; one that waits for a yes got its with its siblings."""
+        unanswered = open_calls(self._recorder.messages)
+        return [judged for judged in self._state.open_calls if judged.call in unanswered]
+
+    def _receipts(self) -> tuple[ToolResult, ...]:
+        return tuple(
+            message
+            for message in self._recorder.messages
+            if isinstance(message, ToolResult) and not (message.is_error or message.synthetic)
+        )
+
+    def _finished(
+        self,
+        reason: StopReason,
+        *,
+        text: str = "",
+        pending: PendingApproval | None = None,
+        client_calls: tuple[ToolCall, ...] = (),
+    ) -> TurnFinished:
+        return TurnFinished(
+            reason,
+            text,
+            self._state.usage,
+            self._state.iterations,
+            self._receipts(),
+            pending,
+            client_calls,
+            self._state.failure,
+        )
