@@ -18,10 +18,11 @@ from custom_components.chatterbox.agent.messages import (
     ToolResult,
     UserMessage,
 )
+from custom_components.chatterbox.agent.protocols import Rewrite
 from custom_components.chatterbox.agent.turn import Turn
 from custom_components.chatterbox.chat_log_bridge import async_record_turn, history
 from custom_components.chatterbox.turn_report import TurnReport
-from tests.doubles import ScriptedDispatcher, ScriptedProvider, call, tool
+from tests.doubles import ScriptedDispatcher, ScriptedHooks, ScriptedProvider, call, say, tool
 
 SIGNED = ProviderItem("a-format", {"type": "thinking", "signature": "abc"})
 
@@ -65,3 +66,21 @@ async def test_what_another_agent_left_is_no_item_of_ours(hass: HomeAssistant) -
         remembered = history(chat_log)
 
     assert remembered == (AssistantMessage("Hello."),)
+
+
+async def test_words_that_a_hook_took_out_are_not_remembered(hass: HomeAssistant) -> None:
+    assert await async_setup_component(hass, "homeassistant", {})
+    assert await async_setup_component(hass, "conversation", {})
+    hook = ScriptedHooks(prompt=lambda text: Rewrite(text.replace("1234", "****")))
+    loop = AgenticLoop(ScriptedProvider(say("Thank you.")), ScriptedDispatcher(), hooks=[hook])
+    with (
+        chat_session.async_get_chat_session(hass, "a-talk") as session,
+        conversation.async_get_chat_log(hass, session) as chat_log,
+    ):
+        chat_log.async_add_user_content(UserContent("My PIN is 1234."))
+        events: AsyncGenerator[TurnEvent] = loop.stream(Turn("My PIN is 1234."))
+        await async_record_turn(chat_log, "conversation.talker", events, TurnReport("My PIN is ****."))
+        chat_log.async_add_user_content(UserContent("Bye."))
+        remembered = history(chat_log)
+
+    assert remembered == (UserMessage("My PIN is ****."), AssistantMessage("Thank you."))

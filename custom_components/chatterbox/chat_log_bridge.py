@@ -27,6 +27,7 @@ from homeassistant.util.json import JsonObjectType, json_loads_object
 
 from .agent.events import (
     MessageDone,
+    PromptReplaced,
     ReasoningDelta,
     TextDelta,
     ToolCallReady,
@@ -149,7 +150,7 @@ async def async_record_turn(
     recorder = TranscriptRecorder()
     before = len(chat_log.content)
     saved = _saved(chat_log)
-    deltas = _deltas(_observed(events, recorder, report))
+    deltas = _deltas(_observed(chat_log, events, recorder, report))
     try:
         async with aclosing(chat_log.async_add_delta_content_stream(agent_id, deltas)) as contents:
             async for _ in contents:
@@ -162,12 +163,16 @@ async def async_record_turn(
 
 
 async def _observed(
-    events: AsyncGenerator[TurnEvent], recorder: TranscriptRecorder, report: TurnReport
+    chat_log: ChatLog, events: AsyncGenerator[TurnEvent], recorder: TranscriptRecorder, report: TurnReport
 ) -> AsyncGenerator[TurnEvent]:
     async with aclosing(events):
         async for event in events:
             recorder.add(event)
             report.add(event)
+            if isinstance(
+                event, PromptReplaced
+            ):  # before anything else is said: a later turn must not send the old words
+                chat_log.content[-1] = UserContent(event.text)
             yield event
 
 

@@ -12,7 +12,6 @@ from .agent.events import Phase, PhaseEntered, ToolCallReady, ToolFinished, Turn
 from .agent.json_text import parse_json
 from .agent.messages import JsonObject, JsonValue, ToolCall, ToolResult, canonical_json
 
-
 _MAX_TEXT: Final = 2_000
 _MAX_CALLS: Final = 16_000
 """Characters that the calls of a turn may take in an event; Home Assistant records up to 32,768 bytes."""
