@@ -286,3 +286,22 @@ async def test_the_offline_agent_knows_the_room_it_is_spoken_to_in(hass: HomeAss
 @pytest.mark.usefixtures("offline")
 async def test_the_longest_sentence_gets_the_built_in_agents_own_error(hass: HomeAssistant) -> None:
     assert speech(await say(hass, "x" * 100_000)) == "Sorry, I couldn't understand that"
+
+
+async def test_a_call_that_a_model_writes_as_text_is_run_and_not_spoken(hass: HomeAssistant, serve: Serve) -> None:
+    written = (
+        "<think>They want light.</think>One moment."
+        '<tool_call>{"name": "HassTurnOn", "arguments": {"name": "Kitchen ceiling light"}}</tool_call>'
+    )
+    await serve(Script(answers=(ScriptedAnswer(content=written), ScriptedAnswer(content="The light is on."))))
+    spoken: list[str] = []
+
+    def listen(_: ChatLog, delta: dict[str, object]) -> None:
+        if delta.get("role") != "tool_result":
+            spoken.append(str(delta.get("content") or ""))
+
+    result = await talk_as_the_pipeline_does(hass, "light!", "a-talk", listen)
+
+    assert hass.states.is_state("light.kitchen_ceiling", "on")
+    assert "".join(spoken) == "One moment.The light is on."
+    assert speech(result) == "The light is on."

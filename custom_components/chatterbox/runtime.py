@@ -20,6 +20,7 @@ from .agent.messages import ToolDefinition
 from .agent.protocols import LLMProvider, ToolDispatcher
 from .agent.providers.address import api_root
 from .agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
+from .agent.providers.text_calls import TextCalls
 from .agent.turn import Limits
 from .agent_options import limits_of
 from .const import CONF_BASE_URL, CONF_KIND, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
@@ -111,7 +112,7 @@ def _agent(hass: HomeAssistant, service: Mapping[str, Any], options: Mapping[str
         case ServiceKind.OFFLINE:
             return _offline_agent(hass)
         case ServiceKind.OPENAI_CHAT:
-            return _model_agent(hass, model_server(hass, service, options[CONF_MODEL]), options)
+            return _model_agent(hass, TextCalls(model_server(hass, service, options[CONF_MODEL])), options)
         case _:
             assert_never(kind)
 

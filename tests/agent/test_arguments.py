@@ -103,3 +103,11 @@ def test_any_text_is_read_once_and_for_all_or_refused(text: str, pair: tuple[Jso
     with suppress(UnusableArguments):
         recorded = canonical_json(read_arguments(text, schema))
         assert canonical_json(read_arguments(recorded, schema)) == recorded
+
+
+def test_almost_json_is_read_where_there_is_one_way_to_read_it() -> None:
+    schema: JsonObject = {"type": "object", "properties": {"domain": {"type": "array", "items": {"type": "string"}}}}
+
+    assert read_arguments("{'domain': ['light',],} // the lights", schema) == {"domain": ["light"]}
+    with pytest.raises(UnusableArguments, match="not valid JSON"):
+        read_arguments("{'domain': 'light' 'fan'}", schema)

@@ -8,6 +8,7 @@ schemas; nothing of turns or transports.
 from typing import Final
 
 from .coercion import Unfit, fit
+from .json_repair import repair_json
 from .json_text import parse_json, shown
 from .messages import JsonObject, JsonValue
 
@@ -22,8 +23,9 @@ class UnusableArguments(ValueError):
 def read_arguments(text: str, schema: JsonObject) -> JsonObject:
     """Parse the arguments of a call and fit them to the tool's schema.
 
-    Empty text means no arguments. Raises `UnusableArguments` for text that is too long, is
-    not JSON, is not an object, or does not fit.
+    Empty text means no arguments; almost-JSON is read where there is one way to read it.
+    Raises `UnusableArguments` for text that is too long, is not JSON, is not an object, or
+    does not fit.
     """
     if len(text) > MAX_ARGUMENTS_LENGTH:
         raise UnusableArguments(f"The arguments are too long: {len(text)} characters, at most {MAX_ARGUMENTS_LENGTH}.")
@@ -42,8 +44,17 @@ def read_arguments(text: str, schema: JsonObject) -> JsonObject:
 
 
 def _parse(text: str) -> JsonValue:
+    if not text.strip():
+        return {}
     try:
-        value = parse_json(text) if text.strip() else None
+        value = parse_json(text)
     except ValueError as err:
-        raise UnusableArguments(f"The arguments are not valid JSON ({err}). Send one JSON object.") from err
+        value = _repaired(text, err)
     return {} if value is None else value
+
+
+def _repaired(text: str, problem: ValueError) -> JsonValue:
+    try:
+        return repair_json(text)
+    except ValueError:
+        raise UnusableArguments(f"The arguments are not valid JSON ({problem}). Send one JSON object.") from problem
