@@ -316,3 +316,32 @@ def test_the_size_of_the_fragments_makes_no_difference(
         chunks.extend([fragment(text[at : at + size], index=index)] for at in range(0, len(text), size))
 
     assert called(*chunks) == [("on", text) for text in written]
+
+
+@pytest.mark.parametrize("call_id", ["", "a"])
+def test_a_name_may_arrive_in_pieces(call_id: str) -> None:
+    assert assemble(
+        [fragment(index=0, call_id="a", name="get_")],
+        [fragment(index=0, call_id=call_id, name="weather")],
+        [fragment('{"x":1}', index=0)],
+    ) == [[], [], [ToolCall("a", "get_weather", '{"x":1}')], []]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        fragment("{}", index=0, call_id="b", name="off"),
+        fragment("{}", index=1, name="off"),
+        fragment("{}", name="off"),
+    ],
+    ids=["new id", "new index", "no index"],
+)
+def test_another_name_with_a_sign_of_its_own_is_another_call(second: CallFragment) -> None:
+    assert called([fragment(index=0, call_id="a", name="on")], [second]) == [("on", "{}"), ("off", "{}")]
+
+
+def test_another_name_after_arguments_is_another_call() -> None:
+    assert called([fragment('{"x":1}', index=0, name="on")], [fragment("{}", index=0, name="off")]) == [
+        ("on", '{"x":1}'),
+        ("off", "{}"),
+    ]

@@ -299,3 +299,41 @@ def test_a_list_of_models_is_sorted_and_without_repeats() -> None:
 def test_what_is_no_list_of_models_is_refused(text: str) -> None:
     with pytest.raises(ProviderReplyInvalid, match="a list of models"):
         parse_model_list(text)
+
+
+def message(**message: JsonValue) -> JsonObject:
+    return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+
+
+def test_plain_texts_among_the_parts_of_a_content_are_text() -> None:
+    thought: JsonObject = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+
+    assert read(chunk({"content": ["Hel", thought, {"type": "text", "text": "lo"}]}), STOP) == [
+        ReasoningDelta("hm"),
+        TextDelta("Hello"),
+        DONE,
+    ]
+
+
+@pytest.mark.parametrize("empty", [{}, {"delta": None}, {"delta": {}}])
+def test_a_whole_message_at_the_end_of_a_stream_is_no_second_answer(empty: JsonObject) -> None:
+    [last] = json.loads(json.dumps(message(content="Hello")["choices"]))
+
+    assert read(chunk({"content": "Hel"}), chunk({"content": "lo"}), {"choices": [{**last, **empty}]}) == [
+        TextDelta("Hel"),
+        TextDelta("lo"),
+        DONE,
+    ]
+
+
+def test_a_whole_message_at_the_end_of_a_stream_calls_nothing_again() -> None:
+    now: JsonObject = {"index": 0, "id": "a", "type": "function", "function": {"name": "now", "arguments": "{}"}}
+
+    assert read(chunk({"tool_calls": [now]}), message(content=None, tool_calls=[now])) == [
+        ToolCallReady(ToolCall("a", "now", "{}")),
+        CompletionResult(FinishReason.TOOL_CALLS),
+    ]
+
+
+def test_a_whole_message_after_pieces_that_said_nothing_is_the_answer() -> None:
+    assert read(chunk({"role": "assistant", "content": ""}), message(content="Hello")) == [TextDelta("Hello"), DONE]

@@ -124,3 +124,23 @@ def test_the_bound_holds_for_each_event_and_not_for_the_stream() -> None:
     decoder = SSEDecoder(max_event_bytes=50)
 
     assert len(list(decoder.feed((b"data: " + b"x" * 20 + b"\n\n") * 100))) == 100
+
+
+@pytest.mark.parametrize(
+    ("stream", "event"),
+    [
+        (b"data: one", ServerSentEvent("one")),
+        (b"data: one\n", ServerSentEvent("one")),
+        (b"event: error\r\ndata: one\r\ndata: two", ServerSentEvent("one\ntwo", "error")),
+        (b"data: one\n\n", None),
+        (b"event: error", None),
+        (b": nothing", None),
+        (b"", None),
+    ],
+)
+def test_the_event_that_nothing_ends_is_given_at_the_end_once(stream: bytes, event: ServerSentEvent | None) -> None:
+    decoder = SSEDecoder()
+    list(decoder.feed(stream))
+
+    assert decoder.end() == event
+    assert decoder.end() is None

@@ -77,7 +77,8 @@ class CallAssembler:
             call = self._find(fragment)
             if call is None or self._begins_another(call, fragment):
                 call = self._open(_OpenCall(fragment.index, fragment.id, fragment.name))
-            call.name = call.name or fragment.name
+            elif fragment.name != call.name:
+                call.name += fragment.name
             call.wire_id = call.wire_id or fragment.id
             call.extra = call.extra or fragment.extra
             call.last_chunk = self._chunks
@@ -98,11 +99,14 @@ class CallAssembler:
         return next(iter(newest_first), None)
 
     def _begins_another(self, call: _OpenCall, fragment: CallFragment) -> bool:
-        """Tell a new call from more of `call`. Only a new one is named, but some servers repeat the name."""
+        """Tell a new call from more of `call`. Only a new one is named, but some servers repeat or cut the name."""
         if not fragment.name or not call.name:
             return False
         other_id = bool(fragment.id and call.wire_id) and fragment.id != call.wire_id
-        return other_id or fragment.name != call.name or call.last_chunk == self._chunks
+        if other_id or call.last_chunk == self._chunks:
+            return True
+        more_of_the_name = fragment.index is not None and not call.arguments.text
+        return fragment.name != call.name and not more_of_the_name
 
     def _append(self, call: _OpenCall, text: str) -> None:
         """Add text to a call; an object after a whole one is another call of the same tool.

@@ -12,7 +12,7 @@ from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta,
 from ..messages import FinishReason, ToolCall, Transcript, Usage, canonical_json
 from .call_assembly import CallAssembler, CallFragment
 from .openai_chat_items import SignedReasoning
-from .openai_chat_schema import Chunk, ToolCallFragment
+from .openai_chat_schema import Chunk, Delta, ToolCallFragment
 from .sendable import call_ids, new_call_id, sendable_text
 
 _FINISH_REASONS: Final = {
@@ -31,6 +31,8 @@ class ReplyReader:
         """Keep the ids of new calls apart from those of `transcript`."""
         self._calls = CallAssembler(call_ids(transcript), new_id)
         self._has_calls = False
+        self._streams = False
+        """True once a `delta` brought something: a `message` after it says the same again."""
         self._finish = ""
         self._usage = Usage()
         self._signed = SignedReasoning()
@@ -47,16 +49,24 @@ class ReplyReader:
         for choice in chunk.choices or []:
             if choice.index:  # a second answer, which was not asked for
                 continue
-            if (delta := choice.delta or choice.message) is not None:
-                if thoughts := sendable_text(delta.thoughts()):
-                    yield ReasoningDelta(thoughts)
-                if text := sendable_text(delta.text()):
-                    yield TextDelta(text)
-                self._signed.add_details(delta.reasoning_details or [])
-                yield from self._ready(self._calls.add(_fragment(piece) for piece in delta.tool_calls or []))
+            if choice.message is not None and not self._streams:
+                yield from self._read_piece(choice.message)
+            elif choice.delta is not None:
+                self._streams = self._streams or bool(choice.delta.tool_calls)
+                for event in self._read_piece(choice.delta):
+                    self._streams = True
+                    yield event
             if choice.finish_reason:
                 self._finish = choice.finish_reason
                 yield from self._ready(self._calls.finish())
+
+    def _read_piece(self, piece: Delta) -> Iterator[ProviderEvent]:
+        if thoughts := sendable_text(piece.thoughts()):
+            yield ReasoningDelta(thoughts)
+        if text := sendable_text(piece.text()):
+            yield TextDelta(text)
+        self._signed.add_details(piece.reasoning_details or [])
+        yield from self._ready(self._calls.add(_fragment(fragment) for fragment in piece.tool_calls or []))
 
     def end(self) -> Iterator[ProviderEvent]:
         """Yield what is left, `CompletionResult` last. To be called once, where the reply ends.

@@ -34,7 +34,7 @@ class ToolCallFragment(Received):
 
 
 class ContentPart(Received):
-    """A part of a text, as Mistral sends reasoning models' answers."""
+    """A part of a text, as Mistral sends reasoning models' answers; plain texts may stand between such parts."""
 
     text: Lenient[str] = None
     thinking: Lenient[list[ContentPart]] = None
@@ -43,7 +43,7 @@ class ContentPart(Received):
 class Delta(Received):
     """What a chunk adds to the message, or the message itself."""
 
-    content: str | list[ContentPart] | None = None
+    content: str | list[str | ContentPart] | None = None
     refusal: Lenient[str] = None
     """The model's no, in words for the person."""
     reasoning_content: Lenient[str] = None
@@ -57,12 +57,13 @@ class Delta(Received):
     def text(self) -> str:
         """Return what the person is to read or hear."""
         if isinstance(self.content, list):
-            return "".join(part.text or "" for part in self.content)
+            return "".join(part if isinstance(part, str) else part.text or "" for part in self.content)
         return self.content or self.refusal or ""
 
     def thoughts(self) -> str:
         """Return what the model thought."""
-        parts = self.content if isinstance(self.content, list) else []
+        content = self.content if isinstance(self.content, list) else []
+        parts = [part for part in content if isinstance(part, ContentPart)]
         thoughts = "".join(thought.text or "" for part in parts for thought in part.thinking or [])
         return thoughts or self.reasoning_content or self.reasoning or details_text(self.reasoning_details or [])
 
@@ -73,7 +74,7 @@ class Choice(Received):
     index: Lenient[int] = None
     delta: Delta | None = None
     message: Delta | None = None
-    """In place of `delta` where the server does not stream."""
+    """In place of `delta` where the server does not stream; some repeat the whole message at the end of a stream."""
     finish_reason: Lenient[str] = None
 
 

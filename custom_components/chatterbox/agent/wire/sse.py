@@ -43,7 +43,6 @@ class SSEDecoder:
     def feed(self, chunk: bytes) -> Iterator[ServerSentEvent]:
         """Yield the events that `chunk` completes; read it to its end before the next one.
 
-        What the end of the stream leaves unfinished is no event, as the standard has it.
         Raises `ProviderReplyInvalid` for an event beyond the bound; the decoder is of no use then.
         """
         if not chunk:
@@ -59,6 +58,17 @@ class SSEDecoder:
             if (event := self._take_line(line)) is not None:
                 yield event
         self._extend_line(begun)
+
+    def end(self) -> ServerSentEvent | None:
+        """Return the event that is begun and not ended, and forget it.
+
+        The standard drops it; servers that leave out the last blank line mean it.
+        """
+        line = bytes(self._line)
+        self._line.clear()
+        if line:
+            self._take_line(line)
+        return self._dispatch()
 
     def _extend_line(self, piece: bytes) -> None:
         if self._data_bytes + len(self._line) + len(piece) > self._max_event_bytes:
