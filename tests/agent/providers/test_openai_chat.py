@@ -73,6 +73,7 @@ DONE = b"data: [DONE]\n\n"
 
 ANSWER = event_stream([HELLO, STOP, USAGE, DONE])
 ANSWER_EVENTS = [TextDelta("Hello"), CompletionResult(FinishReason.STOP, Usage(5, 1))]
+HI = [TextDelta("Hi"), CompletionResult(FinishReason.STOP)]
 IMPATIENT = TimeLimits(connect=5, between_bytes=0.1, after_finish=0.1)
 
 
@@ -343,14 +344,73 @@ async def test_a_server_that_does_not_stream_is_understood(session: aiohttp.Clie
 
 
 @pytest.mark.parametrize(
+    "content_type", ["application/json", "text/event-stream", "text/plain", "application/x-ndjson", "nonsense"]
+)
+@pytest.mark.parametrize(
+    ("body", "events"),
+    [
+        (HELLO + STOP + USAGE + DONE, ANSWER_EVENTS),
+        (b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}', HI),
+        (b' \r\n\t{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}', HI),
+    ],
+    ids=["stream", "whole", "whole after blanks"],
+)
+async def test_an_answer_is_known_by_its_beginning_and_not_by_its_type(
+    session: aiohttp.ClientSession, content_type: str, body: bytes, events: list[ProviderEvent]
+) -> None:
+    async with raw_http_server(reply(body, content_type)) as server:
+        assert await collect(provider_of(server, session)) == events
+
+
+async def test_blanks_that_arrive_before_a_whole_answer_are_passed_over(session: aiohttp.ClientSession) -> None:
+    pieces = [b"\n", b" \n", b'\n{"choices":[{"message"', b':{"content":"Hi"},"finish_reason":"stop"}]}']
+
+    async with raw_http_server(event_stream(pieces, content_type="application/json")) as server:
+        assert await collect(provider_of(server, session)) == HI
+
+
+@pytest.mark.parametrize("rest", [b"\n", b"", b'\n\ndata: {"choices"', b"\n\ndata: [DONE]", b"\n\ndata: [DO"])
+async def test_a_last_event_needs_no_blank_line(session: aiohttp.ClientSession, rest: bytes) -> None:
+    async with raw_http_server(event_stream([HELLO, STOP.rstrip() + rest])) as server:
+        events = await collect(provider_of(server, session))
+
+    assert events == [TextDelta("Hello"), CompletionResult(FinishReason.STOP)]
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "words"),
+    [
+        (b'{"message":"boom, topsecretkey"}', ProviderUnreachable, "error: boom, …$"),
+        (b'{"error":{"message":"slow down","code":429}}', ProviderBusy, "error: slow down$"),
+        (b'{"message":"no such key","code":"invalid_api_key"}', ProviderRejectedKey, "error: no such key$"),
+        (b'"boom"', ProviderUnreachable, "error: boom$"),
+        (b"out of memory", ProviderUnreachable, "error: out of memory$"),
+        (b'{"message":"' + b"x" * 5000 + b'"}', ProviderUnreachable, "error: x{199}…$"),
+    ],
+    ids=["message", "error", "key", "JSON text", "words", "long"],
+)
+@pytest.mark.parametrize("ending", [b"\n\n", b""])
+async def test_an_event_named_error_keeps_the_words_of_the_server(
+    session: aiohttp.ClientSession, data: bytes, kind: type[ProviderError], words: str, ending: bytes
+) -> None:
+    async with raw_http_server(event_stream([HELLO, b"event: error\ndata: " + data + ending])) as server:
+        with pytest.raises(ProviderError, match=words) as caught:
+            await collect(provider_of(server, session))
+
+    assert type(caught.value) is kind
+
+
+@pytest.mark.parametrize(
     ("answer", "words"),
     [
         (reply(b'{"status":"ok"}'), "before the service said"),
-        (reply(b"ok"), "not JSON"),
+        (reply(b"ok"), "before the service said"),
+        (reply(b"{ok"), "not JSON"),
         (reply(b"<html>Welcome</html>", "text/html; charset=utf-8"), "web page"),
         (reply(b"Welcome", "text/plain"), "before the service said"),
         (RawReply([head(204, {})]), "before the service said"),
         (reply(b"x" * (8 * 1024 * 1024 + 1)), "more than"),
+        (reply(b"{" * (8 * 1024 * 1024 + 1)), "more than"),
         (reply(b"", status=301, headers={"Location": "https://elsewhere"}), "HTTP 301"),
         (reply(b"<html>lost</html>", "text/html", 404), "HTTP 404"),
         (reply(b"no gzip", headers={"Content-Encoding": "gzip"}), "cut"),
@@ -361,10 +421,12 @@ async def test_a_server_that_does_not_stream_is_understood(session: aiohttp.Clie
     ids=[
         "other JSON",
         "no JSON",
+        "hardly JSON",
         "page",
         "text",
         "nothing",
         "too long",
+        "too long JSON",
         "redirect",
         "lost",
         "gzip",
@@ -470,7 +532,7 @@ async def test_a_connection_that_breaks_before_any_answer(session: aiohttp.Clien
         with pytest.raises(ProviderUnreachable):
             await collect(provider_of(server, session))
 
-    assert len(server.requests) == 2
+    assert len(server.requests) == 1
 
 
 async def test_a_conversation_of_some_megabytes_is_sent(session: aiohttp.ClientSession) -> None:

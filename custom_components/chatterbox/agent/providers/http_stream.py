@@ -1,8 +1,8 @@
 """One model service over HTTP: asks for a reply, hands its bytes to a reader, and turns what fails into our errors.
 
-Knows connections, addresses, keys and time limits; what failures mean stands in
-`failures.py`. Must not know any wire format: that is the reader's. The key goes into one
-header and nowhere else, and nothing of what is said is kept.
+Knows addresses, keys and time limits; requests and bodies stand in `http_request.py` and
+`http_body.py`, what failures mean in `failures.py`. Must not know any wire format: that is
+the reader's. The key goes into one header and nowhere else, and nothing of what is said is kept.
 """
 
 import asyncio
@@ -11,7 +11,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, M
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from io import BytesIO
 from typing import Final, Protocol
 
 import aiohttp
@@ -23,12 +22,9 @@ from ..messages import JsonObject, JsonValue
 from ..wire.sendable import payload_to_bytes
 from .address import api_root
 from .failures import error_of_exception, error_of_report, error_of_response
+from .http_body import now, read_beginning, read_error, read_text, receive
+from .http_request import HTTPRequest, send
 from .refused_parameters import RefusedParameters
-
-_MAX_BODY_BYTES: Final = 8 * 1024 * 1024
-_MAX_ERROR_BYTES: Final = 64 * 1024
-_FOR_ERROR_BODY: Final = 5.0
-"""Seconds to wait for an error body."""
 
 _JSON_LINES: Final = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
 """Types of streams, although they have JSON in their names."""
@@ -131,17 +127,24 @@ class ModelService:
             total=None, connect=limits.connect, sock_connect=limits.connect, sock_read=limits.between_bytes
         )
 
-    async def stream(self, path: str, payload: JsonObject, reader: ReplyReader) -> AsyncGenerator[ProviderEvent]:
-        """Ask for a reply by `POST path` and yield its events; see `LLMProvider.stream`."""
+    async def stream(
+        self, path: str, payload: JsonObject, reader: ReplyReader, *, streams_objects: bool = False
+    ) -> AsyncGenerator[ProviderEvent]:
+        """Ask for a reply by `POST path` and yield its events; see `LLMProvider.stream`.
+
+        `streams_objects` says that streams of this format begin as whole answers do, with `{`:
+        then the Content-Type tells them apart, which many servers give wrongly.
+        """
         response = await self._post(path, payload)
         try:
             if "html" in response.content_type:
                 raise ProviderReplyInvalid("the service answered with a web page: is this the address of its API?")
-            if "json" in response.content_type and response.content_type not in _JSON_LINES:
-                for event in reader.read_whole(await _read_text(response)):
+            beginning = await read_beginning(response)
+            if _is_whole(response, beginning, streams_objects=streams_objects):
+                for event in reader.read_whole(await read_text(response, beginning)):
                     yield event
             else:
-                async with aclosing(self._read_stream(reader, response)) as events:
+                async with aclosing(self._read_stream(reader, response, beginning)) as events:
                     async for event in events:
                         yield event
             for event in reader.end():
@@ -174,8 +177,8 @@ class ModelService:
     async def _text_of(self, response: aiohttp.ClientResponse) -> str:
         try:
             if not _succeeded(response):
-                raise self._refusal(response, await _read_error(response))
-            return await _read_text(response)
+                raise self._refusal(response, await read_error(response))
+            return await read_text(response)
         finally:
             response.close()
 
@@ -204,7 +207,7 @@ class ModelService:
                 trial.accepted()
                 return response
             try:
-                error_body = await _read_error(response)
+                error_body = await read_error(response)
             finally:
                 response.close()
             if not trial.leave_out(response.status, error_body):
@@ -217,26 +220,9 @@ class ModelService:
         url, headers = (root / path).with_query(root.query).update_query(query or {}), self._headers(root)
         body = None if payload is None else payload_to_bytes(payload)
         try:
-            try:
-                return await self._request(method, url, headers, body)
-            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as err:
-                if isinstance(err, aiohttp.ClientConnectorError):
-                    raise
-                return await self._request(method, url, headers, body)  # the server had closed an idle connection
+            return await send(self._session, HTTPRequest(method, url, headers, body, self._timeout))
         except (aiohttp.ClientError, OSError) as err:
             raise error_of_exception(err) from err
-
-    async def _request(
-        self, method: str, url: URL, headers: dict[str, str], body: bytes | None
-    ) -> aiohttp.ClientResponse:
-        return await self._session.request(
-            method,
-            url,
-            data=None if body is None else BytesIO(body),
-            headers=headers,
-            timeout=self._timeout,
-            allow_redirects=False,  # a POST would arrive as a GET, and the key at another host
-        )
 
     def _headers(self, root: URL) -> dict[str, str]:
         headers = {"Accept": "text/event-stream, application/x-ndjson, application/json"}
@@ -255,55 +241,26 @@ class ModelService:
         )
 
     async def _read_stream(
-        self, reader: ReplyReader, response: aiohttp.ClientResponse
+        self, reader: ReplyReader, response: aiohttp.ClientResponse, chunk: bytes
     ) -> AsyncGenerator[ProviderEvent]:
+        """Yield the events of a stream that begins with `chunk`."""
         deadline = math.inf
-        while chunk := await _receive(response, deadline):
+        while chunk:
             if not reader.done:
                 for event in reader.feed(chunk):
                     yield event
             if reader.done or reader.finished:
                 patience = self._limits.after_done if reader.done else self._limits.after_finish
-                deadline = min(deadline, _now() + patience)
+                deadline = min(deadline, now() + patience)
+            chunk = await receive(response, deadline)
 
 
 def _succeeded(response: aiohttp.ClientResponse) -> bool:
     return HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
 
 
-def _now() -> float:
-    return asyncio.get_running_loop().time()
-
-
-async def _receive(response: aiohttp.ClientResponse, deadline: float) -> bytes:
-    """Return the next bytes, empty at the end of the response.
-
-    A finite `deadline`, on the clock of the event loop, means that all that matters was
-    received: what fails now is the end.
-    """
-    must_succeed = math.isinf(deadline)
-    try:
-        async with asyncio.timeout_at(None if must_succeed else deadline):
-            return await response.content.readany()
-    except (aiohttp.ClientError, OSError) as err:
-        if must_succeed:
-            raise error_of_exception(err) from err
-        return b""
-
-
-async def _read_text(response: aiohttp.ClientResponse) -> str:
-    body = bytearray()
-    while chunk := await _receive(response, math.inf):
-        body += chunk
-        if len(body) > _MAX_BODY_BYTES:
-            raise ProviderReplyInvalid(f"the service sent an answer of more than {_MAX_BODY_BYTES} bytes")
-    return body.decode(errors="replace")
-
-
-async def _read_error(response: aiohttp.ClientResponse) -> bytes:
-    """Return the beginning of an error body, or what there is of it: the status says enough."""
-    body = bytearray()
-    deadline = _now() + _FOR_ERROR_BODY
-    while len(body) < _MAX_ERROR_BYTES and (chunk := await _receive(response, deadline)):
-        body += chunk
-    return bytes(body[:_MAX_ERROR_BYTES])
+def _is_whole(response: aiohttp.ClientResponse, beginning: bytes, *, streams_objects: bool) -> bool:
+    """Tell a whole JSON answer from a stream by how it begins, where that says it."""
+    if streams_objects:
+        return "json" in response.content_type and response.content_type not in _JSON_LINES
+    return beginning.startswith(b"{")

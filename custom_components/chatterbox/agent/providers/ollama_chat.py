@@ -82,7 +82,7 @@ class OllamaChatProvider:
         """Run one inference; see `LLMProvider.stream`."""
         payload = request_to_payload(request, self._model, attachments=self._settings.attachments)
         payload = lay_over(payload | self._wishes(), self._options.extra)
-        return self._service.stream("api/chat", payload, OllamaChatReply(request.transcript))
+        return self._service.stream("api/chat", payload, OllamaChatReply(request.transcript), streams_objects=True)
 
     async def list_models(self) -> list[str]:
         """Return the names of the models that the server has, sorted.

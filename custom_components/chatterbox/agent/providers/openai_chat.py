@@ -4,18 +4,21 @@ Knows which paths that interface has and what a request of it is made of; the fo
 in `wire/openai_chat.py`, connections and failures in `http_stream.py`. Must not know who asks.
 """
 
+import json
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import suppress
 from typing import Final, override
 
 import aiohttp
 
+from ..errors import ProviderReplyInvalid
 from ..events import ProviderEvent
-from ..messages import JsonObject, Transcript, UserMessage
+from ..messages import JsonObject, JsonValue, Transcript, UserMessage
 from ..protocols import CompletionRequest
 from ..wire.openai_chat import DONE, request_to_payload
 from ..wire.openai_chat_reply import ReplyReader
 from ..wire.openai_chat_schema import parse_chunk, parse_model_list
-from ..wire.sse import SSEDecoder
+from ..wire.sse import ServerSentEvent, SSEDecoder
 from .http_stream import DEFAULT_LIMITS, Access, FailureReported, ModelService, TimeLimits
 from .options import DEFAULT_OPTIONS, ModelOptions, lay_over
 from .profiles import ServerProfile, profile_at
@@ -105,10 +108,16 @@ class OpenAIChatReply:
 
     def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
         for event in self._decoder.feed(chunk):
-            data = event.data.strip()
-            self.done = self.done or data == DONE
-            if data and not self.done:
-                yield from self.read_whole(data)
+            yield from self._read_event(event)
+
+    def _read_event(self, event: ServerSentEvent) -> Iterator[ProviderEvent]:
+        data = event.data.strip()
+        self.done = self.done or data == DONE
+        if self.done or not data:
+            return
+        if event.type == "error":
+            raise FailureReported(_report(data))
+        yield from self.read_whole(data)
 
     def read_whole(self, text: str) -> Iterator[ProviderEvent]:
         chunk = parse_chunk(text)
@@ -117,4 +126,16 @@ class OpenAIChatReply:
         yield from self._reader.read(chunk)
 
     def end(self) -> Iterator[ProviderEvent]:
-        return self._reader.end()
+        if (event := self._decoder.end()) is not None:
+            with suppress(ProviderReplyInvalid):  # cut amid an event: what came before it tells whether all is there
+                yield from self._read_event(event)
+        yield from self._reader.end()
+
+
+def _report(data: str) -> JsonValue:
+    """Read the data of an event named `error`: JSON as it stands under `error` elsewhere, or words."""
+    try:
+        report: JsonValue = json.loads(data)
+    except ValueError, RecursionError:
+        return data
+    return report

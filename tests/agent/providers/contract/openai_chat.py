@@ -75,7 +75,7 @@ class OpenAIChatDialect:
         return b"".join(f"data: {event}\n\n".encode() for event in [*events, "[DONE]"])
 
     def finished_after(self, stream: bytes) -> int:
-        return stream.index(b"\n\n", stream.index(b'"finish_reason": "')) + 2
+        return stream.index(b"\n\n", stream.index(b'"finish_reason": "'))
 
     def render_failure(self, message: str) -> bytes:
         error = {"error": {"message": message, "type": "server_error", "code": None}}

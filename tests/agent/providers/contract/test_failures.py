@@ -196,6 +196,46 @@ async def test_a_connection_that_the_server_has_given_up_is_no_failure(
     assert len(server.requests) == 3
 
 
+@pytest.mark.parametrize("ending", [Ending.CLOSE, Ending.RESET])
+async def test_a_service_that_leaves_without_an_answer_is_asked_once(
+    dialect: Dialect, ending: Ending, session: aiohttp.ClientSession
+) -> None:
+    async with raw_http_server(RawReply([], ending)) as server:
+        with pytest.raises(ProviderUnreachable):
+            await collect(provider_of(dialect, server, session))
+
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("ending", [Ending.CLOSE, Ending.RESET])
+async def test_a_request_is_repeated_once_at_most(
+    dialect: Dialect, ending: Ending, session: aiohttp.ClientSession
+) -> None:
+    async with raw_http_server(answered(dialect, HELLO), RawReply([], ending)) as server:
+        provider = provider_of(dialect, server, session)
+        await collect(provider)
+        with pytest.raises(ProviderUnreachable):
+            await collect(provider)
+
+    assert len(server.requests) == 3
+
+
+async def test_a_session_that_is_closed_reaches_nobody(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(answered(dialect, HELLO)) as server:
+        await session.close()
+        with pytest.raises(ProviderUnreachable):
+            await collect(provider_of(dialect, server, session))
+
+
+async def test_long_headers_are_read(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    stream = dialect.render(HELLO)
+    headers = {"Content-Type": dialect.content_type, "Content-Security-Policy": "x" * 20_000}
+    long = RawReply([head(200, headers | {"Content-Length": str(len(stream))}), stream], Ending.KEEP)
+
+    async with raw_http_server(long) as server:
+        assert text_of(await collect(provider_of(dialect, server, session))) == "Hello"
+
+
 async def test_nobody_there(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     async with raw_http_server(answered(dialect, HELLO)) as server:
         pass

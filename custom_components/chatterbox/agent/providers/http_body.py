@@ -1,0 +1,72 @@
+"""The body of a response, as far as it is wanted: piece by piece, whole, or the beginning of an error.
+
+Knows bounds of size and time; must not know who is asked, or what the bytes mean.
+"""
+
+import asyncio
+import math
+from typing import Final
+
+import aiohttp
+
+from ..errors import ProviderReplyInvalid
+from .failures import error_of_exception
+
+_MAX_BODY_BYTES: Final = 8 * 1024 * 1024
+_MAX_ERROR_BYTES: Final = 64 * 1024
+_FOR_ERROR_BODY: Final = 5.0
+"""Seconds to wait for an error body."""
+
+
+def now() -> float:
+    """Return the time of the event loop, in seconds."""
+    return asyncio.get_running_loop().time()
+
+
+async def receive(response: aiohttp.ClientResponse, deadline: float) -> bytes:
+    """Return the next bytes, empty at the end of the response.
+
+    A finite `deadline`, on the clock of the event loop, means that all that matters was
+    received: what fails now is the end. Raises a `ProviderError` before that.
+    """
+    must_succeed = math.isinf(deadline)
+    try:
+        async with asyncio.timeout_at(None if must_succeed else deadline):
+            return await response.content.readany()
+    except (aiohttp.ClientError, OSError) as err:
+        if must_succeed:
+            raise error_of_exception(err) from err
+        return b""
+
+
+async def read_beginning(response: aiohttp.ClientResponse) -> bytes:
+    """Return the first bytes that are not blank, empty where there are none.
+
+    Blanks before an answer keep the connection alive and mean nothing. Raises a `ProviderError`.
+    """
+    while chunk := await receive(response, math.inf):
+        if beginning := chunk.lstrip():
+            return beginning
+    return b""
+
+
+async def read_text(response: aiohttp.ClientResponse, beginning: bytes = b"") -> str:
+    """Return `beginning` and all that follows it as text.
+
+    Raises a `ProviderError`, also for more than 8 MiB.
+    """
+    body = bytearray(beginning)
+    while chunk := await receive(response, math.inf):
+        body += chunk
+        if len(body) > _MAX_BODY_BYTES:
+            raise ProviderReplyInvalid(f"the service sent an answer of more than {_MAX_BODY_BYTES} bytes")
+    return body.decode(errors="replace")
+
+
+async def read_error(response: aiohttp.ClientResponse) -> bytes:
+    """Return the beginning of an error body, or what there is of it: the status says enough."""
+    body = bytearray()
+    deadline = now() + _FOR_ERROR_BODY
+    while len(body) < _MAX_ERROR_BYTES and (chunk := await receive(response, deadline)):
+        body += chunk
+    return bytes(body[:_MAX_ERROR_BYTES])
