@@ -79,9 +79,13 @@ class StubApi(llm.API):
     tools: Sequence[llm.Tool]
     prompt: str = ""
     failure: Exception | None = None
+    until: Callable[[], Awaitable[object]] | None = None
+    """Awaited before the tools are named."""
 
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
+        if self.until:
+            await self.until()
         if self.failure:
             raise self.failure
         return llm.APIInstance(self, self.prompt, llm_context, list(self.tools), llm.selector_serializer)

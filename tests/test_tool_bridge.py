@@ -14,10 +14,10 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util.json import JsonObjectType
 
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
-from custom_components.chatterbox.tool_bridge import result_content
+from custom_components.chatterbox.tool_bridge import async_offer_tools, result_content
 
 from .demo_house.move_in import move_in
-from .llm_apis import KITCHEN, StubTool, error_of, offer_of, register, run, satellite
+from .llm_apis import KITCHEN, StubTool, asked, error_of, offer_of, register, run, satellite
 
 
 @pytest.fixture
@@ -25,6 +25,32 @@ async def house(hass: HomeAssistant) -> HomeAssistant:
     await move_in(hass, KITCHEN)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     return hass
+
+
+@pytest.mark.parametrize("order", [["first", "second"], ["second", "first"]])
+async def test_all_apis_are_asked_at_once(house: HomeAssistant, order: list[str]) -> None:
+    both_are_asked = asyncio.Barrier(2)
+    for api_id in ("first", "second"):
+        register(house, api_id, StubTool(name=f"tool_of_{api_id}")).until = both_are_asked.wait
+
+    offer = await offer_of(house, *order)
+
+    assert offer.failed_apis == ()
+    assert [definition.name for definition in offer.definitions] == ["tool_of_first", "tool_of_second"]
+
+
+async def test_apis_that_never_answer_are_left_out_after_one_wait(
+    house: HomeAssistant, caplog: pytest.LogCaptureFixture
+) -> None:
+    for api_id in ("silent", "mute"):
+        register(house, api_id, StubTool(name=f"tool_of_{api_id}")).until = asyncio.Event().wait
+    register(house, "good", StubTool(name="search"))
+
+    offer = await async_offer_tools(house, ["silent", "good", "mute", "gone"], asked(), patience=0.05)
+
+    assert [definition.name for definition in offer.definitions] == ["search"]
+    assert (offer.failed_apis, offer.missing_apis) == (("silent", "mute"), ("gone",))
+    assert "LLM API silent: it could not name its tools: TimeoutError" in caplog.text
 
 
 async def test_a_call_acts_and_keeps_the_native_result(house: HomeAssistant) -> None:

@@ -23,12 +23,14 @@ from .tool_errors import explain_failure
 from .tool_targets import call_targets
 
 API_TIMEOUT: Final = 10.0
-"""Seconds an API may take to name its tools."""
+"""Seconds the APIs may take to name their tools."""
 
 MAX_RESULT_LENGTH: Final = 100_000
 """Characters of a result that a model gets to read; more than most models' whole window of words."""
 
 UNREADABLE: Final = "The tool did run, but its answer cannot be read. Do not run it again."
+
+_NOT_THERE: Final = "it is chosen for an agent, but Home Assistant does not have it"
 
 _COMPLAINTS: HassKey[set[str]] = HassKey(f"{DOMAIN}_tool_complaints")
 """What was logged and still holds, so that it is logged once."""
@@ -49,28 +51,27 @@ class ToolOffer:
     """Ids of chosen APIs that are there, but could not name their tools this time."""
 
 
-async def async_offer_tools(hass: HomeAssistant, api_ids: Iterable[str], llm_context: llm.LLMContext) -> ToolOffer:
-    """Gather the tools of the chosen LLM APIs for one turn.
+async def async_offer_tools(
+    hass: HomeAssistant, api_ids: Iterable[str], llm_context: llm.LLMContext, patience: float = API_TIMEOUT
+) -> ToolOffer:
+    """Gather the tools of the chosen LLM APIs for one turn: all are asked at once, and have `patience` seconds.
 
     Never raises for an API or a tool: what cannot be had is left out, logged once, and an API named in the offer.
     `llm_context` goes to every tool; its `device_id` is what makes commands mean the room they are spoken in.
     """
-    registered = {api.id: api for api in llm.async_get_apis(hass)}
-    instances: list[llm.APIInstance] = []
-    missing: list[str] = []
-    failed: list[str] = []
-    findings: dict[str, str | None] = {}
-    for api_id in dict.fromkeys(api_ids):
-        finding: str | None = "it is chosen for an agent, but Home Assistant does not have it"
-        if (api := registered.get(api_id)) is None:
-            missing.append(api_id)
-        else:
-            instance, finding = await _async_get_instance(api, llm_context)
-            if instance is None:
-                failed.append(api_id)
-            else:
-                instances.append(instance)
-        findings[f"LLM API {api_id}"] = finding
+    chosen = tuple(dict.fromkeys(api_ids))
+    registered = {api.id: api for api in llm.async_get_apis(hass) if api.id in chosen}
+    async with asyncio.TaskGroup() as asking:
+        tasks = {
+            api_id: asking.create_task(_async_get_instance(api, llm_context, patience))
+            for api_id, api in registered.items()
+        }
+    answers = {api_id: tasks[api_id].result() for api_id in chosen if api_id in tasks}
+    instances = [instance for instance, _ in answers.values() if instance is not None]
+    missing = [api_id for api_id in chosen if api_id not in answers]
+    failed = [api_id for api_id, (instance, _) in answers.items() if instance is None]
+    findings = {f"LLM API {api_id}": finding for api_id, (_, finding) in answers.items()}
+    findings |= {f"LLM API {api_id}": _NOT_THERE for api_id in missing}
     merged = merge_apis(hass, instances)
     _log_changes(hass, {**findings, **merged.findings})
     return ToolOffer(
@@ -82,10 +83,12 @@ async def async_offer_tools(hass: HomeAssistant, api_ids: Iterable[str], llm_con
     )
 
 
-async def _async_get_instance(api: llm.API, llm_context: llm.LLMContext) -> tuple[llm.APIInstance | None, str | None]:
+async def _async_get_instance(
+    api: llm.API, llm_context: llm.LLMContext, patience: float
+) -> tuple[llm.APIInstance | None, str | None]:
     """Ask an API for its tools; None and the reason when it has none to give."""
     try:
-        async with asyncio.timeout(API_TIMEOUT):
+        async with asyncio.timeout(patience):
             return await api.async_get_api_instance(llm_context), None
     except Exception as error:  # noqa: BLE001 an API may be anybody's code, and the others are still good
         reason = str(error) if isinstance(error, HomeAssistantError) else type(error).__name__
