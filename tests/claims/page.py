@@ -57,8 +57,8 @@ mistake do not prove that there are none.
 In the recorded runs themselves every model that claimed something had done it: held against their results, none of
 their answers raises an alarm (`tests/claims/test_recorded_runs.py`).
 
-The check is a function, `needs_receipt` in `agent/receipts.py`, which no agent asks yet. A language is fit to be checked
-by default, for voice, when the precision in its held-out texts is at least {least:.2f}.
+The check is a function, `needs_receipt` in `agent/receipts.py`, which no agent asks yet. A language is fit to be
+checked by default, for voice, when the precision in its held-out texts is at least {least:.2f}.
 That is so for {languages}.
 A text in any other language claims nothing, as far as Chatterbox can tell.
 
