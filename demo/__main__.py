@@ -19,6 +19,7 @@ from demo.conversation import Conversation
 from demo.errors import DemoError
 from demo.home import set_up_assistant, set_up_house, states
 from demo.home_assistant import RunningHomeAssistant, check_port, free_port, running_home_assistant
+from demo.log_file import empty_log
 from demo.owner import Owner, create_owner
 from demo.printing import state_as_json, state_as_text, turn_as_json, turn_as_text
 from demo.web_api import HomeAssistantClient
@@ -31,13 +32,15 @@ _ASSIST_PAGE = "/home/overview?conversation=1"
 
 async def run(options: DemoOptions) -> None:
     """Do what the options ask for. Raises `DemoError` when it cannot be done."""
-    with tempfile.TemporaryDirectory(prefix="chatterbox-demo-", ignore_cleanup_errors=True) as temporary:
+    with (
+        empty_log(options.log) as log,
+        tempfile.TemporaryDirectory(prefix="chatterbox-demo-", ignore_cleanup_errors=True) as temporary,
+    ):
         folder = Path(temporary)
         port = _port(options)
         write_configuration(folder, Configuration(port=port))
-        _start_log(options.log)
-        _tell(f"demo: starting Home Assistant; its log goes to {options.log}")
-        async with running_home_assistant(folder, port, options.log) as home_assistant:
+        _tell(f"demo: starting Home Assistant; its log goes to {log}")
+        async with running_home_assistant(folder, port, log) as home_assistant:
             async with _home(home_assistant, options) as (client, pipeline_id):
                 if options.sentences:
                     await _talk(client, pipeline_id, options)
@@ -45,7 +48,7 @@ async def run(options: DemoOptions) -> None:
             restart = await _wait_for_people(home_assistant)
         while restart:
             _tell("demo: Home Assistant starts again, as somebody asked it to")
-            async with running_home_assistant(folder, port, options.log) as home_assistant:
+            async with running_home_assistant(folder, port, log) as home_assistant:
                 restart = await _wait_for_people(home_assistant)
 
 
@@ -91,15 +94,6 @@ def _port(options: DemoOptions) -> int:
         return free_port()
     check_port(options.port)
     return options.port
-
-
-def _start_log(log: Path) -> None:
-    """Make an empty log file."""
-    try:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_bytes(b"")
-    except OSError as error:
-        raise DemoError(f"The log {log} cannot be written ({error.strerror}). Choose another --log.") from error
 
 
 def _check_entity(entity_id: str, known: list[str]) -> None:

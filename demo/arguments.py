@@ -4,15 +4,17 @@ Knows the options; must not know how any of them is done.
 """
 
 import argparse
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from demo.configuration import REPOSITORY
 from demo.home import ChatCompletionsServer
+from demo.log_file import LOG_FOLDER
 
-DEFAULT_LOG = REPOSITORY / ".demo" / "home-assistant.log"
+API_KEY_VARIABLE = "CHATTERBOX_API_KEY"
+"""The environment variable that may hold the key: other users of a machine can read a command line."""
 
 _DESCRIPTION = """\
 Starts a real Home Assistant with a demo house whose voice assistant is Chatterbox, and prints the address of its page:
@@ -41,7 +43,8 @@ class DemoOptions:
     as_json: bool
     server: ChatCompletionsServer | None
     port: int | None
-    log: Path
+    log: Path | None
+    """Where Home Assistant's log is to go; None for a file of the run's own."""
 
 
 def read_arguments(arguments: Sequence[str]) -> DemoOptions:
@@ -50,14 +53,15 @@ def read_arguments(arguments: Sequence[str]) -> DemoOptions:
     read = parser.parse_args(arguments, namespace=_Arguments())
     if (problem := _problem(read)) is not None:
         parser.error(problem)
-    server = ChatCompletionsServer(read.base_url, read.model, read.api_key) if read.base_url is not None else None
+    key = read.api_key if read.api_key is not None else os.environ.get(API_KEY_VARIABLE) or None
+    server = ChatCompletionsServer(read.base_url, read.model, key) if read.base_url is not None else None
     return DemoOptions(
         sentences=tuple(read.say),
         states=tuple(read.state),
         as_json=read.json,
         server=server,
         port=read.port,
-        log=read.log.absolute(),
+        log=None if read.log is None else read.log.absolute(),
     )
 
 
@@ -69,7 +73,7 @@ class _Arguments(argparse.Namespace):
     model: str | None
     api_key: str | None
     port: int | None
-    log: Path
+    log: Path | None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -88,10 +92,18 @@ def _parser() -> argparse.ArgumentParser:
     model = parser.add_argument_group("with a model, instead of Home Assistant's own offline understanding")
     model.add_argument("--base-url", metavar="URL", help="a Chat Completions server, such as http://127.0.0.1:8080/v1")
     model.add_argument("--model", metavar="NAME", help="its model; may be left out when the server has only one")
-    model.add_argument("--api-key", metavar="KEY", help="its key, when it asks for one")
+    model.add_argument(
+        "--api-key",
+        metavar="KEY",
+        help=f"its key, when it asks for one; other users of this machine can see it here: {API_KEY_VARIABLE} in the "
+        "environment hides it from them",
+    )
     parser.add_argument("--port", type=int, help="the port of the page; default: any free one")
     parser.add_argument(
-        "--log", type=Path, metavar="FILE", default=DEFAULT_LOG, help="Home Assistant's own log; default: %(default)s"
+        "--log",
+        type=Path,
+        metavar="FILE",
+        help=f"Home Assistant's own log; default: a file in {LOG_FOLDER}, which no other run is writing",
     )
     return parser
 
@@ -105,7 +117,8 @@ def _problem(read: _Arguments) -> str | None:
     if read.base_url is None and (read.model is not None or read.api_key is not None):
         return "--model and --api-key need a server: add --base-url URL"
     if read.base_url is not None and not _is_web_address(read.base_url):
-        return f"--base-url {read.base_url!r} is not a web address; it looks like http://127.0.0.1:8080/v1"
+        # What was given is not repeated: it may hold a password.
+        return "what --base-url names is not a web address; it looks like http://127.0.0.1:8080/v1"
     if read.port is not None and not 1 <= read.port <= 65535:  # noqa: PLR2004 - the range of TCP ports
         return "--port must be between 1 and 65535"
     return None

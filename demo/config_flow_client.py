@@ -82,18 +82,22 @@ def offered_values(step: Step, field: str) -> list[str]:
     return []
 
 
-async def entry_of(client: HomeAssistantClient, integration: str, step: Step) -> CreatedEntry:
+async def entry_of(
+    client: HomeAssistantClient, integration: str, step: Step, words: Mapping[str, str] | None = None
+) -> CreatedEntry:
     """Return the entry that the flow ended with.
 
-    Raises `DemoError` with the flow's own words when it shows an error or gave up.
+    Raises `DemoError` when it shows an error or gave up: with its own words, or with those of `words`, by the key
+    of the error, where its own speak of a dialog.
     """
     if step.result is not None:
         return step.result
     problems = [f"error.{key}" for key in (step.errors or {}).values()]
     if step.reason is not None:
         problems.append(f"abort.{step.reason}")
-    words = [await _in_english(client, integration, key, step.description_placeholders or {}) for key in problems]
-    raise DemoError(" ".join(words) or f"Setting up {integration} stopped at its step {step.step_id!r}.")
+    own, placeholders = words or {}, step.description_placeholders or {}
+    said = [own.get(key) or await _in_english(client, integration, key, placeholders) for key in problems]
+    raise DemoError(" ".join(said) or f"Setting up {integration} stopped at its step {step.step_id!r}.")
 
 
 async def _in_english(

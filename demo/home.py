@@ -27,6 +27,19 @@ _VOICE_SETTINGS = (
 )
 """What a pipeline that is typed to does not need."""
 
+_ON_A_COMMAND_LINE = {
+    "error.api_key_malformed": "This is not a complete API key: it contains characters that no key has. "
+    "Give the whole key, with CHATTERBOX_API_KEY or --api-key.",
+    "error.provider_rejected_key": "The server does not accept this API key, or asks for one. "
+    "Give a key of this server, with CHATTERBOX_API_KEY or --api-key.",
+    "error.url_with_secrets": "Leave user name, password and keys out of --base-url. "
+    "The key goes into CHATTERBOX_API_KEY or --api-key.",
+    "error.invalid_url": "What --base-url names is not a complete web address; it looks like http://127.0.0.1:8080/v1.",
+    "error.model_missing": "Choose a --model.",
+    "error.model_not_found": "The server has no such model. Choose another --model, or get it on the server first.",
+}
+"""What the dialogs say about their fields, for somebody who sees none."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChatCompletionsServer:
@@ -122,7 +135,7 @@ async def _add_server(client: HomeAssistantClient, server: ChatCompletionsServer
     step = await answer(client, form, fields)
     if step.step_id == "model" and not step.errors:
         step = await answer(client, step, {"model": server.model or _only_model(server, step)})
-    return await entry_of(client, CHATTERBOX, step)
+    return await entry_of(client, CHATTERBOX, step, _ON_A_COMMAND_LINE)
 
 
 def _only_model(server: ChatCompletionsServer, step: Step) -> str:

@@ -87,7 +87,8 @@ async def running_home_assistant(folder: Path, port: int, log: Path) -> AsyncIte
 
 def _environment() -> dict[str, str]:
     """Return the environment without what would change how Home Assistant imports or logs."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SUPERVISOR"))}
+    foreign = ("PYTHON", "SUPERVISOR", "CHATTERBOX_API_KEY")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     return inherited | {"HA_DISABLE_LOG_FILE": "1", "PYTHONUNBUFFERED": "1"}
 
 

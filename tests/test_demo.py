@@ -11,10 +11,12 @@ import aiohttp
 import pytest
 from pydantic import JsonValue, TypeAdapter
 
-from demo.arguments import read_arguments
+from demo.arguments import API_KEY_VARIABLE, read_arguments
 from demo.conversation import TurnReport
+from demo.errors import DemoError
 from demo.home import State
 from demo.home_assistant import free_port
+from demo.log_file import empty_log
 from tests.demo_process import RUN_SECONDS, FinishedDemo, printed_address, run_demo, started_demo
 from tests.sentences import sentence
 from tests.servers.process import scripted_server
@@ -150,8 +152,11 @@ async def test_what_cannot_be_done_is_said_plainly(tmp_path: Path, arguments: li
         pytest.param(
             Script(api_key="right"),
             ["--api-key", "wrong"],
-            re.escape(sentence("config.error.provider_rejected_key")),
+            "does not accept this API key, or asks for one. Give a key of this server, with CHATTERBOX_API_KEY or",
             id="wrong key",
+        ),
+        pytest.param(
+            Script(), ["--api-key", "two\nlines"], "Give the whole key, with CHATTERBOX_API_KEY or", id="no key at all"
         ),
         pytest.param(
             Script(models=("one", "two")), [], "Choose a --model; the server at .* has: one, two", id="choice of models"
@@ -240,6 +245,7 @@ async def test_a_port_in_use_is_named(tmp_path: Path) -> None:
         pytest.param(["--api-key", "secret"], "add --base-url", id="key to no server"),
         pytest.param(["--base-url", "localhost:8080"], "is not a web address", id="address without scheme"),
         pytest.param(["--base-url", "http://"], "is not a web address", id="address without host"),
+        pytest.param(["--base-url", "ftp://me:secret@host"], "is not a web address", id="address of files"),
         pytest.param(["--port", "70000"], "between 1 and 65535", id="port out of range"),
         pytest.param(["--port", "http"], "invalid int value", id="port that is no number"),
         pytest.param(["--shout"], "unrecognized arguments", id="unknown option"),
@@ -253,3 +259,56 @@ def test_a_wrong_command_line_is_refused(arguments: list[str], said: str, capsys
     messages = capsys.readouterr().err
     assert said in messages
     assert "secret" not in messages
+
+
+@pytest.mark.parametrize(
+    ("in_environment", "arguments", "key"),
+    [
+        (None, [], None),
+        ("", [], None),
+        ("of-the-environment", [], "of-the-environment"),
+        ("of-the-environment", ["--api-key", "of-the-line"], "of-the-line"),
+    ],
+)
+def test_the_key_may_stand_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch, in_environment: str | None, arguments: list[str], key: str | None
+) -> None:
+    monkeypatch.delenv(API_KEY_VARIABLE, raising=False)
+    if in_environment is not None:
+        monkeypatch.setenv(API_KEY_VARIABLE, in_environment)
+
+    server = read_arguments(["--base-url", "http://127.0.0.1:8080/v1", *arguments]).server
+
+    assert server is not None
+    assert server.api_key == key
+
+
+def test_the_help_tells_how_to_keep_the_key_from_others(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        read_arguments(["--help"])
+
+    assert API_KEY_VARIABLE in capsys.readouterr().out
+
+
+def test_each_of_several_runs_has_its_log_and_the_next_one_takes_the_first_again(tmp_path: Path) -> None:
+    with empty_log(None, tmp_path) as first:
+        first.write_text("mine")
+        with empty_log(None, tmp_path) as second:
+            assert second != first
+            assert first.read_text() == "mine"
+
+    with empty_log(None, tmp_path) as third:
+        assert third == first
+        assert not third.read_text()
+
+
+@pytest.mark.parametrize("chosen", [None, "home-assistant.log"])
+def test_a_log_that_cannot_be_written_is_named(tmp_path: Path, chosen: str | None) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+
+    with (
+        pytest.raises(DemoError, match=f"{in_the_way}.* cannot be written .* Choose another --log"),
+        empty_log(None if chosen is None else in_the_way / chosen, in_the_way),
+    ):
+        pass
