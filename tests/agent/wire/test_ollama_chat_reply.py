@@ -135,6 +135,14 @@ def test_ids_are_unique_in_the_conversation() -> None:
     assert [event.call.id for event in events if isinstance(event, ToolCallReady)] == ["new2", "new3", "new4"]
 
 
+def test_ids_are_unique_in_the_message() -> None:
+    same: JsonObject = {"id": "call_1", "function": {"name": "on"}}
+
+    events = read(chunk(tool_calls=[same, same]), chunk(tool_calls=[same]), STOP)[:-1]
+
+    assert [event.call.id for event in events if isinstance(event, ToolCallReady)] == ["call_1", "new1", "new2"]
+
+
 def test_calls_without_end_are_refused() -> None:
     reader = ReplyReader(())
     calls: list[JsonValue] = [{"name": "on"}] * MAX_CALLS
@@ -153,6 +161,7 @@ def test_calls_without_end_are_refused() -> None:
         (None, FinishReason.STOP),
         ("length", FinishReason.LENGTH),
         ("LENGTH", FinishReason.LENGTH),
+        ("tool_calls", FinishReason.STOP),
         ("load", FinishReason.UNKNOWN),
         ("unload", FinishReason.UNKNOWN),
     ],

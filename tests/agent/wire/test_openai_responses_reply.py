@@ -154,6 +154,11 @@ A, B = ToolCall("a", "on", '{"x":1}'), ToolCall("b", "off", '{"y":2}')
             id="refusal",
         ),
         pytest.param(
+            [{"type": "response.refusal.delta", "delta": "I can't."}, completed()],
+            [TextDelta("I can't."), DONE],
+            id="a refusal in pieces",
+        ),
+        pytest.param(
             [completed(message(content=[{"type": "refusal", "refusal": "I can't."}]))],
             [TextDelta("I can't."), DONE],
             id="a refusal at the end",
@@ -171,6 +176,26 @@ A, B = ToolCall("a", "on", '{"x":1}'), ToolCall("b", "off", '{"y":2}')
             ],
             [TextDelta("One."), TextDelta("\n\nT"), TextDelta("wo."), DONE],
             id="two messages",
+        ),
+        pytest.param(
+            [
+                added(message(item_id="a")),
+                words("O", None, "a1"),
+                words("ne.", None, "a1"),
+                done(message("One.", "a2")),
+                added(message(item_id="b")),
+                words("T", None, "b1"),
+                words("wo.", None, "b1"),
+                done(message("Two.", "b2")),
+                completed(),
+            ],
+            [TextDelta("O"), TextDelta("ne."), TextDelta("\n\nT"), TextDelta("wo."), DONE],
+            id="two messages, an id of its own for each event",
+        ),
+        pytest.param(
+            [added(message(), 0), words("One.", 0), added(message(item_id="b"), 1), words("Two.", 1), completed()],
+            [TextDelta("One."), TextDelta("\n\nTwo."), DONE],
+            id="two messages that never end",
         ),
         pytest.param(
             [thought("hm"), thought(""), words("Hi"), completed()],
@@ -284,6 +309,11 @@ A, B = ToolCall("a", "on", '{"x":1}'), ToolCall("b", "off", '{"y":2}')
             [added(call("a", "on"), 0), completed(call("z", "on", '{"x":1}'))],
             ready(A),
             id="the same call under another id at the end",
+        ),
+        pytest.param(
+            [added(call("a"), 0), added(call("b"), 1), completed(call("y", text='{"x":1}'), call("z", text='{"x":2}'))],
+            ready(A, ToolCall("b", "on", '{"x":2}')),
+            id="two calls under other ids at the end",
         ),
         pytest.param(
             [done(call("a", text='{"x":1}')), completed(call("z", "on", '{"x":1}'), call("b", "off", '{"y":2}'))],
