@@ -329,7 +329,7 @@ def test_a_whole_message_at_the_end_of_a_stream_is_no_second_answer(empty: JsonO
 def test_a_whole_message_at_the_end_of_a_stream_calls_nothing_again() -> None:
     now: JsonObject = {"index": 0, "id": "a", "type": "function", "function": {"name": "now", "arguments": "{}"}}
 
-    assert read(chunk({"tool_calls": [now]}), message(content=None, tool_calls=[now])) == [
+    assert read(chunk({"tool_calls": [now]}), message(content=None, tool_calls=[{**now, "id": "b"}])) == [
         ToolCallReady(ToolCall("a", "now", "{}")),
         CompletionResult(FinishReason.TOOL_CALLS),
     ]
