@@ -1,6 +1,7 @@
 """What is special about the provider for Ollama; what it shares with the others stands in their contract."""
 
 import json
+from dataclasses import replace
 
 import aiohttp
 import pytest
@@ -18,6 +19,7 @@ from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
 from custom_components.chatterbox.agent.providers.ollama_chat import KEEP_FOREVER, OllamaChatProvider, OllamaSettings
 from custom_components.chatterbox.agent.providers.options import ModelOptions, ReasoningEffort
+from custom_components.chatterbox.agent.providers.profiles import OLLAMA, ServerProfile
 from tests.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply
 
 REQUEST = CompletionRequest("", (UserMessage("Hi", (Attachment("image/png", b"\x89PNG"),)),))
@@ -37,7 +39,9 @@ def provider_of(
     session: aiohttp.ClientSession,
     options: ModelOptions | None = None,
     settings: OllamaSettings | None = None,
+    *,
     limits: TimeLimits | None = None,
+    profile: ServerProfile = OLLAMA,
 ) -> OllamaChatProvider:
     return OllamaChatProvider(
         session,
@@ -46,6 +50,7 @@ def provider_of(
         limits=limits or TimeLimits(),
         options=options or ModelOptions(),
         settings=settings or OllamaSettings(),
+        profile=profile,
     )
 
 
@@ -54,10 +59,13 @@ async def collect(provider: OllamaChatProvider) -> list[ProviderEvent]:
 
 
 async def sent(
-    session: aiohttp.ClientSession, options: ModelOptions | None = None, settings: OllamaSettings | None = None
+    session: aiohttp.ClientSession,
+    options: ModelOptions | None = None,
+    settings: OllamaSettings | None = None,
+    profile: ServerProfile = OLLAMA,
 ) -> JsonObject:
     async with raw_http_server(ANSWER) as server:
-        assert await collect(provider_of(server, session, options, settings)) == EVENTS
+        assert await collect(provider_of(server, session, options, settings, profile=profile)) == EVENTS
     payload: JsonObject = json.loads(server.requests[0].body)
     return payload
 
@@ -82,7 +90,12 @@ async def test_settings(session: aiohttp.ClientSession, settings: OllamaSettings
 
 @pytest.mark.parametrize(
     ("effort", "think"),
-    [(ReasoningEffort.NONE, False), (ReasoningEffort.LOW, "low"), (ReasoningEffort.MAX, "max")],
+    [
+        (ReasoningEffort.NONE, False),
+        (ReasoningEffort.LOW, "low"),
+        (ReasoningEffort.MINIMAL, "low"),
+        (ReasoningEffort.MAX, "high"),
+    ],
 )
 async def test_thinking(session: aiohttp.ClientSession, effort: ReasoningEffort, think: bool | str) -> None:  # noqa: FBT001  # what the server is sent
     assert (await sent(session, ModelOptions(reasoning_effort=effort)))["think"] == think
@@ -98,7 +111,7 @@ async def test_a_persons_own_options_take_the_place_of_ours(session: aiohttp.Cli
 
 async def test_pictures_are_shown_to_models_with_eyes_alone(session: aiohttp.ClientSession) -> None:
     shown = await sent(session)
-    unseen = await sent(session, settings=OllamaSettings(attachments=frozenset()))
+    unseen = await sent(session, profile=replace(OLLAMA, accepts_images=False))
 
     assert json.dumps(shown).count("images") == 1
     assert "images" not in json.dumps(unseen)

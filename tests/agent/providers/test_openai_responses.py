@@ -25,7 +25,6 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
 from custom_components.chatterbox.agent.providers.openai_responses import (
     OpenAIResponsesProvider,
     ReasoningSummary,
@@ -34,6 +33,7 @@ from custom_components.chatterbox.agent.providers.openai_responses import (
     Verbosity,
 )
 from custom_components.chatterbox.agent.providers.options import ModelOptions, ReasoningEffort
+from custom_components.chatterbox.agent.providers.profiles import OPENAI, ServerProfile
 from tests.servers.raw_http import RawHTTPServer, RawReply, event_stream, raw_http_server, reply
 
 THOUGHT: JsonObject = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "AAA"}
@@ -55,10 +55,11 @@ def provider_of(
     session: aiohttp.ClientSession,
     settings: ResponsesSettings | None = None,
     options: ModelOptions | None = None,
+    profile: ServerProfile = OPENAI,
 ) -> OpenAIResponsesProvider:
     base_url = f"http://127.0.0.1:{server.port}"
     settings, options = settings or ResponsesSettings(), options or ModelOptions()
-    return OpenAIResponsesProvider(session, base_url, "gpt", limits=TimeLimits(), options=options, settings=settings)
+    return OpenAIResponsesProvider(session, base_url, "gpt", options=options, settings=settings, profile=profile)
 
 
 async def collect(provider: OpenAIResponsesProvider, request: CompletionRequest = REQUEST) -> list[ProviderEvent]:
@@ -97,12 +98,23 @@ async def test_settings(session: aiohttp.ClientSession) -> None:
     assert payload["reasoning"] == {"effort": "high", "summary": "auto"}
 
 
+@pytest.mark.parametrize(
+    ("effort", "expected"),
+    [(ReasoningEffort.NONE, "none"), (ReasoningEffort.XHIGH, "xhigh"), (ReasoningEffort.MAX, "xhigh")],
+)
+async def test_effort(session: aiohttp.ClientSession, effort: ReasoningEffort, expected: str) -> None:
+    async with raw_http_server(ANSWER) as server:
+        await collect(provider_of(server, session, options=ModelOptions(reasoning_effort=effort)))
+
+    assert payloads(server)[0]["reasoning"] == {"effort": expected}
+
+
 async def test_what_the_model_cannot_be_shown_is_not_sent(session: aiohttp.ClientSession) -> None:
     request = replace(REQUEST, transcript=(UserMessage("Hi", (Attachment("image/png", b"\x89PNG"),)),))
 
     async with raw_http_server(ANSWER) as server:
         await collect(provider_of(server, session), request)
-        await collect(provider_of(server, session, ResponsesSettings(attachments=frozenset())), request)
+        await collect(provider_of(server, session, profile=replace(OPENAI, accepts_images=False)), request)
 
     assert ["input_image" in json.dumps(payload) for payload in payloads(server)] == [True, False]
 

@@ -17,17 +17,18 @@ import aiohttp
 from ..events import ProviderEvent
 from ..messages import JsonObject, JsonValue, Transcript, UserMessage
 from ..protocols import CompletionRequest
-from ..wire.attachments import IMAGE_TYPES
 from ..wire.ndjson import NDJSONDecoder
 from ..wire.ollama_chat import ReplyReader as LineReader, request_to_payload
 from ..wire.ollama_chat_schema import ModelDescription, parse_chunk, parse_model_description, parse_model_list
 from .address import ollama_root
 from .http_stream import DEFAULT_LIMITS, Access, FailureReported, ModelService, ReplyReader, TimeLimits
 from .options import DEFAULT_OPTIONS, ModelOptions, ReasoningEffort, lay_over
+from .profiles import OLLAMA, ServerProfile, nearest_effort
 from .refused_parameters import RefusedParameters
 
 _REQUIRED: Final = frozenset({"model", "messages", "tools", "stream"})
 """Fields without which a request would mean something else."""
+_EFFORTS: Final = (ReasoningEffort.LOW, ReasoningEffort.MEDIUM, ReasoningEffort.HIGH)
 _ALSO_CALLED: Final = {"think": ("thinking",)}
 
 KEEP_FOREVER: Final = -1
@@ -42,8 +43,6 @@ class OllamaSettings:
     """How long the model stays in memory after an answer: seconds, 0 for not at all, `KEEP_FOREVER`, or `"30m"`."""
     num_ctx: int | None = None
     """Tokens of context that the model is loaded with. Another value means that it is loaded anew."""
-    attachments: frozenset[str] = IMAGE_TYPES
-    """MIME types of what the model can be shown: pictures of some kinds, or nothing."""
 
 
 DEFAULT_SETTINGS: Final = OllamaSettings()
@@ -62,14 +61,17 @@ class OllamaChatProvider:
         *,
         options: ModelOptions = DEFAULT_OPTIONS,
         settings: OllamaSettings = DEFAULT_SETTINGS,
+        profile: ServerProfile = OLLAMA,
     ) -> None:
         """Open nothing yet; a wrong address or key shows as a `ProviderError` of the first call.
 
-        `session` is the caller's and stays open. `base_url` is read by `ollama_root`.
+        `session` is the caller's and stays open. `base_url` is read by `ollama_root`; the
+        `profile` tells what models can be shown.
         """
         self._model = model
         self._options = options
         self._settings = settings
+        self._shown = profile.attachments
         access = Access(base_url, api_key or "", root_of=ollama_root)
         self._service = ModelService(session, access, RefusedParameters(model, _REQUIRED, _ALSO_CALLED), limits)
 
@@ -80,7 +82,7 @@ class OllamaChatProvider:
 
     def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
-        payload = request_to_payload(request, self._model, attachments=self._settings.attachments)
+        payload = request_to_payload(request, self._model, attachments=self._shown)
         payload = lay_over(payload | self._wishes(), self._options.extra)
         return self._service.stream("api/chat", payload, OllamaChatReply(request.transcript), streams_objects=True)
 
@@ -122,8 +124,14 @@ class OllamaChatProvider:
 
 
 def _think(effort: ReasoningEffort | None) -> JsonValue:
-    """Say it as Ollama does: off is a word of its own, and the rest are names that a model knows or refuses."""
-    return False if effort is ReasoningEffort.NONE else effort
+    """Say it as Ollama does: off is a word of its own, and there are three steps."""
+    match effort:
+        case None:
+            return None
+        case ReasoningEffort.NONE:
+            return False
+        case _:
+            return nearest_effort(effort, _EFFORTS)
 
 
 class OllamaChatReply(ReplyReader):

@@ -20,18 +20,21 @@ from ..messages import JsonObject, Transcript, UserMessage
 from ..protocols import CompletionRequest
 from ..wire.openai_chat import DONE
 from ..wire.openai_chat_schema import parse_model_list
-from ..wire.openai_responses import ATTACHMENTS, request_to_payload, without_carried_items
+from ..wire.openai_responses import request_to_payload, without_carried_items
 from ..wire.openai_responses_reply import ReplyReader as EventReader
 from ..wire.openai_responses_schema import parse_event, parse_response
 from ..wire.sse import SSEDecoder
 from .http_stream import DEFAULT_LIMITS, Access, FailureReported, ModelService, ReplyReader, TimeLimits
-from .options import DEFAULT_OPTIONS, ModelOptions, lay_over
+from .options import DEFAULT_OPTIONS, ModelOptions, ReasoningEffort, lay_over
+from .profiles import OPENAI, ServerProfile, nearest_effort
 from .refused_parameters import RefusedParameters
 
 _LOGGER = logging.getLogger(__name__)
 
 _REQUIRED: Final = frozenset({"model", "input", "instructions", "tools", "stream", "store"})
 """Fields without which a request would mean something else, or what is said would be kept at the service."""
+
+_EFFORTS: Final = tuple(effort for effort in ReasoningEffort if effort is not ReasoningEffort.MAX)
 
 _REFUSES_CARRIED: Final = re.compile(
     r"encrypted content|of type 'reasoning'|'rs_\w+' not found|item\['content'\]", re.IGNORECASE
@@ -77,8 +80,6 @@ class ResponsesSettings:
     verbosity: Verbosity | None = None
     service_tier: ServiceTier | None = None
     reasoning_summary: ReasoningSummary | None = None
-    attachments: frozenset[str] = ATTACHMENTS
-    """MIME types of what the model can be shown."""
 
 
 DEFAULT_SETTINGS: Final = ResponsesSettings()
@@ -97,14 +98,17 @@ class OpenAIResponsesProvider:
         *,
         options: ModelOptions = DEFAULT_OPTIONS,
         settings: ResponsesSettings = DEFAULT_SETTINGS,
+        profile: ServerProfile = OPENAI,
     ) -> None:
         """Open nothing yet; a wrong address or key shows as a `ProviderError` of the first call.
 
-        `session` is the caller's and stays open. `base_url` is read by `api_root`.
+        `session` is the caller's and stays open. `base_url` is read by `api_root`; the
+        `profile` tells what models can be shown.
         """
         self._model = model
         self._options = options
         self._settings = settings
+        self._shown = profile.attachments
         self._service = ModelService(
             session, Access(base_url, api_key or ""), RefusedParameters(model, _REQUIRED), limits
         )
@@ -116,7 +120,7 @@ class OpenAIResponsesProvider:
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
-        payload = request_to_payload(request, self._model, attachments=self._settings.attachments)
+        payload = request_to_payload(request, self._model, attachments=self._shown)
         payload = lay_over(payload | self._wishes(), self._options.extra)
         while True:
             begun = False
@@ -155,7 +159,8 @@ class OpenAIResponsesProvider:
 
     def _wishes(self) -> JsonObject:
         options, settings = self._options, self._settings
-        reasoning: JsonObject = {"effort": options.reasoning_effort, "summary": settings.reasoning_summary}
+        effort = nearest_effort(options.reasoning_effort, _EFFORTS) if options.reasoning_effort else None
+        reasoning: JsonObject = {"effort": effort, "summary": settings.reasoning_summary}
         wishes: JsonObject = {
             "temperature": options.temperature,
             "top_p": options.top_p,
