@@ -14,7 +14,14 @@ from custom_components.chatterbox.agent.errors import (
     ProviderUnreachable,
 )
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
-from custom_components.chatterbox.agent.messages import Attachment, FinishReason, JsonObject, Usage, UserMessage
+from custom_components.chatterbox.agent.messages import (
+    Attachment,
+    FinishReason,
+    JsonObject,
+    JsonValue,
+    Usage,
+    UserMessage,
+)
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
 from custom_components.chatterbox.agent.providers.ollama_chat import KEEP_FOREVER, OllamaChatProvider, OllamaSettings
@@ -101,12 +108,23 @@ async def test_thinking(session: aiohttp.ClientSession, effort: ReasoningEffort,
     assert (await sent(session, ModelOptions(reasoning_effort=effort)))["think"] == think
 
 
-async def test_a_persons_own_options_take_the_place_of_ours(session: aiohttp.ClientSession) -> None:
-    options = ModelOptions(temperature=0.5, extra={"options": {"top_k": 20}, "format": "json"})
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({"top_k": 20}, {"num_ctx": 8192, "temperature": 0.5, "top_k": 20}),
+        ({"num_ctx": 4096, "temperature": None}, {"num_ctx": 4096}),
+        (None, None),
+        ("odd", "odd"),
+    ],
+)
+async def test_a_persons_own_options_are_laid_over_ours(
+    session: aiohttp.ClientSession, own: JsonValue, expected: JsonValue
+) -> None:
+    options = ModelOptions(temperature=0.5, extra={"options": own, "format": "json"})
 
     payload = await sent(session, options, OllamaSettings(num_ctx=8192))
 
-    assert (payload["options"], payload["format"]) == ({"top_k": 20}, "json")
+    assert (payload.get("options"), payload["format"]) == (expected, "json")
 
 
 async def test_pictures_are_shown_to_models_with_eyes_alone(session: aiohttp.ClientSession) -> None:

@@ -83,7 +83,7 @@ class OllamaChatProvider:
     def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
         payload = request_to_payload(request, self._model, attachments=self._shown)
-        payload = lay_over(payload | self._wishes(), self._options.extra)
+        payload = lay_over(payload | self._wishes(), self._extra())
         return self._service.stream("api/chat", payload, OllamaChatReply(request.transcript), streams_objects=True)
 
     async def list_models(self) -> list[str]:
@@ -109,18 +109,29 @@ class OllamaChatProvider:
         await self._service.await_first(self.stream(request))
 
     def _wishes(self) -> JsonObject:
-        options = {
+        wishes: JsonObject = {
+            "keep_alive": self._settings.keep_alive,
+            "think": _think(self._options.reasoning_effort),
+            "options": self._model_options() or None,
+        }
+        return {name: value for name, value in wishes.items() if value is not None}
+
+    def _model_options(self) -> JsonObject:
+        options: JsonObject = {
             "num_ctx": self._settings.num_ctx,
             "temperature": self._options.temperature,
             "top_p": self._options.top_p,
             "num_predict": self._options.max_tokens,
         }
-        wishes: JsonObject = {
-            "keep_alive": self._settings.keep_alive,
-            "think": _think(self._options.reasoning_effort),
-            "options": {name: value for name, value in options.items() if value is not None} or None,
-        }
-        return {name: value for name, value in wishes.items() if value is not None}
+        return {name: value for name, value in options.items() if value is not None}
+
+    def _extra(self) -> JsonObject:
+        """Return the person's own parameters; their `options` are laid over ours one by one, lest `num_ctx` be lost."""
+        match self._options.extra:
+            case {"options": dict(options), **others}:
+                return {**others, "options": lay_over(self._model_options(), options)}
+            case extra:
+                return extra
 
 
 def _think(effort: ReasoningEffort | None) -> JsonValue:
