@@ -1,0 +1,83 @@
+"""Tells whether an answer ends with a question that waits for the person.
+
+Knows question marks, lists of choices, and the courtesies that people put after a question.
+Must not know what was asked.
+"""
+
+import re
+from typing import Final
+
+from .phrases import primary
+from .speech_filter import speakable
+
+_QUESTION_MARKS: Final = "?\uff1f؟\u037e՞፧⁇⁈⁉‽"
+_SEMICOLON_LANGUAGES: Final = frozenset({"el"})
+"""Where a question ends with a semicolon."""
+_OTHER_MARKS: Final = ".!…。\uff01।॥"
+_CLOSERS: Final = " \t\n\"'”\u2019»)]}」』\uff09】"
+_NEXT_SENTENCE: Final = re.compile(
+    rf"(?:[{_QUESTION_MARKS}{_OTHER_MARKS};][{re.escape(_CLOSERS)}]*\s|[。\uff01\uff1f])(?=\S)"
+)
+_COURTESIES_AT_MOST: Final = 3
+_WORDS_AT_MOST: Final = 40
+_CHOICE: Final = re.compile("\\s*(?:[-*+•\u2013]|\\d{1,2}[.)])\\s")
+
+_COURTESIES: Final = {
+    "de": r"(bitte )?(sag|sagen sie|gib|geben sie|lass|lassen sie|melde?|melden sie|schreib)\b|(vielen )?dank|danke"
+    r"|gern|ich (helfe|warte|freue)|kein(e)? (problem|eile)|nimm dir|ansonsten|sonst\b|bitte[.!]",
+    "en": r"(please )?(just )?(let me know|tell me|say|ask|feel free|reply|answer)\b|(many )?thank|cheers|please[.!]"
+    r"|i('m| am|'ll| will| can)( be)?( always)? (here|happy|glad|ready|wait|help)|(happy|glad) to|take your time"
+    r"|no (rush|hurry|problem|worries)|whenever you|otherwise\b|sorry",
+    "es": r"(por favor,? )?(solo )?(d[ií]me|d[ií]game|av[ií]s[ae]me|h[aá]z?me?lo|h[aá]zme|d[ií]melo|di\b)"
+    r"|(muchas )?gracias|estoy (aqu[ií]|a tu|a su|list)|no dude|sin prisa|si no\b|con (mucho )?gusto|por favor[.!]",
+    "fr": r"(merci de |veuillez )?(simplement )?(dites|dis|faites|fais|indiquez)\b|merci|je (suis|reste) (là|ici|à)"
+    r"|n'hésite|prenez votre temps|prends ton temps|pas de (souci|problème)|sinon\b|il suffit|avec plaisir",
+    "it": r"(per favore,? )?(fammi|mi faccia|dimmi|mi dica|basta|fai|faccia)\b|(molte )?grazie|sono qui|non esita"
+    r"|altrimenti|con calma|nessun(a)? (fretta|problema)|volentieri|per favore[.!]",
+    "nl": r"(alstublieft |graag )?(laat (het )?(me|mij)|zeg (het )?(me|mij|maar|gerust)|vraag|geef)\b|graag[.!]"
+    r"|(hartelijk )?(dank|bedankt)|ik (help|wacht|hoor)|geen (haast|probleem)|anders\b|neem (gerust|de tijd)",
+    "pl": r"(proszę,? )?(po prostu )?(daj|dajcie|powiedz|proszę|napisz)\b|dzięk|chętnie|jestem (tu|gotow)|wystarczy"
+    r"|bez pośpiechu|nie ma (sprawy|pośpiechu)|w przeciwnym|śmiało",
+    "pt": r"(por favor,? )?(basta|é só|diz|diga|diz-me|me diga|avis|me avise|fala|fale)\b|(muito )?obrigad"
+    r"|estou (aqui|à|pront)|sem (pressa|problema)|caso contrário|senão|fi(que|ca) à vontade|não hesite|por favor[.!]",
+    "sv": r"(snälla )?(säg|hör av|låt mig|meddela|berätta|fråga)\b|tack|ingen brådska|inga problem|annars\b|gärna"
+    r"|jag (hjälper|väntar|finns)|ta din tid",
+    "zh": r"请?(告诉|告知|跟我说|和我说|说一声|随时|吩咐|直接)|(非常)?(谢谢|感谢)|没关系|不用?着急"
+    r"|我(很乐意|会等|在这)|否则|不客气|尽管",
+}
+_COURTESY: Final = {language: re.compile(pattern) for language, pattern in _COURTESIES.items()}
+
+
+def asks_back(text: str, language: str) -> bool:
+    """Tell whether the end of an answer is a question that waits for the person.
+
+    It is when a question comes last, or has only its choices, or a courtesy such as "Just let
+    me know." after it. `language` is a BCP 47 tag; without words for it, courtesies are not known.
+    """
+    return _ends_with_question(text, language) or _ends_with_choices(text, language)
+
+
+def _ends_with_question(text: str, language: str) -> bool:
+    spoken = speakable(text, language).rstrip(_CLOSERS)
+    courtesy = _COURTESY.get(primary(language))
+    marks = _QUESTION_MARKS + (";" if primary(language) in _SEMICOLON_LANGUAGES else "")
+    for _ in range(_COURTESIES_AT_MOST + 1):
+        end = spoken[len(spoken.rstrip(_OTHER_MARKS + marks)) :]
+        if any(mark in end for mark in marks):
+            return True
+        begin = max((found.end() for found in _NEXT_SENTENCE.finditer(spoken)), default=0)
+        last = spoken[begin:].casefold().replace("\u2019", "'")
+        if not begin or courtesy is None or not courtesy.match(last) or len(last.split()) > _WORDS_AT_MOST:
+            return False
+        spoken = spoken[:begin].rstrip(_CLOSERS)
+    return False
+
+
+def _ends_with_choices(text: str, language: str) -> bool:
+    """Tell whether a list stands after a question."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    choices = 0
+    while lines and _CHOICE.match(lines[-1]):
+        lines.pop()
+        choices += 1
+    return bool(choices) and _ends_with_question("\n".join(lines), language)

@@ -1,0 +1,44 @@
+"""The few words that a voice says in place of what cannot be said, by language.
+
+Knows languages; nothing of what was said.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """What is said instead, in one language."""
+
+    link: str
+    """In place of an address; empty to leave it out."""
+    unreadable: str
+    """When all that was written is code, tables or addresses."""
+    okay: str
+    """When all that was written is an emoji."""
+
+
+_PHRASES: Final = {
+    "de": Phrases("ein Link", "Ich habe eine Antwort, aber sie lässt sich nicht vorlesen.", "Okay."),
+    "en": Phrases("a link", "I have an answer, but it cannot be read aloud.", "Okay."),
+    "es": Phrases("un enlace", "Tengo una respuesta, pero no se puede leer en voz alta.", "De acuerdo."),
+    "fr": Phrases("un lien", "J'ai une réponse, mais elle ne peut pas être lue à voix haute.", "D'accord."),
+    "it": Phrases("un link", "Ho una risposta, ma non si può leggere ad alta voce.", "Va bene."),
+    "nl": Phrases("een link", "Ik heb een antwoord, maar dat kan niet worden voorgelezen.", "Oké."),
+    "pl": Phrases("link", "Mam odpowiedź, ale nie da się jej przeczytać na głos.", "Dobrze."),
+    "pt": Phrases("um link", "Tenho uma resposta, mas não pode ser lida em voz alta.", "Está bem."),
+    "sv": Phrases("en länk", "Jag har ett svar, men det går inte att läsa upp.", "Okej."),
+    "zh": Phrases("一个链接", "我有一个答案，但无法朗读。", "好的。"),  # noqa: RUF001  # Chinese punctuation
+}
+_OTHERWISE: Final = Phrases("", _PHRASES["en"].unreadable, _PHRASES["en"].okay)
+
+
+def phrases(language: str) -> Phrases:
+    """Return the words of a language, given as a BCP 47 tag; sentences of others are in English."""
+    return _PHRASES.get(primary(language), _OTHERWISE)
+
+
+def primary(language: str) -> str:
+    """Return the language of a BCP 47 tag, without script and region."""
+    return language.replace("_", "-").partition("-")[0].casefold()

@@ -1,0 +1,87 @@
+"""Takes what is written but not spoken out of single words.
+
+Knows Markdown, HTML, addresses and emoji as far as they fit into one word; what spans several
+words is `speech_filter.py`'s. Every function leaves alone what it gave back itself.
+"""
+
+import html
+import re
+from typing import Final
+
+_ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
+_ESCAPE: Final = re.compile(r"\\+([!-/:-@\[-`{-~]|$)")
+_TAG: Final = re.compile(r"</?([A-Za-z][\w:-]*)/?>")
+_LINE_TAGS: Final = frozenset(
+    {"br", "p", "div", "li", "ul", "ol", "tr", "table", "blockquote", "hr", "h1", "h2", "h3", "h4", "h5", "h6"}
+)
+_CELL_TAGS: Final = frozenset({"td", "th"})
+
+_ARROW: Final = re.compile("[\u21d2\u2794\u279c\u27a1\u27f6\u27f9]\ufe0f?|(?<!\\S)[-=]>(?!\\S)")
+_EMOJI: Final = re.compile(
+    "[\U0001f000-\U0001faff\u2500-\u27bf\u2b00-\u2bff\u231a\u231b\u2328\u23cf\u23e9-\u23fa\u24c2\u2139\u3030\u303d"
+    "\u3297\u3299][\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*|[\ufe00-\ufe0f\u20e3]"
+)
+_INVISIBLE: Final = re.compile("[\u00ad\u200b\u2060\ufeff\x00-\x08\x0e-\x1b\x7f]")
+_EMOTICON: Final = re.compile(r"(?:[:;=]['^-]?[)(DPp]+|<3+|\^_+\^|[xX]D+)([.,!?…]*)")
+
+_CITATION: Final = re.compile(r"\[\^?\d{1,3}\]|\[[xX]\](?!\()")
+_TARGET: Final = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*\)|\]\[[^\[\]\s]*\]")
+_ADDRESS: Final = re.compile(r"<?(?:(?:https?|ftp)://|www\.|mailto:|data:\w+/)[^\s<>\"]*>?", re.IGNORECASE)
+_AFTER_ADDRESS: Final = ".,;:!?)]}'*_…»”\u2019|"
+_STARS: Final = re.compile(r"(.?)\*+(?=(.?))")
+_UNDERSCORES: Final = re.compile(r"(.?)_+(?=(.?))")
+
+
+def decode(word: str) -> str:
+    """Resolve entities, escapes and tags, and take out emoji; the result may contain whitespace.
+
+    Arrows become the one that stands for all of them, and cells of tables begin with a bar.
+    """
+    word = _INVISIBLE.sub("", _ENTITY.sub(lambda found: html.unescape(found.group()), word))
+    word = _TAG.sub(_of_tag, _ESCAPE.sub(r"\1", word))
+    word = _EMOJI.sub("", _ARROW.sub("→", word))
+    return found[1] if (found := _EMOTICON.fullmatch(word)) else word
+
+
+def _of_tag(found: re.Match[str]) -> str:
+    name = found[1].casefold()
+    if name in _LINE_TAGS:
+        return "\n"
+    return "|" if name in _CELL_TAGS else ""
+
+
+def without_targets(word: str) -> str:
+    """Take out where links lead; what is left of one without end begins with `](`."""
+    return _TARGET.sub("", _CITATION.sub("", word))
+
+
+def has_address(word: str) -> bool:
+    """Tell whether a word holds the address of a page or a file."""
+    return _ADDRESS.search(word) is not None
+
+
+def without_marks(word: str, link: str) -> str:
+    """Take out brackets, emphasis and code marks; `link` is put in the place of addresses."""
+    word = word.replace("![", "").replace("[", "").replace("]", "")
+    word = _ADDRESS.sub(lambda found: _of_address(found, link), word)
+    word = word.replace("~~", "").replace("`", "")
+    return _UNDERSCORES.sub(_of_underscores, _STARS.sub(_of_stars, word))
+
+
+def _of_address(found: re.Match[str], link: str) -> str:
+    address = found.group().removesuffix(">")
+    after = address[len(address.rstrip(_AFTER_ADDRESS)) :]
+    before = found.string[: found.start()]
+    return f"{' ' if before[-1:].isalnum() else ''}{link}{after}"
+
+
+def _of_stars(found: re.Match[str]) -> str:
+    """Keep a multiplication."""
+    before, after = found[1], found[2]
+    multiplies = (before.isdigit() or before == ")") and (after.isdigit() or after == "(")
+    return found.group() if multiplies else before
+
+
+def _of_underscores(found: re.Match[str]) -> str:
+    """Keep those inside of a name."""
+    return found.group() if found[1].isalnum() and found[2].isalnum() else found[1]

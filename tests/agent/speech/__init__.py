@@ -1,0 +1,1 @@
+"""What a voice should say, as tests in several languages."""
