@@ -33,6 +33,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.text_calls import TextCalls
+from custom_components.chatterbox.agent.speech import speakable
 from custom_components.chatterbox.agent.wire.openai_chat import DONE
 from custom_components.chatterbox.agent.wire.openai_chat_reply import ReplyReader
 from custom_components.chatterbox.agent.wire.openai_chat_schema import parse_chunk
@@ -461,4 +462,5 @@ async def test_no_call_of_the_hard_cases_is_lost_and_none_is_said() -> None:
             for call in [*((call["name"], call["args"]) for call in said["tool_calls"]), *expected]:
                 assert call in calls, said
             assert not MARKUP.search(heard.said), said
+            assert not re.search(r"[*`#_<>\n]|^- ", speakable(heard.said, "en")), said
     assert written == 2
