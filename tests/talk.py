@@ -58,9 +58,13 @@ async def add_agent(hass: HomeAssistant, service: dict[str, object], options: di
     await hass.async_block_till_done()
 
 
-async def say(hass: HomeAssistant, text: str, conversation_id: str = "kitchen-talk") -> ConversationResult:
+async def say(
+    hass: HomeAssistant, text: str, conversation_id: str = "kitchen-talk", satellite_id: str | None = None
+) -> ConversationResult:
     """Say something to the agent."""
-    return await conversation.async_converse(hass, text, conversation_id, Context(), "en", AGENT)
+    return await conversation.async_converse(
+        hass, text, conversation_id, Context(), "en", AGENT, satellite_id=satellite_id
+    )
 
 
 def speech(result: ConversationResult) -> str:
@@ -88,12 +92,12 @@ type Listener = Callable[[ChatLog, dict[str, object]], None]
 
 
 async def talk_as_the_pipeline_does(
-    hass: HomeAssistant, text: str, conversation_id: str, listener: Listener
+    hass: HomeAssistant, text: str, conversation_id: str, listener: Listener, satellite_id: str | None = None
 ) -> ConversationResult:
     """Open session and ChatLog around the turn, and listen to its deltas."""
-    user_input = ConversationInput(text, Context(), conversation_id, None, None, "en", AGENT)
+    user_input = ConversationInput(text, Context(), conversation_id, None, satellite_id, "en", AGENT)
     with (
         chat_session.async_get_chat_session(hass, conversation_id) as session,
         conversation.async_get_chat_log(hass, session, user_input, chat_log_delta_listener=listener),
     ):
-        return await say(hass, text, conversation_id)
+        return await say(hass, text, conversation_id, satellite_id)

@@ -4,6 +4,7 @@ Knows Home Assistant's conversation platform. No loop, no JSON, no vendor: the r
 brings the agent, the bridges translate.
 """
 
+from contextlib import nullcontext
 from typing import Literal, override
 
 from homeassistant.components import conversation
@@ -21,6 +22,7 @@ from homeassistant.helpers import intent
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .agent.events import StopReason
+from .agent.speech import asks_back, speakable
 from .agent.turn import Turn
 from .chat_log_bridge import async_record_turn, history, instructions
 from .const import DOMAIN, EVENT_TURN_FINISHED, LOGGER, SUBENTRY_CONVERSATION
@@ -28,6 +30,7 @@ from .entity import ChatterboxEntity
 from .error_bridge import async_get_sentences
 from .repair_issues import async_report_missing_tools
 from .runtime import ChatterboxConfigEntry
+from .spoken_deltas import speaking
 from .turn_report import TurnReport
 
 PARALLEL_UPDATES = 0
@@ -93,10 +96,16 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         )
         loop = await self._agent.async_get_loop(tools, user_input.language)
         turn = Turn(user_input.text, before, instructions(chat_log), tools.definitions, limits=self._agent.limits)
-        await async_record_turn(chat_log, self.entity_id, loop.stream(turn), report)
+        is_voice = user_input.satellite_id is not None or user_input.device_id is not None
+        with speaking(chat_log, user_input.language) if is_voice else nullcontext():
+            await async_record_turn(chat_log, self.entity_id, loop.stream(turn), report)
         self._tell(user_input, chat_log, report)
         result = conversation.async_get_result_from_chat_log(user_input, chat_log)
         finished = report.finished
+        if finished:
+            result.continue_conversation = asks_back(finished.text, user_input.language)
+            if is_voice:
+                result.response.async_set_speech(speakable(finished.text, user_input.language))
         self.react_to(finished.error if finished else None)
         if finished and finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.receipts:
             return _error_result(user_input, chat_log, finished.text)

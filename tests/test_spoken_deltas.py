@@ -1,0 +1,62 @@
+"""A satellite hears words, and the ChatLog keeps what the model wrote."""
+
+import pytest
+from homeassistant.components.conversation import AssistantContent, ChatLog
+from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
+from homeassistant.core import HomeAssistant
+
+from tests.servers.script import Script, ScriptedAnswer
+from tests.talk import LIGHT_ON, Serve, say, speech, talk_as_the_pipeline_does
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+SATELLITE = "assist_satellite.kitchen"
+WRITTEN = "**Done!** The *kitchen* light is on. 💡 Shall I dim it? Just let me know."
+
+
+class Ears:
+    """Hears what the pipeline gives to a voice."""
+
+    def __init__(self) -> None:
+        self.heard = ""
+        self._role: object = None
+
+    def __call__(self, _: ChatLog, delta: dict[str, object]) -> None:
+        """Take the text of assistant messages."""
+        self._role = delta.get("role", self._role)
+        if self._role == "assistant":
+            self.heard += str(delta.get("content") or "")
+
+
+async def test_a_satellite_hears_no_markup(hass: HomeAssistant, serve: Serve) -> None:
+    answers = (ScriptedAnswer(content="_One_ moment.", tool_calls=(LIGHT_ON,)), ScriptedAnswer(content=WRITTEN))
+    await serve(Script(answers=answers))
+    ears = Ears()
+
+    result = await talk_as_the_pipeline_does(hass, "light!", "a-talk", ears, SATELLITE)
+
+    assert ears.heard == "One moment.Done! The kitchen light is on. Shall I dim it? Just let me know."
+    assert speech(result) == "Done! The kitchen light is on. Shall I dim it? Just let me know."
+    assert result.continue_conversation
+    written = [
+        content.content
+        for content in hass.data[DATA_CHAT_LOGS]["a-talk"].content
+        if isinstance(content, AssistantContent)
+    ]
+    assert written == ["_One_ moment.", WRITTEN]
+
+
+async def test_who_reads_sees_what_was_written(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedAnswer(content=WRITTEN),)))
+    ears = Ears()
+
+    result = await talk_as_the_pipeline_does(hass, "light!", "a-talk", ears)
+
+    assert ears.heard == speech(result) == WRITTEN
+
+
+async def test_a_satellite_that_does_not_stream_hears_no_markup_either(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedAnswer(content="**Yes.**"), ScriptedAnswer(content="**Yes.**"))))
+
+    assert speech(await say(hass, "hello", satellite_id=SATELLITE)) == "Yes."
+    assert speech(await say(hass, "hello")) == "**Yes.**"
