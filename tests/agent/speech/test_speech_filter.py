@@ -38,6 +38,7 @@ def in_pieces(pieces: list[str], language: str = "en") -> str:
         ("2 * 3 = 6, 2*3 = 6, (1+2)*(3) and 2**3.", "2 * 3 = 6, 2*3 = 6, (1+2)*(3) and 2**3."),
         ("5 * \n6", "5. 6"),
         ("5 *", "5"),
+        ("5 *灯*", "5 灯"),
         ("a * b", "a * b"),
         ("snake_case and light.living_room_lamp", "snake_case and light.living_room_lamp"),
         ("3 < 5 and 5 > 3, a<5", "3 < 5 and 5 > 3, a<5"),

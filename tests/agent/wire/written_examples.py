@@ -331,6 +331,13 @@ CALLS: Final = (
         "",
         (("light", r"""{"a":"}\" ] '","b":"{'\"","c":"\\"}"""),),
     ),
+    Written(
+        "one quote in the other",
+        """{"name": "light", "arguments": {"a": " '"}} {Done}.""",
+        "{Done}.",
+        "",
+        (("light", """{"a":" '"}"""),),
+    ),
     Written("a list of something else", '<tool_call>["light"]</tool_call>', calls=(("", '["light"]'),)),
     Written(
         "not closed before the end",
@@ -382,6 +389,8 @@ PROSE: Final = (
     "{'a': 'it's'} and name{x",
     "{name: it's} and {name: \\LaTeX}, of course.",
     "analysis of data",
+    "An assistantX, an assistantfinal one",
+    '{"name": "Kitchen", "arguments": {}, "state": "on"}',
     "Assistants help. assistant",
     "<",
     "[",
