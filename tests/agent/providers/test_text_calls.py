@@ -21,6 +21,7 @@ from custom_components.chatterbox.agent.events import (
     TextDelta,
     ToolCallReady,
 )
+from custom_components.chatterbox.agent.loop import AgenticLoop
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
@@ -34,13 +35,15 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.text_calls import TextCalls
 from custom_components.chatterbox.agent.speech import speakable
+from custom_components.chatterbox.agent.turn import Turn
 from custom_components.chatterbox.agent.wire.openai_chat import DONE
 from custom_components.chatterbox.agent.wire.openai_chat_reply import ReplyReader
 from custom_components.chatterbox.agent.wire.openai_chat_schema import parse_chunk
 from custom_components.chatterbox.agent.wire.sse import SSEDecoder
 from custom_components.chatterbox.agent.wire.text_markup import MAX_HELD_CHARACTERS
+from tests.agent.turns import collect, results, spoken
 from tests.agent.wire.written_examples import CALLS, OFFERED, PROSE, REASONING, TURN_ON, Written
-from tests.doubles import Line, ScriptedProvider, tool
+from tests.doubles import Line, ScriptedDispatcher, ScriptedProvider, tool
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 EXAMPLES = (*REASONING, *CALLS)
@@ -384,6 +387,20 @@ async def test_the_inner_stream_is_closed_with_the_outer_one() -> None:
     await events.aclose()
 
     assert inner.open_streams == 0
+
+
+async def test_the_loop_runs_a_written_call_and_answers_one_that_nobody_knows() -> None:
+    script = ScriptedProvider(
+        message(f'One moment. <tool_call>{KITCHEN_ON}</tool_call><tool_call>{{"name": "Dance"}}</tool_call>'),
+        message("<think>So it is on.</think>It is on."),
+    )
+    dispatcher = ScriptedDispatcher()
+
+    events = await collect(AgenticLoop(TextCalls(script), dispatcher), Turn("Light on!", tools=OFFERED))
+
+    assert [(call.name, call.arguments) for call in dispatcher.finished] == [(TURN_ON, '{"name":"Kitchen Light"}')]
+    assert [result.is_error for result in results(events)] == [False, True]
+    assert spoken(events) == "One moment. It is on."
 
 
 def recorded(name: str, size: int) -> list[ProviderEvent]:
