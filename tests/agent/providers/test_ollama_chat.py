@@ -19,6 +19,7 @@ from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
     JsonValue,
+    ToolDefinition,
     Usage,
     UserMessage,
 )
@@ -61,8 +62,8 @@ def provider_of(
     )
 
 
-async def collect(provider: OllamaChatProvider) -> list[ProviderEvent]:
-    return [event async for event in provider.stream(REQUEST)]
+async def collect(provider: OllamaChatProvider, request: CompletionRequest = REQUEST) -> list[ProviderEvent]:
+    return [event async for event in provider.stream(request)]
 
 
 async def sent(
@@ -136,8 +137,13 @@ async def test_pictures_are_shown_to_models_with_eyes_alone(session: aiohttp.Cli
     assert "image/png" in json.dumps(unseen)
 
 
-async def test_an_effort_that_the_model_does_not_know_is_left_out_from_then_on(session: aiohttp.ClientSession) -> None:
-    refusal = reply(b'{"error":"think value \\"high\\" is not supported for this model"}', status=400)
+@pytest.mark.parametrize(
+    "words", ['think value "high" is not supported for this model', '"qwen3:4b" does not support thinking']
+)
+async def test_an_effort_that_the_model_does_not_know_is_left_out_from_then_on(
+    session: aiohttp.ClientSession, words: str
+) -> None:
+    refusal = reply(json.dumps({"error": words}).encode(), status=400)
 
     async with raw_http_server(refusal, ANSWER) as server:
         provider = provider_of(server, session, ModelOptions(reasoning_effort=ReasoningEffort.HIGH))
@@ -147,14 +153,33 @@ async def test_an_effort_that_the_model_does_not_know_is_left_out_from_then_on(s
     assert ["think" in json.loads(request.body) for request in server.requests] == [True, False, False]
 
 
-async def test_a_model_that_cannot_call_tools_is_not_asked_without_them(session: aiohttp.ClientSession) -> None:
-    refusal = reply(b'{"error":"registry.ollama.ai/library/gemma:2b does not support tools"}', status=400)
+@pytest.mark.parametrize(
+    "words",
+    ["registry.ollama.ai/library/gemma:2b does not support tools", "bad messages", "no such model", "stream is on"],
+)
+async def test_without_what_matters_nothing_is_asked(session: aiohttp.ClientSession, words: str) -> None:
+    refusal = reply(json.dumps({"error": words}).encode(), status=400)
+    tool = ToolDefinition("turn_on", "", {"type": "object", "properties": {}})
 
     async with raw_http_server(refusal) as server:
-        with pytest.raises(ProviderError, match="does not support tools"):
-            await collect(provider_of(server, session))
+        with pytest.raises(ProviderError, match=words):
+            await collect(provider_of(server, session), replace(REQUEST, tools=(tool,)))
 
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("after", [b'{"half', b"\n", b"nonsense\n"])
+async def test_what_comes_after_the_last_line_is_not_looked_at(session: aiohttp.ClientSession, after: bytes) -> None:
+    stream = event_stream([*LINES, after], Ending.KEEP, "application/x-ndjson")
+
+    async with raw_http_server(stream) as server:
+        assert await collect(provider_of(server, session)) == EVENTS
+
+
+async def test_lines_without_a_last_one_are_no_answer(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(event_stream(LINES[:1], Ending.KEEP, "application/x-ndjson")) as server:
+        with pytest.raises(ProviderReplyInvalid, match="before the service said"):
+            await collect(provider_of(server, session))
 
 
 async def test_a_last_line_without_its_end_counts(session: aiohttp.ClientSession) -> None:

@@ -21,6 +21,7 @@ from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
     ProviderItem,
+    ToolDefinition,
     Usage,
     UserMessage,
 )
@@ -174,6 +175,17 @@ async def test_the_same_refusal_is_final_where_nothing_was_carried(session: aioh
     async with raw_http_server(refusal("The encrypted content could not be verified.")) as server:
         with pytest.raises(ProviderRejectedRequest):
             await collect(provider_of(server, session))
+
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("field", ["store", "input", "instructions", "tools", "stream", "model"])
+async def test_without_what_matters_nothing_is_asked(session: aiohttp.ClientSession, field: str) -> None:
+    tool = ToolDefinition("turn_on", "", {"type": "object", "properties": {}})
+
+    async with raw_http_server(refusal(f"Unknown parameter: '{field}'.", param=field)) as server:
+        with pytest.raises(ProviderError, match=field):
+            await collect(provider_of(server, session), replace(REQUEST, instructions="Be brief.", tools=(tool,)))
 
     assert len(server.requests) == 1
 
