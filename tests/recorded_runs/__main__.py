@@ -14,7 +14,6 @@ from homeassistant.helpers import frame
 from homeassistant.loader import DATA_CUSTOM_COMPONENTS
 from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
-import tests.conftest  # noqa: F401  # it lets the custom integrations be found
 from tests.assist_mini import Home, read_homes
 from tests.recorded_runs.replay import Outcome, count, replay
 from tests.recorded_runs.runs import RecordedRun, models_of, read_runs, runs_in
