@@ -194,5 +194,3 @@ def test_a_service_that_fails_when_it_is_set_up_is_tried_again_unless_it_is_the_
     expected = ConfigEntryAuthFailed if kind is ProviderRejectedKey else ConfigEntryNotReady
     assert type(error) is expected
     assert error.translation_key == ERROR_KEYS[kind]
-
-
