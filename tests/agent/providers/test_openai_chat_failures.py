@@ -77,7 +77,7 @@ async def test_an_event_named_error_keeps_the_words_of_the_server(
         (reply(b"{" * (8 * 1024 * 1024 + 1)), "more than"),
         (reply(b"", status=301, headers={"Location": "https://elsewhere"}), "HTTP 301"),
         (reply(b"<html>lost</html>", "text/html", 404), "HTTP 404"),
-        (reply(b"no gzip", headers={"Content-Encoding": "gzip"}), "cut"),
+        (reply(b"this is no gzip at all", headers={"Content-Encoding": "gzip"}), "cut"),
         (reply(b"", headers={"Content-Length": "10"}, status=200), None),
         (RawReply([b"SSH-2.0-OpenSSH_9.9\r\n"]), "HTTP"),
         (RawReply([head(200, {"Content-Type": "application/json", "Content-Length": "99"}), b"{"]), "cut"),
