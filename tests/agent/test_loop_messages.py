@@ -18,6 +18,7 @@ from custom_components.chatterbox.agent.events import (
 from custom_components.chatterbox.agent.loop import AgenticLoop
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
+    Attachment,
     FinishReason,
     NamedTool,
     ToolCall,
@@ -84,6 +85,29 @@ async def test_every_inference_gets_the_same_instructions_and_the_same_sorted_to
     assert (first.tools, first.instructions) == (second.tools, second.instructions) == (first.tools, "Be brief.")
     assert (first.directive, second.directive) == ("", "")
     assert second.transcript[: len(first.transcript)] == first.transcript
+
+
+async def test_what_holds_at_the_moment_and_what_is_shown_come_with_the_words() -> None:
+    photo = Attachment("image/png", b"photo")
+    provider = ScriptedProvider(call(ON), say("Done."))
+    turn = replace(TURN, instructions="Be brief.", context="It is noon.", attachments=(photo,))
+
+    await collect(AgenticLoop(provider, ScriptedDispatcher()), turn)
+
+    words = UserMessage("Light!", (photo,), "It is noon.")
+    assert words.prompt == "It is noon.\n\nLight!"
+    assert [request.transcript[0] for request in provider.requests] == [words, words]
+    assert {(request.instructions, request.directive) for request in provider.requests} == {("Be brief.", "")}
+
+
+async def test_what_holds_at_the_moment_follows_where_a_turn_brings_no_words() -> None:
+    provider = ScriptedProvider(say("Done."))
+    turn = replace(TURN, user_text=None, history=(UserMessage("Light!"),), context="It is noon.")
+
+    await collect(AgenticLoop(provider, ScriptedDispatcher()), turn)
+
+    assert provider.requests[0].transcript == (UserMessage("Light!"),)
+    assert provider.requests[0].directive == "It is noon."
 
 
 @pytest.mark.parametrize("choice", [ToolChoiceMode.REQUIRED, NamedTool("light_on")])

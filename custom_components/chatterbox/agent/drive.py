@@ -129,7 +129,7 @@ class Drive:
             text = await self._cleared_prompt(turn.user_text)
             if text != turn.user_text:
                 yield PromptReplaced(text)
-            self._recorder.append(UserMessage(text))
+            self._recorder.append(UserMessage(text, turn.attachments, turn.context))
         if turn.approval is not None:
             for judged in self._resume(turn.approval):
                 yield ToolCallReady(judged.call)

@@ -92,12 +92,15 @@ class Inference:
 
     def _request(self, step: CallModel) -> CompletionRequest:
         turn = self.state.turn
+        # The words of this turn bring its context; a continuation has none.
+        context = turn.context if turn.user_text is None else ""
+        last_call = _LAST_CALL_DIRECTIVE if step.last_call else ""
         return CompletionRequest(
             turn.instructions,
             turn.history + self.state.messages,
             tuple(sorted(turn.tools, key=lambda tool: tool.name)),
             step.tool_choice,
-            _LAST_CALL_DIRECTIVE if step.last_call else "",
+            "\n\n".join(filter(None, (context, last_call))),
         )
 
     async def _follow(self, stream: AsyncGenerator[ProviderEvent]) -> AsyncGenerator[TurnEvent]:

@@ -54,6 +54,13 @@ class UserMessage:
 
     text: str
     attachments: tuple[Attachment, ...] = ()
+    context: str = ""
+    """What held at that moment and was not said, such as the time and the room."""
+
+    @property
+    def prompt(self) -> str:
+        """The words as a model reads them: what held comes first."""
+        return "\n\n".join(filter(None, (self.context, self.text)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from .errors import ProviderError
 from .events import PendingApproval, StopReason
 from .messages import (
     AssistantMessage,
+    Attachment,
     FinishReason,
     Message,
     NamedTool,
@@ -86,12 +87,17 @@ class Turn:
     """What the person said; None to continue after client tools or an approval."""
     history: Transcript = ()
     instructions: str = ""
+    """The same in every turn of an agent, so that services can cache what begins with it."""
     tools: tuple[ToolDefinition, ...] = ()
     tool_choice: ToolChoice = ToolChoiceMode.AUTO
     allowed_tools: frozenset[str] | None = None
     """Names that may run; None for all. Hides nothing from the model."""
     limits: Limits = Limits()
     approval: ApprovalAnswer | None = None
+    context: str = ""
+    """What holds at this moment only, such as the time and the room; a model reads it before the person's words."""
+    attachments: tuple[Attachment, ...] = ()
+    """What the person shows with the words."""
 
     def __post_init__(self) -> None:
         """Refuse a turn in which there is nothing to answer."""

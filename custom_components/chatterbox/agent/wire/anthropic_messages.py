@@ -141,11 +141,11 @@ def _begin_of_turn(transcript: Transcript) -> int:
 
 def _blocks(message: Message, shown: frozenset[str], *, carry: bool) -> Iterator[JsonObject]:
     match message:
-        case UserMessage(text, attachments):
+        case UserMessage(attachments=attachments, prompt=prompt):
             for attachment in attachments:
                 yield _attachment(attachment, shown)
-            if text.strip():
-                yield _text(text)
+            if prompt.strip():
+                yield _text(prompt)
             elif not attachments:
                 yield _text(_NOTHING_SAID)
         case AssistantMessage():

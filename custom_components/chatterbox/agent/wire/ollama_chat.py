@@ -89,7 +89,7 @@ def _message(message: Message, attachments: frozenset[str]) -> Iterator[JsonValu
 def _user(message: UserMessage, attachments: frozenset[str]) -> JsonValue:
     shown = [each for each in message.attachments if each.mime_type in attachments & IMAGE_TYPES]
     notes = [attachment_note(each) for each in message.attachments if each not in shown]
-    written: JsonObject = {"role": "user", "content": "\n".join([*filter(None, [message.text]), *notes])}
+    written: JsonObject = {"role": "user", "content": "\n".join([*filter(None, [message.prompt]), *notes])}
     if shown:
         written["images"] = [base64_data(each) for each in shown]
     return written

@@ -67,8 +67,8 @@ def _messages(request: CompletionRequest, dialect: ChatDialect, shown: Collectio
 def _message(message: Message, dialect: ChatDialect, shown: Collection[str]) -> Iterator[JsonObject]:
     """Write one message; an assistant message that says and calls nothing is left out."""
     match message:
-        case UserMessage(text, attachments):
-            yield {"role": "user", "content": _content(text, attachments, shown)}
+        case UserMessage(attachments=attachments, prompt=prompt):
+            yield {"role": "user", "content": _content(prompt, attachments, shown)}
         case AssistantMessage(text=text, tool_calls=()):
             if text:
                 yield {"role": "assistant", "content": text}

@@ -93,8 +93,8 @@ def _input(request: CompletionRequest, model: str, attachments: frozenset[str]) 
 
 def _items(message: Message, model: str, attachments: frozenset[str]) -> Iterator[JsonObject]:
     match message:
-        case UserMessage(text, shown):
-            yield _said_by_user(list(_parts(text, shown, attachments)))
+        case UserMessage(attachments=shown, prompt=prompt):
+            yield _said_by_user(list(_parts(prompt, shown, attachments)))
         case AssistantMessage():
             yield from _assistant_items(message, model)
         case ToolResult(call_id=call_id, content=content):

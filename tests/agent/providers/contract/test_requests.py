@@ -127,6 +127,13 @@ async def test_a_persons_own_parameters_replace_their_wishes(dialect: Dialect, s
     assert {name: payload[name] for name in mine} == mine
 
 
+async def test_what_held_comes_before_the_words(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    payload = await sent(dialect, session, CompletionRequest("", (UserMessage("Light!", context="It is noon."),)))
+    written = await sent(dialect, session, CompletionRequest("", (UserMessage("It is noon.\n\nLight!"),)))
+
+    assert payload == written
+
+
 async def test_pictures_and_documents(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     payload = await sent(dialect, session, CompletionRequest("", (SHOWN,)))
 
