@@ -21,6 +21,7 @@ from homeassistant.helpers.template import Template
 
 from .agent.errors import ProviderError
 from .agent_options import agent_schema, as_data, as_form, new_agent_data, only_model
+from .agent_settings import AgentSettings
 from .const import CONF_KIND, LOGGER, ServiceKind
 from .error_bridge import async_get_sentences, error_key
 from .runtime import model_server
@@ -115,7 +116,7 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         if model == self._stored[CONF_MODEL]:
             return {}
         try:
-            await model_server(self.hass, self._get_entry().data, model).check()
+            await model_server(self.hass, self._get_entry().data, AgentSettings(model)).check()
         except ProviderError as error:
             LOGGER.debug("The model cannot be used: %s", error)
             return {CONF_MODEL: error_key(error)}

@@ -66,16 +66,6 @@ def new_agent_data(kind: ServiceKind, model: str = "") -> dict[str, Any]:
     }
 
 
-def limits_of(data: Mapping[str, Any]) -> Limits:
-    """Return the bounds of an agent's turns."""
-    return Limits(
-        max_iterations=int(data.get(CONF_MAX_ITERATIONS, _DEFAULTS.max_iterations)),
-        max_tool_calls=int(data.get(CONF_MAX_TOOL_CALLS, _DEFAULTS.max_tool_calls)),
-        deadline=float(data.get(CONF_DEADLINE, _DEFAULTS.deadline)),
-        tool_timeout=float(data.get(CONF_TOOL_TIMEOUT, _DEFAULTS.tool_timeout)),
-    )
-
-
 def agent_schema(hass: HomeAssistant, models: Sequence[str]) -> vol.Schema:
     """Return the form of an agent that a model drives."""
     apis = [SelectOptionDict(value=api.id, label=api.name) for api in llm.async_get_apis(hass)]

@@ -24,6 +24,7 @@ from homeassistant.helpers.selector import TextSelector, TextSelectorConfig, Tex
 from .agent.errors import ProviderError, ProviderRejectedKey
 from .agent_flow import ConversationAgentFlow
 from .agent_options import model_selector, model_title, new_agent_data, only_model
+from .agent_settings import AgentSettings
 from .const import CONF_BASE_URL, CONF_KIND, DOMAIN, LOGGER, SUBENTRY_CONVERSATION, ServiceKind
 from .error_bridge import async_get_sentences, error_key
 from .runtime import is_same_server, model_server
@@ -69,7 +70,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
         """Ask for the kind of service; once there is an offline one, only servers are left."""
         if any(entry.data[CONF_KIND] == ServiceKind.OFFLINE for entry in self._async_current_entries()):
             return await self.async_step_openai_chat()
-        return self.async_show_menu(step_id="user", menu_options=list(ServiceKind))
+        return self.async_show_menu(step_id="user", menu_options=[ServiceKind.OFFLINE, ServiceKind.OPENAI_CHAT])
 
     async def async_step_offline(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
         """Add the offline service, which needs nothing."""
@@ -97,7 +98,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
         if not model:
             return self._show_model(model, {CONF_MODEL: "model_missing"})
         try:
-            await model_server(self.hass, self._data(), model).check()
+            await model_server(self.hass, self._data(), AgentSettings(model)).check()
         except ProviderRejectedKey as error:
             # Some servers list their models for everybody: only now the key was looked at.
             return self._show_server("openai_chat", self._refuse(error))
@@ -163,7 +164,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
         self._abort_if_set_up()
         try:
             self._models = await offered_models(model_server(self.hass, self._data()))
-            await check_key(model_server(self.hass, self._data(), model) for model in _models_of(entry))
+            await check_key(model_server(self.hass, self._data(), AgentSettings(model)) for model in _models_of(entry))
         except ProviderError as error:
             return self._refuse(error)
         return {}

@@ -10,25 +10,48 @@ DOMAIN: Final = "chatterbox"
 
 # A config entry is one service. Its data: CONF_KIND and what that kind asks for.
 CONF_KIND: Final = "kind"
+CONF_SERVER: Final = "server"
 CONF_BASE_URL: Final = "base_url"
 
 
 class ServiceKind(StrEnum):
-    """What a config entry talks to."""
+    """What a config entry talks to: nothing but this house, or a model server over a wire format.
+
+    A model server has CONF_SERVER (id of a profile in `agent/providers/profiles.py`), CONF_BASE_URL and,
+    where it asks for one, CONF_API_KEY.
+    """
 
     OFFLINE = "offline"
     """Home Assistant's own understanding of sentences; needs nothing."""
     OPENAI_CHAT = "openai_chat"
-    """Any server that speaks the Chat Completions protocol; CONF_BASE_URL, CONF_API_KEY."""
+    OPENAI_RESPONSES = "openai_responses"
+    ANTHROPIC_MESSAGES = "anthropic_messages"
+    OLLAMA_CHAT = "ollama_chat"
 
 
-# A subentry is one conversation agent. Its data: CONF_LLM_HASS_API, CONF_PROMPT, CONF_MODEL
-# (all from homeassistant.const) and the bounds of a turn.
+# A subentry is one conversation agent. Its data, also CONF_LLM_HASS_API, CONF_PROMPT and CONF_MODEL of
+# homeassistant.const; what each means, and its default, stands in `agent_settings.py`.
 SUBENTRY_CONVERSATION: Final = "conversation"
+CONF_FALLBACKS: Final = "fallbacks"
+CONF_TEMPERATURE: Final = "temperature"
+CONF_TOP_P: Final = "top_p"
+CONF_MAX_TOKENS: Final = "max_tokens"
+CONF_REASONING_EFFORT: Final = "reasoning_effort"
+CONF_VERBOSITY: Final = "verbosity"
+CONF_SERVICE_TIER: Final = "service_tier"
+CONF_KEEP_ALIVE: Final = "keep_alive"
+CONF_NUM_CTX: Final = "num_ctx"
+CONF_EXTRA_PARAMETERS: Final = "extra_parameters"
+CONF_CONFIRMATION: Final = "confirmation"
+CONF_FILLER_AFTER: Final = "filler_after"
+CONF_CHECK_CLAIMS: Final = "check_claims"
+CONF_CONNECT_TIMEOUT: Final = "connect_timeout"
+CONF_FIRST_TOKEN_TIMEOUT: Final = "first_token_timeout"  # noqa: S105  # a wait, no secret
+CONF_BETWEEN_TOKENS_TIMEOUT: Final = "between_tokens_timeout"
 CONF_MAX_ITERATIONS: Final = "max_iterations"
 CONF_MAX_TOOL_CALLS: Final = "max_tool_calls"
 CONF_DEADLINE: Final = "deadline"
 CONF_TOOL_TIMEOUT: Final = "tool_timeout"
 
 EVENT_TURN_FINISHED: Final = "chatterbox_turn_finished"
-"""Fired once a turn; data: see `chat_log_bridge.TurnReport.as_event_data`."""
+"""Fired once a turn; data: see `turn_report.TurnReport.as_event_data`."""

@@ -6,11 +6,11 @@ its own: what it joins decides for itself. Nothing built here outlives its loade
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, assert_never
+from typing import Any, Final, Literal, Protocol, assert_never
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.config_entries import ConfigEntry
-from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT, MATCH_ALL
+from homeassistant.const import CONF_API_KEY, MATCH_ALL
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
@@ -19,18 +19,28 @@ from .agent.loop import AgenticLoop
 from .agent.messages import ToolDefinition
 from .agent.protocols import LLMProvider, ToolDispatcher
 from .agent.providers.address import api_root
+from .agent.providers.anthropic_messages import AnthropicMessagesProvider
+from .agent.providers.ollama_chat import OllamaChatProvider, OllamaSettings
 from .agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
+from .agent.providers.openai_responses import OpenAIResponsesProvider, ResponsesSettings, ServiceTier, Verbosity
+from .agent.providers.options import ModelOptions, ReasoningEffort
+from .agent.providers.profiles import PROFILES, profile_at
 from .agent.providers.text_calls import TextCalls
 from .agent.turn import Limits
-from .agent_options import limits_of
-from .const import CONF_BASE_URL, CONF_KIND, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
+from .agent_settings import AgentSettings, settings_of
+from .const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
 from .error_bridge import async_get_composer
 from .offline_dispatcher import OfflineDispatcher, offline_languages
 from .offline_provider import PROCESS_SENTENCE, OfflineProvider
-from .service_check import offered_models
+from .service_check import ModelServer, offered_models
 from .tool_bridge import async_offer_tools
 
 _FOR_A_LIST: Final = TimeLimits(between_bytes=10.0)
+_NOTHING_SET: Final = AgentSettings()
+
+
+class ModelProvider(LLMProvider, ModelServer, Protocol):
+    """One model of one server: it answers, and it can be asked whether it would."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +96,65 @@ async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runt
 
     Raises a `ProviderError` when the service is not there, or does not take the key.
     """
-    if entry.data[CONF_KIND] == ServiceKind.OPENAI_CHAT:
+    if entry.data[CONF_KIND] != ServiceKind.OFFLINE:
         await offered_models(model_server(hass, entry.data))
     agents = entry.get_subentries_of_type(SUBENTRY_CONVERSATION)
     return Runtime({agent.subentry_id: _agent(hass, entry.data, agent.data) for agent in agents})
 
 
-def model_server(hass: HomeAssistant, service: Mapping[str, Any], model: str = "") -> OpenAIChatProvider:
+def model_server(
+    hass: HomeAssistant, service: Mapping[str, Any], settings: AgentSettings = _NOTHING_SET, cache_key: str = ""
+) -> ModelProvider:
     """Return one model of the server that an entry's data describes.
 
-    Without a name it can only tell what it has, and is given less time: nothing has to be loaded for that.
+    Without the name of a model it can only tell what it has, and is given less time: nothing has to be loaded for
+    that. `cache_key` is the same for requests that begin alike.
     """
-    session, limits = async_get_clientsession(hass), TimeLimits() if model else _FOR_A_LIST
-    return OpenAIChatProvider(session, service[CONF_BASE_URL], model, service.get(CONF_API_KEY), limits)
+    session, url, key = async_get_clientsession(hass), service[CONF_BASE_URL], service.get(CONF_API_KEY)
+    profile = PROFILES.get(service.get(CONF_SERVER, ""), profile_at(url))
+    limits = _time_limits(settings) if settings.model else _FOR_A_LIST
+    model, options = settings.model, _model_options(settings)
+    kind = ServiceKind(service[CONF_KIND])
+    match kind:
+        case ServiceKind.OPENAI_CHAT:
+            return OpenAIChatProvider(session, url, model, key, limits, options=options, profile=profile)
+        case ServiceKind.OPENAI_RESPONSES:
+            responses = ResponsesSettings(
+                cache_key,
+                verbosity=Verbosity(settings.verbosity) if settings.verbosity else None,
+                service_tier=ServiceTier(settings.service_tier) if settings.service_tier else None,
+            )
+            return OpenAIResponsesProvider(
+                session, url, model, key, limits, options=options, settings=responses, profile=profile
+            )
+        case ServiceKind.ANTHROPIC_MESSAGES:
+            return AnthropicMessagesProvider(session, url, model, key, limits, options=options, profile=profile)
+        case ServiceKind.OLLAMA_CHAT:
+            ollama = OllamaSettings(settings.keep_alive, settings.num_ctx)
+            return OllamaChatProvider(
+                session, url, model, key, limits, options=options, settings=ollama, profile=profile
+            )
+        case ServiceKind.OFFLINE:
+            raise ValueError("the offline service has no server")
+        case _:
+            assert_never(kind)
+
+
+def _time_limits(settings: AgentSettings) -> TimeLimits:
+    """Return limits that are there in case ours fail: what a person set is kept by `Patience`."""
+    longest = max(settings.first_token_timeout, settings.between_tokens_timeout)
+    return TimeLimits(connect=settings.connect_timeout, between_bytes=longest + 1)
+
+
+def _model_options(settings: AgentSettings) -> ModelOptions:
+    effort = settings.reasoning_effort
+    return ModelOptions(
+        temperature=settings.temperature,
+        top_p=settings.top_p,
+        max_tokens=settings.max_tokens,
+        reasoning_effort=ReasoningEffort(effort) if effort else None,
+        extra=settings.extra_parameters or {},
+    )
 
 
 def is_same_server(one: str, other: str) -> bool:
@@ -107,14 +163,10 @@ def is_same_server(one: str, other: str) -> bool:
 
 
 def _agent(hass: HomeAssistant, service: Mapping[str, Any], options: Mapping[str, Any]) -> Agent:
-    kind = ServiceKind(service[CONF_KIND])
-    match kind:
-        case ServiceKind.OFFLINE:
-            return _offline_agent(hass)
-        case ServiceKind.OPENAI_CHAT:
-            return _model_agent(hass, TextCalls(model_server(hass, service, options[CONF_MODEL])), options)
-        case _:
-            assert_never(kind)
+    if service[CONF_KIND] == ServiceKind.OFFLINE:
+        return _offline_agent(hass)
+    settings = settings_of(options)
+    return _model_agent(hass, TextCalls(model_server(hass, service, settings)), settings)
 
 
 def _offline_agent(hass: HomeAssistant) -> Agent:
@@ -133,19 +185,17 @@ def _offline_agent(hass: HomeAssistant) -> Agent:
     return Agent(hass, OfflineProvider(), offer, Limits(), controls_home=True, supported_languages=languages)
 
 
-def _model_agent(hass: HomeAssistant, provider: LLMProvider, options: Mapping[str, Any]) -> Agent:
-    api_ids: list[str] = options.get(CONF_LLM_HASS_API, [])
-
+def _model_agent(hass: HomeAssistant, provider: LLMProvider, settings: AgentSettings) -> Agent:
     async def offer(user_input: ConversationInput, _conversation_id: str) -> TurnTools:
-        tools = await async_offer_tools(hass, api_ids, user_input.as_llm_context(DOMAIN))
+        tools = await async_offer_tools(hass, settings.llm_apis, user_input.as_llm_context(DOMAIN))
         return TurnTools(tools.api, tools.definitions, tools.dispatcher, tools.missing_apis)
 
     return Agent(
         hass,
         provider,
         offer,
-        limits_of(options),
-        controls_home=bool(api_ids),
+        settings.limits,
+        controls_home=bool(settings.llm_apis),
         supported_languages=MATCH_ALL,
-        prompt=options.get(CONF_PROMPT) or None,
+        prompt=settings.prompt,
     )

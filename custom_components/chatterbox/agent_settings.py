@@ -1,0 +1,120 @@
+"""What is stored of a conversation agent → typed settings, with a default for everything.
+
+Knows the data of a `conversation` subentry. Must not know forms (`agent_options.py`), or what becomes of a setting.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
+
+from .agent.messages import JsonObject
+from .agent.turn import Limits
+from .const import (
+    CONF_BETWEEN_TOKENS_TIMEOUT,
+    CONF_CHECK_CLAIMS,
+    CONF_CONFIRMATION,
+    CONF_CONNECT_TIMEOUT,
+    CONF_DEADLINE,
+    CONF_EXTRA_PARAMETERS,
+    CONF_FALLBACKS,
+    CONF_FILLER_AFTER,
+    CONF_FIRST_TOKEN_TIMEOUT,
+    CONF_KEEP_ALIVE,
+    CONF_MAX_ITERATIONS,
+    CONF_MAX_TOKENS,
+    CONF_MAX_TOOL_CALLS,
+    CONF_NUM_CTX,
+    CONF_REASONING_EFFORT,
+    CONF_SERVICE_TIER,
+    CONF_TEMPERATURE,
+    CONF_TOOL_TIMEOUT,
+    CONF_TOP_P,
+    CONF_VERBOSITY,
+)
+
+_LIMITS: Final = Limits()
+
+
+class Confirmation(StrEnum):
+    """How a deed is confirmed about which the model says nothing."""
+
+    RESULT = "result"
+    """By what was done: "Turned on the kitchen light"."""
+    DONE = "done"
+    """By one word."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """How a person has set up an agent. The defaults are those of an agent that nothing was set for."""
+
+    model: str = ""
+    """Empty for the offline service, which has none."""
+    llm_apis: tuple[str, ...] = ()
+    """Ids of the sources of its tools."""
+    prompt: str | None = None
+    """Template of its instructions; None for Home Assistant's own."""
+    fallbacks: tuple[str, ...] = ()
+    """Subentry ids of the agents whose models answer, one after the other, when its own does not."""
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    reasoning_effort: str | None = None
+    """A value of `agent.providers.options.ReasoningEffort`."""
+    verbosity: str | None = None
+    """OpenAI Responses only, as is `service_tier`: a value of the enum of that name in its provider."""
+    service_tier: str | None = None
+    keep_alive: int | None = None
+    """Ollama only: seconds that the model stays in memory; -1 for ever."""
+    num_ctx: int | None = 8192
+    """Ollama only: tokens of context that the model is loaded with; None for the server's own default, which would
+    cut off most homes."""
+    extra_parameters: JsonObject | None = None
+    """Laid over the request; see `ModelOptions.extra`."""
+    confirmation: Confirmation = Confirmation.RESULT
+    filler_after: float = 4.0
+    """Seconds of silence after which a satellite hears that it was understood; 0 for never."""
+    check_claims: bool = True
+    """Whether an answer by voice is asked for again when it claims an action that nobody did."""
+    connect_timeout: float = 5.0
+    """Seconds until a connection to the model's server stands."""
+    first_token_timeout: float = 20.0
+    """Seconds until the model begins to answer."""
+    between_tokens_timeout: float = 30.0
+    """Seconds that the model may fall silent amid an answer."""
+    limits: Limits = _LIMITS
+
+
+def settings_of(data: Mapping[str, Any]) -> AgentSettings:
+    """Read the data of a subentry; what is not stored has its default."""
+    default = AgentSettings()
+    return AgentSettings(
+        model=data.get(CONF_MODEL, default.model),
+        llm_apis=tuple(data.get(CONF_LLM_HASS_API, ())),
+        prompt=data.get(CONF_PROMPT) or None,
+        fallbacks=tuple(data.get(CONF_FALLBACKS, ())),
+        temperature=data.get(CONF_TEMPERATURE),
+        top_p=data.get(CONF_TOP_P),
+        max_tokens=data.get(CONF_MAX_TOKENS),
+        reasoning_effort=data.get(CONF_REASONING_EFFORT),
+        verbosity=data.get(CONF_VERBOSITY),
+        service_tier=data.get(CONF_SERVICE_TIER),
+        keep_alive=data.get(CONF_KEEP_ALIVE),
+        num_ctx=data.get(CONF_NUM_CTX, default.num_ctx),
+        extra_parameters=data.get(CONF_EXTRA_PARAMETERS),
+        confirmation=Confirmation(data.get(CONF_CONFIRMATION, default.confirmation)),
+        filler_after=data.get(CONF_FILLER_AFTER, default.filler_after),
+        check_claims=data.get(CONF_CHECK_CLAIMS, default.check_claims),
+        connect_timeout=data.get(CONF_CONNECT_TIMEOUT, default.connect_timeout),
+        first_token_timeout=data.get(CONF_FIRST_TOKEN_TIMEOUT, default.first_token_timeout),
+        between_tokens_timeout=data.get(CONF_BETWEEN_TOKENS_TIMEOUT, default.between_tokens_timeout),
+        limits=Limits(
+            max_iterations=data.get(CONF_MAX_ITERATIONS, _LIMITS.max_iterations),
+            max_tool_calls=data.get(CONF_MAX_TOOL_CALLS, _LIMITS.max_tool_calls),
+            deadline=data.get(CONF_DEADLINE, _LIMITS.deadline),
+            tool_timeout=data.get(CONF_TOOL_TIMEOUT, _LIMITS.tool_timeout),
+        ),
+    )
