@@ -29,6 +29,13 @@ def test_a_busy_service_may_say_when_to_come_back() -> None:
     assert issubclass(errors.MaxIterationsExceeded, RuntimeError)
 
 
+def test_a_prompt_that_does_not_fit_may_come_with_both_numbers() -> None:
+    error = errors.PromptTooLong("too long", 9000, 4096)
+    assert (error.prompt_tokens, error.window_tokens) == (9000, 4096)
+    error = errors.PromptTooLong("too long")
+    assert (error.prompt_tokens, error.window_tokens) == (None, None)
+
+
 def test_only_what_may_pass_by_itself_is_worth_a_second_try() -> None:
     kinds = (kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, errors.ProviderError))
     assert {kind for kind in kinds if kind.retryable} == {

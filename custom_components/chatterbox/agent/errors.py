@@ -10,6 +10,7 @@
     │   ├── ProviderBusy             rate limit or overload; carries `retry_after`
     │   ├── ModelNotFound            it answers, but does not have the model (404)
     │   ├── ProviderRejectedRequest  it refuses what we sent (other 4xx)
+    │   │   └── PromptTooLong          more than the model can read at once; carries both numbers
     │   └── ProviderReplyInvalid     it answered nonsense, or the stream was cut
     ├── InvalidToolbox             tools that cannot be offered together
     └── MaxIterationsExceeded      a turn used up its inferences (also a RuntimeError)
@@ -77,6 +78,20 @@ class ModelNotFound(ProviderError):
 
 class ProviderRejectedRequest(ProviderError):
     """The service refuses what we sent."""
+
+
+class PromptTooLong(ProviderRejectedRequest):
+    """What we sent does not fit the window of the model: what it can read at once, its answer included."""
+
+    def __init__(self, message: str, prompt_tokens: int | None = None, window_tokens: int | None = None) -> None:
+        """Carry the length of the prompt and of the window in tokens, None where nobody knows.
+
+        The window may also be what an account may send at once. A prompt that fits by these numbers
+        left too little room for the answer that was asked for.
+        """
+        super().__init__(message)
+        self.prompt_tokens = prompt_tokens
+        self.window_tokens = window_tokens
 
 
 class ProviderReplyInvalid(ProviderError):
