@@ -15,7 +15,8 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     UserMessage,
 )
-from custom_components.chatterbox.agent.turn import Approved, Denied, Limits, Turn, TurnState
+from custom_components.chatterbox.agent.next_step import TurnState
+from custom_components.chatterbox.agent.turn import Approved, Denied, Limits, Turn
 from tests.doubles import tool
 
 LIGHT, PAGE = tool("light_on"), tool("show_page", client=True)

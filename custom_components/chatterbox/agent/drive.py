@@ -1,6 +1,6 @@
 """The driver of one turn: does what `next_step` says, and tells what happened as events.
 
-Holds no rule of its own; those stand in `turn.py` and `judgement.py`. Owns the turn's
+Holds no rule of its own; those stand in `next_step.py` and `judgement.py`. Owns the turn's
 state, its tools and its clock.
 """
 
@@ -38,20 +38,19 @@ from .messages import (
     ToolResult,
     UserMessage,
 )
-from .protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
-from .transcript import TranscriptRecorder, open_calls, repair, synthetic_result
-from .turn import (
-    ApprovalAnswer,
+from .next_step import (
     CallModel,
     ExecuteTools,
     Finish,
     InterruptForApproval,
     NextStep,
     ReturnToClient,
-    Turn,
     TurnState,
     next_step,
 )
+from .protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
+from .transcript import TranscriptRecorder, open_calls, repair, synthetic_result
+from .turn import ApprovalAnswer, Turn
 
 _WITHHELD: Final = "(These words were withheld.)"
 _AWAITS_APPROVAL: Final = "Not run yet: a person has to say yes first."

@@ -30,8 +30,8 @@ from .execution import ToolRunner
 from .hooks import HookChain
 from .judgement import judge_call
 from .messages import AssistantMessage, ProviderItem, ToolCall, canonical_json
+from .next_step import CallModel, TurnState
 from .protocols import Ask, CompletionRequest, Deny, LLMProvider
-from .turn import CallModel, TurnState
 
 _LAST_CALL_DIRECTIVE: Final = (
     "Tools can no longer be used in this turn. Answer now, from what is known."

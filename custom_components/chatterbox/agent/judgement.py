@@ -10,7 +10,8 @@ from typing import Final, assert_never
 from .calls import ForClient, Gated, JudgedCall, Runnable, Settled, as_recorded, judge, settle
 from .events import GatedCall
 from .messages import AssistantMessage, Message, ToolCall, ToolChoiceMode, ToolResult
-from .turn import Approved, Denied, TurnState
+from .next_step import TurnState
+from .turn import Approved, Denied
 
 _ID_LENGTH: Final = 64
 """Characters of the longest call id that services take back."""

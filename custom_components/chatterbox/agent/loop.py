@@ -2,7 +2,7 @@
 
 There is one path and it streams; `run` collects it. Closing the stream at any event ends
 the inference and every tool; `TranscriptRecorder` knows what stays valid. How a turn is
-driven stands in `drive.py`, what it does next in `turn.py`.
+driven stands in `drive.py`, what it does next in `next_step.py`.
 """
 
 from collections.abc import AsyncGenerator, Sequence

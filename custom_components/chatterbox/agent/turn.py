@@ -1,37 +1,20 @@
-"""The state machine of a turn: what comes in, what state is, and what to do next.
+"""What a turn gets: words, history, tools, bounds, and a person's answer to what was asked.
 
-All decisions of the loop stand in `next_step`. It is pure: it reads one immutable state
-and returns one step; `loop.py` does what the step says and folds what happened into the
-next state. Knows messages and verdicts on calls; no provider, no dispatcher, no clock.
-
-Rule of the file: a bound, a budget or a choice is a property of the state, never a branch
-of the driver.
+Knows messages; must not know where a turn stands or what comes next, which is `next_step.py`'s.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final, assert_never
+from dataclasses import dataclass
 
-from .calls import ForClient, Gated, JudgedCall
-from .errors import ProviderError
-from .events import PendingApproval, StopReason
+from .events import PendingApproval
 from .messages import (
     AssistantMessage,
     Attachment,
-    FinishReason,
-    Message,
-    NamedTool,
     ToolChoice,
     ToolChoiceMode,
     ToolDefinition,
-    ToolResult,
     Transcript,
-    Usage,
-    UserMessage,
 )
-
-_SHARE_BEFORE_LAST_CALL: Final = 0.75
-"""Part of the deadline after which the next inference has to be the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,176 +95,3 @@ class Turn:
                     )
                 case _:
                     pass
-
-
-@dataclass(frozen=True, slots=True)
-class TurnState:
-    """Where a turn stands."""
-
-    turn: Turn
-    messages: Transcript = ()
-    """What this turn added to the history, the user's words included."""
-    open_calls: tuple[JudgedCall, ...] = ()
-    """The calls of the last message that have no result yet."""
-    iterations: int = 0
-    """Inferences begun."""
-    tool_calls: int = 0
-    """Calls that were given to the dispatcher."""
-    elapsed: float = 0.0
-    """Seconds since the turn began."""
-    out_of_time: bool = False
-    """An inference was cut off by the deadline."""
-    usage: Usage = field(default_factory=Usage)
-    finish_reason: FinishReason | None = None
-    """Of the last inference."""
-    last_call: StopReason | None = None
-    """How the turn ends if the last inference, which had to be the last, has no answer."""
-    answer: AssistantMessage | None = None
-    """A message of the model without calls, possibly cut short; not yet in `messages`."""
-    failure: ProviderError | None = None
-    prompt_denied: str | None = None
-    """Why a hook refused the user's words."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallModel:
-    """Run an inference."""
-
-    tool_choice: ToolChoice
-    last_call: StopReason | None = None
-    """Set when no tool may follow: how the turn ends if the model has no answer even so."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExecuteTools:
-    """Bring these calls to their results; those that are settled only need recording."""
-
-    calls: tuple[JudgedCall, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class InterruptForApproval:
-    """End the turn with a question."""
-
-    calls: tuple[JudgedCall, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReturnToClient:
-    """End the turn; the caller runs these calls."""
-
-    calls: tuple[JudgedCall, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """End the turn. Calls that are still open get a result that says so."""
-
-    reason: StopReason
-
-
-type NextStep = CallModel | ExecuteTools | InterruptForApproval | ReturnToClient | Finish
-
-
-class IllegalState(AssertionError):
-    """A state that no walk of a turn can reach: a bug of the driver."""
-
-
-def next_step(state: TurnState) -> NextStep:
-    """Decide what comes next. Raises `IllegalState` for a state that no turn can be in."""
-    _check(state)
-    if state.prompt_denied is not None:
-        return Finish(StopReason.PROMPT_DENIED)
-    if state.failure is not None:
-        return Finish(StopReason.PROVIDER_FAILED)
-    if state.answer is not None and state.finish_reason is not None:
-        return Finish(_stop_reason(state.finish_reason))
-    if state.out_of_time or state.elapsed >= state.turn.limits.deadline:
-        return Finish(StopReason.DEADLINE)
-    if state.open_calls and state.finish_reason is FinishReason.CONTENT_FILTER:
-        return Finish(StopReason.CONTENT_FILTER)
-    if state.open_calls:
-        return _step_for_calls(state)
-    if state.last_call is not None:
-        return Finish(state.last_call)
-    return _call_model(state)
-
-
-def _check(state: TurnState) -> None:
-    ended = state.finish_reason is not None or state.failure is not None or state.out_of_time
-    if state.answer is not None and (state.open_calls or state.answer.tool_calls):
-        raise IllegalState("an answer has no calls")
-    if state.answer is not None and not ended:
-        raise IllegalState("an answer without an end of its inference")
-    if state.iterations > state.turn.limits.max_iterations:
-        raise IllegalState("more inferences than allowed")
-    if state.answer is None and not state.open_calls and not isinstance(_last(state), UserMessage | ToolResult):
-        raise IllegalState("there is nothing to answer")
-
-
-def _last(state: TurnState) -> Message | None:
-    if state.messages:
-        return state.messages[-1]
-    return state.turn.history[-1] if state.turn.history else None
-
-
-def _step_for_calls(state: TurnState) -> NextStep:
-    calls = state.open_calls
-    if any(isinstance(call.verdict, ForClient) for call in calls):
-        return ReturnToClient(calls)
-    ready = tuple(call for call in calls if not isinstance(call.verdict, Gated))
-    return ExecuteTools(ready) if ready else InterruptForApproval(calls)
-
-
-def _call_model(state: TurnState) -> NextStep:
-    limits = state.turn.limits
-    if state.iterations >= limits.max_iterations:
-        return Finish(StopReason.MAX_ITERATIONS)
-    if ending := _last_call(state):
-        return CallModel(ToolChoiceMode.NONE, ending)
-    return CallModel(_tool_choice(state))
-
-
-def _last_call(state: TurnState) -> StopReason | None:
-    """Tell how the turn ends after one more inference without tools; None when there is time for more.
-
-    Usually a bound is near. A model that calls where no tool may be called is told so, and
-    gets to say it in words.
-    """
-    limits = state.turn.limits
-    if not state.turn.tools and not state.iterations:
-        return None
-    if state.turn.tool_choice is ToolChoiceMode.NONE and state.iterations:
-        return StopReason.COMPLETED
-    if state.tool_calls >= limits.max_tool_calls:
-        return StopReason.MAX_TOOL_CALLS
-    if state.iterations == limits.max_iterations - 1:
-        return StopReason.MAX_ITERATIONS
-    if state.elapsed >= limits.deadline * _SHARE_BEFORE_LAST_CALL:
-        return StopReason.DEADLINE
-    return None
-
-
-def _tool_choice(state: TurnState) -> ToolChoice:
-    """Return the turn's choice; one that forces a call holds for the first inference only."""
-    match state.turn.tool_choice:
-        case ToolChoiceMode.AUTO | ToolChoiceMode.NONE:
-            return state.turn.tool_choice
-        case ToolChoiceMode.REQUIRED | NamedTool():
-            return ToolChoiceMode.AUTO if state.iterations else state.turn.tool_choice
-        case _:
-            assert_never(state.turn.tool_choice)
-
-
-def _stop_reason(finish: FinishReason) -> StopReason:
-    match finish:
-        case FinishReason.STOP | FinishReason.TOOL_CALLS:
-            return StopReason.COMPLETED
-        case FinishReason.LENGTH:
-            return StopReason.LENGTH
-        case FinishReason.CONTENT_FILTER:
-            return StopReason.CONTENT_FILTER
-        case FinishReason.UNKNOWN:
-            return StopReason.UNKNOWN_FINISH
-        case _:
-            assert_never(finish)
