@@ -71,6 +71,16 @@ def test_a_name_that_could_mean_two_tools_means_none() -> None:
     assert find_tool("garden__lights", tools) is tools[1]
 
 
+def test_a_name_from_before_the_prefix_had_two_underscores_means_the_tool() -> None:
+    tools = (tool("todo__get_items"), tool("calendar__get_events"), tool("a__b_c"), tool("a_b__c"))
+
+    assert find_tool("todo_get_items", tools) is tools[0]
+    assert find_tool("Calendar_Get_Events", tools) is tools[1]
+    assert find_tool("a_b_c", tools) is None
+    assert find_tool("get_events", tools) is tools[1]
+    assert find_tool("calendar.get_events", tools) is None
+
+
 def test_an_empty_name_is_no_tool_even_where_one_has_only_a_prefix() -> None:
     assert find_tool("", (tool("odd__"),)) is None
 

@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Mapping
 from http import HTTPStatus
+from itertools import batched
 from pathlib import Path
 
 from aiohttp import web
@@ -149,7 +150,10 @@ async def _write(
     request: web.Request, response: web.StreamResponse, asked: _ChatRequest, answer: ScriptedAnswer
 ) -> None:
     left = answer.cut_after_bytes
-    for frame in frames_of(answer, asked.model, include_usage=asked.stream_options.include_usage):
+    frames = frames_of(answer, asked.model, include_usage=asked.stream_options.include_usage)
+    if answer.write_bytes is not None:
+        frames = map(bytes, batched(b"".join(frames), answer.write_bytes, strict=False))
+    for frame in frames:
         if left is not None and len(frame) > left:
             await response.write(frame[:left])
             _cut(request)

@@ -56,6 +56,8 @@ class ScriptedAnswer(BaseModel):
     """How long nothing is sent at all."""
     piece_delay_seconds: float = Field(default=0, ge=0)
     """How long nothing is sent after each piece."""
+    write_bytes: int | None = Field(default=None, ge=1)
+    """The stream is written in pieces of this many bytes, wherever that cuts it; by events when it is not given."""
     cut_after_bytes: int | None = Field(default=None, ge=0)
     """The connection breaks after this many bytes of the stream."""
 

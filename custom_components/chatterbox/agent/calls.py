@@ -77,13 +77,14 @@ def settle(call: ToolCall, content: str, *, is_error: bool = True) -> JudgedCall
 def find_tool(name: str, tools: Sequence[ToolDefinition]) -> ToolDefinition | None:
     """Return the one tool that a name means, or None.
 
-    The exact name wins; then the only tool that has it but for case or for the prefix
-    before a double underscore (Home Assistant put one before its tools in 2026.9).
+    The exact name wins; then the only tool that has it but for case, for the prefix before a
+    double underscore, or for a single one in its place (Home Assistant put the domain before
+    all its tools in 2026.9; some had it already, as in `todo_get_items`).
     """
     for tool in tools:
         if tool.name == name:
             return tool
-    for spelling in (_folded, _bare):
+    for spelling in _SPELLINGS:
         spoken = spelling(name.strip())
         matches = [tool for tool in tools if spoken and spelling(tool.name) == spoken]
         if len(matches) == 1:
@@ -91,12 +92,20 @@ def find_tool(name: str, tools: Sequence[ToolDefinition]) -> ToolDefinition | No
     return None
 
 
-def _folded(name: str) -> str:
-    return name.casefold()
+def spellings(name: str) -> frozenset[str]:
+    """Return the names by which `find_tool` knows a tool, in small letters."""
+    return frozenset(spelling(name) for spelling in _SPELLINGS) - {""}
 
 
 def _bare(name: str) -> str:
     return name.casefold().rpartition("__")[2]
+
+
+def _joined(name: str) -> str:
+    return name.casefold().replace("__", "_")
+
+
+_SPELLINGS: Final = (str.casefold, _bare, _joined)
 
 
 def judge(

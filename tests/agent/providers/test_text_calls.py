@@ -196,6 +196,14 @@ async def test_nothing_in_plain_text_is_a_call_where_no_tool_is_offered() -> Non
     assert not heard.calls
 
 
+async def test_a_call_under_the_old_name_of_a_tool_is_recognised_without_markup() -> None:
+    asked = request([tool("todo__get_items")])
+
+    for name in ("todo_get_items", "todo__get_items", "get_items"):
+        heard = await hear(*message(f'{name}(todo_list="Tasks")'), asked=asked)
+        assert (heard.said, heard.calls) == ("", [(name, '{"todo_list":"Tasks"}')])
+
+
 async def test_markup_is_a_call_even_where_no_tool_is_offered() -> None:
     heard = await hear(*message(f"<tool_call>{KITCHEN_ON}</tool_call>"), asked=request(()))
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final, assert_never
 from uuid import uuid4
 
-from ..calls import find_tool
+from ..calls import find_tool, spellings
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ReasoningDelta, TextDelta, ToolCallReady
 from ..json_text import parse_json
 from ..messages import AssistantMessage, FinishReason, ToolCall, ToolDefinition, canonical_json
@@ -235,5 +235,4 @@ def _canonical(arguments: str) -> str:
 
 def _spellings(tools: Iterable[ToolDefinition]) -> tuple[str, ...]:
     """Return the names by which `find_tool` knows the tools, in small letters."""
-    names = {tool.name.casefold() for tool in tools}
-    return tuple(sorted(names | {name.rpartition("__")[2] for name in names} - {""}))
+    return tuple(sorted({spelling for tool in tools for spelling in spellings(tool.name)}))
