@@ -187,7 +187,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
             if (
                 entry.entry_id != self.context.get("entry_id")
                 and entry.data[CONF_KIND] == ServiceKind.OPENAI_CHAT
-                and is_same_server(entry.data[CONF_BASE_URL], self._base_url)
+                and is_same_server(ServiceKind.OPENAI_CHAT, entry.data[CONF_BASE_URL], self._base_url)
                 and entry.data.get(CONF_API_KEY) == self._api_key
             ):
                 raise AbortFlow("already_configured")

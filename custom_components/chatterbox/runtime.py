@@ -18,13 +18,13 @@ from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from .agent.loop import AgenticLoop
 from .agent.messages import ToolDefinition
 from .agent.protocols import LLMProvider, ToolDispatcher
-from .agent.providers.address import api_root
+from .agent.providers.address import api_root, ollama_root
 from .agent.providers.anthropic_messages import AnthropicMessagesProvider
 from .agent.providers.ollama_chat import OllamaChatProvider, OllamaSettings
 from .agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
 from .agent.providers.openai_responses import OpenAIResponsesProvider, ResponsesSettings, ServiceTier, Verbosity
 from .agent.providers.options import ModelOptions, ReasoningEffort
-from .agent.providers.profiles import PROFILES, profile_at
+from .agent.providers.profiles import PROFILES, ServerProfile, profile_at
 from .agent.providers.text_calls import TextCalls
 from .agent.turn import Limits
 from .agent_settings import AgentSettings, settings_of
@@ -37,6 +37,15 @@ from .tool_bridge import async_offer_tools
 
 _FOR_A_LIST: Final = TimeLimits(between_bytes=10.0)
 _NOTHING_SET: Final = AgentSettings()
+
+type KnownServer = ServerProfile
+"""What is known of a kind of server: its name, where it usually is, the interface that it speaks best."""
+
+SERVERS: Final[Mapping[str, KnownServer]] = PROFILES
+"""By id, in the order in which people are shown them."""
+REASONING_EFFORTS: Final[tuple[str, ...]] = tuple(ReasoningEffort)
+VERBOSITIES: Final[tuple[str, ...]] = tuple(Verbosity)
+SERVICE_TIERS: Final[tuple[str, ...]] = tuple(ServiceTier)
 
 
 class ModelProvider(LLMProvider, ModelServer, Protocol):
@@ -111,7 +120,7 @@ def model_server(
     that. `cache_key` is the same for requests that begin alike.
     """
     session, url, key = async_get_clientsession(hass), service[CONF_BASE_URL], service.get(CONF_API_KEY)
-    profile = PROFILES.get(service.get(CONF_SERVER, ""), profile_at(url))
+    profile = known_server(service)
     limits = _time_limits(settings) if settings.model else _FOR_A_LIST
     model, options = settings.model, _model_options(settings)
     kind = ServiceKind(service[CONF_KIND])
@@ -157,9 +166,15 @@ def _model_options(settings: AgentSettings) -> ModelOptions:
     )
 
 
-def is_same_server(one: str, other: str) -> bool:
-    """Tell whether two addresses, both http or https, lead to the same place."""
-    return api_root(one) == api_root(other)
+def known_server(service: Mapping[str, Any]) -> KnownServer:
+    """Return what is known of the server of a service, guessed from its address where nobody has said what it is."""
+    return PROFILES.get(service.get(CONF_SERVER, ""), profile_at(service[CONF_BASE_URL]))
+
+
+def is_same_server(kind: ServiceKind, one: str, other: str) -> bool:
+    """Tell whether two addresses, both http or https, lead to the same place over an interface."""
+    root_of = ollama_root if kind is ServiceKind.OLLAMA_CHAT else api_root
+    return root_of(one) == root_of(other)
 
 
 def _agent(hass: HomeAssistant, service: Mapping[str, Any], options: Mapping[str, Any]) -> Agent:
