@@ -84,7 +84,9 @@ async def test_what_another_agent_left_that_is_no_json_breaks_nothing(
 async def test_a_key_refused_after_its_entry_is_gone_asks_nobody(
     hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server = await serve(Script(answers=(ScriptedFailure(status=401, body={"error": {"message": "no"}}),)))
+    server = await serve(
+        Script(answers=(ScriptedFailure(status=401, body={"error": {"message": "no"}}),)), llm_hass_api=[]
+    )
     (entry,) = hass.config_entries.async_entries("chatterbox")
     agent = conversation.async_get_agent(hass, AGENT)
     talking = asyncio.create_task(say(hass, "hello"))

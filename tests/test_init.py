@@ -10,9 +10,7 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.translation import async_get_exception_message
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.agent.errors import ProviderRejectedKey, ProviderUnreachable
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.entity import ChatterboxEntity
 from tests.config_entries import offline_entry, only_agent, server_entry, set_up, state_of
 from tests.servers.in_process import (
     address_without_server,
@@ -71,14 +69,14 @@ async def test_the_service_is_asked_for_its_models_and_no_more(hass: HomeAssista
 
 
 async def test_a_service_that_is_down_is_tried_again(hass: HomeAssistant) -> None:
-    entry = await set_up(hass, server_entry(address_without_server()))
+    entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
 
     assert entry.state is ConfigEntryState.SETUP_RETRY
     assert reason_of(entry).startswith("The server does not answer.")
 
 
 async def test_a_service_that_comes_back_is_set_up(hass: HomeAssistant) -> None:
-    entry = await set_up(hass, server_entry(address_without_server()))
+    entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
     assert state_of(entry) is ConfigEntryState.SETUP_RETRY
     async with serving_script(TALKING) as address:
         hass.config_entries.async_update_entry(entry, data={**entry.data, "base_url": address})
@@ -101,7 +99,7 @@ async def test_a_service_with_a_fault_is_tried_again_and_says_which(
     hass: HomeAssistant, status: int, body: str, content_type: str, reason: str
 ) -> None:
     async with serving(always(status, body, content_type)) as address:
-        entry = await set_up(hass, server_entry(address))
+        entry = await set_up(hass, server_entry(address, llm_hass_api=[]))
 
     assert entry.state is ConfigEntryState.SETUP_RETRY
     assert reason_of(entry).startswith(reason)
@@ -109,7 +107,7 @@ async def test_a_service_with_a_fault_is_tried_again_and_says_which(
 
 async def test_a_certificate_that_is_not_trusted_is_named(hass: HomeAssistant, tmp_path: Path) -> None:
     with serving_untrusted_tls(tmp_path) as address:
-        entry = await set_up(hass, server_entry(address))
+        entry = await set_up(hass, server_entry(address, llm_hass_api=[]))
 
     assert entry.state is ConfigEntryState.SETUP_RETRY
     assert reason_of(entry).startswith("The certificate of The server cannot be trusted.")
@@ -117,26 +115,11 @@ async def test_a_certificate_that_is_not_trusted_is_named(hass: HomeAssistant, t
 
 async def test_a_key_that_is_refused_is_asked_for_anew(hass: HomeAssistant) -> None:
     async with serving_script(GUARDED) as address:
-        entry = await set_up(hass, server_entry(address, "wrong-key"))
+        entry = await set_up(hass, server_entry(address, "wrong-key", llm_hass_api=[]))
 
     assert entry.state is ConfigEntryState.SETUP_ERROR
     assert reason_of(entry).startswith("The server does not accept its API key.")
     assert [flow["context"]["source"] for flow in entry.async_get_active_flows(hass, {"reauth"})] == ["reauth"]
-
-
-async def test_a_key_that_is_refused_in_a_turn_is_asked_for_anew(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address, "old-key"))
-    entity = ChatterboxEntity(entry, only_agent(entry))
-    entity.hass = hass
-
-    entity.react_to(None)
-    entity.react_to(ProviderUnreachable("no connection"))
-    assert not list(entry.async_get_active_flows(hass, {"reauth"}))
-    entity.react_to(ProviderRejectedKey("401"))
-    await hass.async_block_till_done()
-
-    assert len(list(entry.async_get_active_flows(hass, {"reauth"}))) == 1
 
 
 async def test_nothing_of_the_key_is_logged(hass: HomeAssistant, caplog: pytest.LogCaptureFixture) -> None:

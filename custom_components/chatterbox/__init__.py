@@ -11,6 +11,7 @@ from homeassistant.core import HomeAssistant
 
 from .agent.errors import ProviderError
 from .error_bridge import as_setup_error
+from .link_watch import LinkWatch
 from .runtime import ChatterboxConfigEntry, async_build
 
 PLATFORMS: Final = (Platform.CONVERSATION,)
@@ -19,14 +20,15 @@ PLATFORMS: Final = (Platform.CONVERSATION,)
 async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> bool:
     """Check the service of an entry and start its agents.
 
-    Raises `ConfigEntryAuthFailed` for a key that is not accepted, `ConfigEntryNotReady` for
-    everything else that may pass.
+    A service that fails is no reason not to, as long as somebody else answers for an agent. Otherwise raises
+    `ConfigEntryAuthFailed` for a key that is not accepted, `ConfigEntryNotReady` for everything else that may pass.
     """
     try:
         entry.runtime_data = await async_build(hass, entry)
     except ProviderError as error:
         raise as_setup_error(error, entry.title) from error
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    LinkWatch(hass, entry).async_start()
     entry.async_on_unload(entry.add_update_listener(_async_reload))
     return True
 

@@ -19,6 +19,7 @@ from homeassistant.components.conversation import (
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .agent.events import StopReason
@@ -28,6 +29,7 @@ from .chat_log_bridge import async_record_turn, history, instructions
 from .const import DOMAIN, EVENT_TURN_FINISHED, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
 from .error_bridge import async_get_sentences
+from .link_watch import SIGNAL_LINKS, async_tell_links
 from .repair_issues import async_report_missing_tools
 from .runtime import ChatterboxConfigEntry
 from .spoken_deltas import speaking
@@ -67,6 +69,18 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         """Return what the agent's service understands."""
         return self._agent.supported_languages
 
+    @property
+    @override
+    def available(self) -> bool:
+        """Tell whether anybody can answer."""
+        return self._agent.chain.is_available
+
+    @override
+    async def async_added_to_hass(self) -> None:
+        """Follow how the models are doing."""
+        await super().async_added_to_hass()
+        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_LINKS, self.async_write_ha_state))
+
     @override
     async def async_will_remove_from_hass(self) -> None:
         """Take back what was reported; an agent that comes again finds out again."""
@@ -84,18 +98,21 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             LOGGER.exception("A turn of %s failed", self.entity_id)
             sentences = await async_get_sentences(self.hass, user_input.language)
             return _error_result(user_input, chat_log, sentences["spoken_agent_failed"])
+        finally:
+            async_tell_links(self.hass)
 
     async def _async_take_turn(
         self, user_input: ConversationInput, chat_log: ChatLog, report: TurnReport
     ) -> ConversationResult:
         before = history(chat_log)
-        tools = await self._agent.async_offer_tools(user_input, chat_log.conversation_id)
+        tools = await self._agent.async_gather_tools(user_input, chat_log.conversation_id)
         async_report_missing_tools(self.hass, self.subentry, tools.missing_apis)
         await chat_log.async_provide_llm_data(
-            user_input.as_llm_context(DOMAIN), tools.api, self._agent.prompt, user_input.extra_system_prompt
+            user_input.as_llm_context(DOMAIN), tools.api, self._agent.settings.prompt, user_input.extra_system_prompt
         )
         loop = await self._agent.async_get_loop(tools, user_input.language)
-        turn = Turn(user_input.text, before, instructions(chat_log), tools.definitions, limits=self._agent.limits)
+        limits = self._agent.settings.limits
+        turn = Turn(user_input.text, before, instructions(chat_log), tools.definitions, limits=limits)
         is_voice = user_input.satellite_id is not None or user_input.device_id is not None
         with speaking(chat_log, user_input.language) if is_voice else nullcontext():
             await async_record_turn(chat_log, self.entity_id, loop.stream(turn), report)
@@ -106,7 +123,6 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             result.continue_conversation = asks_back(finished.text, user_input.language)
             if is_voice:
                 result.response.async_set_speech(speakable(finished.text, user_input.language))
-        self.react_to(finished.error if finished else None)
         if finished and finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.receipts:
             return _error_result(user_input, chat_log, finished.text)
         return result

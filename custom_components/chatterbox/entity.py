@@ -1,4 +1,4 @@
-"""What every Chatterbox entity shares: its identity, its device, and how it takes errors.
+"""What every Chatterbox entity shares: its identity and its device.
 
 Knows entries and subentries. Must not know what an entity does.
 """
@@ -8,7 +8,6 @@ from homeassistant.const import CONF_MODEL
 from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 from homeassistant.helpers.entity import Entity
 
-from .agent.errors import AgentError, ProviderRejectedKey
 from .const import DOMAIN
 from .runtime import ChatterboxConfigEntry
 
@@ -31,9 +30,3 @@ class ChatterboxEntity(Entity):
             model=subentry.data.get(CONF_MODEL, entry.title),
             name=subentry.title,
         )
-
-    def react_to(self, error: AgentError | None) -> None:
-        """Do what the error of a turn asks for beyond words: a refused key needs a new one."""
-        is_there = self.hass.config_entries.async_get_entry(self.entry.entry_id) is self.entry
-        if isinstance(error, ProviderRejectedKey) and is_there:
-            self.entry.async_start_reauth(self.hass)

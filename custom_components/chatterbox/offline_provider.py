@@ -51,6 +51,10 @@ _LONGEST_SENTENCE: Final = 10_000
 class OfflineProvider:
     """The `LLMProvider` that needs no model, no key and no network. Its inferences cost no tokens."""
 
+    def __init__(self, announcement: str = "") -> None:
+        """Say `announcement` before whatever there is to say, as who stands in for a model has to."""
+        self._announcement = announcement
+
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Call the tool for what was said last; once it has answered, or no tool may run, say what it said.
 
@@ -60,7 +64,7 @@ class OfflineProvider:
         said, results = _since_last_user_message(request.transcript)
         if results or not _may_act(request):
             if speech := " ".join(filter(None, map(_speech, results))):
-                yield TextDelta(speech)
+                yield TextDelta(" ".join(filter(None, (self._announcement, speech))))
             yield CompletionResult(FinishReason.STOP)
             return
         _require_tool(request)

@@ -4,22 +4,35 @@ Knows issues and subentries. Must not know how a problem was found. Issues are n
 wrong then is found again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from homeassistant.config_entries import ConfigSubentry
+from homeassistant.const import CONF_MODEL
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 
 from .const import DOMAIN
 
 _MISSING_TOOLS = "missing_tools"
+_MODEL_GONE = "model_gone"
 
 
 @callback
 def async_report_missing_tools(hass: HomeAssistant, agent: ConfigSubentry, api_ids: Sequence[str]) -> None:
     """Name the sources of tools that an agent is set to use and that are gone; none ends the issue."""
-    issue_id = f"{_MISSING_TOOLS}_{agent.subentry_id}"
-    if not api_ids:
+    _report(hass, agent, _MISSING_TOOLS, {"sources": ", ".join(api_ids)} if api_ids else None)
+
+
+@callback
+def async_report_model_gone(hass: HomeAssistant, agent: ConfigSubentry, *, is_gone: bool) -> None:
+    """Tell that the service does not have an agent's model any more, or that it has it again."""
+    _report(hass, agent, _MODEL_GONE, {"model": agent.data[CONF_MODEL]} if is_gone else None)
+
+
+def _report(hass: HomeAssistant, agent: ConfigSubentry, problem: str, placeholders: Mapping[str, str] | None) -> None:
+    """Tell about a problem of an agent; without placeholders it is over."""
+    issue_id = f"{problem}_{agent.subentry_id}"
+    if placeholders is None:
         ir.async_delete_issue(hass, DOMAIN, issue_id)
         return
     ir.async_create_issue(
@@ -28,6 +41,6 @@ def async_report_missing_tools(hass: HomeAssistant, agent: ConfigSubentry, api_i
         issue_id,
         is_fixable=False,
         severity=ir.IssueSeverity.WARNING,
-        translation_key=_MISSING_TOOLS,
-        translation_placeholders={"agent": agent.title, "sources": ", ".join(api_ids)},
+        translation_key=problem,
+        translation_placeholders={"agent": agent.title, **placeholders},
     )

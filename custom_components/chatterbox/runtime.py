@@ -4,36 +4,39 @@ Alone names concrete providers; everybody else knows them by their seams. Holds 
 its own: what it joins decides for itself. Nothing built here outlives its loaded entry.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol, assert_never
 
 from homeassistant.components.conversation import ConversationInput
-from homeassistant.config_entries import ConfigEntry
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.const import CONF_API_KEY, MATCH_ALL
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
+from .agent.errors import ProviderError
 from .agent.loop import AgenticLoop
-from .agent.messages import ToolDefinition
-from .agent.protocols import LLMProvider, ToolDispatcher
+from .agent.protocols import LLMProvider
 from .agent.providers.address import api_root, ollama_root
 from .agent.providers.anthropic_messages import AnthropicMessagesProvider
+from .agent.providers.breaker import CircuitBreaker
+from .agent.providers.failover import FailoverProvider
+from .agent.providers.links import Link
 from .agent.providers.ollama_chat import OllamaChatProvider, OllamaSettings
 from .agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
 from .agent.providers.openai_responses import OpenAIResponsesProvider, ResponsesSettings, ServiceTier, Verbosity
 from .agent.providers.options import ModelOptions, ReasoningEffort
+from .agent.providers.patience import Patience
 from .agent.providers.profiles import PROFILES, ServerProfile, profile_at
 from .agent.providers.text_calls import TextCalls
-from .agent.turn import Limits
+from .agent_chain import AgentChain, is_for_models, offline_link
 from .agent_settings import AgentSettings, settings_of
 from .const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
-from .error_bridge import async_get_composer
-from .offline_dispatcher import OfflineDispatcher, offline_languages
-from .offline_provider import PROCESS_SENTENCE, OfflineProvider
+from .error_bridge import async_get_composer, async_get_sentences
+from .offline_dispatcher import offline_languages
 from .service_check import ModelServer, offered_models
-from .tool_bridge import async_offer_tools
+from .turn_tools import TurnTools, async_gather_tools
 
 _FOR_A_LIST: Final = TimeLimits(between_bytes=10.0)
 _NOTHING_SET: Final = AgentSettings()
@@ -53,15 +56,14 @@ class ModelProvider(LLMProvider, ModelServer, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class TurnTools:
-    """What an agent may use in one turn."""
+class AgentModel:
+    """The model of an agent. It is asked in the agent's own turns, and in those of agents that fall back on it."""
 
-    api: llm.API | None
-    """The same tools for Home Assistant's ChatLog, if they are tools of its kind."""
-    definitions: tuple[ToolDefinition, ...]
-    dispatcher: ToolDispatcher
-    missing_apis: tuple[str, ...] = ()
-    """Ids of LLM APIs that the agent is set to use and that Home Assistant does not have."""
+    agent: ConfigSubentry
+    provider: ModelProvider
+    """As it is, without what stands in front of it in `link`."""
+    link: Link
+    """One for all turns: a provider learns what its server does not take, and a breaker how it is doing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +71,33 @@ class Agent:
     """A conversation agent, put together from its subentry."""
 
     hass: HomeAssistant
-    provider: LLMProvider
-    """One for all turns, because a provider learns what its server does not take."""
-    offer_tools: Callable[[ConversationInput, str], Awaitable[TurnTools]]
-    limits: Limits
-    controls_home: bool
-    """Whether it can do more than talk."""
+    settings: AgentSettings
+    chain: AgentChain
+    understands_sentences: bool
+    """Whether Home Assistant's own understanding answers, alone or when nobody else does."""
     supported_languages: list[str] | Literal["*"]
-    prompt: str | None = None
-    """Template of its instructions; None for Home Assistant's own."""
 
-    async def async_offer_tools(self, user_input: ConversationInput, conversation_id: str) -> TurnTools:
+    @property
+    def controls_home(self) -> bool:
+        """Tell whether it can do more than talk."""
+        return self.understands_sentences or bool(self.settings.llm_apis)
+
+    async def async_gather_tools(self, user_input: ConversationInput, conversation_id: str) -> TurnTools:
         """Gather the tools of one turn."""
-        return await self.offer_tools(user_input, conversation_id)
+        return await async_gather_tools(
+            self.hass,
+            user_input,
+            conversation_id,
+            self.settings.llm_apis,
+            understands_sentences=self.understands_sentences,
+        )
 
     async def async_get_loop(self, tools: TurnTools, language: str) -> AgenticLoop:
         """Return the loop of one turn, with words in the speaker's language."""
         composer = await async_get_composer(self.hass, language, tools.definitions)
-        return AgenticLoop(self.provider, tools.dispatcher, composer=composer)
+        sentences = await async_get_sentences(self.hass, language)
+        links = self.chain.links(sentences["spoken_offline_took_over"])
+        return AgenticLoop(FailoverProvider(links), tools.dispatcher, composer=composer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,20 +106,32 @@ class Runtime:
 
     agents: Mapping[str, Agent]
     """By subentry id."""
+    models: Mapping[str, AgentModel]
+    """By subentry id; an offline agent has none."""
 
 
 type ChatterboxConfigEntry = ConfigEntry[Runtime]
 
 
 async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runtime:
-    """Ask the service of an entry whether it is there, and put its agents together.
+    """Put the agents of an entry together, and ask its service whether it is there.
 
-    Raises a `ProviderError` when the service is not there, or does not take the key.
+    A service that is not there is left alone for a while, if an agent can answer without it. Otherwise its
+    `ProviderError` is raised.
     """
-    if entry.data[CONF_KIND] != ServiceKind.OFFLINE:
+    agents = {agent.subentry_id: agent for agent in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)}
+    if entry.data[CONF_KIND] == ServiceKind.OFFLINE:
+        return Runtime(dict.fromkeys(agents, _offline_agent(hass)), {})
+    models = {agent_id: _agent_model(hass, entry.data, agent) for agent_id, agent in agents.items()}
+    runtime = Runtime({agent_id: _model_agent(hass, model) for agent_id, model in models.items()}, models)
+    try:
         await offered_models(model_server(hass, entry.data))
-    agents = entry.get_subentries_of_type(SUBENTRY_CONVERSATION)
-    return Runtime({agent.subentry_id: _agent(hass, entry.data, agent.data) for agent in agents})
+    except ProviderError as error:
+        for model in models.values():
+            model.link.breaker.trip(error)
+        if not any(agent.chain.is_available for agent in runtime.agents.values()):
+            raise
+    return runtime
 
 
 def model_server(
@@ -177,40 +200,35 @@ def is_same_server(kind: ServiceKind, one: str, other: str) -> bool:
     return root_of(one) == root_of(other)
 
 
-def _agent(hass: HomeAssistant, service: Mapping[str, Any], options: Mapping[str, Any]) -> Agent:
-    if service[CONF_KIND] == ServiceKind.OFFLINE:
-        return _offline_agent(hass)
-    settings = settings_of(options)
-    return _model_agent(hass, TextCalls(model_server(hass, service, settings)), settings)
-
-
 def _offline_agent(hass: HomeAssistant) -> Agent:
-    async def offer(user_input: ConversationInput, conversation_id: str) -> TurnTools:
-        dispatcher = OfflineDispatcher(
-            hass,
-            conversation_id,
-            user_input.context,
-            user_input.language,
-            user_input.device_id,
-            user_input.satellite_id,
-        )
-        return TurnTools(None, (PROCESS_SENTENCE,), dispatcher)
-
-    languages = offline_languages(hass)
-    return Agent(hass, OfflineProvider(), offer, Limits(), controls_home=True, supported_languages=languages)
+    settings = AgentSettings()
+    chain = AgentChain(offline_link(), tuple, ends_offline=False, deadline=settings.limits.deadline)
+    return Agent(hass, settings, chain, understands_sentences=True, supported_languages=offline_languages(hass))
 
 
-def _model_agent(hass: HomeAssistant, provider: LLMProvider, settings: AgentSettings) -> Agent:
-    async def offer(user_input: ConversationInput, _conversation_id: str) -> TurnTools:
-        tools = await async_offer_tools(hass, settings.llm_apis, user_input.as_llm_context(DOMAIN))
-        return TurnTools(tools.api, tools.definitions, tools.dispatcher, tools.missing_apis)
-
-    return Agent(
-        hass,
-        provider,
-        offer,
-        settings.limits,
-        controls_home=bool(settings.llm_apis),
-        supported_languages=MATCH_ALL,
-        prompt=settings.prompt,
+def _model_agent(hass: HomeAssistant, model: AgentModel) -> Agent:
+    settings = settings_of(model.agent.data)
+    # An agent that may only talk must not act by another way.
+    may_act = llm.LLM_API_ASSIST in settings.llm_apis
+    chain = AgentChain(
+        model.link,
+        lambda: _links_of(hass, settings.fallbacks),
+        ends_offline=may_act,
+        deadline=settings.limits.deadline,
     )
+    return Agent(hass, settings, chain, understands_sentences=may_act, supported_languages=MATCH_ALL)
+
+
+def _agent_model(hass: HomeAssistant, service: Mapping[str, Any], agent: ConfigSubentry) -> AgentModel:
+    settings = settings_of(agent.data)
+    provider = model_server(hass, service, settings, agent.subentry_id)
+    patience = Patience(settings.connect_timeout, settings.first_token_timeout, settings.between_tokens_timeout)
+    link = Link(agent.title, TextCalls(provider), CircuitBreaker(), patience, tools=is_for_models, check=provider.check)
+    return AgentModel(agent, provider, link)
+
+
+def _links_of(hass: HomeAssistant, agent_ids: Iterable[str]) -> list[Link]:
+    """Return the links of those agents whose entries are loaded, in their order."""
+    entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
+    models = {agent_id: model for entry in entries for agent_id, model in entry.runtime_data.models.items()}
+    return [models[agent_id].link for agent_id in agent_ids if agent_id in models]

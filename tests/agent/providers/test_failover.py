@@ -32,6 +32,7 @@ from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
     NamedTool,
+    ToolAnnotations,
     ToolCall,
     ToolChoice,
     ToolChoiceMode,
@@ -328,8 +329,9 @@ async def test_who_fails_later_in_the_turn_hands_over_too_and_what_failed_before
     chain = Chain([[DOWN], HELLO], [call(ON), [DOWN]], [[DOWN]])
     turn = chain.turn()
     await chain.ask(turn)
+    reads = tuple(replace(each, annotations=ToolAnnotations(read_only=True)) for each in AFTER_A_TOOL.tools)
 
-    assert await chain.ask(turn, AFTER_A_TOOL) == [
+    assert await chain.ask(turn, replace(AFTER_A_TOOL, tools=reads)) == [
         ProviderSwitched("third", "second: ProviderUnreachable"),
         ProviderSwitched("first", "third: ProviderUnreachable"),
         *HELLO,

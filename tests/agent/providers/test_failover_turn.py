@@ -2,10 +2,10 @@
 
 import pytest
 
-from custom_components.chatterbox.agent.errors import ProviderBusy, ProviderUnreachable
+from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import ProviderSwitched, StopReason, TextDelta, TurnEvent
 from custom_components.chatterbox.agent.loop import AgenticLoop
-from custom_components.chatterbox.agent.messages import ToolCall, ToolResult
+from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
 from custom_components.chatterbox.agent.providers.breaker import CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
 from custom_components.chatterbox.agent.providers.links import Link
@@ -16,8 +16,9 @@ from tests.doubles import ScriptedDispatcher, ScriptedProvider, call, never, say
 
 from .manual_clock import ManualClock
 
-LIGHT, SENTENCE = tool("light_on"), tool("process_sentence")
-TURN = Turn("Light on!", tools=(LIGHT, SENTENCE))
+LIGHT, LOOK, SENTENCE = tool("light_on"), tool("look", read_only=True), tool("process_sentence")
+TURN = Turn("Light on!", tools=(LIGHT, LOOK, SENTENCE))
+LOOKING = ToolCall("c", "look", "{}")
 ON = ToolCall("a", "light_on", "{}")
 SAID = ToolCall("b", "process_sentence", '{"sentence":"Light on!"}')
 DOWN = ProviderUnreachable("down")
@@ -30,7 +31,7 @@ class House:
         self.model, self.fallback = model, fallback
         self.dispatcher = ScriptedDispatcher()
         clock = ManualClock()
-        links = [
+        self.links = [
             Link(
                 "model",
                 model,
@@ -42,7 +43,7 @@ class House:
                 "fallback", fallback, CircuitBreaker(clock=clock), tools=lambda offered: offered.name == SENTENCE.name
             ),
         ]
-        self.loop = AgenticLoop(FailoverProvider(links, clock), self.dispatcher)
+        self.loop = AgenticLoop(FailoverProvider(self.links, clock), self.dispatcher)
 
     async def take(self, turn: Turn = TURN) -> list[TurnEvent]:
         """Take a turn to its end; nothing is left open by it."""
@@ -66,30 +67,45 @@ async def test_when_the_model_is_down_the_fallback_acts_with_its_own_tool() -> N
     assert switches(events) == [ProviderSwitched("fallback", "model: ProviderUnreachable")]
     assert house.dispatcher.started == [SAID]
     assert [request.tools for request in house.fallback.requests] == [(SENTENCE,)] * 2
-    assert [request.tools for request in house.model.requests] == [(LIGHT,)]
+    assert [request.tools for request in house.model.requests] == [(LIGHT, LOOK)]
 
 
-async def test_a_model_that_fails_after_its_action_is_answered_for_and_the_action_is_not_repeated() -> None:
-    house = House(ScriptedProvider(call(ON), [DOWN]), ScriptedProvider(say("It is on.")))
-
-    events = await house.take()
-
-    assert spoken(events) == "It is on."
-    assert house.dispatcher.started == [ON]
-    assert house.fallback.requests[0].transcript[-1] == ToolResult("a", "light_on", '{"done":true}')
-
-
-async def test_when_all_fail_after_an_action_the_turn_says_what_was_done() -> None:
-    house = House(ScriptedProvider(call(ON), [DOWN]), ScriptedProvider([ProviderBusy("slow down", 90)]))
+async def test_a_model_that_fails_after_its_action_is_asked_no_more_and_nobody_repeats_it() -> None:
+    house = House(ScriptedProvider(call(ON), [DOWN]), ScriptedProvider())
 
     events = await house.take()
 
     end = finished(events)
     assert end.stop_reason is StopReason.PROVIDER_FAILED
-    assert isinstance(end.error, ProviderBusy)
+    assert end.error is DOWN
     assert [receipt.name for receipt in end.receipts] == ["light_on"]
     assert end.text.startswith("Done: light_on.")
     assert house.dispatcher.started == [ON]
+    assert not house.fallback.requests
+
+
+async def test_who_only_looked_is_answered_for() -> None:
+    house = House(ScriptedProvider(call(LOOKING), [DOWN]), ScriptedProvider(say("It is dark.")))
+
+    events = await house.take()
+
+    assert spoken(events) == "It is dark."
+    assert house.fallback.requests[0].transcript[-1] == ToolResult("c", "look", '{"done":true}')
+
+
+async def test_who_acted_is_asked_for_the_words_although_it_is_in_doubt_by_now() -> None:
+    house = House(ScriptedProvider(call(ON), say("It is on.")), ScriptedProvider())
+
+    async def turn_on(_: JsonObject) -> ToolOutcome:
+        house.links[0].breaker.trip(DOWN)  # another conversation found out
+        return ToolOutcome('{"done":true}')
+
+    house.dispatcher.bodies["light_on"] = turn_on
+
+    events = await house.take()
+
+    assert spoken(events) == "It is on."
+    assert not switches(events)
 
 
 async def test_a_model_that_fails_after_its_first_words_is_not_answered_for() -> None:

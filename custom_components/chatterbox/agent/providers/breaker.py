@@ -105,6 +105,12 @@ class CircuitBreaker:
         """Return a permit whatever the state is, for when there is nobody else to ask."""
         return self.admit() or Permit(self)
 
+    def trip(self, error: ProviderError) -> None:
+        """Open at once: somebody has found out, without a request of ours, that the service fails."""
+        self._failures += 1
+        self._last_error = type(error)
+        self._open(error)
+
     def settle(self, permit: Permit, outcome: ProviderError | None) -> None:
         """Take what a permit's request came to; for permits."""
         if outcome is None:

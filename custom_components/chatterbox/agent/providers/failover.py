@@ -5,7 +5,6 @@ keeps nothing of what is said. Links and their breakers outlive turns and belong
 builds them; a `FailoverProvider` costs nothing and is made for a turn.
 """
 
-import logging
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -13,15 +12,14 @@ from typing import Final
 
 from ..errors import ProviderError, ProviderRejectedRequest
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched
-from ..messages import UserMessage
+from ..messages import ToolResult, UserMessage
 from ..protocols import CompletionRequest
+from ..receipts import changing_tools
 from .breaker import BreakerState, Permit
 from .clock import SYSTEM_CLOCK, Clock
 from .links import Link
 from .patience import BegunStream, follow
 from .retry import RANDOM_JITTER, Jitter, Retries, begin
-
-_LOGGER = logging.getLogger(__name__)
 
 _ONCE: Final = Retries(attempts=1)
 
@@ -81,24 +79,27 @@ class FailoverProvider:
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`.
 
-        A link that fails, or is late, before its first event hands over: `ProviderSwitched` tells to
+        A link that fails, or is late, before its first event hands over, unless something was changed in
+        the turn: a service that fails then leaves an answer made of what was done. `ProviderSwitched` tells to
         whom and why. Later its error is that of the inference. When no link has answered, the
         error of the one that was asked last is raised, with notes about the others.
         """
         if isinstance(request.transcript[-1], UserMessage):
             self._position = 0
         inference = _Inference()
-        for candidate, permit in self._candidates(request, inference):
+        has_acted = _has_acted(request)
+        candidates = self._who_acted(request) if has_acted else self._candidates(request, inference)
+        for candidate, permit in candidates:
             with permit:
                 if candidate.position != self._position:
                     self._position = candidate.position
                     yield ProviderSwitched(candidate.link.name, "; ".join(inference.passed_over))
                     inference.passed_over.clear()
                 try:
-                    begun = await self._begin(candidate)
+                    begun = await self._begin(candidate, may_retry=not has_acted)
                 except ProviderError as error:
                     inference.failed(candidate.link, error)
-                    _tell_failure(candidate.link, permit, error)
+                    candidate.link.failed(permit, error)
                     continue
                 async with aclosing(self._follow(candidate, permit, begun, inference)) as events:
                     async for event in events:
@@ -131,13 +132,20 @@ class FailoverProvider:
             least_bad = min(spare, key=lambda one: one.link.breaker.seconds_until_probe)
             yield least_bad, least_bad.link.breaker.insist()
 
-    async def _begin(self, candidate: _Candidate) -> BegunStream:
+    def _who_acted(self, request: CompletionRequest) -> Iterator[tuple[_Candidate, Permit]]:
+        """Yield nobody but the link that has the turn: another one might do again what was done."""
+        link = self._links[self._position]
+        visible = link.request(request)
+        if visible is not None:
+            yield _Candidate(self._position, link, visible), link.breaker.insist()
+
+    async def _begin(self, candidate: _Candidate, *, may_retry: bool) -> BegunStream:
         link = candidate.link
         is_trusted = link.breaker.state is BreakerState.CLOSED
         return await begin(
             lambda: link.provider.stream(candidate.request),
             link.patience.first_token,
-            link.retries if is_trusted else _ONCE,
+            link.retries if is_trusted and may_retry else _ONCE,
             self._clock,
             self._jitter,
         )
@@ -150,33 +158,23 @@ class FailoverProvider:
             async with aclosing(follow(begun, link.patience, self._clock)) as events:
                 async for event in events:
                     if isinstance(event, CompletionResult):  # nobody reads on after it
-                        _tell_success(link, permit)
+                        link.succeeded(permit)
                     yield event
         except ProviderError as error:
             inference.failed(link, error)
-            _tell_failure(link, permit, error)
+            link.failed(permit, error)
             raise
 
 
-def _tell_success(link: Link, permit: Permit) -> None:
-    """Tell the breaker, and the log when it is news."""
-    if link.breaker.last_error is not None:
-        _LOGGER.info("%s answers again", link.name)
-    permit.succeeded()
-
-
-def _tell_failure(link: Link, permit: Permit, error: ProviderError) -> None:
-    """Tell the breaker, and the log: as a warning when it is news."""
-    breaker = link.breaker
-    is_news = breaker.last_error is not type(error)
-    was_closed = breaker.state is BreakerState.CLOSED
-    permit.failed(error)
-    level = logging.WARNING if is_news else logging.DEBUG
-    _LOGGER.log(level, "%s failed: %s: %s", link.name, type(error).__name__, error)
-    if was_closed and breaker.state is BreakerState.OPEN:
-        _LOGGER.warning(
-            "%s failed %d times in a row and is left alone for %g seconds",
-            link.name,
-            breaker.failures,
-            breaker.seconds_until_probe,
-        )
+def _has_acted(request: CompletionRequest) -> bool:
+    """Tell whether a tool that changes something has run since the person spoke, with success or not."""
+    changing = changing_tools(request.tools)
+    for message in reversed(request.transcript):
+        match message:
+            case UserMessage():
+                return False
+            case ToolResult(name=name, synthetic=False) if name in changing:
+                return True
+            case _:
+                pass
+    return False

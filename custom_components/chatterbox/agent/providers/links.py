@@ -4,16 +4,20 @@ Knows providers by their seam, and the breaker, deadlines and retries of each. M
 their order or who takes over from whom: that is `failover.py`. Built once; turns come and go.
 """
 
-from collections.abc import Callable, Iterable
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..errors import ProviderError
+from ..errors import FirstTokenTimeout, ProviderError
 from ..messages import NamedTool, ToolChoiceMode, ToolDefinition
 from ..protocols import CompletionRequest, LLMProvider
-from .breaker import BreakerState, CircuitBreaker
+from .breaker import BreakerState, CircuitBreaker, Permit
 from .patience import Patience
 from .retry import Retries
+
+_LOGGER = logging.getLogger(__name__)
 
 _DEFAULT_PATIENCE: Final = Patience()
 _DEFAULT_RETRIES: Final = Retries()
@@ -36,6 +40,8 @@ class Link:
     retries: Retries = _DEFAULT_RETRIES
     tools: Callable[[ToolDefinition], bool] = every_tool
     """Tells which of the tools of a turn this link may see. The turn offers those of all links."""
+    check: Callable[[], Awaitable[None]] | None = None
+    """Asks whether the service would answer; raises a `ProviderError`. None where nobody needs to ask."""
 
     def request(self, request: CompletionRequest) -> CompletionRequest | None:
         """Return a request as this link may see it; None when it forces a tool that the link has not."""
@@ -47,6 +53,47 @@ class Link:
                 return None
             case _:
                 return replace(request, tools=tools)
+
+    def succeeded(self, permit: Permit) -> None:
+        """Tell the breaker, and the log when it is news."""
+        if self.breaker.last_error is not None:
+            _LOGGER.info("%s answers again", self.name)
+        permit.succeeded()
+
+    def failed(self, permit: Permit, error: ProviderError) -> None:
+        """Tell the breaker, and the log: as a warning when it is news."""
+        breaker = self.breaker
+        is_news = breaker.last_error is not type(error)
+        was_closed = breaker.state is BreakerState.CLOSED
+        permit.failed(error)
+        level = logging.WARNING if is_news else logging.DEBUG
+        _LOGGER.log(level, "%s failed: %s: %s", self.name, type(error).__name__, error)
+        if was_closed and breaker.state is BreakerState.OPEN:
+            _LOGGER.warning(
+                "%s failed %d times in a row and is left alone for %g seconds",
+                self.name,
+                breaker.failures,
+                breaker.seconds_until_probe,
+            )
+
+    async def probe(self) -> None:
+        """Find out whether the service is back, unless its circuit is closed or still open. Never raises.
+
+        Takes no longer than an answer may take to begin.
+        """
+        if self.check is None or self.breaker.state is not BreakerState.HALF_OPEN:
+            return
+        if permit := self.breaker.admit():
+            with permit:
+                try:
+                    async with asyncio.timeout(self.patience.first_token):
+                        await self.check()
+                except ProviderError as error:
+                    self.failed(permit, error)
+                except TimeoutError:
+                    self.failed(permit, FirstTokenTimeout("the service did not begin to answer in time"))
+                else:
+                    self.succeeded(permit)
 
 
 @dataclass(frozen=True, slots=True)

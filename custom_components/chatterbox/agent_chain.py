@@ -1,0 +1,68 @@
+"""The chain of an agent: its own model, then those of its fallbacks, and at the end Home Assistant itself.
+
+Knows links, and how long a chain may wait for them. Must not know which service a link asks, or what is asked. A chain
+is put together for each turn, because the links of other agents come and go with their entries.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from .agent.messages import ToolDefinition
+from .agent.providers.breaker import CircuitBreaker
+from .agent.providers.links import Link, is_available
+from .offline_provider import PROCESS_SENTENCE, OfflineProvider
+
+_SHARE_OF_WAITING: Final = 0.75
+"""Part of a turn's deadline that may be spent on models that do not begin to answer."""
+_HOME_ASSISTANT: Final = "Home Assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentChain:
+    """Who answers for an agent, one after the other."""
+
+    own: Link
+    find_fallbacks: Callable[[], Sequence[Link]]
+    """Returns the links of the fallbacks that are there at the moment, in the order in which they are asked."""
+    ends_offline: bool
+    """Whether Home Assistant's own understanding of sentences may act when no model answers."""
+    deadline: float
+    """Seconds of a whole turn."""
+
+    @property
+    def is_available(self) -> bool:
+        """Tell whether any link works, as far as anybody knows."""
+        return self.ends_offline or is_available(self._models())
+
+    def links(self, announcement: str) -> tuple[Link, ...]:
+        """Return the links of one turn; `announcement` is said where Home Assistant itself has to answer.
+
+        No model may be waited for so long that there is no time left for those after it.
+        """
+        models = self._models()
+        longest = self.deadline * _SHARE_OF_WAITING / len(models)
+        patient = tuple(_within(link, longest) for link in models)
+        return (*patient, offline_link(announcement)) if self.ends_offline else patient
+
+    def _models(self) -> tuple[Link, ...]:
+        return (self.own, *self.find_fallbacks())
+
+
+def offline_link(announcement: str = "") -> Link:
+    """Return the link that needs no model. It is new in each turn: nothing about it can break."""
+    return Link(_HOME_ASSISTANT, OfflineProvider(announcement), CircuitBreaker(), tools=_is_for_sentences)
+
+
+def is_for_models(tool: ToolDefinition) -> bool:
+    """Tell whether a model may see a tool: all but the one by which Home Assistant understands a sentence."""
+    return not _is_for_sentences(tool)
+
+
+def _is_for_sentences(tool: ToolDefinition) -> bool:
+    return tool.name == PROCESS_SENTENCE.name
+
+
+def _within(link: Link, seconds: float) -> Link:
+    patience = link.patience
+    return replace(link, patience=replace(patience, first_token=min(patience.first_token, seconds)))

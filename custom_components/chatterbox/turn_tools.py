@@ -1,0 +1,75 @@
+"""The tools of one turn: those of the chosen LLM APIs, and the one by which Home Assistant understands a sentence.
+
+Knows who runs which. Must not know who may call them: that is the chain's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+
+from .agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
+from .agent.protocols import ToolDispatcher
+from .const import DOMAIN
+from .offline_dispatcher import OfflineDispatcher
+from .offline_provider import PROCESS_SENTENCE
+from .tool_bridge import async_offer_tools
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTools:
+    """What an agent may use in one turn."""
+
+    api: llm.API | None
+    """The same tools for Home Assistant's ChatLog, if they are tools of its kind."""
+    definitions: tuple[ToolDefinition, ...]
+    dispatcher: ToolDispatcher
+    missing_apis: tuple[str, ...] = ()
+    """Ids of LLM APIs that the agent is set to use and that Home Assistant does not have."""
+
+
+async def async_gather_tools(
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    conversation_id: str,
+    api_ids: Sequence[str],
+    *,
+    understands_sentences: bool,
+) -> TurnTools:
+    """Gather the tools of a turn; `understands_sentences` adds Home Assistant's own understanding."""
+    offer = await async_offer_tools(hass, api_ids, user_input.as_llm_context(DOMAIN))
+    if not understands_sentences:
+        return TurnTools(offer.api, offer.definitions, offer.dispatcher, offer.missing_apis)
+    offline = OfflineDispatcher(
+        hass,
+        conversation_id,
+        user_input.context,
+        user_input.language,
+        user_input.device_id,
+        user_input.satellite_id,
+    )
+    return TurnTools(
+        offer.api,
+        (*offer.definitions, PROCESS_SENTENCE),
+        _EitherDispatcher(offer.dispatcher, offline),
+        offer.missing_apis,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _EitherDispatcher:
+    """Runs a sentence by the one dispatcher, and everything else by the other."""
+
+    tools: ToolDispatcher
+    sentences: ToolDispatcher
+
+    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
+        return self._of(name).targets(name, arguments)
+
+    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
+        return await self._of(call.name).dispatch(call, arguments)
+
+    def _of(self, name: str) -> ToolDispatcher:
+        return self.sentences if name == PROCESS_SENTENCE.name else self.tools
