@@ -41,6 +41,8 @@ from .agent.errors import (
 )
 from .agent.events import StopReason
 from .agent.messages import ToolDefinition, ToolResult
+from .agent_settings import Confirmation
+from .confirmations import Confirmations, async_get_confirmations
 from .const import DOMAIN
 
 ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
@@ -70,6 +72,8 @@ _LONG_WAIT: Final = 90.0
 """Seconds from which on a voice names the minutes."""
 _NAMES_IN_FULL: Final = 5
 """So many names can be listened to."""
+_SENTENCES_AT_MOST: Final = 4
+"""So many confirmations can be listened to; beyond that, names are listed."""
 _FALLBACK_LANGUAGE: Final = "en"
 _LANGUAGES: HassKey[tuple[str, ...]] = HassKey(f"{DOMAIN}_languages")
 
@@ -103,30 +107,47 @@ class TranslatedComposer:
     """Category `common` of a translation, by bare key."""
     read_only_tools: frozenset[str]
     """Tools whose success is no deed to report."""
+    confirmations: Confirmations
+    confirmation: Confirmation = Confirmation.RESULT
 
     def compose(self, reason: StopReason, receipts: Sequence[ToolResult], error: AgentError | None) -> str:
         """Say what was done, then why there is no more to say."""
-        said = self._said_by_tools(receipts) + self._done(receipts)
+        silent = [receipt for receipt in receipts if receipt.name not in self.read_only_tools and not _speech(receipt)]
+        deeds = [receipt for receipt in silent if _is_deed(receipt)]
+        is_complete = reason is StopReason.COMPLETED and error is None
+        said = [speech for receipt in receipts if (speech := _speech(receipt))]
+        if deeds and is_complete and self.confirmation is Confirmation.DONE:
+            said.append(self._say("done"))
+        else:
+            said += self._confirmed(deeds)
+        failed = (response.failed_results for receipt in deeds if (response := _intent_response(receipt)))
+        if names := _names(failed):
+            said.append(self._listed("not_done", names))
         if error is not None:
             said.append(self._error(error))
-        elif reason is not StopReason.COMPLETED or not said:
+        elif not (is_complete and said):
             said.append(self._say(reason.value))
         return " ".join(said)
 
-    def _said_by_tools(self, receipts: Sequence[ToolResult]) -> list[str]:
-        return [speech for receipt in receipts if (speech := _speech(receipt))]
+    def _confirmed(self, deeds: Sequence[ToolResult]) -> list[str]:
+        """Say of each deed what Home Assistant would say; name the targets of those for which it has no words.
 
-    def _done(self, receipts: Sequence[ToolResult]) -> list[str]:
-        silent = [receipt for receipt in receipts if receipt.name not in self.read_only_tools and not _speech(receipt)]
-        deeds = [receipt for receipt in silent if _is_deed(receipt)]
+        Two lamps are not confirmed by one "Turned on the light": what sounds the same and is not is named, too.
+        """
         responses = [response for receipt in deeds if (response := _intent_response(receipt))]
-        said: list[str] = []
-        if names := _names(response.success_results for response in responses):
+        worded = [(self.confirmations.sentence(response), response) for response in responses]
+        meant: dict[str, set[tuple[str, ...]]] = {}
+        for sentence, response in worded:
+            if sentence:
+                meant.setdefault(sentence, set()).add(tuple(_names([response.success_results])))
+        said = [sentence for sentence, targets in meant.items() if len(targets) == 1]
+        if len(said) > _SENTENCES_AT_MOST:
+            said = []
+        unworded = [response for sentence, response in worded if sentence not in said]
+        if names := _names(response.success_results for response in unworded):
             said.append(self._listed("done", names))
-        elif deeds:
+        elif deeds and not said:
             said.append(self._say("done"))
-        if names := _names(response.failed_results for response in responses):
-            said.append(self._listed("not_done", names))
         return said
 
     def _listed(self, key: str, names: Sequence[str]) -> str:
@@ -147,7 +168,10 @@ class TranslatedComposer:
 
 
 async def async_get_composer(
-    hass: HomeAssistant, language: str, tools: Iterable[ToolDefinition] = ()
+    hass: HomeAssistant,
+    language: str,
+    tools: Iterable[ToolDefinition] = (),
+    confirmation: Confirmation = Confirmation.RESULT,
 ) -> TranslatedComposer:
     """Load the words for a turn, before it begins.
 
@@ -157,6 +181,8 @@ async def async_get_composer(
     return TranslatedComposer(
         sentences=await async_get_sentences(hass, language),
         read_only_tools=frozenset(tool.name for tool in tools if tool.annotations.read_only),
+        confirmations=await async_get_confirmations(hass, language),
+        confirmation=confirmation,
     )
 
 
