@@ -11,7 +11,8 @@ from custom_components.chatterbox.agent_settings import Confirmation
 from custom_components.chatterbox.confirmations import Confirmations, async_get_confirmations
 from custom_components.chatterbox.error_bridge import async_get_composer
 from tests.llm_apis import offer_of, run, satellite
-from tests.talk import move_into_the_demo_home
+from tests.servers.script import Script, ScriptedAnswer
+from tests.talk import LIGHT_ON, Serve, move_into_the_demo_home, say, speech
 
 TURN_ON = "intent__HassTurnOn"
 TURN_OFF = "intent__HassTurnOff"
@@ -135,6 +136,19 @@ async def test_done_is_one_word(house: HomeAssistant) -> None:
         composer = await async_get_composer(house, language, confirmation=Confirmation.DONE)
 
         assert composer.compose(StopReason.COMPLETED, receipts, None) == word
+
+
+@pytest.mark.usefixtures("socket_enabled")
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({}, "Turned on the light."), ({"confirmation": "done"}, "Done.")],
+)
+async def test_an_agent_confirms_as_it_is_set(
+    hass: HomeAssistant, serve: Serve, options: dict[str, object], words: str
+) -> None:
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content=""))), **options)
+
+    assert speech(await say(hass, "turn on the kitchen light")) == words
 
 
 async def test_a_turn_that_went_wrong_says_what_it_did_whatever_is_set(house: HomeAssistant) -> None:

@@ -94,7 +94,7 @@ class Agent:
 
     async def async_get_loop(self, tools: TurnTools, language: str) -> AgenticLoop:
         """Return the loop of one turn, with words in the speaker's language."""
-        composer = await async_get_composer(self.hass, language, tools.definitions)
+        composer = await async_get_composer(self.hass, language, tools.definitions, self.settings.confirmation)
         sentences = await async_get_sentences(self.hass, language)
         links = self.chain.links(sentences["spoken_offline_took_over"])
         return AgenticLoop(FailoverProvider(links), tools.dispatcher, composer=composer)
