@@ -50,6 +50,7 @@ START = TurnState(TURN, (SAID,))
 AFTER_TOOLS = TurnState(TURN, ANSWERED, iterations=1, tool_calls=1, finish_reason=FinishReason.TOOL_CALLS)
 WITH_CALLS = replace(AFTER_TOOLS, messages=(SAID, ASKED), tool_calls=0)
 WITH_ANSWER = replace(AFTER_TOOLS, answer=AssistantMessage("It is on."), finish_reason=FinishReason.STOP)
+WITH_CLAIM = replace(START, iterations=1, answer=AssistantMessage(), withheld="Done!", finish_reason=FinishReason.STOP)
 
 
 def chosen(choice: ToolChoice) -> Turn:
@@ -172,6 +173,45 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
         Finish(StopReason.COMPLETED),
     ),
     "answer at the last moment": (replace(WITH_ANSWER, elapsed=101), Finish(StopReason.COMPLETED)),
+    # claims without a receipt
+    "claim": (WITH_CLAIM, CallModel(AUTO, corrects=True)),
+    "claim that announces calls it lacks": (
+        replace(WITH_CLAIM, finish_reason=FinishReason.TOOL_CALLS),
+        CallModel(AUTO, corrects=True),
+    ),
+    "claim after other words": (
+        replace(WITH_CLAIM, answer=AssistantMessage("It was dark. ")),
+        CallModel(AUTO, corrects=True),
+    ),
+    "claim where a call was forced": (replace(WITH_CLAIM, turn=chosen(REQUIRED)), CallModel(AUTO, corrects=True)),
+    "claim of a turn without tools": (
+        replace(WITH_CLAIM, turn=replace(TURN, tools=())),
+        CallModel(AUTO, corrects=True),
+    ),
+    "second claim": (replace(WITH_CLAIM, corrected=True), Finish(StopReason.NO_RECEIPT)),
+    "answer after a correction": (replace(WITH_ANSWER, corrected=True), Finish(StopReason.COMPLETED)),
+    "claim with two inferences left": (replace(WITH_CLAIM, iterations=3), CallModel(AUTO, corrects=True)),
+    "claim with one inference left": (replace(WITH_CLAIM, iterations=4), Finish(StopReason.NO_RECEIPT)),
+    "claim in the last inference": (
+        replace(WITH_CLAIM, iterations=5, last_call=StopReason.MAX_ITERATIONS),
+        Finish(StopReason.NO_RECEIPT),
+    ),
+    "claim with little time left": (replace(WITH_CLAIM, elapsed=75), Finish(StopReason.NO_RECEIPT)),
+    "claim without time left": (replace(WITH_CLAIM, elapsed=101), Finish(StopReason.NO_RECEIPT)),
+    "claim when tool calls are used up": (replace(WITH_CLAIM, tool_calls=3), Finish(StopReason.NO_RECEIPT)),
+    "claim where no tool may run": (replace(WITH_CLAIM, turn=chosen(NONE)), Finish(StopReason.NO_RECEIPT)),
+    "claim cut by its length": (
+        replace(WITH_CLAIM, finish_reason=FinishReason.LENGTH),
+        Finish(StopReason.NO_RECEIPT),
+    ),
+    "claim cut by the deadline": (
+        replace(WITH_CLAIM, finish_reason=None, out_of_time=True),
+        Finish(StopReason.DEADLINE),
+    ),
+    "claim cut by a failure": (
+        replace(WITH_CLAIM, finish_reason=None, failure=ProviderUnreachable("gone")),
+        Finish(StopReason.PROVIDER_FAILED),
+    ),
     # failures
     "failure": (
         replace(START, iterations=1, answer=AssistantMessage(), failure=ProviderUnreachable("gone")),
@@ -198,6 +238,7 @@ ILLEGAL: dict[str, TurnState] = {
     "an answer beside open calls": replace(WITH_ANSWER, open_calls=(RUNNABLE,)),
     "an answer that has calls": replace(WITH_ANSWER, answer=ASKED),
     "an answer whose inference did not end": replace(WITH_ANSWER, finish_reason=None),
+    "the end of an answer without its beginning": replace(START, withheld="Done!"),
     "more inferences than allowed": replace(AFTER_TOOLS, iterations=6),
     "calls that were forgotten": WITH_CALLS,
     "nothing said at all": TurnState(TURN),
@@ -218,3 +259,22 @@ def test_deciding_leaves_the_state_as_it_is() -> None:
     before = replace(state)
     assert next_step(state) == next_step(state)
     assert state == before
+
+
+CHECKED = replace(TURN, claim_language="en")
+
+
+@pytest.mark.parametrize(
+    ("state", "language"),
+    [
+        (TurnState(CHECKED, (SAID,)), "en"),
+        (TurnState(TURN, (SAID,)), None),
+        (TurnState(CHECKED, ANSWERED), None),
+        (TurnState(CHECKED, (SAID, ASKED, replace(RESULT, is_error=True))), "en"),
+        (TurnState(replace(CHECKED, history=(*ANSWERED, AssistantMessage("It is on."))), (SAID,)), None),
+        (TurnState(replace(CHECKED, user_text=None, history=ANSWERED)), None),
+    ],
+    ids=["nothing done", "not checked", "done", "failed", "done in the turn before", "done by the caller"],
+)
+def test_words_are_held_against_what_was_done_until_something_was(state: TurnState, language: str | None) -> None:
+    assert state.claim_language == language

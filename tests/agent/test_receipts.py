@@ -4,18 +4,29 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.claims import GRAMMARS
-from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolDefinition, ToolResult
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    Message,
+    ToolAnnotations,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    UserMessage,
+)
 from custom_components.chatterbox.agent.receipts import (
     DEFAULT_LANGUAGES,
     base_language,
     changing_tools,
     claims_action,
-    needs_receipt,
+    has_receipt,
 )
 
 CHANGING = ToolDefinition("turn_on", "Turn something on.", {})
 READING = ToolDefinition("look", "Look around.", {}, ToolAnnotations(read_only=True))
-RECEIPTS = st.lists(st.sampled_from(["turn_on", "look"]).map(lambda name: ToolResult("1", name, "ok")))
+SAID = UserMessage("Light!")
+DONE, LOOKED = ToolResult("1", "turn_on", "ok"), ToolResult("2", "look", "ok")
+FAILED = ToolResult("3", "turn_on", "no such light", is_error=True)
+NOT_RUN = ToolResult("4", "turn_on", "Not run yet: a person has to say yes first.", synthetic=True)
 ANSWERS = st.sampled_from(["I've turned on the light.", "The light is on.", "Done!", "Shall I?", ""])
 
 
@@ -116,25 +127,41 @@ def test_a_text_claims_what_one_of_its_lines_claims(lines: list[str]) -> None:
     assert claims_action("\n".join(lines), "en") == any(claims_action(line, "en") for line in lines)
 
 
-def test_a_claim_without_any_result_needs_a_receipt() -> None:
-    assert needs_receipt("Done!", "en", (), {"turn_on"})
+def turns(*results: list[ToolResult]) -> list[Message]:
+    """Return a conversation in which each turn has such results."""
+    messages: list[Message] = []
+    for ones in results:
+        calls = tuple(ToolCall(one.call_id, one.name, "{}") for one in ones)
+        messages += [SAID, AssistantMessage(tool_calls=calls), *ones, AssistantMessage("Well.")]
+    return messages
 
 
-def test_having_looked_is_no_receipt() -> None:
-    assert needs_receipt("Done!", "en", [ToolResult("1", "look", "ok")], {"turn_on"})
+RECEIPTS: dict[str, tuple[list[Message], bool]] = {
+    "nothing": ([], False),
+    "words": ([SAID], False),
+    "a change": (turns([DONE]), True),
+    "a change and a look": (turns([LOOKED, DONE, LOOKED]), True),
+    "a look": (turns([LOOKED]), False),
+    "a change that failed": (turns([FAILED]), False),
+    "a change that another one made up for": (turns([FAILED, DONE]), True),
+    "a change that was not made": (turns([NOT_RUN]), False),
+    "a tool that nobody knows any more": (turns([ToolResult("5", "gone", "ok")]), True),
+    "a change before what is asked now": ([*turns([DONE]), SAID], True),
+    "a change before what was looked at": (turns([DONE], [LOOKED]), True),
+    "a failure after the change": (turns([DONE], [FAILED]), False),
+    "a failure before what is asked now": ([*turns([FAILED]), SAID], False),
+    "a change long ago": ([*turns([DONE], []), SAID], False),
+    "a change of the turn that goes on": (
+        [SAID, AssistantMessage(tool_calls=(ToolCall("1", "turn_on", "{}"),)), DONE],
+        True,
+    ),
+    "a change in a history without words": (turns([DONE])[1:], True),
+}
 
 
-def test_having_changed_something_is_a_receipt() -> None:
-    receipts = [ToolResult("1", "look", "ok"), ToolResult("2", "turn_on", "ok")]
-
-    assert not needs_receipt("Done!", "en", receipts, {"turn_on"})
-
-
-@given(ANSWERS, RECEIPTS)
-def test_a_receipt_is_needed_exactly_for_a_claim_without_a_change(text: str, receipts: list[ToolResult]) -> None:
-    changed = any(receipt.name == "turn_on" for receipt in receipts)
-
-    assert needs_receipt(text, "en", receipts, {"turn_on"}) == (claims_action(text, "en") and not changed)
+@pytest.mark.parametrize(("transcript", "expected"), RECEIPTS.values(), ids=RECEIPTS.keys())
+def test_a_change_in_this_turn_or_the_one_before_is_a_receipt(transcript: list[Message], *, expected: bool) -> None:
+    assert has_receipt(transcript, [CHANGING, READING]) is expected
 
 
 def test_a_tool_changes_something_unless_it_is_known_to_only_read() -> None:

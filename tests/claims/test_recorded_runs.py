@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from custom_components.chatterbox.agent.messages import ToolResult
-from custom_components.chatterbox.agent.receipts import needs_receipt
+from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolDefinition, ToolResult
+from custom_components.chatterbox.agent.receipts import claims_action, has_receipt
 from tests.recorded_runs.runs import RecordedResult
 
 from .labelled import RECORDED_LANGUAGE
@@ -27,12 +27,16 @@ def _runs(name: str) -> list[_Run]:
 
 
 RUNS = [*_runs("assist-mini"), *_runs("hard-cases")]
-CHANGING = {result.name for run in RUNS for result in run.results if not result.name.startswith("Get")}
+READING = [
+    ToolDefinition(name, "", {}, ToolAnnotations(read_only=True))
+    for name in {result.name for run in RUNS for result in run.results}
+    if name.startswith("Get")
+]
 
 
 def _needs_receipt(run: _Run, *, with_results: bool) -> bool:
-    receipts = [ToolResult("1", result.name, "") for result in run.results if with_results and not result.is_error]
-    return needs_receipt(run.resp or "", RECORDED_LANGUAGE, receipts, CHANGING)
+    results = [ToolResult("1", one.name, "", is_error=one.is_error) for one in run.results if with_results]
+    return claims_action(run.resp or "", RECORDED_LANGUAGE) and not has_receipt(results, READING)
 
 
 def test_no_answer_of_a_model_that_acted_needs_a_receipt() -> None:

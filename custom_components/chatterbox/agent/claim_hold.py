@@ -1,7 +1,8 @@
 """Lets an answer through sentence by sentence, up to the first one that claims an action.
 
 For a turn in which nothing has a receipt yet: what was spoken cannot be unsaid, and a voice reads
-whole sentences anyway. Knows words; must not know turns, or what becomes of a claim.
+whole sentences anyway. Without a language nothing is held. Knows words; must not know turns, or what
+becomes of a claim.
 """
 
 import re
@@ -24,8 +25,8 @@ class ClaimHold:
     said; `held` is the rest. The text that is let through claims nothing.
     """
 
-    def __init__(self, language: str) -> None:
-        """Begin an answer in a language, named by its tag."""
+    def __init__(self, language: str | None) -> None:
+        """Begin an answer in a language, named by its tag; None to let everything through at once."""
         self._language = language
         self._line = ""
         self.held = ""
@@ -35,6 +36,8 @@ class ClaimHold:
 
     def feed(self, text: str) -> str:
         """Take in a piece of the answer; return what may be said now."""
+        if self._language is None:
+            return text
         self.held += text
         released = ""
         while not self.claimed and (sentence := _SENTENCE.match(self.held)):
@@ -42,7 +45,7 @@ class ClaimHold:
         return released
 
     def end(self) -> str:
-        """Return what may still be said, now that the answer is complete: all of it, or nothing.
+        """Return what may still be said, now that the answer is complete or breaks off: all of it, or nothing.
 
         Seen as a whole, what looked like a claim may turn out to be a quotation.
         """
@@ -52,7 +55,7 @@ class ClaimHold:
     def _let_through(self, length: int) -> str:
         """Return the next characters unless they claim something, read with the line that they go on."""
         text = self.held[:length]
-        if claims_action(self._line + text, self._language):
+        if self._language is not None and claims_action(self._line + text, self._language):
             self.claimed = True
             return ""
         self.held = self.held[length:]

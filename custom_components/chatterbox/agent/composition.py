@@ -15,6 +15,7 @@ _ENDINGS: Final[dict[StopReason, str]] = {
     StopReason.LENGTH: "My answer became too long.",
     StopReason.CONTENT_FILTER: "My answer was held back by a content filter.",
     StopReason.UNKNOWN_FINISH: "My answer ended in a way that I do not understand.",
+    StopReason.NO_RECEIPT: "As far as I can tell, that was not done.",
     StopReason.APPROVAL_REQUIRED: "That needs a yes first.",
     StopReason.CLIENT_TOOLS: "That is yours to do.",
     StopReason.PROVIDER_FAILED: "The model could not be reached.",

@@ -226,7 +226,7 @@ class Drive:
             addition = self._state.prompt_denied or self._composer.compose(
                 reason, self._receipts(), self._state.failure
             )
-            addition = f" {addition}" if text.strip() else addition
+            addition = addition if not text.strip() or text[-1].isspace() else f" {addition}"
             text += addition
             yield TextDelta(addition)
         yield MessageDone(replace(answer, text=text))

@@ -38,6 +38,8 @@ class StopReason(StrEnum):
     CONTENT_FILTER = "content_filter"
     UNKNOWN_FINISH = "unknown_finish"
     """The model ended its message for a reason that we do not know."""
+    NO_RECEIPT = "no_receipt"
+    """The model claimed an action that nothing has done, and had no other answer."""
     APPROVAL_REQUIRED = "approval_required"
     CLIENT_TOOLS = "client_tools"
     PROVIDER_FAILED = "provider_failed"
@@ -91,6 +93,13 @@ class PromptReplaced:
 @dataclass(frozen=True, slots=True)
 class TextDelta:
     """A piece of the answer, to be shown or spoken at once."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimWithheld:
+    """The rest of a message, from where it claims an action that nothing has done; nobody hears it."""
 
     text: str
 
@@ -187,6 +196,7 @@ type TurnEvent = (
     PhaseEntered
     | PromptReplaced
     | TextDelta
+    | ClaimWithheld
     | ReasoningDelta
     | ToolCallReady
     | ToolStarted

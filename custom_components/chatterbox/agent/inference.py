@@ -5,14 +5,16 @@ runner; what comes after the inference is `next_step`'s to say.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, assert_never
 
 from .calls import Gated, JudgedCall, Runnable, settle
+from .claim_hold import ClaimHold
 from .errors import ProviderError, ProviderReplyInvalid
 from .events import (
+    ClaimWithheld,
     CompletionResult,
     MessageDone,
     Phase,
@@ -37,6 +39,15 @@ _LAST_CALL_DIRECTIVE: Final = (
     "Tools can no longer be used in this turn. Answer now, from what is known."
     " Say briefly what was done and what was not."
 )
+_CORRECTION_DIRECTIVE: Final = (
+    'You were about to say: "{withheld}"\n'
+    "No tool has done that, so nobody heard it. If it is to be done, call the tool for it now."
+    " Otherwise say plainly, in the language of the person, that it was not done."
+    " Do not mention this note."
+)
+_HEARD_DIRECTIVE: Final = 'The person has heard only this, go on from there: "{said}"'
+_QUOTED_LENGTH: Final = 1_000
+"""Characters of an answer that are shown to the model again."""
 
 
 class OutOfTime(Exception):
@@ -54,53 +65,89 @@ class Inference:
     """Tells how many seconds the turn has left."""
     state: TurnState
     _text: str = ""
+    """All that the model wrote."""
+    _said: str = ""
+    """What of it may be said."""
+    _hold: ClaimHold = field(default_factory=lambda: ClaimHold(None))
     _reasoning: str = ""
     _provider_items: tuple[ProviderItem, ...] = ()
 
     async def stream(self, step: CallModel) -> AsyncGenerator[TurnEvent]:
         """Yield what the model does; afterwards `state` holds its calls or its answer."""
         yield PhaseEntered(Phase.LLM_INFERENCE)
+        request, before = self._request(step), self.state
+        self._hold = ClaimHold(before.claim_language)
         self.state = replace(
-            self.state,
-            iterations=self.state.iterations + 1,
+            before,
+            iterations=before.iterations + 1,
             last_call=step.last_call,
             finish_reason=None,
+            answer=None,
+            withheld="",
+            corrected=before.corrected or step.corrects,
         )
-        hold = self.hooks.hold_speech
         try:
             async with (
-                aclosing(self.provider.stream(self._request(step))) as stream,
+                aclosing(self.provider.stream(request)) as stream,
                 aclosing(self._follow(stream)) as events,
             ):
                 async for event in events:
-                    if not (hold and isinstance(event, TextDelta)):
-                        yield event
+                    for told in self._told(event):
+                        yield told
         except ProviderError as err:
             self.state = replace(self.state, failure=err)
         except OutOfTime:
             self.state = replace(self.state, out_of_time=True)
-        if hold and self._text:
-            self._text = await self._cleared_for_speech(self._text)
-            yield TextDelta(self._text)
-        calls = tuple(judged.call for judged in self.state.open_calls)
-        message = AssistantMessage(self._text, self._reasoning, calls, self._provider_items)
-        if calls:
+        if self.hooks.hold_speech and self._text:
+            for said in self._say(self._hold.feed(await self._cleared_for_speech(self._text))):
+                yield said
+        for said in self._say(self._hold.end()):
+            yield said
+        if self._hold.held:
+            yield ClaimWithheld(self._hold.held)
+        message = self._message(before.answer or AssistantMessage())
+        if message.tool_calls:
             yield MessageDone(message)
         else:
-            self.state = replace(self.state, answer=message)
+            # A correction that says nothing leaves what it was to correct.
+            withheld = self._hold.held or ("" if self._said.strip() else before.withheld)
+            self.state = replace(self.state, answer=message, withheld=withheld)
         yield PhaseEntered(Phase.TOOL_DECISION)
+
+    def _message(self, begun: AssistantMessage) -> AssistantMessage:
+        """Return the message, which goes on where the one that it corrects broke off."""
+        calls = tuple(judged.call for judged in self.state.open_calls)
+        return AssistantMessage(begun.text + self._said, begun.reasoning + self._reasoning, calls, self._provider_items)
+
+    def _told(self, event: TurnEvent) -> Iterator[TurnEvent]:
+        """Yield an event; words only as far as they may be said by now."""
+        match event:
+            case TextDelta(text):
+                if not self.hooks.hold_speech:
+                    yield from self._say(self._hold.feed(text))
+            case ToolCallReady():
+                yield from self._say(self._hold.end())
+                yield event
+            case _:
+                yield event
+
+    def _say(self, text: str) -> Iterator[TurnEvent]:
+        if text:
+            self._said += text
+            yield TextDelta(text)
 
     def _request(self, step: CallModel) -> CompletionRequest:
         turn = self.state.turn
         # The words of this turn bring its context; a continuation has none.
         context = turn.context if turn.user_text is None else ""
         last_call = _LAST_CALL_DIRECTIVE if step.last_call else ""
+        correction = _correction(self.state) if step.corrects else ""
         return CompletionRequest(
             turn.instructions,
             turn.history + self.state.messages,
             tuple(sorted(turn.tools, key=lambda tool: tool.name)),
             step.tool_choice,
-            "\n\n".join(filter(None, (context, last_call))),
+            "\n\n".join(filter(None, (context, last_call, correction))),
         )
 
     async def _follow(self, stream: AsyncGenerator[ProviderEvent]) -> AsyncGenerator[TurnEvent]:
@@ -178,3 +225,10 @@ class Inference:
     async def _cleared_for_speech(self, text: str) -> str:
         seen = await self.hooks.pre_speech(text)
         return seen.value if seen.decision is None else seen.decision.reason
+
+
+def _correction(state: TurnState) -> str:
+    """Tell the model what it claimed, and what of its answer was heard."""
+    correction = _CORRECTION_DIRECTIVE.format(withheld=state.withheld.strip()[:_QUOTED_LENGTH])
+    said = state.answer.text.strip()[-_QUOTED_LENGTH:] if state.answer else ""
+    return f"{correction}\n{_HEARD_DIRECTIVE.format(said=said)}" if said else correction

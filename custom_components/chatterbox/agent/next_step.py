@@ -26,6 +26,7 @@ from .messages import (
     Usage,
     UserMessage,
 )
+from .receipts import has_receipt
 from .turn import Turn
 
 _SHARE_BEFORE_LAST_CALL: Final = 0.75
@@ -56,9 +57,21 @@ class TurnState:
     """How the turn ends if the last inference, which had to be the last, has no answer."""
     answer: AssistantMessage | None = None
     """A message of the model without calls, possibly cut short; not yet in `messages`."""
+    withheld: str = ""
+    """How the answer goes on, from where it claims an action that has no receipt. Nobody heard it."""
+    corrected: bool = False
+    """The model was told once in this turn that its answer claims what was not done."""
     failure: ProviderError | None = None
     prompt_denied: str | None = None
     """Why a hook refused the user's words."""
+
+    @property
+    def claim_language(self) -> str | None:
+        """Tag of the language in which the next message must not claim an action; None if it may."""
+        turn = self.turn
+        if turn.claim_language is None or has_receipt((*turn.history, *self.messages), turn.tools):
+            return None
+        return turn.claim_language
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +81,8 @@ class CallModel:
     tool_choice: ToolChoice
     last_call: StopReason | None = None
     """Set when no tool may follow: how the turn ends if the model has no answer even so."""
+    corrects: bool = False
+    """The model is told that its answer claims what was not done; what it says now takes the place of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +128,7 @@ def next_step(state: TurnState) -> NextStep:
     if state.failure is not None:
         return Finish(StopReason.PROVIDER_FAILED)
     if state.answer is not None and state.finish_reason is not None:
-        return Finish(_stop_reason(state.finish_reason))
+        return _step_for_answer(state, _stop_reason(state.finish_reason))
     if state.out_of_time or state.elapsed >= state.turn.limits.deadline:
         return Finish(StopReason.DEADLINE)
     if state.open_calls and state.finish_reason is FinishReason.CONTENT_FILTER:
@@ -131,6 +146,8 @@ def _check(state: TurnState) -> None:
         raise IllegalState("an answer has no calls")
     if state.answer is not None and not ended:
         raise IllegalState("an answer without an end of its inference")
+    if state.withheld and state.answer is None:
+        raise IllegalState("the end of an answer without its beginning")
     if state.iterations > state.turn.limits.max_iterations:
         raise IllegalState("more inferences than allowed")
     if state.answer is None and not state.open_calls and not isinstance(_last(state), UserMessage | ToolResult):
@@ -141,6 +158,15 @@ def _last(state: TurnState) -> Message | None:
     if state.messages:
         return state.messages[-1]
     return state.turn.history[-1] if state.turn.history else None
+
+
+def _step_for_answer(state: TurnState, reason: StopReason) -> NextStep:
+    """Let no claim without a receipt be the end, and tell the model so once, while tools may still follow."""
+    if not state.withheld:
+        return Finish(reason)
+    if reason is StopReason.COMPLETED and not state.corrected and _last_call(state) is None:
+        return CallModel(_tool_choice(state), corrects=True)
+    return Finish(StopReason.NO_RECEIPT)
 
 
 def _step_for_calls(state: TurnState) -> NextStep:
@@ -173,7 +199,7 @@ def _last_call(state: TurnState) -> StopReason | None:
         return StopReason.COMPLETED
     if state.tool_calls >= limits.max_tool_calls:
         return StopReason.MAX_TOOL_CALLS
-    if state.iterations == limits.max_iterations - 1:
+    if state.iterations >= limits.max_iterations - 1:
         return StopReason.MAX_ITERATIONS
     if state.elapsed >= limits.deadline * _SHARE_BEFORE_LAST_CALL:
         return StopReason.DEADLINE

@@ -7,13 +7,14 @@ missed leaves things as they are, a false alarm costs a person time. `docs/recei
 well it works. Knows words and results; must not know what becomes of an answer without a receipt.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from .claims import GRAMMARS
 from .claims.grammar import patterns_of
 from .claims.statements import statements
-from .messages import ToolDefinition, ToolResult
+from .messages import Message, ToolDefinition, ToolResult, UserMessage
 
 DEFAULT_LANGUAGES: Final = frozenset({"de", "en", "es", "fr", "it", "nl", "pl", "pt", "sv", "zh"})
 """Languages whose measured precision is good enough to check answers unasked."""
@@ -36,14 +37,32 @@ def claims_action(text: str, language: str) -> bool:
     )
 
 
-def needs_receipt(text: str, language: str, receipts: Iterable[ToolResult], changing_tools: Collection[str]) -> bool:
-    """Tell whether an answer claims an action although no tool that changes something succeeded.
+def has_receipt(transcript: Sequence[Message], tools: Iterable[ToolDefinition]) -> bool:
+    """Tell whether a tool has done something of which the next answer may speak.
 
-    `receipts` are the successful results of the turn so far, those of approved calls included.
+    `transcript` ends with the present turn. What counts is a success of a tool that is not known to only read. A turn
+    in which nothing was to be changed may speak of what the one before it did: "Did you turn on the light?"
     """
-    if any(receipt.name in changing_tools for receipt in receipts):
-        return False
-    return claims_action(text, language)
+    reading = {tool.name for tool in tools if tool.annotations.read_only}
+    for results in islice(_results_by_turn(transcript), 2):
+        if changing := [result for result in results if result.name not in reading]:
+            return any(not (result.is_error or result.synthetic) for result in changing)
+    return False
+
+
+def _results_by_turn(transcript: Sequence[Message]) -> Iterator[list[ToolResult]]:
+    """Yield the results of each turn, from the last turn to the first."""
+    results: list[ToolResult] = []
+    for message in reversed(transcript):
+        match message:
+            case ToolResult():
+                results.append(message)
+            case UserMessage():
+                yield results
+                results = []
+            case _:
+                pass
+    yield results
 
 
 def changing_tools(tools: Iterable[ToolDefinition]) -> frozenset[str]:

@@ -81,6 +81,8 @@ class Turn:
     """What holds at this moment only, such as the time and the room; a model reads it before the person's words."""
     attachments: tuple[Attachment, ...] = ()
     """What the person shows with the words."""
+    claim_language: str | None = None
+    """Tag of the language in which answers are held against what was done; None for not at all. See `receipts.py`."""
 
     def __post_init__(self) -> None:
         """Refuse a turn in which there is nothing to answer."""
