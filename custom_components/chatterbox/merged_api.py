@@ -16,15 +16,25 @@ from homeassistant.components.media_player.const import (
 )
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
+from homeassistant.util.hass_dict import HassKey
 
 from .agent.messages import ToolAnnotations, ToolDefinition
+from .api_offer import ApiOffer, OfferedTool
 from .const import DOMAIN
+from .schema_cache import SchemaCache
 from .tool_names import ToolOrigin, offered_names, rename_tools
-from .tool_schema import CustomSerializer, convert_schema
+from .tool_schema import CustomSerializer
 from .tool_targets import intent_type
 
 REPEATABLE_INTENTS: Final = frozenset({INTENT_MEDIA_NEXT, INTENT_MEDIA_PREVIOUS, INTENT_SET_VOLUME_RELATIVE})
 """Intents that take one step: asked for twice in one turn, two steps are meant."""
+
+NOT_OFFERED: Final = (
+    "This cannot be used from the device that asks, or by the person who asks, only from elsewhere in the house. "
+    "Nothing was done. Say so, and do not try it another way."
+)
+
+_SCHEMAS: HassKey[SchemaCache] = HassKey(f"{DOMAIN}_schemas")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,63 +60,98 @@ class RenamedTool(llm.NamespacedTool):
         self.name = name
 
 
+class ToolElsewhere(llm.Tool):
+    """A tool that the one who asks is not offered. The model knows it all the same, and is told when it calls it."""
+
+    def __init__(self, name: str, tool: llm.Tool) -> None:
+        """Stand in for `tool` as `name`."""
+        self.name = name
+        self.title = tool.title
+        self.description = tool.description
+        self.parameters = tool.parameters
+        self.annotations = tool.annotations
+        self.integration = tool.integration
+
+    @override
+    async def async_call(
+        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
+    ) -> llm.ToolResult:
+        """Do nothing, and say so."""
+        return llm.ToolResult(data={"error": NOT_OFFERED}, error=True)
+
+
 @dataclass(frozen=True, slots=True)
 class MergedApi:
     """One API made of several."""
 
     api: OfferedApi
     definitions: tuple[ToolDefinition, ...]
-    """Sorted by name, one for each tool of `api`."""
+    """Sorted by name, one for each tool of `api`; the same for everybody in the house."""
+    prompt: str
+    """What holds for everybody."""
+    context: str
+    """What holds for who asks, or at this moment."""
     findings: Mapping[str, str | None]
     """For each tool, named with its API: why it is left out, or None when it is offered."""
 
 
-def merge_apis(hass: HomeAssistant, instances: Sequence[llm.APIInstance]) -> MergedApi:
+def merge_apis(hass: HomeAssistant, offers: Sequence[ApiOffer]) -> MergedApi:
     """Make one API of several. A tool that cannot be described to a model is left out; the others stay."""
-    found = list(_distinct(instances))
-    names = offered_names([ToolOrigin(instance.api.id, tool.name) for instance, tool in found])
-    renames: dict[str, dict[str, str]] = {instance.api.id: {} for instance in instances}
-    for (instance, tool), name in zip(found, names, strict=True):
-        renames[instance.api.id].setdefault(tool.name, name)
+    schemas = hass.data.setdefault(_SCHEMAS, SchemaCache())
+    found = list(_distinct(offers))
+    names = offered_names([ToolOrigin(offer.api.id, tool.described.name) for offer, tool in found])
+    renames: dict[str, dict[str, str]] = {offer.api.id: {} for offer in offers}
+    for (offer, tool), name in zip(found, names, strict=True):
+        renames[offer.api.id].setdefault(tool.described.name, name)
     definitions: list[ToolDefinition] = []
     tools: list[llm.Tool] = []
     findings: dict[str, str | None] = {}
-    for (instance, tool), name in zip(found, names, strict=True):
-        subject = f"Tool {tool.name} of {instance.api.name}"
+    for (offer, tool), name in zip(found, names, strict=True):
+        subject = f"Tool {tool.described.name} of {offer.api.name}"
         try:
-            definitions.append(_define(instance, tool, name, renames[instance.api.id]))
+            definitions.append(_define(schemas, offer, tool.described, name, renames[offer.api.id]))
         except Exception as error:  # noqa: BLE001 a schema may hold anybody's code, and the other tools are still good
             findings[subject] = f"it is not offered, because its arguments cannot be described: {error}"
             continue
         findings[subject] = None
-        tools.append(tool if tool.name == name else RenamedTool(name, tool))
+        tools.append(_callable(tool, name))
+    prompt = _joined(offers, [rename_tools(offer.prompt, renames[offer.api.id]) for offer in offers])
+    context = _joined(offers, [rename_tools(offer.context, renames[offer.api.id]) for offer in offers])
     api = OfferedApi(
         hass=hass,
         id=DOMAIN,
         name="Chatterbox",
-        prompt=_prompt(instances, renames),
+        prompt="\n".join(filter(None, (prompt, context))),
         tools=sorted(tools, key=lambda tool: tool.name),
-        custom_serializer=_serializer(instances),
+        custom_serializer=_serializer(offers),
     )
-    return MergedApi(api, tuple(sorted(definitions, key=lambda definition: definition.name)), findings)
+    definitions.sort(key=lambda definition: definition.name)
+    return MergedApi(api, tuple(definitions), prompt, context, findings)
 
 
-def _distinct(instances: Iterable[llm.APIInstance]) -> Iterator[tuple[llm.APIInstance, llm.Tool]]:
+def _callable(tool: OfferedTool, name: str) -> llm.Tool:
+    if tool.runs is None:
+        return ToolElsewhere(name, tool.described)
+    return tool.runs if tool.runs.name == name else RenamedTool(name, tool.runs)
+
+
+def _distinct(offers: Iterable[ApiOffer]) -> Iterator[tuple[ApiOffer, OfferedTool]]:
     """Yield every tool once: APIs may share one, such as that for date and time."""
     seen: dict[str, list[llm.Tool]] = {}
-    for instance in instances:
-        for tool in instance.tools:
-            if not isinstance(getattr(tool, "name", None), str):
-                continue  # Nothing could call it.
-            twins = seen.setdefault(tool.name, [])
-            if not any(type(twin) is type(tool) and vars(twin) == vars(tool) for twin in twins):
-                twins.append(tool)
-                yield instance, tool
+    for offer in offers:
+        for tool in offer.tools:
+            described = tool.described
+            twins = seen.setdefault(described.name, [])
+            if not any(type(twin) is type(described) and vars(twin) == vars(described) for twin in twins):
+                twins.append(described)
+                yield offer, tool
 
 
-def _define(instance: llm.APIInstance, tool: llm.Tool, name: str, renames: Mapping[str, str]) -> ToolDefinition:
-    schema = convert_schema(tool.parameters, instance.custom_serializer)
-    provided_by = f"Provided by {instance.api.name}." if name != tool.name else ""
+def _define(
+    schemas: SchemaCache, offer: ApiOffer, tool: llm.Tool, name: str, renames: Mapping[str, str]
+) -> ToolDefinition:
+    schema = schemas.convert(tool.parameters, offer.custom_serializer)
+    provided_by = f"Provided by {offer.api.name}." if name != tool.name else ""
     sentences = (rename_tools(tool.description or tool.title or "", renames), *schema.remarks, provided_by)
     return ToolDefinition(
         name=name,
@@ -122,21 +167,17 @@ def _define(instance: llm.APIInstance, tool: llm.Tool, name: str, renames: Mappi
     )
 
 
-def _prompt(instances: Sequence[llm.APIInstance], renames: Mapping[str, Mapping[str, str]]) -> str:
-    """Join the prompts of the APIs; with several, each says whose tools it is about."""
-    prompts = [
-        (instance.api.name, rename_tools(instance.api_prompt, renames[instance.api.id]))
-        for instance in instances
-        if instance.api_prompt.strip()
-    ]
-    if len(prompts) == 1:
-        return prompts[0][1]
-    return "\n\n".join(f"About the tools of {name}:\n{prompt}" for name, prompt in prompts)
+def _joined(offers: Sequence[ApiOffer], texts: Sequence[str]) -> str:
+    """Join what the APIs say; with several, each says whose tools it is about."""
+    said = [(offer.api.name, text) for offer, text in zip(offers, texts, strict=True) if text.strip()]
+    if len(said) == 1:
+        return said[0][1]
+    return "\n\n".join(f"About the tools of {name}:\n{text}" for name, text in said)
 
 
-def _serializer(instances: Sequence[llm.APIInstance]) -> CustomSerializer:
+def _serializer(offers: Sequence[ApiOffer]) -> CustomSerializer:
     """Ask the serializers of the APIs in turn."""
-    serializers = [instance.custom_serializer for instance in instances if instance.custom_serializer]
+    serializers = [offer.custom_serializer for offer in offers if offer.custom_serializer]
 
     def serialize(schema: object) -> object:
         answers = (serializer(schema) for serializer in serializers)

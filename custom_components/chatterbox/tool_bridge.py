@@ -17,6 +17,7 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util.hass_dict import HassKey
 
 from .agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
+from .api_offer import ApiOffer, async_ask_api
 from .const import DOMAIN, LOGGER
 from .merged_api import merge_apis
 from .tool_errors import explain_failure
@@ -43,8 +44,12 @@ class ToolOffer:
     api: llm.API | None
     """For `ChatLog.async_provide_llm_data`; None when there is nothing to offer."""
     definitions: tuple[ToolDefinition, ...]
-    """Sorted by name."""
+    """Sorted by name, and the same for every device, person and language."""
     dispatcher: LlmToolDispatcher
+    prompt: str = ""
+    """What the APIs say that holds for everybody in the house."""
+    context: str = ""
+    """What the APIs say that holds for who asks, or at this moment."""
     missing_apis: tuple[str, ...] = ()
     """Ids of chosen APIs that Home Assistant does not have, or not any more."""
     failed_apis: tuple[str, ...] = ()
@@ -63,33 +68,35 @@ async def async_offer_tools(
     registered = {api.id: api for api in llm.async_get_apis(hass) if api.id in chosen}
     async with asyncio.TaskGroup() as asking:
         tasks = {
-            api_id: asking.create_task(_async_get_instance(api, llm_context, patience))
+            api_id: asking.create_task(_async_ask(hass, api, llm_context, patience))
             for api_id, api in registered.items()
         }
     answers = {api_id: tasks[api_id].result() for api_id in chosen if api_id in tasks}
-    instances = [instance for instance, _ in answers.values() if instance is not None]
+    offers = [offer for offer, _ in answers.values() if offer is not None]
     missing = [api_id for api_id in chosen if api_id not in answers]
-    failed = [api_id for api_id, (instance, _) in answers.items() if instance is None]
+    failed = [api_id for api_id, (offer, _) in answers.items() if offer is None]
     findings = {f"LLM API {api_id}": finding for api_id, (_, finding) in answers.items()}
     findings |= {f"LLM API {api_id}": _NOT_THERE for api_id in missing}
-    merged = merge_apis(hass, instances)
+    merged = merge_apis(hass, offers)
     _log_changes(hass, {**findings, **merged.findings})
     return ToolOffer(
-        api=merged.api if instances else None,
+        api=merged.api if offers else None,
         definitions=merged.definitions,
         dispatcher=LlmToolDispatcher(await merged.api.async_get_api_instance(llm_context)),
+        prompt=merged.prompt,
+        context=merged.context,
         missing_apis=tuple(missing),
         failed_apis=tuple(failed),
     )
 
 
-async def _async_get_instance(
-    api: llm.API, llm_context: llm.LLMContext, patience: float
-) -> tuple[llm.APIInstance | None, str | None]:
+async def _async_ask(
+    hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, patience: float
+) -> tuple[ApiOffer | None, str | None]:
     """Ask an API for its tools; None and the reason when it has none to give."""
     try:
         async with asyncio.timeout(patience):
-            return await api.async_get_api_instance(llm_context), None
+            return await async_ask_api(hass, api, llm_context), None
     except Exception as error:  # noqa: BLE001 an API may be anybody's code, and the others are still good
         reason = str(error) if isinstance(error, HomeAssistantError) else type(error).__name__
         return None, f"it could not name its tools: {reason}"

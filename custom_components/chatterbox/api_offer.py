@@ -1,0 +1,191 @@
+"""What one of Home Assistant's LLM APIs offers to everybody in the house, and what to the one who asks.
+
+Knows APIs, devices and rooms. Must not know how tools are described to a model, nor when it is asked. An API may say
+and offer different things to each device, person and language, and we cannot know which. So it is asked twice: for
+nobody in particular, and for who asks. To find out what it keeps from others, it is also asked once for a device of
+each kind that the house has. What is the same for all of them is told first, and stays the same from turn to turn; the
+rest is told beside the person's words.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from homeassistant.components.intent import async_device_supports_timers
+from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
+from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
+
+from .const import DOMAIN, LOGGER
+from .prompt_lines import leave_out, lines_about_now, lines_without, only, sort_records
+from .tool_schema import CustomSerializer
+
+
+class OfferedTool(NamedTuple):
+    """A tool as everybody is told about it, and as the one who asks can use it."""
+
+    described: llm.Tool
+    runs: llm.Tool | None
+    """None when the API does not offer it to who asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiOffer:
+    """The answer of one API in one turn."""
+
+    api: llm.API
+    tools: tuple[OfferedTool, ...]
+    """The same ones for everybody, in any order. All have a name."""
+    prompt: str
+    """What holds for everybody."""
+    context: str
+    """What holds for who asks, or at this moment."""
+    custom_serializer: CustomSerializer | None
+
+
+class _DeviceKind(NamedTuple):
+    """What Home Assistant makes a difference between devices by."""
+
+    has_area: bool
+    has_floor: bool
+    has_timers: bool
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What is known of an API by comparing its answers."""
+
+    api: llm.API
+    varying: set[str] = field(default_factory=set)
+    """Lines for nobody in particular that somebody did not get."""
+    elsewhere: dict[str, llm.Tool] = field(default_factory=dict)
+    """Tools that somebody got, and nobody in particular does not."""
+    probed: set[_DeviceKind] = field(default_factory=set)
+
+    def compare(self, nobody: llm.APIInstance, somebody: llm.APIInstance) -> None:
+        """Take note of what is not for everybody."""
+        self.varying |= lines_without(nobody.api_prompt, somebody.api_prompt)
+        common = {tool.name for tool in _named(nobody.tools)}
+        for tool in _named(somebody.tools):
+            if tool.name not in common:
+                self.elsewhere[tool.name] = tool
+
+
+_MEMORIES: HassKey[dict[str, _Memory]] = HassKey(f"{DOMAIN}_api_memories")
+"""By id of the API."""
+
+
+@callback
+def nobody_in_particular(hass: HomeAssistant, platform: str, assistant: str) -> llm.LLMContext:
+    """Return the context of a request by no device and no person, in the language of the house."""
+    return llm.LLMContext(platform, Context(), hass.config.language, assistant, None)
+
+
+async def async_ask_api(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext) -> ApiOffer:
+    """Ask an API what it offers. Raises what the API raises.
+
+    One that answers only those who are somebody is taken at its word: then what it says is for everybody.
+    """
+    began = dt_util.now()
+    nobody, somebody = await _async_get_instances(hass, api, llm_context)
+    memory = _memory_of(hass, api)
+    memory.varying &= set(nobody.api_prompt.splitlines())
+    memory.compare(nobody, somebody)
+    await _async_probe(hass, memory, nobody)
+    moving = memory.varying.union(*(lines_about_now(nobody.api_prompt, now) for now in (began, dt_util.now())))
+    prompt = leave_out(nobody.api_prompt, moving)
+    # Assist lists what is in the house by name, and what has the same name as it was loaded.
+    in_order = sort_records if api.id == llm.LLM_API_ASSIST else str
+    return ApiOffer(
+        api,
+        tuple(_paired([*_named(nobody.tools), *_elsewhere(memory, nobody)], somebody.tools)),
+        in_order(prompt),
+        only(somebody.api_prompt, lines_without(somebody.api_prompt, prompt)),
+        nobody.custom_serializer,
+    )
+
+
+async def _async_get_instances(
+    hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext
+) -> tuple[llm.APIInstance, llm.APIInstance]:
+    """Return the answers for nobody in particular and for who asks."""
+    somebody = await api.async_get_api_instance(llm_context)
+    if _is_nobody(hass, llm_context):
+        return somebody, somebody
+    try:
+        nobody = nobody_in_particular(hass, llm_context.platform, llm_context.assistant)
+        return await api.async_get_api_instance(nobody), somebody
+    except Exception as error:  # noqa: BLE001 an API may be anybody's code, and it did answer who asks
+        LOGGER.debug("LLM API %s answers nobody in particular with %s", api.id, type(error).__name__)
+        return somebody, somebody
+
+
+def _is_nobody(hass: HomeAssistant, llm_context: llm.LLMContext) -> bool:
+    user_id = llm_context.context.user_id if llm_context.context else None
+    return (llm_context.device_id, user_id, llm_context.language) == (None, None, hass.config.language)
+
+
+async def _async_probe(hass: HomeAssistant, memory: _Memory, nobody: llm.APIInstance) -> None:
+    """Ask the API once for a device of each kind that the house has."""
+    for kind, device_id in _device_kinds(hass).items():
+        if kind in memory.probed:
+            continue
+        memory.probed.add(kind)
+        try:
+            somebody = await memory.api.async_get_api_instance(replace(nobody.llm_context, device_id=device_id))
+        except Exception as error:  # noqa: BLE001 an API may be anybody's code, and nobody has asked for this answer
+            LOGGER.debug("LLM API %s answers %s with %s", memory.api.id, kind, type(error).__name__)
+        else:
+            memory.compare(nobody, somebody)
+
+
+@callback
+def _device_kinds(hass: HomeAssistant) -> dict[_DeviceKind, str]:
+    """Return a device of each kind in the house, but for the kind that has nothing to tell it by."""
+    areas = ar.async_get(hass)
+    kinds: dict[_DeviceKind, str] = {}
+    for device in dr.async_get(hass).devices:
+        area_id = dr.async_get_effective_area_id(hass, device)
+        area = areas.async_get_area(area_id) if area_id else None
+        has_floor = area is not None and area.floor_id is not None
+        kind = _DeviceKind(area is not None, has_floor, async_device_supports_timers(hass, device.id))
+        if any(kind):
+            kinds.setdefault(kind, device.id)
+    return kinds
+
+
+@callback
+def _memory_of(hass: HomeAssistant, api: llm.API) -> _Memory:
+    """Return what is known of an API; nothing, when another one has come in its place."""
+    memories = hass.data.setdefault(_MEMORIES, {})
+    if api.id not in memories or memories[api.id].api is not api:
+        memories[api.id] = _Memory(api)
+    return memories[api.id]
+
+
+def _elsewhere(memory: _Memory, nobody: llm.APIInstance) -> Iterator[llm.Tool]:
+    """Yield the tools that only some are offered."""
+    common = {tool.name for tool in _named(nobody.tools)}
+    for name, tool in memory.elsewhere.items():
+        if name not in common:
+            yield tool
+
+
+def _paired(described: Iterable[llm.Tool], available: Iterable[llm.Tool]) -> Iterator[OfferedTool]:
+    """Find for each tool the one that runs for who asks; of several with one name, the one at the same place."""
+    seen = Counter[str]()
+    places: dict[tuple[str, int], llm.Tool] = {}
+    for tool in _named(available):
+        places[tool.name, seen[tool.name]] = tool
+        seen[tool.name] += 1
+    seen.clear()
+    for tool in described:
+        yield OfferedTool(tool, places.get((tool.name, seen[tool.name])))
+        seen[tool.name] += 1
+
+
+def _named(tools: Iterable[llm.Tool]) -> Iterator[llm.Tool]:
+    """Leave out the tools that nothing could call."""
+    return (tool for tool in tools if isinstance(getattr(tool, "name", None), str))
