@@ -1,17 +1,12 @@
 """What a model writes into its text becomes reasoning and calls, and the rest is said, however it is cut."""
 
 import json
-import re
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.calls import find_tool
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
@@ -25,96 +20,22 @@ from custom_components.chatterbox.agent.loop import AgenticLoop
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
-    Message,
     ToolCall,
-    ToolDefinition,
     ToolResult,
     Usage,
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.text_calls import TextCalls
-from custom_components.chatterbox.agent.speech import speakable
 from custom_components.chatterbox.agent.turn import Turn
-from custom_components.chatterbox.agent.wire.openai_chat import DONE
-from custom_components.chatterbox.agent.wire.openai_chat_reply import ReplyReader
-from custom_components.chatterbox.agent.wire.openai_chat_schema import parse_chunk
-from custom_components.chatterbox.agent.wire.sse import SSEDecoder
 from custom_components.chatterbox.agent.wire.text_markup import MAX_HELD_CHARACTERS
+from tests.agent.providers.hearing import cuts, hear, hear_from, message, request, stream
 from tests.agent.turns import collect, results, spoken
 from tests.agent.wire.written_examples import CALLS, OFFERED, PROSE, REASONING, TURN_ON, Written
 from tests.doubles import Line, ScriptedDispatcher, ScriptedProvider, tool
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 EXAMPLES = (*REASONING, *CALLS)
 KITCHEN_ON = '{"name": "HassTurnOn", "arguments": {"name": "Kitchen Light"}}'
-
-
-@dataclass
-class Heard:
-    """What came of a message."""
-
-    said: str = ""
-    thought: str = ""
-    calls: list[tuple[str, str]] = field(default_factory=list)
-    ids: list[str] = field(default_factory=list)
-    result: CompletionResult | None = None
-
-    def add(self, event: ProviderEvent) -> None:
-        match event:
-            case TextDelta(text):
-                assert text
-                self.said += text
-            case ReasoningDelta(text):
-                self.thought += text
-            case ToolCallReady(call):
-                self.calls.append((call.name, call.arguments))
-                self.ids.append(call.id)
-            case CompletionResult():
-                assert self.result is None
-                self.result = event
-            case ProviderSwitched():
-                pass
-
-    @property
-    def finish(self) -> FinishReason:
-        assert self.result
-        return self.result.finish_reason
-
-
-def request(tools: Sequence[ToolDefinition] = OFFERED, transcript: tuple[Message, ...] = ()) -> CompletionRequest:
-    return CompletionRequest("", (*transcript, UserMessage("Go")), tuple(tools))
-
-
-async def stream(provider: TextCalls, asked: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-    async with aclosing(provider.stream(asked)) as events:
-        async for event in events:
-            yield event
-
-
-async def hear(*events: Line, asked: CompletionRequest | None = None) -> Heard:
-    return await hear_from(TextCalls(ScriptedProvider(events)), asked)
-
-
-async def hear_from(provider: TextCalls, asked: CompletionRequest | None = None) -> Heard:
-    heard = Heard()
-    async for event in stream(provider, asked or request()):
-        heard.add(event)
-    assert heard.result
-    assert len(set(heard.ids)) == len(heard.ids)
-    return heard
-
-
-def message(text: str | Iterable[str], finish: FinishReason = FinishReason.STOP) -> list[Line]:
-    pieces = [text] if isinstance(text, str) else text
-    return [*(TextDelta(piece) for piece in pieces if piece), CompletionResult(finish, Usage(7, 3))]
-
-
-def cuts(text: str) -> Iterator[list[str]]:
-    """Yield every way to cut a text in two, and the text character by character."""
-    for place in range(1, len(text)):
-        yield [text[:place], text[place:]]
-    yield list(text)
 
 
 @pytest.mark.parametrize("example", [pytest.param(example, id=example.format) for example in EXAMPLES])
@@ -409,83 +330,3 @@ async def test_the_loop_runs_a_written_call_and_answers_one_that_nobody_knows() 
     assert [(call.name, call.arguments) for call in dispatcher.finished] == [(TURN_ON, '{"name":"Kitchen Light"}')]
     assert [result.is_error for result in results(events)] == [False, True]
     assert spoken(events) == "One moment. It is on."
-
-
-def recorded(name: str, size: int) -> list[ProviderEvent]:
-    """Read a recorded stream through the wire decoder, in pieces of `size` bytes."""
-    data = (FIXTURES / "llama.cpp-0.7.0" / name).read_bytes()
-    decoder, reader = SSEDecoder(), ReplyReader(())
-    events: list[ProviderEvent] = []
-    for start in range(0, len(data), size):
-        for event in decoder.feed(data[start : start + size]):
-            if event.data != DONE:
-                events += reader.read(parse_chunk(event.data))
-    return [*events, *reader.end()]
-
-
-@pytest.mark.parametrize("size", [1, 7, 100, 1_000_000])
-@pytest.mark.parametrize("name", ["chat-think-tags.sse", "chat-reasoning-content.sse"])
-async def test_recorded_think_tags(name: str, size: int) -> None:
-    heard = await hear(*recorded(name, size))
-
-    assert (heard.said, heard.thought) == ("The light is on.", "The user wants light. ")
-    assert heard.finish is FinishReason.STOP
-
-
-@pytest.mark.parametrize("size", [1, 7, 100, 1_000_000])
-async def test_recorded_call_in_text(size: int) -> None:
-    heard = await hear(*recorded("chat-tool-call-as-text.sse", size))
-
-    assert (heard.said, heard.calls) == ("", [(TURN_ON, '{"name":"Kitchen Light"}')])
-    assert heard.finish is FinishReason.TOOL_CALLS
-
-
-@pytest.mark.parametrize("name", ["chat-text.sse", "chat-length.sse"])
-async def test_recorded_streams_without_markup_stay_as_they_are(name: str) -> None:
-    events = recorded(name, 1_000_000)
-    as_sent = Heard()
-    for event in events:
-        as_sent.add(event)
-
-    assert await hear(*events) == as_sent
-
-
-HARD_CASES = [
-    json.loads(line) for line in (FIXTURES / "recorded-runs" / "hard-cases.jsonl").read_text("utf-8").splitlines()
-]
-RECORDED_TOOLS = tuple(
-    tool(f"intent__{name}")
-    for name in sorted({call["name"] for run in HARD_CASES for said in run["asst"] for call in said["tool_calls"]})
-)
-MARKUP = re.compile(r"</?\w+>|<\||\"name\"|\"arguments\"|\[TOOL|^\w?(?:assistant|commentary|analysis)[A-Z]")
-
-
-def written_calls(content: str) -> list[tuple[str, object]]:
-    """Return the calls that stand in a recorded text, as far as they name an offered tool."""
-    objects = re.findall(r"^\{.*\}$", content, re.MULTILINE)
-    calls = [json.loads(text) for text in objects if text.startswith('{"name"')]
-    return [(call["name"], call["arguments"]) for call in calls if find_tool(call["name"], RECORDED_TOOLS)]
-
-
-def recorded_message(said: dict[str, Any]) -> list[Line]:
-    given = [
-        ToolCallReady(ToolCall(f"c{n}", call["name"], json.dumps(call["args"])))
-        for n, call in enumerate(said["tool_calls"])
-    ]
-    return [*(TextDelta(character) for character in said["content"] or ""), *given, *message("")]
-
-
-async def test_no_call_of_the_hard_cases_is_lost_and_none_is_said() -> None:
-    written = 0
-    for run in HARD_CASES:
-        for said in run["asst"]:
-            heard = await hear(*recorded_message(said), asked=request(RECORDED_TOOLS))
-
-            calls = [(name, json.loads(arguments)) for name, arguments in heard.calls]
-            expected = written_calls(said["content"] or "")
-            written += len(expected)
-            for call in [*((call["name"], call["args"]) for call in said["tool_calls"]), *expected]:
-                assert call in calls, said
-            assert not MARKUP.search(heard.said), said
-            assert not re.search(r"[*`#_<>\n]|^- ", speakable(heard.said, "en")), said
-    assert written == 2

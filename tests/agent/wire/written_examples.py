@@ -252,6 +252,9 @@ CALLS: Final = (
         "<tool_call>HassTurnOn\n<arg_key>name</arg_key>\n<arg_value>Kitchen Light</arg_value>\n</tool_call>",
         calls=(_TURN_ON_KITCHEN,),
     ),
+    Written("GLM, no arguments", "<tool_call>GetLiveContext\n</tool_call>", calls=(_LIVE_CONTEXT,)),
+    Written("GLM, no arguments, unclosed", "<tool_call>GetLiveContext", calls=(_LIVE_CONTEXT,)),
+    Written("GLM, no arguments, unknown tool", "<tool_call>Dance</tool_call>", calls=(("", "Dance"),)),
     Written(
         "GLM, no name",
         "<tool_call><arg_key>a</arg_key><arg_value>b</arg_value></tool_call>",

@@ -21,7 +21,7 @@ from ..messages import AssistantMessage, FinishReason, ToolCall, ToolDefinition,
 from ..protocols import CompletionRequest, LLMProvider
 from ..wire.text_markers import markers_for, markers_in_thoughts
 from ..wire.text_markup import MAX_HELD_CHARACTERS, CallText, Dropped, MarkupScanner, Piece, Said, Thought
-from ..wire.written_calls import WrittenCall, read_calls
+from ..wire.written_calls import ReadText, WrittenCall, read_calls
 
 _CUT_SHORT: Final = frozenset({FinishReason.LENGTH, FinishReason.CONTENT_FILTER})
 _SPACE: Final = string.whitespace
@@ -144,7 +144,7 @@ class _Message:
 
     def _call(self, piece: CallText, *, cut: bool) -> Iterator[ProviderEvent]:
         self._end_thought()
-        read = read_calls(piece.text, whole=piece.closed or not cut)
+        read = self._read(piece, whole=piece.closed or not cut)
         if not piece.certain and not (read.calls and all(self._is_meant(call) for call in read.calls)):
             yield from self._say(piece.text)
             return
@@ -156,6 +156,13 @@ class _Message:
             yield from self._say(rest)
         elif rest and not read.calls:
             yield from self._calls.written(WrittenCall("", rest), None)
+
+    def _read(self, piece: CallText, *, whole: bool) -> ReadText:
+        read = read_calls(piece.text, whole=whole)
+        name = read.rest.strip()
+        if piece.certain and whole and not read.calls and self._tool_of(name):  # GLM, for a call without arguments
+            return ReadText((WrittenCall(name, "{}"),))
+        return read
 
     def _is_meant(self, call: WrittenCall) -> bool:
         return call.unmistakable or self._tool_of(call.name) is not None
@@ -176,7 +183,7 @@ class _Message:
     def _keep_calls(self, pieces: Iterable[Piece]) -> None:
         for piece in pieces:
             if isinstance(piece, CallText):
-                for call in read_calls(piece.text, whole=piece.closed).calls:
+                for call in self._read(piece, whole=piece.closed).calls:
                     is_new = len(self._thought_of) < _MAX_CALLS and call not in self._thought_of
                     if is_new and self._tool_of(call.name):
                         self._thought_of.append(call)
