@@ -86,8 +86,9 @@ class PromptTooLong(ProviderRejectedRequest):
     def __init__(self, message: str, prompt_tokens: int | None = None, window_tokens: int | None = None) -> None:
         """Carry the length of the prompt and of the window in tokens, None where nobody knows.
 
-        The window may also be what an account may send at once. A prompt that fits by these numbers
-        left too little room for the answer that was asked for.
+        The length is an estimate where the service counts none, and the window may be what an
+        account may send at once. A prompt that fits by these numbers left too little room for the
+        answer that was asked for.
         """
         super().__init__(message)
         self.prompt_tokens = prompt_tokens

@@ -35,6 +35,10 @@ EXPECTED = (
     "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is"
     " enabled, a final `assistant` message must start with a thinking block."
 )
+NO_ROOM = (
+    "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease input length or `max_tokens`"
+    " and try again"
+)
 
 
 def refusal(message: str) -> bytes:
@@ -203,6 +207,12 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Anthr
             id="too long an answer",
         ),
         pytest.param(
+            payload(USER, max_tokens=64_000),
+            NO_ROOM,
+            payload(USER, max_tokens=21_041),
+            id="too long an answer beside the prompt",
+        ),
+        pytest.param(
             payload(
                 said("user", {**HI, "cache_control": {"type": "ephemeral"}}),
                 system=[{**HI, "cache_control": {"type": "ephemeral"}}],
@@ -317,6 +327,14 @@ def test_that_one_conversation_cannot_take_its_thinking_along_says_nothing_about
     assert refusals.trial(before).payload == before
 
 
+def test_that_one_prompt_leaves_little_room_says_nothing_about_the_next() -> None:
+    before = payload(USER, max_tokens=64_000)
+
+    _, refusals = answers(before, NO_ROOM)
+
+    assert refusals.trial(before).payload == before
+
+
 def test_a_way_that_is_remembered_fits_itself_to_each_request() -> None:
     _, refusals = answers(payload(USER, **ADAPTIVE), NO_ADAPTIVE)
     amid_calls = payload(USER, said("assistant", CALL), said("user", RESULT))
@@ -337,6 +355,8 @@ def test_a_way_that_is_remembered_fits_itself_to_each_request() -> None:
         (400, payload(USER), "max_tokens: 9000 > 8192, which is the maximum"),
         (400, payload(USER), "tools.0.cache_control: Extra inputs are not permitted"),
         (400, payload(USER, **ADAPTIVE), "prompt is too long: 210000 tokens > 200000 maximum"),
+        (400, payload(USER), NO_ROOM.replace("178959", "199900")),
+        (400, payload(USER, thinking={"type": "enabled", "budget_tokens": 32_000}), NO_ROOM),
         (400, {**payload(), "output_config": 7, "tools": [7]}, EXPECTED),
     ],
 )

@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 from custom_components.chatterbox.agent.errors import (
     ConnectTimeout,
     ModelNotFound,
+    PromptTooLong,
     ProviderBusy,
     ProviderError,
     ProviderRejectedKey,
@@ -127,7 +128,54 @@ def test_responses(status: int, body: str, kind: type[ProviderError]) -> None:
     assert "secret" not in str(error)
 
 
-@pytest.mark.parametrize("name", ["error-bad-json.json", "error-missing-messages.json", "error-context-overflow.json"])
+TOO_LONG = "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (400, f'{{"error": {{"message": "{TOO_LONG}", "code": "context_length_exceeded"}}}}', PromptTooLong),
+        (400, f'{{"object": "error", "message": "{TOO_LONG}", "type": "BadRequestError"}}', PromptTooLong),
+        (400, f'{{"detail": "{TOO_LONG}"}}', PromptTooLong),
+        (413, f'{{"error": "{TOO_LONG}"}}', PromptTooLong),
+        (422, TOO_LONG, PromptTooLong),
+        (429, f'{{"error": {{"message": "{TOO_LONG}", "code": "rate_limit_exceeded"}}}}', PromptTooLong),
+        (500, f'{{"error": {{"message": "{TOO_LONG}"}}}}', PromptTooLong),
+        (401, TOO_LONG, ProviderRejectedKey),
+        (404, TOO_LONG, ModelNotFound),
+        (502, TOO_LONG, ProviderUnreachable),
+    ],
+)
+def test_a_prompt_that_does_not_fit(status: int, body: str, kind: type[ProviderError]) -> None:
+    error = error_of_response(status, body.encode())
+
+    assert type(error) is kind
+    if isinstance(error, PromptTooLong):
+        assert (error.prompt_tokens, error.window_tokens) == (9000, 4096)
+
+
+@pytest.mark.parametrize(
+    ("fields", "prompt", "window"),
+    [('"n_prompt_tokens": 5000, "n_ctx": 4096', 5000, 4096), ('"n_prompt_tokens": "many", "n_ctx": true', None, None)],
+)
+def test_numbers_that_stand_beside_the_words(fields: str, prompt: int | None, window: int | None) -> None:
+    said = "the request exceeds the available context size, try increasing it"
+    error = error_of_response(400, f'{{"error": {{"message": "{said}", {fields}}}}}'.encode())
+
+    assert isinstance(error, PromptTooLong)
+    assert (error.prompt_tokens, error.window_tokens) == (prompt, window)
+
+
+def test_a_recorded_prompt_that_does_not_fit() -> None:
+    body = (RECORDED / "error-context-overflow.json").read_bytes().removeprefix(b"400 ")
+
+    error = error_of_response(400, body)
+
+    assert isinstance(error, PromptTooLong)
+    assert (error.prompt_tokens, error.window_tokens) == (45019, 16384)
+
+
+@pytest.mark.parametrize("name", ["error-bad-json.json", "error-missing-messages.json"])
 def test_recorded_refusals(name: str) -> None:
     body = (RECORDED / name).read_bytes().removeprefix(b"400 ")
 
@@ -181,7 +229,7 @@ def test_a_date_is_counted_from_the_clock() -> None:
         ({"message": "later", "type": "overloaded_error"}, ProviderBusy),
         ({"message": "no", "type": "authentication_error"}, ProviderRejectedKey),
         ({"message": "The model is gone", "code": "model_not_found"}, ModelNotFound),
-        ({"message": "too long", "type": "exceed_context_size_error"}, ProviderRejectedRequest),
+        ({"message": "too long", "type": "exceed_context_size_error"}, PromptTooLong),
         ({"message": "boom", "type": "server_error", "code": 500}, ProviderUnreachable),
         ({"message": "boom", "code": 1}, ProviderUnreachable),
         ({"type": "server_error"}, ProviderUnreachable),

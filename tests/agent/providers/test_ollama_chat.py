@@ -1,6 +1,7 @@
 """What is special about the provider for Ollama; what it shares with the others stands in their contract."""
 
 import json
+import logging
 from dataclasses import replace
 
 import aiohttp
@@ -8,6 +9,7 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import (
     ModelNotFound,
+    PromptTooLong,
     ProviderError,
     ProviderRejectedKey,
     ProviderReplyInvalid,
@@ -79,7 +81,7 @@ async def sent(
 
 
 async def test_nothing_is_set_unless_asked_for(session: aiohttp.ClientSession) -> None:
-    assert set(await sent(session)) == {"model", "stream", "messages"}
+    assert set(await sent(session)) == {"model", "stream", "messages", "truncate"}
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ async def test_nothing_is_set_unless_asked_for(session: aiohttp.ClientSession) -
 async def test_settings(session: aiohttp.ClientSession, settings: OllamaSettings, expected: JsonObject) -> None:
     payload = await sent(session, settings=settings)
 
-    assert {name: payload[name] for name in payload.keys() - {"model", "stream", "messages"}} == expected
+    assert {name: payload[name] for name in payload.keys() - {"model", "stream", "messages", "truncate"}} == expected
 
 
 @pytest.mark.parametrize(
@@ -203,6 +205,133 @@ async def test_the_last_line_is_the_end(session: aiohttp.ClientSession) -> None:
     async with raw_http_server(endless) as server:
         assert await collect(provider_of(server, session, limits=TimeLimits(after_done=0.05))) == EVENTS
         await server.left.wait()
+
+
+REFUSED_TO_CUT = reply(b'{"error":"the input length exceeds the context length"}', status=400)
+COUNTED = reply(b'{"error":"request (9000 tokens) exceeds the available context size (4096 tokens)"}', status=400)
+LONG = CompletionRequest("word " * 4000, REQUEST.transcript)
+
+
+def numbers_of(error: PromptTooLong | None) -> tuple[int | None, int | None]:
+    assert error is not None
+    return error.prompt_tokens, error.window_tokens
+
+
+async def test_a_prompt_that_does_not_fit_is_answered_by_what_is_left_of_it(
+    session: aiohttp.ClientSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = OllamaSettings(num_ctx=4096)
+    async with raw_http_server(REFUSED_TO_CUT, ANSWER, REFUSED_TO_CUT, ANSWER, ANSWER) as server:
+        provider = provider_of(server, session, settings=settings)
+        with caplog.at_level(logging.WARNING):
+            for _ in range(2):
+                assert await collect(provider, LONG) == EVENTS
+                assert numbers_of(provider.overflow) == (5024, 4096)
+
+        assert await collect(provider) == EVENTS
+
+    assert provider.overflow is None
+    payloads = [json.loads(request.body) for request in server.requests]
+    assert [payload.get("truncate") for payload in payloads] == [False, None, False, None, False]
+    warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]
+    assert warnings == ["A prompt of about 5024 tokens does not fit qwen3:4b, which reads 4096"]
+
+
+async def test_the_servers_own_numbers_come_first(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(COUNTED, ANSWER) as server:
+        provider = provider_of(server, session, settings=OllamaSettings(num_ctx=8192))
+        assert await collect(provider) == EVENTS
+
+    assert numbers_of(provider.overflow) == (9000, 4096)
+
+
+@pytest.mark.parametrize(
+    ("running", "numbers"),
+    [
+        (reply(b'{"models":[{"name":"a:b","context_length":1},{"name":"qwen3:4b","context_length":2048}]}'), 2048),
+        (reply(b'{"models":[{"name":"qwen3:4b","context_length":2048000}]}'), 2048000),
+        (reply(b'{"models":[{"name":"qwen3:4b"}]}'), None),
+        (reply(b'{"models":[]}'), None),
+        (reply(b"404 page not found", "text/plain", 404), None),
+        (RawReply([head(200, {"Content-Length": "99"})], Ending.WAIT), None),
+    ],
+    ids=["loaded", "hardly too long", "loaded by an old server", "not loaded", "no Ollama", "silence"],
+)
+async def test_where_nothing_is_set_the_server_knows_the_window(
+    session: aiohttp.ClientSession, running: RawReply, numbers: int | None
+) -> None:
+    limits = TimeLimits(connect=5, between_bytes=0.1)
+    async with raw_http_server(REFUSED_TO_CUT, running, ANSWER, REFUSED_TO_CUT, ANSWER) as server:
+        provider = provider_of(server, session, limits=limits)
+        for _ in range(2):
+            assert await collect(provider, LONG) == EVENTS
+            assert numbers_of(provider.overflow) == (max(5024, (numbers or 0) + 1), numbers)
+
+    assert [request.target for request in server.requests].count("/api/ps") == 1
+
+
+async def test_an_old_server_that_filled_the_window_has_cut_the_prompt(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(ANSWER) as server:
+        provider = provider_of(server, session, settings=OllamaSettings(num_ctx=5))
+        assert await collect(provider, LONG) == EVENTS
+        assert numbers_of(provider.overflow) == (5024, 5)
+
+        provider = provider_of(server, session, settings=OllamaSettings(num_ctx=6))
+        assert await collect(provider, LONG) == EVENTS
+        assert provider.overflow is None
+
+
+@pytest.mark.parametrize("truncate", [False, True, None])
+async def test_a_person_has_the_last_word_on_cutting(session: aiohttp.ClientSession, truncate: JsonValue) -> None:
+    async with raw_http_server(REFUSED_TO_CUT) as server:
+        provider = provider_of(server, session, ModelOptions(extra={"truncate": truncate}), OllamaSettings(num_ctx=9))
+        with pytest.raises(PromptTooLong):
+            await collect(provider)
+
+    assert [json.loads(request.body).get("truncate") for request in server.requests] == [truncate]
+    assert provider.overflow is not None
+
+
+async def test_a_prompt_that_is_refused_even_when_it_may_be_cut(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(REFUSED_TO_CUT) as server:
+        provider = provider_of(server, session, settings=OllamaSettings(num_ctx=4096))
+        with pytest.raises(PromptTooLong):
+            await collect(provider)
+
+    assert len(server.requests) == 2
+    assert provider.overflow is not None
+
+
+async def test_an_answer_that_has_begun_is_not_begun_anew(session: aiohttp.ClientSession) -> None:
+    late = [LINES[0], b'{"error":"the input length exceeds the context length"}\n']
+    async with raw_http_server(event_stream(late, Ending.KEEP, "application/x-ndjson")) as server:
+        provider = provider_of(server, session, settings=OllamaSettings(num_ctx=4096))
+        stream = provider.stream(REQUEST)
+        assert await anext(stream) == TextDelta("Hello")
+        with pytest.raises(PromptTooLong):
+            await anext(stream)
+
+    assert len(server.requests) == 1
+
+
+async def test_pictures_are_not_counted_as_words(session: aiohttp.ClientSession) -> None:
+    shown = CompletionRequest("", (UserMessage("Hi", (Attachment("image/png", b"0" * 100_000),)),))
+    async with raw_http_server(REFUSED_TO_CUT, ANSWER) as server:
+        provider = provider_of(server, session, settings=OllamaSettings(num_ctx=10))
+        assert await collect(provider, shown) == EVENTS
+
+    prompt, _ = numbers_of(provider.overflow)
+    assert prompt is not None
+    assert prompt < 50
+
+
+async def test_messages_of_a_persons_own_are_not_counted(session: aiohttp.ClientSession) -> None:
+    options = ModelOptions(extra={"messages": "odd"})
+    async with raw_http_server(REFUSED_TO_CUT, ANSWER) as server:
+        provider = provider_of(server, session, options, OllamaSettings(num_ctx=10))
+        assert await collect(provider) == EVENTS
+
+    assert numbers_of(provider.overflow) == (11, 10)
 
 
 DESCRIPTION = (

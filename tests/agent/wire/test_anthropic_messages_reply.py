@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
+from custom_components.chatterbox.agent.errors import PromptTooLong, ProviderReplyInvalid
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
     ProviderEvent,
@@ -278,6 +278,16 @@ def test_ids_are_new_in_the_transcript() -> None:
 )
 def test_why_it_ended(reason: str, ours: FinishReason) -> None:
     assert result_of([*text(0, "Hi"), finish(reason)]).finish_reason is ours
+
+
+@pytest.mark.parametrize(("usage", "tokens"), [({"input_tokens": 9000, "output_tokens": 3}, 9000), ({}, None)])
+def test_a_prompt_that_leaves_no_room_for_an_answer_is_too_long(usage: JsonObject, tokens: int | None) -> None:
+    with pytest.raises(PromptTooLong) as caught:
+        read([*thinking(0, "hm"), finish("model_context_window_exceeded", **usage)])
+
+    assert caught.value.prompt_tokens == tokens
+    called = result_of([*call(0, "a", "on", "{}"), finish("model_context_window_exceeded")])
+    assert called.finish_reason is FinishReason.LENGTH
 
 
 @pytest.mark.parametrize("reason", ["tool_use", "end_turn", "something_new"])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
+from custom_components.chatterbox.agent.errors import PromptTooLong, ProviderReplyInvalid
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
     ProviderEvent,
@@ -168,6 +168,7 @@ def test_a_call_without_arguments_after_the_finish_goes_out_at_the_end() -> None
         ("stop", FinishReason.STOP),
         ("STOP", FinishReason.STOP),
         ("length", FinishReason.LENGTH),
+        ("model_context_window_exceeded", FinishReason.LENGTH),
         ("content_filter", FinishReason.CONTENT_FILTER),
         ("tool_calls", FinishReason.STOP),
         ("function_call", FinishReason.STOP),
@@ -181,6 +182,15 @@ def test_finish_reasons_without_calls(sent: str, reason: FinishReason) -> None:
 @pytest.mark.parametrize("sent", ["length", "content_filter"])
 def test_a_message_that_was_stopped_says_so_although_it_has_calls(sent: str) -> None:
     assert finish_of(chunk({"tool_calls": [CALL]}, sent)) is FinishReason(sent)
+
+
+@pytest.mark.parametrize(("usage", "tokens"), [({"prompt_tokens": 9000}, 9000), (None, None)])
+def test_a_prompt_that_leaves_no_room_for_an_answer_is_too_long(usage: JsonValue, tokens: int | None) -> None:
+    with pytest.raises(PromptTooLong) as caught:
+        read(chunk({"reasoning_content": "hm"}), chunk({}, "model_context_window_exceeded", usage=usage))
+
+    assert caught.value.prompt_tokens == tokens
+    assert finish_of(chunk({"tool_calls": [CALL]}, "model_context_window_exceeded")) is FinishReason.LENGTH
 
 
 def test_the_last_finish_reason_counts() -> None:

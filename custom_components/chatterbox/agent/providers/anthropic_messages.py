@@ -10,6 +10,7 @@ from typing import Final, override
 
 import aiohttp
 
+from ..errors import PromptTooLong
 from ..events import ProviderEvent
 from ..messages import JsonObject, Transcript, UserMessage
 from ..protocols import CompletionRequest
@@ -77,6 +78,11 @@ class AnthropicMessagesProvider:
     def __repr__(self) -> str:
         """Name the model, and neither key nor address: addresses may hold passwords."""
         return f"{type(self).__name__}(model={self._model!r})"
+
+    @property
+    def overflow(self) -> PromptTooLong | None:
+        """By how much the last prompt did not fit the window of the model; None once one fits."""
+        return self._service.overflow
 
     def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""

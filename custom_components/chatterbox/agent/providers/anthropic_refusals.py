@@ -30,6 +30,8 @@ _BUDGETS: Final[Mapping[str, int]] = {
 }
 _LARGEST_BUDGET: Final = 16_384
 """Beyond it a model thinks for longer than anybody waits for an answer."""
+_LEAST_ANSWER: Final = 256
+"""Tokens. A shorter answer would hardly be one."""
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 
 _ALSO_CALLED: Final[Mapping[str, Collection[str]]] = {
@@ -104,6 +106,12 @@ def _with_fewer_tokens(payload: JsonObject, said: re.Match[str]) -> JsonObject:
     return {**payload, "max_tokens": limit} if isinstance(asked, int) and asked > limit > 0 else payload
 
 
+def _with_what_is_left(payload: JsonObject, said: re.Match[str]) -> JsonObject:
+    """Ask for an answer that fits beside the prompt, where that is worth an answer."""
+    room = int(said["window"]) - int(said["prompt"])
+    return {**payload, "max_tokens": room} if room >= _LEAST_ANSWER and _kind(payload) != "enabled" else payload
+
+
 def _without_cache(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     """Set no cache breakpoints."""
     return {name: _without_field(value, "cache_control") for name, value in payload.items()}
@@ -135,6 +143,12 @@ _OTHER_WAYS: Final = (
         "so long an answer",
         re.compile(r"max_tokens\W{1,3}\d+\s*>\s*(?P<limit>\d+)"),
         _with_fewer_tokens,
+    ),
+    _OtherWay(
+        "so long an answer to this prompt",
+        re.compile(r"exceed context limit: (?P<prompt>\d+) \+ \d+ > (?P<window>\d+)"),
+        _with_what_is_left,
+        lasting=False,
     ),
     _OtherWay("cache breakpoints", re.compile("cache_control"), _without_cache),
 )

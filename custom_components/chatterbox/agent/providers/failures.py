@@ -20,6 +20,7 @@ import aiohttp
 from ..errors import (
     ConnectTimeout,
     ModelNotFound,
+    PromptTooLong,
     ProviderBusy,
     ProviderError,
     ProviderRejectedKey,
@@ -28,6 +29,7 @@ from ..errors import (
     ProviderUnreachable,
 )
 from ..messages import JsonObject, JsonValue
+from .context_overflow import find_overflow
 
 OVERLOADED: Final = 529
 """Status of services that are out of capacity; not registered, but widely sent."""
@@ -76,6 +78,9 @@ _SAYINGS: Final[tuple[tuple[re.Pattern[str], frozenset[int], type[ProviderError]
     ),
 )
 """What a body says that its status does not: OpenRouter, DeepSeek and Mistral refuse a model with 400, Google a key."""
+
+_OVERFLOW_STATUSES: Final = frozenset({400, 413, 422, 429, 500, 503})
+"""How a prompt that does not fit is refused. 429: nor within the share of a minute; 500 and 503: local servers."""
 
 _REPORTED_STATUSES: Final[tuple[tuple[re.Pattern[str], int], ...]] = (
     (re.compile("rate_?limit|quota|too_many", re.IGNORECASE), HTTPStatus.TOO_MANY_REQUESTS),
@@ -136,11 +141,10 @@ def error_of_response(
     if status < HTTPStatus.BAD_REQUEST:
         return ProviderReplyInvalid(f"HTTP {status}: the service is not at this address")
     report = _read_body(body.decode(errors="replace"))
-    kind = _kind(status, report)
-    message = _message(f"HTTP {status}", report, secret)
-    if kind is ProviderBusy:
-        return ProviderBusy(message, _parse_retry_after(retry_after, now or datetime.now(UTC)))
-    return kind(message)
+    error = _error(status, report, _message(f"HTTP {status}", report, secret))
+    if isinstance(error, ProviderBusy):
+        error.retry_after = _parse_retry_after(retry_after, now or datetime.now(UTC))
+    return error
 
 
 def error_of_report(reported: JsonValue, secret: str = "") -> ProviderError:
@@ -152,7 +156,7 @@ def error_of_report(reported: JsonValue, secret: str = "") -> ProviderError:
     numbers = (int(label) for label in report.labels.split() if re.fullmatch("[45][0-9]{2}", label))
     meant = (status for pattern, status in _REPORTED_STATUSES if pattern.search(report.labels))
     status = next(numbers, next(meant, HTTPStatus.INTERNAL_SERVER_ERROR))
-    return _kind(status, report)(_message("the service reported an error", report, secret))
+    return _error(status, report, _message("the service reported an error", report, secret))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +165,8 @@ class _Report:
 
     message: str = ""
     labels: str = ""
+    prompt_tokens: int | None = None
+    window_tokens: int | None = None
 
 
 def _read_body(body: str) -> _Report:
@@ -182,9 +188,14 @@ def _read_report(value: JsonValue) -> _Report:
             return _read_report(inner)
         case dict():
             labels = (value.get(key) for key in ("type", "code", "status"))
-            return _Report(_words(value), " ".join(str(label) for label in labels if isinstance(label, str | int)))
+            said = " ".join(str(label) for label in labels if isinstance(label, str | int))
+            return _Report(_words(value), said, *(_count(value.get(key)) for key in ("n_prompt_tokens", "n_ctx")))
         case _:
             return _Report()
+
+
+def _count(value: JsonValue) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _words(report: JsonObject) -> str:
@@ -195,8 +206,18 @@ def _words(report: JsonObject) -> str:
             return ""
 
 
-def _kind(status: int, report: _Report) -> type[ProviderError]:
+def _error(status: int, report: _Report, message: str) -> ProviderError:
     words = f"{report.labels} {report.message}"[:_WORDS_READ]
+    if status in _OVERFLOW_STATUSES and (overflow := find_overflow(words)) is not None:
+        return PromptTooLong(
+            message,
+            overflow.prompt_tokens or report.prompt_tokens,
+            overflow.window_tokens or report.window_tokens,
+        )
+    return _kind(status, words)(message)
+
+
+def _kind(status: int, words: str) -> type[ProviderError]:
     for pattern, statuses, error in _SAYINGS:
         if status in statuses and pattern.search(words):
             return error

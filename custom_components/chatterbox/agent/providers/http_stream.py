@@ -8,7 +8,7 @@ the reader's. The key goes into one header and nowhere else, and nothing of what
 import asyncio
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final, Protocol
@@ -16,7 +16,7 @@ from typing import Final, Protocol
 import aiohttp
 from yarl import URL
 
-from ..errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
+from ..errors import PromptTooLong, ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from ..events import ProviderEvent
 from ..messages import JsonObject, JsonValue
 from ..wire.sendable import payload_to_bytes
@@ -118,6 +118,8 @@ class ModelService:
 
         `session` is the caller's and stays open.
         """
+        self.overflow: PromptTooLong | None = None
+        """By how much the last prompt that was asked about did not fit; None once one was answered in full."""
         self._session = session
         self._access = access
         self._key = access.key.strip()
@@ -135,24 +137,34 @@ class ModelService:
         `streams_objects` says that streams of this format begin as whole answers do, with `{`:
         then the Content-Type tells them apart, which many servers give wrongly.
         """
-        response = await self._post(path, payload)
-        try:
-            if "html" in response.content_type:
-                raise ProviderReplyInvalid("the service answered with a web page: is this the address of its API?")
-            beginning = await read_beginning(response)
-            if _is_whole(response, beginning, streams_objects=streams_objects):
-                for event in reader.read_whole(await read_text(response, beginning)):
-                    yield event
-            else:
-                async with aclosing(self._read_stream(reader, response, beginning)) as events:
-                    async for event in events:
+        with self._noting_overflow():
+            response = await self._post(path, payload)
+            try:
+                if "html" in response.content_type:
+                    raise ProviderReplyInvalid("the service answered with a web page: is this the address of its API?")
+                beginning = await read_beginning(response)
+                if _is_whole(response, beginning, streams_objects=streams_objects):
+                    for event in reader.read_whole(await read_text(response, beginning)):
                         yield event
-            for event in reader.end():
-                yield event
-        except FailureReported as failure:
-            raise error_of_report(failure.report, self._key) from None
-        finally:
-            response.close()
+                else:
+                    async with aclosing(self._read_stream(reader, response, beginning)) as events:
+                        async for event in events:
+                            yield event
+                self.overflow = None  # before the last event, after which nobody reads on
+                for event in reader.end():
+                    yield event
+            except FailureReported as failure:
+                raise error_of_report(failure.report, self._key) from None
+            finally:
+                response.close()
+
+    @contextmanager
+    def _noting_overflow(self) -> Iterator[None]:
+        try:
+            yield
+        except PromptTooLong as error:
+            self.overflow = error
+            raise
 
     async def get_text(self, path: str, what: str, query: Mapping[str, str] | None = None) -> str:
         """Return the text at `GET path?query`; `what` names it for errors, as in "list of models".
@@ -210,8 +222,9 @@ class ModelService:
                 error_body = await read_error(response)
             finally:
                 response.close()
-            if not trial.leave_out(response.status, error_body):
-                raise self._refusal(response, error_body)
+            refusal = self._refusal(response, error_body)
+            if _is_hopeless(refusal) or not trial.leave_out(response.status, error_body):
+                raise refusal
 
     async def _send(
         self, method: str, path: str, payload: JsonObject | None = None, *, query: Mapping[str, str] | None = None
@@ -253,6 +266,15 @@ class ModelService:
                 patience = self._limits.after_done if reader.done else self._limits.after_finish
                 deadline = min(deadline, now() + patience)
             chunk = await receive(response, deadline)
+
+
+def _is_hopeless(refusal: ProviderError) -> bool:
+    """Tell whether the prompt is too long by itself: then no parameter that the refusal names is to blame."""
+    match refusal:
+        case PromptTooLong(prompt_tokens=int(prompt), window_tokens=int(window)):
+            return prompt >= window
+        case _:
+            return isinstance(refusal, PromptTooLong)
 
 
 def _succeeded(response: aiohttp.ClientResponse) -> bool:

@@ -4,32 +4,49 @@ Knows which paths that interface has and what a request of it is made of; the fo
 in `wire/ollama_chat.py`, connections and failures in `http_stream.py`. Must not know who asks.
 
 Beside the Chat Completions that Ollama also speaks, its own format can say how long the model
-stays in memory and how much of it is kept for the conversation: without a `num_ctx` that fits
-the home, Ollama cuts the beginning of a long prompt without a word.
+stays in memory and how much of it is kept for the conversation. Without a `num_ctx` that fits
+the home, Ollama cuts a long prompt without a word, unless it is asked not to: so it is asked not
+to, and only what it refuses then may be cut (Ollama's issues 3839 and 4967).
 """
 
+import asyncio
+import logging
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final, override
 
 import aiohttp
 
-from ..events import ProviderEvent
-from ..messages import JsonObject, JsonValue, Transcript, UserMessage
+from ..errors import PromptTooLong, ProviderError
+from ..events import CompletionResult, ProviderEvent
+from ..messages import JsonObject, JsonValue, Transcript, UserMessage, canonical_json
 from ..protocols import CompletionRequest
 from ..wire.ndjson import NDJSONDecoder
 from ..wire.ollama_chat import ReplyReader as LineReader, request_to_payload
-from ..wire.ollama_chat_schema import ModelDescription, parse_chunk, parse_model_description, parse_model_list
+from ..wire.ollama_chat_schema import (
+    ModelDescription,
+    parse_chunk,
+    parse_model_description,
+    parse_model_list,
+    parse_running_window,
+)
 from .address import ollama_root
 from .http_stream import DEFAULT_LIMITS, Access, FailureReported, ModelService, ReplyReader, TimeLimits
 from .options import DEFAULT_OPTIONS, ModelOptions, ReasoningEffort, lay_over
 from .profiles import OLLAMA, ServerProfile, nearest_effort
 from .refused_parameters import RefusedParameters
 
+_LOGGER = logging.getLogger(__name__)
+
 _REQUIRED: Final = frozenset({"model", "messages", "tools", "stream"})
 """Fields without which a request would mean something else."""
 _EFFORTS: Final = (ReasoningEffort.LOW, ReasoningEffort.MEDIUM, ReasoningEffort.HIGH)
 _ALSO_CALLED: Final = {"think": ("thinking",)}
+_CHARACTERS_PER_TOKEN: Final = 4
+"""About so many, where the server does not count."""
+_FOR_WINDOW: Final = 2.0
+"""Seconds to wait for the size of the window: nobody has heard a word yet."""
 
 KEEP_FOREVER: Final = -1
 """The `keep_alive` of a model that is never unloaded."""
@@ -72,6 +89,7 @@ class OllamaChatProvider:
         self._options = options
         self._settings = settings
         self._shown = profile.attachments
+        self._overflow: PromptTooLong | None = None
         access = Access(base_url, api_key or "", root_of=ollama_root)
         self._service = ModelService(session, access, RefusedParameters(model, _REQUIRED, _ALSO_CALLED), limits)
 
@@ -80,11 +98,62 @@ class OllamaChatProvider:
         """Name the model, and neither key nor address: addresses may hold passwords."""
         return f"{type(self).__name__}(model={self._model!r})"
 
-    def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        """Run one inference; see `LLMProvider.stream`."""
+    @property
+    def overflow(self) -> PromptTooLong | None:
+        """By how much the last prompt did not fit the window of the model; None once one fits.
+
+        It may have been answered all the same, by what was left of it.
+        """
+        return self._overflow
+
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        """Run one inference; see `LLMProvider.stream`. A prompt that does not fit is cut by the server, and noted."""
         payload = request_to_payload(request, self._model, attachments=self._shown)
-        payload = lay_over(payload | self._wishes(), self._extra())
-        return self._service.stream("api/chat", payload, OllamaChatReply(request.transcript), streams_objects=True)
+        payload = lay_over(payload | {"truncate": False} | self._wishes(), self._extra())
+        begun = False
+        try:
+            async with aclosing(self._ask(payload, request.transcript)) as events:
+                async for event in events:
+                    begun = True
+                    if isinstance(event, CompletionResult):
+                        await self._note(payload, _cut(payload, event))
+                    yield event
+        except PromptTooLong as error:
+            await self._note(payload, error)
+            if begun or "truncate" in self._options.extra:
+                raise
+        else:
+            return
+        del payload["truncate"]
+        async with aclosing(self._ask(payload, request.transcript)) as events:
+            async for event in events:
+                yield event
+
+    def _ask(self, payload: JsonObject, transcript: Transcript) -> AsyncGenerator[ProviderEvent]:
+        return self._service.stream("api/chat", payload, OllamaChatReply(transcript), streams_objects=True)
+
+    async def _note(self, payload: JsonObject, error: PromptTooLong | None) -> None:
+        """Keep by how much a prompt does not fit, with the numbers that the server does not tell."""
+        if error is None:
+            self._overflow = None
+            return
+        window = error.window_tokens or _num_ctx(payload)
+        if window is None:
+            window = await self._ask_window() if self._overflow is None else self._overflow.window_tokens
+        prompt = error.prompt_tokens or max(_about_tokens(payload), (window or 0) + 1)
+        if self._overflow is None:
+            room = "an unknown number of" if window is None else window
+            _LOGGER.warning("A prompt of about %d tokens does not fit %s, which reads %s", prompt, self._model, room)
+        self._overflow = PromptTooLong(str(error), prompt, window)
+
+    async def _ask_window(self) -> int | None:
+        """Return the tokens of context that the model is loaded with, None where the server does not say."""
+        try:
+            async with asyncio.timeout(_FOR_WINDOW):
+                running = await self._service.get_text("api/ps", "list of running models")
+            return parse_running_window(running, self._model)
+        except ProviderError, TimeoutError:
+            return None
 
     async def list_models(self) -> list[str]:
         """Return the names of the models that the server has, sorted.
@@ -132,6 +201,30 @@ class OllamaChatProvider:
                 return {**others, "options": lay_over(self._model_options(), options)}
             case extra:
                 return extra
+
+
+def _num_ctx(payload: JsonObject) -> int | None:
+    match payload.get("options"):
+        case {"num_ctx": int(num_ctx)}:
+            return num_ctx
+        case _:
+            return None
+
+
+def _cut(payload: JsonObject, result: CompletionResult) -> PromptTooLong | None:
+    """Tell whether a server that does not know the request not to cut has filled the whole window with the prompt."""
+    window, count = _num_ctx(payload), result.usage.input_tokens
+    return PromptTooLong("the server has cut the prompt") if window and count >= window else None
+
+
+def _about_tokens(payload: JsonObject) -> int:
+    """Estimate the length of a prompt, without its pictures."""
+    match payload.get("messages"):
+        case list(messages):
+            said = [{**message, "images": None} for message in messages if isinstance(message, dict)]
+            return len(canonical_json([payload.get("tools"), *said])) // _CHARACTERS_PER_TOKEN
+        case _:
+            return 0
 
 
 def _think(effort: ReasoningEffort | None) -> JsonValue:

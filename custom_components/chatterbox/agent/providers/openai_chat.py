@@ -11,7 +11,7 @@ from typing import Final, override
 
 import aiohttp
 
-from ..errors import ProviderReplyInvalid
+from ..errors import PromptTooLong, ProviderReplyInvalid
 from ..events import ProviderEvent
 from ..messages import JsonObject, JsonValue, Transcript, UserMessage
 from ..protocols import CompletionRequest
@@ -59,6 +59,11 @@ class OpenAIChatProvider:
     def __repr__(self) -> str:
         """Name the model, and neither key nor address: addresses may hold passwords."""
         return f"{type(self).__name__}(model={self._model!r})"
+
+    @property
+    def overflow(self) -> PromptTooLong | None:
+        """By how much the last prompt did not fit the window of the model; None once one fits."""
+        return self._service.overflow
 
     def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""

@@ -14,7 +14,7 @@ from typing import Final, override
 
 import aiohttp
 
-from ..errors import ProviderBusy, ProviderError
+from ..errors import PromptTooLong, ProviderBusy, ProviderError
 from ..events import ProviderEvent
 from ..messages import JsonObject, Transcript, UserMessage
 from ..protocols import CompletionRequest
@@ -117,6 +117,11 @@ class OpenAIResponsesProvider:
     def __repr__(self) -> str:
         """Name the model, and neither key nor address: addresses may hold passwords."""
         return f"{type(self).__name__}(model={self._model!r})"
+
+    @property
+    def overflow(self) -> PromptTooLong | None:
+        """By how much the last prompt did not fit the window of the model; None once one fits."""
+        return self._service.overflow
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..errors import ProviderReplyInvalid
+from ..errors import PromptTooLong, ProviderReplyInvalid
 from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
 from ..messages import FinishReason, ToolCall, Transcript, canonical_json
 from .anthropic_messages import FORMAT
@@ -22,12 +22,13 @@ MAX_BLOCKS: Final = 1_000
 """Blocks in one message, far beyond what any model writes."""
 MAX_BLOCK_CHARACTERS: Final = 1_000_000
 
+_WINDOW_FULL: Final = "model_context_window_exceeded"
 _FINISH_REASONS: Final = {
     "end_turn": FinishReason.STOP,
     "stop_sequence": FinishReason.STOP,
     "tool_use": FinishReason.TOOL_CALLS,
     "max_tokens": FinishReason.LENGTH,
-    "model_context_window_exceeded": FinishReason.LENGTH,
+    _WINDOW_FULL: FinishReason.LENGTH,
     "pause_turn": FinishReason.LENGTH,  # a tool of the service's own took too long: the answer is not whole
     "refusal": FinishReason.CONTENT_FILTER,
 }
@@ -126,10 +127,13 @@ class ReplyReader:
     def end(self) -> Iterator[ProviderEvent]:
         """Yield `CompletionResult`. To be called once, where the reply ends.
 
-        Raises `ProviderReplyInvalid` when the service never said that it was finished.
+        Raises `ProviderReplyInvalid` when the service never said that it was finished, and
+        `PromptTooLong` when it was because the prompt left no room for an answer.
         """
         if not self.finished:
             raise ProviderReplyInvalid("the reply ended before the service said that it was finished")
+        if self._finish.casefold() == _WINDOW_FULL and not (self._text_length or self._calls):
+            raise PromptTooLong("the prompt leaves no room for an answer", self._usage.usage().input_tokens or None)
         carried = (block.carried() for block in self._blocks if block.begun.type in _CARRIED_TYPES)
         items = tuple(block.as_item(FORMAT) for block in carried)
         yield CompletionResult(self._finish_reason(), self._usage.usage(), items)

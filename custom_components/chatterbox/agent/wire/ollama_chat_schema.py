@@ -2,13 +2,13 @@
 
 Knows the JSON of chunks, of the list of models and of a model's description; nothing of events.
 Source: Ollama's API documentation, "Generate a chat completion", "List local models", "Show
-model information"; Home Assistant's `ollama` integration.
+model information", "List running models"; Home Assistant's `ollama` integration.
 """
 
 import re
 from typing import Final
 
-from pydantic import JsonValue, NonNegativeInt, TypeAdapter
+from pydantic import JsonValue, NonNegativeInt, PositiveInt, TypeAdapter
 
 from ..messages import Usage
 from .received import Lenient, Received, parse_received
@@ -64,6 +64,15 @@ class _ModelList(Received):
     models: list[_ListedModel]
 
 
+class _RunningModel(Received):
+    name: Lenient[str] = None
+    context_length: Lenient[PositiveInt] = None
+
+
+class _RunningModels(Received):
+    models: list[_RunningModel]
+
+
 class ModelDescription(Received):
     """What a model is, as `POST /api/show` tells."""
 
@@ -89,6 +98,7 @@ class ModelDescription(Received):
 
 _CHUNK: Final = TypeAdapter(Chunk)
 _MODEL_LIST: Final = TypeAdapter(_ModelList)
+_RUNNING: Final = TypeAdapter(_RunningModels)
 _DESCRIPTION: Final = TypeAdapter(ModelDescription)
 
 
@@ -107,6 +117,15 @@ def parse_model_list(text: str) -> list[str]:
     """
     listed = parse_received(_MODEL_LIST, text, "a list of models")
     return sorted({model.name for model in listed.models}, key=lambda name: (name.casefold(), name))
+
+
+def parse_running_window(text: str, model: str) -> int | None:
+    """Read the answer to `GET /api/ps`: the tokens of context that `model` is loaded with; None when it is not loaded.
+
+    Raises `ProviderReplyInvalid` for anything but a list of models.
+    """
+    running = parse_received(_RUNNING, text, "a list of running models").models
+    return next((each.context_length for each in running if each.name in {model, f"{model}:latest"}), None)
 
 
 def parse_model_description(text: str) -> ModelDescription:

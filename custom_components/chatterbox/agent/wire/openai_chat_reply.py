@@ -7,7 +7,7 @@ Source: OpenAI API reference, "The chat completion chunk object"; the dialects a
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ..errors import ProviderReplyInvalid
+from ..errors import PromptTooLong, ProviderReplyInvalid
 from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
 from ..messages import FinishReason, ToolCall, Transcript, Usage, canonical_json
 from .call_assembly import CallAssembler, CallFragment
@@ -15,11 +15,14 @@ from .openai_chat_items import SignedReasoning
 from .openai_chat_schema import Chunk, Delta, ToolCallFragment
 from .sendable import call_ids, new_call_id, sendable_text
 
+_WINDOW_FULL: Final = "model_context_window_exceeded"
+"""Z.ai ends a message so that has no room, or none any more."""
 _FINISH_REASONS: Final = {
     "stop": FinishReason.STOP,
     "tool_calls": FinishReason.TOOL_CALLS,
     "function_call": FinishReason.TOOL_CALLS,
     "length": FinishReason.LENGTH,
+    _WINDOW_FULL: FinishReason.LENGTH,
     "content_filter": FinishReason.CONTENT_FILTER,
 }
 
@@ -31,6 +34,7 @@ class ReplyReader:
         """Keep the ids of new calls apart from those of `transcript`."""
         self._calls = CallAssembler(call_ids(transcript), new_id)
         self._has_calls = False
+        self._has_text = False
         self._streams = False
         """True once a `delta` brought something: a `message` after it says the same again."""
         self._finish = ""
@@ -64,6 +68,7 @@ class ReplyReader:
         if thoughts := sendable_text(piece.thoughts()):
             yield ReasoningDelta(thoughts)
         if text := sendable_text(piece.text()):
+            self._has_text = True
             yield TextDelta(text)
         self._signed.add_details(piece.reasoning_details or [])
         yield from self._ready(self._calls.add(_fragment(fragment) for fragment in piece.tool_calls or []))
@@ -71,11 +76,14 @@ class ReplyReader:
     def end(self) -> Iterator[ProviderEvent]:
         """Yield what is left, `CompletionResult` last. To be called once, where the reply ends.
 
-        Raises `ProviderReplyInvalid` when the service never said that it was finished.
+        Raises `ProviderReplyInvalid` when the service never said that it was finished, and
+        `PromptTooLong` when it was because the prompt left no room for an answer.
         """
         if not self.finished:
             raise ProviderReplyInvalid("the reply ended before the service said that it was finished")
         yield from self._ready(self._calls.finish())
+        if self._finish.casefold() == _WINDOW_FULL and not (self._has_text or self._has_calls):
+            raise PromptTooLong("the prompt leaves no room for an answer", self._usage.input_tokens or None)
         self._signed.call_extras |= self._calls.extras
         yield CompletionResult(self._finish_reason(), self._usage, self._signed.items())
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import aiohttp
 
+from custom_components.chatterbox.agent.errors import PromptTooLong
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
@@ -54,6 +55,11 @@ class Refusal:
 
 class ModelProvider(LLMProvider, Protocol):
     """What every provider over HTTP can do."""
+
+    @property
+    def overflow(self) -> PromptTooLong | None:
+        """By how much the last prompt did not fit; None once one fits."""
+        ...
 
     async def list_models(self) -> list[str]:
         """Return the names of the models, sorted."""

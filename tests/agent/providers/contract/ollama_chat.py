@@ -112,6 +112,7 @@ class OllamaChatDialect:
         return {
             "model": MODEL,
             "stream": True,
+            "truncate": False,
             "tools": [
                 _function({"name": "turn_on", "description": "Turns things on.", "parameters": light}),
                 _function({"name": "weather", "description": "Tells the weather.", "parameters": nothing}),

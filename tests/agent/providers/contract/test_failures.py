@@ -11,6 +11,7 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import (
     ModelNotFound,
+    PromptTooLong,
     ProviderBusy,
     ProviderError,
     ProviderRejectedKey,
@@ -72,6 +73,66 @@ async def test_refusals(
             assert KEY not in str(caught.value)
 
     assert len(server.requests) == 2
+
+
+TOO_LONG = "This model's maximum context length is 4096 tokens. However, your request has 9000 input tokens."
+
+
+@pytest.mark.parametrize("status", [400, 413, 429, 500])
+async def test_a_prompt_that_does_not_fit(dialect: Dialect, status: int, session: aiohttp.ClientSession) -> None:
+    beyond = f"{TOO_LONG} Reduce `temperature` or `max_tokens`."
+    async with raw_http_server(refused(dialect, status, beyond)) as server:
+        provider = provider_of(dialect, server, session, options=ModelOptions(temperature=0.5, max_tokens=100))
+        with pytest.raises(PromptTooLong) as caught:
+            await collect(provider)
+
+    assert (caught.value.prompt_tokens, caught.value.window_tokens) == (9000, 4096)
+    assert provider.overflow is not None
+    assert (provider.overflow.prompt_tokens, provider.overflow.window_tokens) == (9000, 4096)
+    assert len({request.body.count(b"0.5") for request in server.requests}) == 1, "no wish is to blame"
+
+
+async def test_a_wish_that_takes_the_room_of_the_answer_is_left_out(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    wish = dialect.refusal
+    said = (
+        f"`{'.'.join(wish.path)}` is too large. The context length is 4096 tokens and the prompt contains 1222 tokens."
+    )
+    async with raw_http_server(refused(dialect, 400, said), answered(dialect, HELLO)) as server:
+        provider = provider_of(dialect, server, session, options=wish.options)
+        assert text_of(await collect(provider)) == "Hello"
+
+    assert provider.overflow is None
+    first, second = (json.loads(request.body) for request in server.requests)
+    assert first.keys() - second.keys() <= {wish.path[0]}
+    assert first != second
+
+
+async def test_a_prompt_that_does_not_fit_as_the_reply_tells(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(streamed(dialect, [dialect.render_failure(TOO_LONG)])) as server:
+        provider = provider_of(dialect, server, session)
+        with pytest.raises(PromptTooLong):
+            await collect(provider)
+
+    assert provider.overflow is not None
+
+
+async def test_a_prompt_that_fits_is_news_after_one_that_did_not(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    refusals = [refused(dialect, 400, TOO_LONG)] * 2
+    async with raw_http_server(*refusals, answered(dialect, HELLO)) as server:
+        provider = provider_of(dialect, server, session)
+        with pytest.raises(PromptTooLong):
+            await collect(provider)
+        while len(server.requests) < len(refusals):
+            with pytest.raises(PromptTooLong):
+                await collect(provider)
+        assert provider.overflow is not None
+        assert text_of(await collect(provider)) == "Hello"
+
+    assert provider.overflow is None
 
 
 async def test_how_long_to_wait(dialect: Dialect, session: aiohttp.ClientSession) -> None:
