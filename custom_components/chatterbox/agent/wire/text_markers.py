@@ -4,102 +4,12 @@ A table of what is in use, gathered from the chat templates of the models and fr
 servers let through. Knows the marks; nothing of what stands between them.
 """
 
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from enum import Enum, auto
 from functools import lru_cache
 from typing import Final
 
-from .opening import NOT_YET, OneOf, Opening, Part, Run
-
-
-class Kind(Enum):
-    """What a marker opens."""
-
-    THOUGHT = auto()
-    """Reasoning."""
-    DRAFT = auto()
-    """Reasoning by all signs, but the answer if the message has no other."""
-    CALL = auto()
-    """What only ever means a call."""
-    MAYBE_CALL = auto()
-    """What is a call if it reads like one."""
-    NOISE = auto()
-    """What is for nobody, such as the result of a tool that a model made up."""
-    HEADER = auto()
-    """Who speaks to whom in the message that follows (harmony)."""
-    TOKEN = auto()
-    """The marker itself and nothing more."""
-    THOUGHT_END = auto()
-    """The end of a thought; by itself, when the template of the model began it."""
-
-
-class Ends:
-    """Where a region ends: after one of `closed_by`, or before one of `until`."""
-
-    def __init__(self, closed_by: Iterable[Opening] = (), until: Iterable[Opening] = ()) -> None:
-        """Take openings that begin with one of `_FIRST_CHARACTERS`."""
-        self._marks = [(mark, True) for mark in closed_by] + [(mark, False) for mark in until]
-
-    def find(self, text: str, start: int, *, final: bool) -> tuple[int, int] | None:
-        """Return where the end mark begins and where it ends, None when there is none.
-
-        Of a mark that may still become whole, where it begins and -1; there is none in a final text.
-        """
-        for place in _FIRST_CHARACTERS.finditer(text, start):
-            for mark, closes in self._marks:
-                found = mark.match(text, place.start())
-                if isinstance(found, re.Match):
-                    return place.start(), found.end() if closes else place.start()
-                if found == NOT_YET and not final:
-                    return place.start(), -1
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """A stretch of text that a marker opens."""
-
-    kind: Kind
-    ends: Ends | None = None
-    """None for a region that ends where its first bracket is closed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Marker:
-    """A marker and what it opens."""
-
-    opening: Opening
-    region: Region
-    keeps_opening: bool = False
-    """True when the marker itself is part of the content."""
-
-
-@dataclass(frozen=True, slots=True)
-class Markers:
-    """Markers by the place where they count."""
-
-    anywhere: tuple[Marker, ...]
-    line_start: tuple[Marker, ...] = ()
-    message_start: tuple[Marker, ...] = ()
-    """Only before anything was said."""
-    glued: tuple[Marker, ...] = ()
-    """Only without a space after the end of a sentence."""
-    by_character: dict[str, list[Marker]] = field(default_factory=dict, compare=False)
-
-    def at(self, character: str, *, line_start: bool, message_start: bool, glued: bool) -> Iterator[Marker]:
-        """Yield the markers that may begin at a place, the more special first."""
-        if message_start:
-            yield from self.message_start
-        if glued:
-            yield from self.glued
-        if line_start:
-            yield from self.line_start
-        yield from self.by_character.get(character, ())
-
-
-_FIRST_CHARACTERS: Final = re.compile(r"[<\[◁`aA]")
+from .opening import OneOf, Opening, Part, Run
+from .text_regions import Ends, Kind, Marker, Markers, Region
 
 _THOUGHT_TAGS: Final = ("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "seed:think")
 _CALL_TAGS: Final = (

@@ -11,7 +11,8 @@ from typing import Final
 
 from .brackets import BracketFollower
 from .opening import NOT_YET
-from .text_markers import CALL_OF_CHANNEL, DRAFT_FROM_START, THOUGHT_OF_CHANNEL, Kind, Marker, Markers, Region
+from .text_markers import CALL_OF_CHANNEL, DRAFT_FROM_START, THOUGHT_OF_CHANNEL
+from .text_regions import Kind, Marker, Markers, Region
 
 MAX_HELD_CHARACTERS: Final = 65_536
 """Of what may be a call. A spoken request never needs more, and a runaway model writes far more."""
