@@ -112,8 +112,15 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         )
         loop = await self._agent.async_get_loop(tools, user_input.language)
         limits = self._agent.settings.limits
-        turn = Turn(user_input.text, before, instructions(chat_log), tools.definitions, limits=limits)
         is_voice = user_input.satellite_id is not None or user_input.device_id is not None
+        turn = Turn(
+            user_input.text,
+            before,
+            instructions(chat_log),
+            tools.definitions,
+            limits=limits,
+            claim_language=self._agent.claim_language(user_input.language) if is_voice else None,
+        )
         with speaking(chat_log, user_input.language) if is_voice else nullcontext():
             await async_record_turn(chat_log, self.entity_id, loop.stream(turn), report)
         self._tell(user_input, chat_log, report)

@@ -30,6 +30,7 @@ from .agent.providers.options import ModelOptions, ReasoningEffort
 from .agent.providers.patience import Patience
 from .agent.providers.profiles import PROFILES, ServerProfile, profile_at
 from .agent.providers.text_calls import TextCalls
+from .agent.receipts import DEFAULT_LANGUAGES, base_language
 from .agent_chain import AgentChain, is_for_models, offline_link
 from .agent_settings import AgentSettings, settings_of
 from .const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
@@ -81,6 +82,11 @@ class Agent:
     def controls_home(self) -> bool:
         """Tell whether it can do more than talk."""
         return self.understands_sentences or bool(self.settings.llm_apis)
+
+    def claim_language(self, language: str) -> str | None:
+        """Return the language in which a spoken answer is held against what was done; None for not at all."""
+        checks = self.settings.check_claims and bool(self.settings.llm_apis)
+        return language if checks and base_language(language) in DEFAULT_LANGUAGES else None
 
     async def async_gather_tools(self, user_input: ConversationInput, conversation_id: str) -> TurnTools:
         """Gather the tools of one turn."""
