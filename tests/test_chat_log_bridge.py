@@ -20,7 +20,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import Rewrite
 from custom_components.chatterbox.agent.turn import Turn
-from custom_components.chatterbox.chat_log_bridge import async_record_turn, history
+from custom_components.chatterbox.chat_log_bridge import async_record_turn, history, keep_context
 from custom_components.chatterbox.turn_report import TurnReport
 from tests.doubles import ScriptedDispatcher, ScriptedHooks, ScriptedProvider, call, say, tool
 
@@ -84,3 +84,23 @@ async def test_words_that_a_hook_took_out_are_not_remembered(hass: HomeAssistant
         remembered = history(chat_log)
 
     assert remembered == (UserMessage("My PIN is ****."), AssistantMessage("Thank you."))
+
+
+async def test_words_are_remembered_with_what_held_when_they_were_said(hass: HomeAssistant) -> None:
+    assert await async_setup_component(hass, "homeassistant", {})
+    assert await async_setup_component(hass, "conversation", {})
+    hooks = ScriptedHooks(prompt=lambda _: Rewrite("Light, please!"))
+    loop = AgenticLoop(ScriptedProvider(say("It is on.")), ScriptedDispatcher(), hooks=[hooks])
+    with (
+        chat_session.async_get_chat_session(hass, "a-talk") as session,
+        conversation.async_get_chat_log(hass, session) as chat_log,
+    ):
+        chat_log.async_add_user_content(UserContent("Light!"))
+        keep_context(chat_log, "It is dark.")
+        events: AsyncGenerator[TurnEvent] = loop.stream(Turn("Light!"))
+        await async_record_turn(chat_log, "conversation.talker", events, TurnReport("Light!"))
+        keep_context(chat_log, "That was no person.")
+        chat_log.async_add_user_content(UserContent("Thanks."))
+        remembered = history(chat_log)
+
+    assert remembered == (UserMessage("Light, please!", context="It is dark."), AssistantMessage("It is on."))

@@ -226,7 +226,9 @@ async def test_what_a_starter_of_a_conversation_adds_reaches_the_model(hass: Hom
         hass, "yes", None, Context(), "en", AGENT, extra_system_prompt="You asked whether to close the garage."
     )
 
-    assert "You asked whether to close the garage." in str(messages_of(server.requests[0])[0]["content"])
+    *before, words = (str(message["content"]) for message in messages_of(server.requests[0]))
+    assert "You asked whether to close the garage." in words
+    assert "You asked whether to close the garage." not in "".join(before)
 
 
 async def test_it_speaks_the_language_of_the_speaker(hass: HomeAssistant, serve: Serve) -> None:

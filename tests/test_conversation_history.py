@@ -52,7 +52,7 @@ async def test_an_interrupted_turn_leaves_a_later_one_its_words(hass: HomeAssist
     await asyncio.wait({first})
     await say(hass, "are you there?", "a-talk")
 
-    heard = [message["content"] for message in messages_of(server.requests[-1])[1:]]
+    heard = [str(message["content"]).rpartition("\n\n")[2] for message in messages_of(server.requests[-1])[1:]]
     assert heard == ["the first question", "the second question", "The second answer.", "are you there?"]
 
 

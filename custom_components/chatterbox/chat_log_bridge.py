@@ -7,6 +7,7 @@ or how a turn is driven. Our loop runs the tools itself, so calls enter the Chat
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import dataclass, replace
 from typing import Final, TypeIs
 
 from homeassistant.components.conversation import (
@@ -54,10 +55,20 @@ _NOTE: Final = "note"
 """Key under which the ChatLog keeps a result that the loop wrote itself."""
 
 
-def instructions(chat_log: ChatLog) -> str:
-    """Return the system prompt that Home Assistant has put together for this turn."""
-    first = chat_log.content[0]
-    return first.content if isinstance(first, SystemContent) else ""
+@dataclass(frozen=True)
+class SpokenContent(UserContent):
+    """Words of a person, with what held when they were said."""
+
+    context: str = ""
+    """As the model read it. It is sent again with the words, so that a conversation keeps its beginning."""
+
+
+@callback
+def keep_context(chat_log: ChatLog, context: str) -> None:
+    """Keep what holds now beside the words that were just said."""
+    said = chat_log.content[-1]
+    if isinstance(said, UserContent):
+        chat_log.content[-1] = SpokenContent(said.content, said.attachments, context)
 
 
 def history(chat_log: ChatLog) -> Transcript:
@@ -72,6 +83,8 @@ def _content_to_message(
     content: UserContent | AssistantContent | ToolResultContent,
 ) -> Message:
     match content:
+        case SpokenContent():
+            return UserMessage(content.content, context=content.context)
         case UserContent():
             return UserMessage(content.content)
         case AssistantContent():
@@ -172,7 +185,10 @@ async def _observed(
             if isinstance(
                 event, PromptReplaced
             ):  # before anything else is said: a later turn must not send the old words
-                chat_log.content[-1] = UserContent(event.text)
+                said = chat_log.content[-1]
+                chat_log.content[-1] = (
+                    replace(said, content=event.text) if isinstance(said, UserContent) else UserContent(event.text)
+                )
             yield event
 
 

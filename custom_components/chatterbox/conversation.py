@@ -25,7 +25,8 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from .agent.events import StopReason
 from .agent.speech import asks_back, speakable
 from .agent.turn import Turn
-from .chat_log_bridge import async_record_turn, history, instructions
+from .agent_prompt import PromptSources, async_provide_prompt
+from .chat_log_bridge import async_record_turn, history, keep_context
 from .const import DOMAIN, EVENT_TURN_FINISHED, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
 from .error_bridge import async_get_sentences
@@ -107,17 +108,20 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         before = history(chat_log)
         tools = await self._agent.async_gather_tools(user_input, chat_log.conversation_id)
         async_report_missing_tools(self.hass, self.subentry, tools.missing_apis)
-        await chat_log.async_provide_llm_data(
-            user_input.as_llm_context(DOMAIN), tools.api, self._agent.settings.prompt, user_input.extra_system_prompt
+        sources = PromptSources(
+            self._agent.settings.prompt, tools.prompt, tools.context, user_input.extra_system_prompt
         )
+        prompt = await async_provide_prompt(chat_log, user_input.as_llm_context(DOMAIN), sources, tools.api)
+        keep_context(chat_log, prompt.context)
         loop = await self._agent.async_get_loop(tools, user_input.language)
         limits = self._agent.settings.limits
         is_voice = user_input.satellite_id is not None or user_input.device_id is not None
         turn = Turn(
             user_input.text,
             before,
-            instructions(chat_log),
+            prompt.instructions,
             tools.definitions,
+            context=prompt.context,
             limits=limits,
             claim_language=self._agent.claim_language(user_input.language) if is_voice else None,
         )

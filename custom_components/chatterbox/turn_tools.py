@@ -28,6 +28,10 @@ class TurnTools:
     dispatcher: ToolDispatcher
     missing_apis: tuple[str, ...] = ()
     """Ids of LLM APIs that the agent is set to use and that Home Assistant does not have."""
+    prompt: str = ""
+    """What these APIs say that holds for everybody in the house."""
+    context: str = ""
+    """What these APIs say that holds for who asks, or at this moment."""
 
 
 async def async_gather_tools(
@@ -41,7 +45,9 @@ async def async_gather_tools(
     """Gather the tools of a turn; `understands_sentences` adds Home Assistant's own understanding."""
     offer = await async_offer_tools(hass, api_ids, user_input.as_llm_context(DOMAIN))
     if not understands_sentences:
-        return TurnTools(offer.api, offer.definitions, offer.dispatcher, offer.missing_apis)
+        return TurnTools(
+            offer.api, offer.definitions, offer.dispatcher, offer.missing_apis, offer.prompt, offer.context
+        )
     offline = OfflineDispatcher(
         hass,
         conversation_id,
@@ -55,6 +61,8 @@ async def async_gather_tools(
         (*offer.definitions, PROCESS_SENTENCE),
         _EitherDispatcher(offer.dispatcher, offline),
         offer.missing_apis,
+        offer.prompt,
+        offer.context,
     )
 
 

@@ -1,0 +1,121 @@
+"""The prompt of a turn in two parts: what stays the same for the whole house, and what holds at this moment.
+
+Knows templates, persons, rooms and Home Assistant's ChatLog. Must not know which APIs speak, or how a model is asked.
+Servers keep the beginning of a prompt that they have read; a minute or the name of a room in it would make them read
+it all again. So the first part is sent first in every turn, and the second right before the person's words.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final, override
+
+from homeassistant.components.conversation import ChatLog, SystemContent
+from homeassistant.components.conversation.chat_log import DATA_SUBSCRIPTIONS
+from homeassistant.components.conversation.const import ChatLogEventType
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.exceptions import TemplateError
+from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
+from homeassistant.helpers.template import Template
+from homeassistant.util import dt as dt_util
+
+_BEGIN: Final = "<context>"
+_END: Final = "</context>"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSources:
+    """Who has something to say in a prompt."""
+
+    template: str | None = None
+    """The owner's instructions, which get the same variables as from Home Assistant; None for Home Assistant's own."""
+    house: str = ""
+    """What the LLM APIs say that holds for everybody."""
+    moment: str = ""
+    """What the LLM APIs say that holds for who asks, or at this moment."""
+    extra: str | None = None
+    """What who began the conversation has to add."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPrompt:
+    """What a model is told in one turn beside the words of the person."""
+
+    instructions: str
+    """The same in every turn, unless the owner's template says otherwise."""
+    context: str
+    """Comes right before the words."""
+
+    @override
+    def __str__(self) -> str:
+        """Write it as Home Assistant shows it."""
+        return "\n\n".join(filter(None, (self.instructions, self.context)))
+
+
+async def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources: PromptSources) -> TurnPrompt:
+    """Write the prompt of a turn. Raises TemplateError."""
+    user_name = await _async_user_name(hass, llm_context)
+    variables = {"ha_name": hass.config.location_name, "user_name": user_name, "llm_context": llm_context}
+    template = Template(sources.template or llm.DEFAULT_INSTRUCTIONS_PROMPT, hass)
+    own = template.async_render(variables, parse_result=False)
+    room = _room(hass, llm_context.device_id)
+    facts = (
+        _now(hass),
+        f"Language of the person: {llm_context.language}." if llm_context.language else "",
+        f"Name of the person: {user_name}." if user_name else "",
+        f"Room of the person: {room}." if room and room not in sources.moment else "",
+        sources.moment,
+        sources.extra or "",
+    )
+    context = "\n".join(fact.strip() for fact in facts if fact.strip())
+    return TurnPrompt("\n".join(filter(None, (own, sources.house))), f"{_BEGIN}\n{context}\n{_END}")
+
+
+async def async_provide_prompt(
+    chat_log: ChatLog, llm_context: llm.LLMContext, sources: PromptSources, api: llm.API | None
+) -> TurnPrompt:
+    """Write the prompt of a turn, and let everybody who looks into the ChatLog see it, with the tools of `api`.
+
+    Does what `ChatLog.async_provide_llm_data` does, which knows no prompt in parts. Raises `ConverseError` for a
+    template that cannot be rendered, and what `api` raises.
+    """
+    sources = replace(sources, extra=sources.extra or chat_log.extra_system_prompt)
+    try:
+        prompt = await async_write_prompt(chat_log.hass, llm_context, sources)
+    except TemplateError:
+        # Home Assistant tells what is wrong with a template in its own words.
+        await chat_log.async_provide_llm_data(llm_context, None, sources.template, sources.extra)
+        raise
+    chat_log.llm_input_provided_index = len(chat_log.content)
+    chat_log.llm_api = await api.async_get_api_instance(llm_context) if api else None
+    chat_log.extra_system_prompt = sources.extra
+    chat_log.content[0] = SystemContent(content=str(prompt))
+    _notify(chat_log)
+    tools = chat_log.llm_api.tools if chat_log.llm_api else None
+    chat_log.async_trace({"messages": chat_log.content, "tools": tools})
+    return prompt
+
+
+@callback
+def _notify(chat_log: ChatLog) -> None:
+    for listener in chat_log.hass.data.get(DATA_SUBSCRIPTIONS, []):
+        listener(chat_log.conversation_id, ChatLogEventType.UPDATED, {"chat_log": chat_log.as_dict()})
+
+
+async def _async_user_name(hass: HomeAssistant, llm_context: llm.LLMContext) -> str | None:
+    user_id = llm_context.context.user_id if llm_context.context else None
+    user = await hass.auth.async_get_user(user_id) if user_id else None
+    return user.name if user else None
+
+
+@callback
+def _now(hass: HomeAssistant) -> str:
+    now = dt_util.now()
+    return f"It is {now:%A}, {now:%Y-%m-%d}, {now:%H:%M} ({hass.config.time_zone})."
+
+
+@callback
+def _room(hass: HomeAssistant, device_id: str | None) -> str:
+    """Return the name of the area that a device is in, empty where there is none."""
+    device = dr.async_get(hass).async_get(device_id) if device_id else None
+    area_id = dr.async_get_effective_area_id(hass, device) if device else None
+    area = ar.async_get(hass).async_get_area(area_id) if area_id else None
+    return area.name if area else ""

@@ -1,0 +1,132 @@
+"""What stays and what passes stand apart in a prompt, and Home Assistant shows both."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import pytest
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components import conversation
+from homeassistant.components.conversation import ChatLog, ConverseError, SystemContent, UserContent
+from homeassistant.components.conversation.chat_log import async_subscribe_chat_logs
+from homeassistant.components.conversation.const import ChatLogEventType
+from homeassistant.components.conversation.trace import ConversationTraceEvent, async_conversation_trace
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import area_registry as ar, chat_session, llm
+from homeassistant.setup import async_setup_component
+
+from custom_components.chatterbox.agent_prompt import PromptSources, async_provide_prompt, async_write_prompt
+from tests.llm_apis import StubApi, StubTool, asked, satellite
+
+
+@pytest.fixture
+async def house(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> HomeAssistant:
+    freezer.move_to("2026-10-03 15:05:30+00:00")
+    assert await async_setup_component(hass, "homeassistant", {})
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    await hass.config.async_set_time_zone("Europe/Berlin")
+    return hass
+
+
+@pytest.fixture
+async def chat_log(house: HomeAssistant) -> AsyncGenerator[ChatLog]:
+    with (
+        chat_session.async_get_chat_session(house, "a-talk") as session,
+        conversation.async_get_chat_log(house, session) as chat_log,
+    ):
+        chat_log.async_add_user_content(UserContent("Hello"))
+        yield chat_log
+
+
+async def test_the_moment_the_room_and_the_person_come_after_what_stays(house: HomeAssistant) -> None:
+    area = ar.async_get(house).async_create("Kitchen")
+    anna = await house.auth.async_create_user("Anna")
+    who = replace(asked(satellite(house, area.id)), language="de-AT", context=Context(user_id=anna.id))
+    sources = PromptSources("Be kind to {{ ha_name }}.", "A house.", "Say no names.", "You asked for the door.")
+
+    prompt = await async_write_prompt(house, who, sources)
+
+    assert prompt.instructions == "Be kind to test home.\nA house."
+    assert prompt.context == (
+        "<context>\n"
+        "It is Saturday, 2026-10-03, 17:05 (Europe/Berlin).\n"
+        "Language of the person: de-AT.\n"
+        "Name of the person: Anna.\n"
+        "Room of the person: Kitchen.\n"
+        "Say no names.\n"
+        "You asked for the door.\n"
+        "</context>"
+    )
+
+
+async def test_a_room_that_an_api_names_is_not_named_twice(house: HomeAssistant) -> None:
+    area = ar.async_get(house).async_create("Kitchen")
+    sources = PromptSources(moment="You are in area Kitchen.")
+
+    prompt = await async_write_prompt(house, asked(satellite(house, area.id)), sources)
+
+    assert prompt.context.count("Kitchen") == 1
+
+
+async def test_the_owners_template_gets_what_home_assistant_gives_it(house: HomeAssistant) -> None:
+    anna = await house.auth.async_create_user("Anna")
+    who = replace(asked("a-device"), context=Context(user_id=anna.id))
+    sources = PromptSources("{{ user_name }} by {{ llm_context.device_id }}")
+
+    assert (await async_write_prompt(house, who, sources)).instructions == "Anna by a-device"
+
+
+async def test_without_a_word_from_anybody_the_instructions_are_home_assistants_own(house: HomeAssistant) -> None:
+    prompt = await async_write_prompt(house, replace(asked(), language=None), PromptSources())
+
+    assert prompt.instructions == llm.DEFAULT_INSTRUCTIONS_PROMPT.strip()
+    assert prompt.context == "<context>\nIt is Saturday, 2026-10-03, 17:05 (Europe/Berlin).\n</context>"
+
+
+async def test_the_chat_log_shows_what_the_model_got(house: HomeAssistant, chat_log: ChatLog) -> None:
+    api = StubApi(hass=house, id="chatterbox", name="Chatterbox", tools=[StubTool(name="search")])
+    updates: list[dict[str, object]] = []
+    trace_events: list[ConversationTraceEvent] = []
+
+    def note(_conversation_id: str, event_type: ChatLogEventType, data: dict[str, object]) -> None:
+        assert event_type is ChatLogEventType.UPDATED
+        updates.append(data)
+
+    unsubscribe = async_subscribe_chat_logs(house, note)
+    with async_conversation_trace() as trace:
+        prompt = await async_provide_prompt(chat_log, asked(), PromptSources(house="A house."), api)
+        trace_events.extend(ConversationTraceEvent(**event) for event in trace.as_dict()["events"])
+    unsubscribe()
+
+    system = chat_log.content[0]
+    assert isinstance(system, SystemContent)
+    assert system.content == f"{prompt.instructions}\n\n{prompt.context}"
+    assert chat_log.llm_input_provided_index == len(chat_log.content) == 2
+    assert chat_log.llm_api is not None
+    assert [tool.name for tool in chat_log.llm_api.tools] == ["search"]
+    assert [update["chat_log"] for update in updates] == [chat_log.as_dict()]
+    details = trace_events[-1].data
+    assert details is not None
+    assert [message["content"] for message in details["messages"]] == [system.content, "Hello"]
+    assert [tool["name"] for tool in details["tools"]] == ["search"]
+
+
+async def test_what_was_added_when_a_conversation_began_holds_until_it_ends(chat_log: ChatLog) -> None:
+    sources = PromptSources(extra="You asked for the door.")
+
+    await async_provide_prompt(chat_log, asked(), sources, None)
+    later = await async_provide_prompt(chat_log, asked(), PromptSources(), None)
+
+    assert chat_log.extra_system_prompt == "You asked for the door."
+    assert "You asked for the door." in later.context
+    assert chat_log.llm_api is None
+
+
+async def test_a_template_that_cannot_be_rendered_is_told_by_home_assistant(
+    chat_log: ChatLog, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(ConverseError) as raised:
+        await async_provide_prompt(chat_log, asked(), PromptSources("{{ 1 / 0 }}"), None)
+
+    result = raised.value.as_conversation_result()
+    assert result.response.speech["plain"]["speech"] == "Sorry, I had a problem with my template"
+    assert "Error rendering prompt" in caplog.text
