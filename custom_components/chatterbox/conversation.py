@@ -30,6 +30,7 @@ from .chat_log_bridge import async_record_turn, history, keep_context
 from .const import DOMAIN, EVENT_TURN_FINISHED, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
 from .error_bridge import async_get_sentences
+from .filler import filling_silence
 from .link_watch import SIGNAL_LINKS, async_tell_links
 from .repair_issues import async_report_missing_tools
 from .runtime import ChatterboxConfigEntry
@@ -90,21 +91,28 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     @override
     async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
         """Answer, whatever happens: the person cannot see an error."""
-        report = TurnReport(user_input.text)
-        try:
-            return await self._async_take_turn(user_input, chat_log, report)
-        except ConverseError as err:
-            return err.as_conversation_result()
-        except Exception:  # noqa: BLE001  # the last border before a person who stands in a room and waits
-            LOGGER.exception("A turn of %s failed", self.entity_id)
-            sentences = await async_get_sentences(self.hass, user_input.language)
-            return _error_result(user_input, chat_log, sentences["spoken_agent_failed"])
-        finally:
-            async_tell_links(self.hass)
+        sentences = await async_get_sentences(self.hass, user_input.language)
+        late = self._agent.settings.filler_after
+        with (
+            speaking(chat_log, user_input.language) if _is_voice(user_input) else nullcontext() as spoken,
+            filling_silence(self.hass, self.entry, spoken, sentences["spoken_filler"], late),
+        ):
+            try:
+                return await self._async_take_turn(user_input, chat_log)
+            except ConverseError as err:
+                result = err.as_conversation_result()
+            except Exception:  # noqa: BLE001  # the last border before a person who stands in a room and waits
+                LOGGER.exception("A turn of %s failed", self.entity_id)
+                result = _error_result(user_input, chat_log, sentences["spoken_agent_failed"])
+            finally:
+                async_tell_links(self.hass)
+            if spoken is not None:  # a pipeline that has begun to speak does not speak the result
+                spoken.finish()
+                spoken.say(result.response.speech["plain"]["speech"])
+            return result
 
-    async def _async_take_turn(
-        self, user_input: ConversationInput, chat_log: ChatLog, report: TurnReport
-    ) -> ConversationResult:
+    async def _async_take_turn(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
+        report = TurnReport(user_input.text)
         before = history(chat_log)
         tools = await self._agent.async_gather_tools(user_input, chat_log.conversation_id)
         async_report_missing_tools(self.hass, self.subentry, tools.missing_apis)
@@ -115,7 +123,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         keep_context(chat_log, prompt.context)
         loop = await self._agent.async_get_loop(tools, user_input.language)
         limits = self._agent.settings.limits
-        is_voice = user_input.satellite_id is not None or user_input.device_id is not None
+        is_voice = _is_voice(user_input)
         turn = Turn(
             user_input.text,
             before,
@@ -125,17 +133,15 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             limits=limits,
             claim_language=self._agent.claim_language(user_input.language) if is_voice else None,
         )
-        with speaking(chat_log, user_input.language) if is_voice else nullcontext():
-            await async_record_turn(chat_log, self.entity_id, loop.stream(turn), report)
+        await async_record_turn(chat_log, self.entity_id, loop.stream(turn), report)
         self._tell(user_input, chat_log, report)
         result = conversation.async_get_result_from_chat_log(user_input, chat_log)
-        finished = report.finished
-        if finished:
+        if finished := report.finished:
+            speech = speakable(finished.text, user_input.language) if is_voice else finished.text
+            if finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.receipts:
+                return _error_result(user_input, chat_log, speech)
+            result.response.async_set_speech(speech)
             result.continue_conversation = asks_back(finished.text, user_input.language)
-            if is_voice:
-                result.response.async_set_speech(speakable(finished.text, user_input.language))
-        if finished and finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.receipts:
-            return _error_result(user_input, chat_log, finished.text)
         return result
 
     def _tell(self, user_input: ConversationInput, chat_log: ChatLog, report: TurnReport) -> None:
@@ -160,6 +166,10 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             },
             context=user_input.context,
         )
+
+
+def _is_voice(user_input: ConversationInput) -> bool:
+    return user_input.satellite_id is not None or user_input.device_id is not None
 
 
 def _error_result(user_input: ConversationInput, chat_log: ChatLog, speech: str) -> ConversationResult:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from homeassistant.components.conversation import ChatLog
+from homeassistant.core import callback
 
 from .agent.speech import SpeechFilter
 
@@ -16,18 +17,23 @@ type DeltaListener = Callable[[ChatLog, dict[str, object]], None]
 
 
 class SpokenDeltas:
-    """Stands before a listener and makes the text of each message speakable."""
+    """Stands before the listener of a ChatLog and makes the text of each message speakable."""
 
-    def __init__(self, listener: DeltaListener, language: str) -> None:
+    def __init__(self, chat_log: ChatLog, listener: DeltaListener, language: str) -> None:
         """Speak `language`, the one of the speaker's pipeline."""
+        self._chat_log = chat_log
         self._listener = listener
         self._language = language
         self._filter: SpeechFilter | None = None
+        self._role: object = None
+        self.has_begun = False
+        """Whether the answer has begun to be heard."""
 
     def __call__(self, chat_log: ChatLog, delta: dict[str, object]) -> None:
         """Pass on a delta, its text as it can be spoken so far."""
         if "role" in delta or "tool_calls" in delta:
-            self.finish(chat_log)
+            self.finish()
+        self._role = delta.get("role", self._role)
         content = delta.get("content")
         if delta.get("role") == "tool_result" or not isinstance(content, str):
             self._listener(chat_log, delta)
@@ -35,28 +41,38 @@ class SpokenDeltas:
         if self._filter is None:
             self._filter = SpeechFilter(self._language)
         rest = {key: value for key, value in delta.items() if key != "content"}
-        spoken = self._filter.feed(content)
-        if rest or spoken:
-            self._listener(chat_log, {**rest, "content": spoken} if spoken else rest)
+        self._pass_on(rest, self._filter.feed(content))
 
-    def finish(self, chat_log: ChatLog) -> None:
+    def finish(self) -> None:
         """Say what was still held back of the message that ends here."""
         speech_filter, self._filter = self._filter, None
-        if speech_filter is not None and (left := speech_filter.finish()):
-            self._listener(chat_log, {"content": left})
+        if speech_filter is not None:
+            self._pass_on({}, speech_filter.finish())
+
+    @callback
+    def say(self, text: str) -> None:
+        """Say something that is in no message, as it is."""
+        is_heard = self._role == "assistant"
+        self._role = "assistant"
+        self._listener(self._chat_log, {"content": text} if is_heard else {"role": "assistant", "content": text})
+
+    def _pass_on(self, rest: dict[str, object], spoken: str) -> None:
+        self.has_begun = self.has_begun or bool(spoken.strip())
+        if rest or spoken:
+            self._listener(self._chat_log, {**rest, "content": spoken} if spoken else rest)
 
 
 @contextmanager
-def speaking(chat_log: ChatLog, language: str) -> Generator[None]:
-    """Let whoever listens to the ChatLog hear speakable text, for one turn."""
+def speaking(chat_log: ChatLog, language: str) -> Generator[SpokenDeltas | None]:
+    """Let whoever listens to the ChatLog hear speakable text, for one turn; None if nobody does."""
     listener = chat_log.delta_listener
     if listener is None:
-        yield
+        yield None
         return
-    spoken = SpokenDeltas(listener, language)
+    spoken = SpokenDeltas(chat_log, listener, language)
     chat_log.delta_listener = spoken
     try:
-        yield
-        spoken.finish(chat_log)
+        yield spoken
+        spoken.finish()
     finally:
         chat_log.delta_listener = listener
