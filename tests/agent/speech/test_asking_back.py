@@ -37,7 +37,7 @@ from custom_components.chatterbox.agent.speech import asks_back
         ("ar", "هل تريد أن أطفئ الضوء؟"),
         ("el", "Θέλεις να κλείσω το φως;"),  # noqa: RUF001  # Greek
         ("el", "Θέλεις να κλείσω το φως\u037e"),  # noqa: RUF001  # Greek
-        ("xx", "?"),
+        ("xx", "Qapla'?"),
     ],
 )
 def test_it_asks_back(language: str, text: str) -> None:

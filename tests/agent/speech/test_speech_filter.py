@@ -176,6 +176,14 @@ def test_an_answer_of_which_nothing_can_be_said_is_not_silent(language: str) -> 
     assert speakable("x" * 201, language) == unreadable
 
 
+@pytest.mark.parametrize(
+    ("text", "said"), [("…", "… Okay."), ("{}", "{} Okay."), ("- !", "! Okay."), ("?\n", "? Okay.")]
+)
+def test_punctuation_alone_cannot_be_heard(text: str, said: str) -> None:
+    assert speakable(text, "en") == said
+    assert speakable(f"{text} 7", "en").endswith(" 7")
+
+
 def test_of_what_is_too_long_for_a_word_nothing_is_kept() -> None:
     address = "https://x.org/" + "a" * 1000
 

@@ -16,7 +16,7 @@ class Phrases:
     unreadable: str
     """When all that was written is code, tables or addresses."""
     okay: str
-    """When all that was written is an emoji."""
+    """When all that was written is an emoji, or has no words."""
 
 
 _PHRASES: Final = {

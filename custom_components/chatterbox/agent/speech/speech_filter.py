@@ -57,7 +57,8 @@ class SpeechFilter:
         for word in self._words.finish():
             self._take(word)
         self._end_tag()
-        if self._written and not self._voice.started:
+        if self._written and not self._voice.has_words:
+            self._voice.space()
             self._voice.speak(self._phrases.unreadable if self._unreadable else self._phrases.okay)
         return self._voice.take()
 

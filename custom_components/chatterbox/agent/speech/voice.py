@@ -52,7 +52,9 @@ class Voice:
     def __init__(self) -> None:
         """Begin with silence."""
         self.started = False
-        """True once a word was spoken."""
+        """True once anything was spoken."""
+        self.has_words = False
+        """True once there was something in it that can be heard: a letter or a digit."""
         self._line = _Line()
         self._break = _Break.NONE
         self._space = False
@@ -115,6 +117,7 @@ class Voice:
             return
         self._out.append(self._before(word) + word)
         self.started = self._line.spoken = True
+        self.has_words = self.has_words or any(map(str.isalnum, word))
         self._line.separator = self._line.operator = False
         self._break = _Break.NONE
         self._space = self._removed = False
