@@ -46,6 +46,7 @@ from .agent.messages import (
     canonical_json,
 )
 from .agent.transcript import TranscriptRecorder
+from .shown_files import ShownFiles
 from .tool_bridge import UNREADABLE, result_content
 from .turn_report import TurnReport, shown_arguments
 
@@ -53,6 +54,8 @@ type Delta = AssistantContentDeltaDict | ToolResultContentDeltaDict
 
 _NOTE: Final = "note"
 """Key under which the ChatLog keeps a result that the loop wrote itself."""
+
+_NO_FILES: Final = ShownFiles()
 
 
 @dataclass(frozen=True)
@@ -71,22 +74,27 @@ def keep_context(chat_log: ChatLog, context: str) -> None:
         chat_log.content[-1] = SpokenContent(said.content, said.attachments, context)
 
 
-def history(chat_log: ChatLog) -> Transcript:
-    """Return what was said before the user's words of this turn."""
+def history(chat_log: ChatLog, files: ShownFiles = _NO_FILES) -> Transcript:
+    """Return what was said before the user's words of this turn, with what `files` tells of what was shown."""
     contents = chat_log.content
     if contents and isinstance(contents[-1], UserContent):
         contents = contents[:-1]
-    return tuple(_content_to_message(content) for content in contents if not isinstance(content, SystemContent))
+    return tuple(_content_to_message(content, files) for content in contents if not isinstance(content, SystemContent))
+
+
+def words(chat_log: ChatLog, files: ShownFiles) -> UserMessage:
+    """Return the user's words of this turn, with what is shown with them and what was kept beside them."""
+    said = chat_log.content[-1]
+    return _user_message(said, files) if isinstance(said, UserContent) else UserMessage("")
 
 
 def _content_to_message(
     content: UserContent | AssistantContent | ToolResultContent,
+    files: ShownFiles,
 ) -> Message:
     match content:
-        case SpokenContent():
-            return UserMessage(content.content, context=content.context)
         case UserContent():
-            return UserMessage(content.content)
+            return _user_message(content, files)
         case AssistantContent():
             calls = tuple(ToolCall(call.id, call.tool_name, _arguments_text(call)) for call in content.tool_calls or ())
             items = content.native if _is_ours(content.native) else ()
@@ -98,6 +106,12 @@ def _content_to_message(
                 case _:
                     text = _result_text(result)
             return ToolResult(call_id, name, text, is_error=result.error, native=result)
+
+
+def _user_message(said: UserContent, files: ShownFiles) -> UserMessage:
+    shown = files.shown_with(said)
+    held = said.context if isinstance(said, SpokenContent) else ""
+    return UserMessage(said.content, shown.attachments, "\n\n".join(filter(None, (held, shown.note))))
 
 
 def _arguments_text(call: llm.ToolInput) -> str:

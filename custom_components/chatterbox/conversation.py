@@ -26,7 +26,7 @@ from .agent.events import StopReason
 from .agent.speech import asks_back, speakable
 from .agent.turn import Turn
 from .agent_prompt import PromptSources, async_provide_prompt
-from .chat_log_bridge import async_record_turn, history, keep_context
+from .chat_log_bridge import async_record_turn, history, keep_context, words
 from .const import DOMAIN, EVENT_TURN_FINISHED, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
 from .error_bridge import async_get_sentences
@@ -34,6 +34,7 @@ from .filler import filling_silence
 from .link_watch import SIGNAL_LINKS, async_tell_links
 from .repair_issues import async_report_missing_tools
 from .runtime import ChatterboxConfigEntry
+from .shown_files import async_read_shown_files
 from .spoken_deltas import speaking
 from .turn_report import TurnReport
 
@@ -113,7 +114,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
 
     async def _async_take_turn(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
         report = TurnReport(user_input.text)
-        before = history(chat_log)
+        files = await async_read_shown_files(self.hass, chat_log)
         tools = await self._agent.async_gather_tools(user_input, chat_log.conversation_id)
         async_report_missing_tools(self.hass, self.subentry, tools.missing_apis)
         sources = PromptSources(
@@ -124,12 +125,14 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         loop = await self._agent.async_get_loop(tools, user_input.language)
         limits = self._agent.settings.limits
         is_voice = _is_voice(user_input)
+        said = words(chat_log, files)
         turn = Turn(
             user_input.text,
-            before,
+            history(chat_log, files),
             prompt.instructions,
             tools.definitions,
-            context=prompt.context,
+            context=said.context,
+            attachments=said.attachments,
             limits=limits,
             claim_language=self._agent.claim_language(user_input.language) if is_voice else None,
         )
