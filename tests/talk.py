@@ -21,7 +21,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.const import DOMAIN, SUBENTRY_CONVERSATION
 from tests.demo_house.move_in import move_in
-from tests.servers.chat_completions import ReceivedRequest, ScriptedChatCompletions
+from tests.servers.chat_completions import ScriptedChatCompletions
+from tests.servers.model_server import ReceivedRequest
 from tests.servers.script import Script, ScriptedCall
 
 AGENT = "conversation.talker"

@@ -73,7 +73,7 @@ class Outcome:
 class _RecordedModel(ScriptedChatCompletions):
     """A model server whose script can be changed, so that one connection serves all runs."""
 
-    def play(self, run: RecordedRun) -> None:
+    def play_run(self, run: RecordedRun) -> None:
         """Say what the model said in `run`; after that, nothing."""
         answers = tuple(
             ScriptedAnswer(
@@ -82,8 +82,7 @@ class _RecordedModel(ScriptedChatCompletions):
             )
             for message in run.asst
         )
-        self._script = Script(models=(_MODEL,), answers=(*answers, _SILENCE))
-        self._next_answer = 0
+        self.play(Script(models=(_MODEL,), answers=(*answers, _SILENCE)))
         self.requests.clear()
 
 
@@ -128,7 +127,7 @@ async def _replay_run(
     assert await hass.config_entries.async_reload(house.entry_id)
     await hass.async_block_till_done()
     before = snapshot(states_of(hass, house))
-    model.play(run)
+    model.play_run(run)
     turns: list[Event] = []
     stop_listening = hass.bus.async_listen(EVENT_TURN_FINISHED, turns.append)
     result = await conversation.async_converse(hass, run.text, None, Context(), "en", _AGENT)

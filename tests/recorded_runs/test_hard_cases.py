@@ -53,7 +53,7 @@ LISTS = {"domain", "device_class"}
 class Model(ScriptedChatCompletions):
     """A server whose model says what the one of a case said, and then nothing."""
 
-    def play(self, case: HardCase, cut: ScriptedAnswer) -> None:
+    def play_case(self, case: HardCase, cut: ScriptedAnswer) -> None:
         answers = [
             cut.model_copy(
                 update={
@@ -65,8 +65,7 @@ class Model(ScriptedChatCompletions):
             )
             for message in case.asst
         ]
-        self._script = Script(answers=(*answers, SILENCE))
-        self.start_again()
+        self.play(Script(answers=(*answers, SILENCE)))
 
 
 class Satellite:
@@ -130,7 +129,7 @@ async def test_hard_cases(hass: HomeAssistant, kind: str, cut: ScriptedAnswer) -
         }
         await add_agent(hass, service, options)
         for case in (case for case in CASES if case.why == kind):
-            model.play(case, cut)
+            model.play_case(case, cut)
             await talk_and_compare(hass, case)
 
 

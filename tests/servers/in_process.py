@@ -22,26 +22,29 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tests.servers.chat_completions import ScriptedChatCompletions
+from tests.servers.model_server import ScriptedModelServer
 from tests.servers.script import Script
 
 _LOOPBACK = "127.0.0.1"
 
 
 @asynccontextmanager
-async def serving(application: web.Application) -> AsyncGenerator[str]:
-    """Serve an application until the block is left; yields its address, which ends in `/v1`."""
+async def serving(application: web.Application, path: str = "/v1") -> AsyncGenerator[str]:
+    """Serve an application until the block is left; yields its address, which ends in `path`."""
     server = TestServer(application, host=_LOOPBACK)
     await server.start_server()
     try:
-        yield str(server.make_url("/v1"))
+        yield f"{str(server.make_url('/')).rstrip('/')}{path}"
     finally:
         await server.close()
 
 
 @asynccontextmanager
-async def serving_script(script: Script) -> AsyncGenerator[str]:
+async def serving_script(
+    script: Script, spoken: type[ScriptedModelServer] = ScriptedChatCompletions
+) -> AsyncGenerator[str]:
     """Serve a scripted model server; yields its address."""
-    async with serving(ScriptedChatCompletions(script).application()) as address:
+    async with serving(spoken(script).application(), spoken.base_path) as address:
         yield address
 
 

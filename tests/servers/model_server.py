@@ -16,6 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from itertools import batched
 from pathlib import Path
 from typing import ClassVar
 
@@ -61,7 +62,7 @@ class ScriptedModelServer(ABC):
 
     def __init__(self, script: Script) -> None:
         """Start at the first answer of `script`."""
-        self.script = script
+        self._script = script
         self.requests: list[ReceivedRequest] = []
         self.asked = asyncio.Event()
         """Set once there is a request."""
@@ -87,6 +88,11 @@ class ScriptedModelServer(ABC):
         """Answer the next request with the first answer of the script."""
         self._next_answer = 0
 
+    def play(self, script: Script) -> None:
+        """Go on with another script."""
+        self._script = script
+        self._next_answer = 0
+
     def application(self) -> web.Application:
         """Return the web application; start it with any aiohttp runner."""
         application = web.Application(client_max_size=64 * 1024**2)
@@ -102,7 +108,7 @@ class ScriptedModelServer(ABC):
     async def _list_models(self, request: web.Request) -> web.StreamResponse:
         if not self._authorized(request):
             return self._refuse(HTTPStatus.UNAUTHORIZED, "Incorrect API key provided.")
-        return web.json_response(self.list_of(self.script.models))
+        return web.json_response(self.list_of(self._script.models))
 
     async def _list_requests(self, _request: web.Request) -> web.StreamResponse:
         return web.json_response([received.model_dump() for received in self.requests])
@@ -120,14 +126,14 @@ class ScriptedModelServer(ABC):
     def _refusal(self, request: web.Request, asked: Asked) -> web.StreamResponse | None:
         if not self._authorized(request):
             return self._refuse(HTTPStatus.UNAUTHORIZED, "Incorrect API key provided.")
-        if asked.model not in self.script.models:
+        if asked.model not in self._script.models:
             return self._refuse(HTTPStatus.NOT_FOUND, f"The model {asked.model!r} does not exist.")
         if not asked.streams:
             return self._refuse(HTTPStatus.BAD_REQUEST, "This server only streams.")
         return None
 
     async def _answer(self, request: web.Request, asked: Asked) -> web.StreamResponse:
-        trial = self.script.trial_answer
+        trial = self._script.trial_answer
         match trial if asked.is_trial and trial is not None else self._take_answer():
             case ScriptedAnswer() as answer:
                 return await self._send(request, answer, asked)
@@ -137,13 +143,13 @@ class ScriptedModelServer(ABC):
                 return self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "The script has no more answers.")
 
     def _authorized(self, request: web.Request) -> bool:
-        key = self.script.api_key
+        key = self._script.api_key
         sent = request.headers.get(self.key_header, "")
         return key is None or hmac.compare_digest(sent.encode(), f"{self.key_prefix}{key}".encode())
 
     def _take_answer(self) -> ScriptedAnswer | ScriptedFailure | None:
-        answers = self.script.answers
-        if self.script.after_last == "start again" and answers:
+        answers = self._script.answers
+        if self._script.after_last == "start again" and answers:
             self._next_answer %= len(answers)
         if self._next_answer >= len(answers):
             return None
@@ -167,6 +173,8 @@ async def _write(
     request: web.Request, response: web.StreamResponse, answer: ScriptedAnswer, frames: Iterable[bytes]
 ) -> None:
     left = answer.cut_after_bytes
+    if answer.write_bytes is not None:
+        frames = map(bytes, batched(b"".join(frames), answer.write_bytes, strict=False))
     for frame in frames:
         if left is not None and len(frame) > left:
             await response.write(frame[:left])

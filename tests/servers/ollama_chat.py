@@ -48,7 +48,7 @@ class ScriptedOllama(ScriptedDialectServer):
 
     async def _show(self, request: web.Request) -> web.StreamResponse:
         question = _Question.model_validate_json(await request.text())
-        if question.model not in self.script.models:
+        if question.model not in self._script.models:
             status = HTTPStatus.NOT_FOUND
             return web.json_response(self.error(status, f"model '{question.model}' not found"), status=status)
         info = {"general.architecture": "llama", "llama.context_length": _CONTEXT_WINDOW}

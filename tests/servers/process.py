@@ -1,4 +1,4 @@
-"""A scripted Chat Completions server as a process of its own, for as long as a test needs it.
+"""A scripted model server as a process of its own, for as long as a test needs it.
 
 Knows how to start, ask and stop it; must not know what its script says.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 import aiohttp
 from pydantic import TypeAdapter
 
-from tests.servers.chat_completions import ReceivedRequest
+from tests.servers.model_server import ReceivedRequest
 from tests.servers.script import Script
 
 START_TIMEOUT_SECONDS = 30
@@ -22,7 +22,7 @@ _REPOSITORY = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class ScriptedServer:
-    """A server that listens; `base_url` is what a person enters, `/v1` included."""
+    """A server that listens; `base_url` is what a person enters."""
 
     base_url: str
 
@@ -34,12 +34,14 @@ class ScriptedServer:
 
 
 @contextlib.asynccontextmanager
-async def scripted_server(script: Script, folder: Path) -> AsyncIterator[ScriptedServer]:
-    """Serve `script`, written to `folder`, until the block is left."""
+async def scripted_server(
+    script: Script, folder: Path, spoken: str = "chat_completions"
+) -> AsyncIterator[ScriptedServer]:
+    """Serve `script`, written to `folder`, until the block is left; `spoken` names the module of a format."""
     path = folder / "script.json"
     path.write_text(script.model_dump_json(), encoding="utf-8")
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.servers.chat_completions", str(path)),
+        *(sys.executable, "-m", f"tests.servers.{spoken}", str(path)),
         cwd=_REPOSITORY,
         stdout=asyncio.subprocess.PIPE,
     )
