@@ -24,6 +24,10 @@ SIGNAL_LINKS: Final = f"{DOMAIN}_links"
 """Sent when links may be doing better or worse than before, theirs and those of other entries."""
 
 
+_LEAST_WAIT: Final = 1.0
+"""Seconds between two looks at a model that somebody else is trying out at the moment."""
+
+
 @callback
 def async_tell_links(hass: HomeAssistant) -> None:
     """Have everybody look again how the links are doing."""
@@ -74,8 +78,9 @@ class LinkWatch:
             if cancel := self._probes.pop(agent_id, None):
                 cancel()
         elif agent_id not in self._probes:
+            wait = max(model.link.breaker.seconds_until_probe, _LEAST_WAIT)
             job = HassJob(partial(self._async_begin_probe, model), cancel_on_shutdown=True)
-            self._probes[agent_id] = async_call_later(self._hass, model.link.breaker.seconds_until_probe, job)
+            self._probes[agent_id] = async_call_later(self._hass, wait, job)
 
     @callback
     def _async_begin_probe(self, model: AgentModel, _now: datetime) -> None:

@@ -234,7 +234,7 @@ def _agent_model(hass: HomeAssistant, service: Mapping[str, Any], agent: ConfigS
 
 
 def _links_of(hass: HomeAssistant, agent_ids: Iterable[str]) -> list[Link]:
-    """Return the links of those agents whose entries are loaded, in their order."""
+    """Return the links of those agents whose entries are loaded, each once, in their order."""
     entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
     models = {agent_id: model for entry in entries for agent_id, model in entry.runtime_data.models.items()}
-    return [models[agent_id].link for agent_id in agent_ids if agent_id in models]
+    return [models[agent_id].link for agent_id in dict.fromkeys(agent_ids) if agent_id in models]

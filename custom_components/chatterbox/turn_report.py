@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
-from .agent.events import Phase, PhaseEntered, ToolCallReady, ToolFinished, TurnEvent, TurnFinished
+from .agent.events import Phase, PhaseEntered, ProviderSwitched, ToolCallReady, ToolFinished, TurnEvent, TurnFinished
 from .agent.json_text import parse_json
 from .agent.messages import JsonObject, JsonValue, ToolCall, ToolResult, canonical_json
 
@@ -38,6 +38,7 @@ class TurnReport:
     phases: list[Phase] = field(default_factory=list)
     calls: dict[str, ToolCall] = field(default_factory=dict)
     results: list[ToolResult] = field(default_factory=list)
+    handovers: list[ProviderSwitched] = field(default_factory=list)
     finished: TurnFinished | None = None
     _began: float = field(default_factory=time.monotonic)
     _ended: float | None = None
@@ -51,6 +52,8 @@ class TurnReport:
                 self.calls[event.call.id] = event.call
             case ToolFinished():
                 self.results.append(event.result)
+            case ProviderSwitched():
+                self.handovers.append(event)
             case TurnFinished():
                 self.finished = event
                 self._ended = time.monotonic()
@@ -67,7 +70,8 @@ class TurnReport:
 
         Long texts, arguments and results are cut, so that Home Assistant can record the event.
         `input`, `phases`, `tool_calls` (`name`, `arguments`, `result`, `is_error`), `speech`,
-        `stop_reason`, `usage` (tokens by kind), `iterations`, `duration_ms`.
+        `handovers` (`to`, `reason`) where the agent's own model did not answer, `stop_reason`, `usage` (tokens by
+        kind), `iterations`, `duration_ms`.
         """
         finished = self.finished
         return {
@@ -75,6 +79,7 @@ class TurnReport:
             "phases": [phase.value for phase in self.phases],
             "tool_calls": [self._call_data(result) for result in self.results],
             "speech": _cut(finished.text, _MAX_TEXT) if finished else "",
+            "handovers": [{"to": handover.provider, "reason": handover.reason} for handover in self.handovers],
             "stop_reason": finished.stop_reason.value if finished else None,
             "usage": asdict(finished.usage) if finished else None,
             "iterations": finished.iterations if finished else None,
