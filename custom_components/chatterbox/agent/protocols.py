@@ -53,6 +53,27 @@ class LLMProvider(Protocol):
         ...
 
 
+class Prefiller(Protocol):
+    """A provider that can be told beforehand what is going to be asked.
+
+    What is sent ahead is no inference: nobody sees the answer, and it is not counted. Both raise a `ProviderError`,
+    and close their connection when they are cancelled.
+    """
+
+    async def prefill(self, request: CompletionRequest) -> None:
+        """Have the service read a request, so that one that begins alike is answered sooner.
+
+        The answer is kept as short as the service allows. All else must be as in `stream`, reasoning too: some models
+        are told how long to think before anything else. Where reading ahead is of no use, or has its price, this does
+        no more than `connect`.
+        """
+        ...
+
+    async def connect(self) -> None:
+        """Open a connection that the next request can go over, by a question that costs nothing."""
+        ...
+
+
 class ToolDispatcher(Protocol):
     """Runs tools."""
 

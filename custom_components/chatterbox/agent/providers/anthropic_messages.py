@@ -68,7 +68,7 @@ class AnthropicMessagesProvider:
         """
         self._model = model
         self._options = options
-        self._shown = profile.attachments
+        self._profile = profile
         access = Access(
             base_url, api_key or "", key_header="x-api-key", key_prefix="", headers={"anthropic-version": _VERSION}
         )
@@ -86,9 +86,11 @@ class AnthropicMessagesProvider:
 
     def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
-        payload = request_to_payload(request, self._model, self._max_tokens(), self._shown) | self._wishes()
-        payload = lay_over(payload, self._options.extra)
-        return self._service.stream("messages", payload, AnthropicMessagesReply(request.transcript))
+        return self._service.stream("messages", self._payload(request), AnthropicMessagesReply(request.transcript))
+
+    def _payload(self, request: CompletionRequest) -> JsonObject:
+        payload = request_to_payload(request, self._model, self._max_tokens(), self._profile.attachments)
+        return lay_over(payload | self._wishes(), self._options.extra)
 
     def _max_tokens(self) -> int:
         if self._options.max_tokens is not None:
@@ -101,6 +103,20 @@ class AnthropicMessagesProvider:
         if options.reasoning_effort is not None:
             wishes |= _EFFORTS[options.reasoning_effort]
         return {name: value for name, value in wishes.items() if value is not None}
+
+    async def prefill(self, request: CompletionRequest) -> None:
+        """Have the server read a request, where it keeps what it has read; otherwise only open a connection.
+
+        See `Prefiller.prefill`.
+        """
+        if not self._profile.caches_prefix:
+            await self.connect()
+            return
+        await self._service.prefill("messages", self._payload(request) | {"max_tokens": 1})
+
+    async def connect(self) -> None:
+        """Open a connection for the next request; see `Prefiller.connect`."""
+        await self._service.connect("models")
 
     async def list_models(self) -> list[str]:
         """Return the names of the models that the server offers, sorted.

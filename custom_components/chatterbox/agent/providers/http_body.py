@@ -65,8 +65,13 @@ async def read_text(response: aiohttp.ClientResponse, beginning: bytes = b"") ->
 
 async def read_error(response: aiohttp.ClientResponse) -> bytes:
     """Return the beginning of an error body, or what there is of it: the status says enough."""
+    return await read_soon(response, _FOR_ERROR_BODY)
+
+
+async def read_soon(response: aiohttp.ClientResponse, seconds: float) -> bytes:
+    """Return what comes of a body within `seconds`, up to 64 KiB; never fails, because it does not matter much."""
     body = bytearray()
-    deadline = now() + _FOR_ERROR_BODY
+    deadline = now() + seconds
     while len(body) < _MAX_ERROR_BYTES and (chunk := await receive(response, deadline)):
         body += chunk
     return bytes(body[:_MAX_ERROR_BYTES])

@@ -22,7 +22,7 @@ from ..messages import JsonObject, JsonValue
 from ..wire.sendable import payload_to_bytes
 from .address import api_root
 from .failures import error_of_exception, error_of_report, error_of_response
-from .http_body import now, read_beginning, read_error, read_text, receive
+from .http_body import now, read_beginning, read_error, read_soon, read_text, receive
 from .http_request import HTTPRequest, send
 from .refused_parameters import RefusedParameters
 
@@ -185,6 +185,29 @@ class ModelService:
         """
         async with self._bounded():
             return await self._text_of(await self._send("POST", path, payload))
+
+    async def prefill(self, path: str, payload: JsonObject) -> None:
+        """Have the service read what `POST path` asks, and wait until it begins to answer. Nothing is learnt from it.
+
+        Raises a `ProviderError`. When it is cancelled, its connection is closed, and the service can stop reading.
+        """
+        async with self._bounded():
+            response = await self._send("POST", path, self._refused.trial(payload).payload)
+            try:
+                if not _succeeded(response):
+                    raise self._refusal(response, await read_error(response))
+                await read_beginning(response)
+                await read_soon(response, self._limits.after_finish)  # to its end, so that the connection can be kept
+            finally:
+                response.close()
+
+    async def connect(self, path: str) -> None:
+        """Open a connection for the next request, unless one is open: ask for nothing at all, by `HEAD path`.
+
+        Raises a `ProviderError` when nobody answers; what is answered does not matter.
+        """
+        async with self._bounded():
+            (await self._send("HEAD", path)).release()
 
     async def _text_of(self, response: aiohttp.ClientResponse) -> str:
         try:

@@ -88,7 +88,7 @@ class OllamaChatProvider:
         self._model = model
         self._options = options
         self._settings = settings
-        self._shown = profile.attachments
+        self._profile = profile
         self._overflow: PromptTooLong | None = None
         access = Access(base_url, api_key or "", root_of=ollama_root)
         self._service = ModelService(session, access, RefusedParameters(model, _REQUIRED, _ALSO_CALLED), limits)
@@ -108,8 +108,7 @@ class OllamaChatProvider:
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`. A prompt that does not fit is cut by the server, and noted."""
-        payload = request_to_payload(request, self._model, attachments=self._shown)
-        payload = lay_over(payload | {"truncate": False} | self._wishes(), self._extra())
+        payload = self._payload(request)
         begun = False
         try:
             async with aclosing(self._ask(payload, request.transcript)) as events:
@@ -128,6 +127,10 @@ class OllamaChatProvider:
         async with aclosing(self._ask(payload, request.transcript)) as events:
             async for event in events:
                 yield event
+
+    def _payload(self, request: CompletionRequest) -> JsonObject:
+        payload = request_to_payload(request, self._model, attachments=self._profile.attachments)
+        return lay_over(payload | {"truncate": False} | self._wishes(), self._extra())
 
     def _ask(self, payload: JsonObject, transcript: Transcript) -> AsyncGenerator[ProviderEvent]:
         return self._service.stream("api/chat", payload, OllamaChatReply(transcript), streams_objects=True)
@@ -154,6 +157,24 @@ class OllamaChatProvider:
             return parse_running_window(running, self._model)
         except ProviderError, TimeoutError:
             return None
+
+    async def prefill(self, request: CompletionRequest) -> None:
+        """Have the server read a request, where it keeps what it has read; otherwise only open a connection.
+
+        See `Prefiller.prefill`.
+        """
+        if not self._profile.caches_prefix:
+            await self.connect()
+            return
+        payload = self._payload(request)
+        options = payload.get("options")
+        # All other options stay as they are: another window would have the model loaded anew.
+        payload["options"] = {**(options if isinstance(options, dict) else {}), "num_predict": 1}
+        await self._service.prefill("api/chat", payload)
+
+    async def connect(self) -> None:
+        """Open a connection for the next request; see `Prefiller.connect`."""
+        await self._service.connect("api/version")
 
     async def list_models(self) -> list[str]:
         """Return the names of the models that the server has, sorted.

@@ -67,9 +67,11 @@ class OpenAIChatProvider:
 
     def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
+        return self._service.stream("chat/completions", self._payload(request), OpenAIChatReply(request.transcript))
+
+    def _payload(self, request: CompletionRequest) -> JsonObject:
         payload = request_to_payload(request, self._model, self._profile.chat, self._profile.attachments)
-        payload = lay_over(payload | self._wishes(), self._options.extra)
-        return self._service.stream("chat/completions", payload, OpenAIChatReply(request.transcript))
+        return lay_over(payload | self._wishes(), self._options.extra)
 
     def _wishes(self) -> JsonObject:
         options, profile = self._options, self._profile
@@ -80,6 +82,20 @@ class OpenAIChatProvider:
         }
         effort = {} if options.reasoning_effort is None else profile.efforts[options.reasoning_effort]
         return {name: value for name, value in wishes.items() if value is not None} | effort
+
+    async def prefill(self, request: CompletionRequest) -> None:
+        """Have the server read a request, where it keeps what it has read; otherwise only open a connection.
+
+        See `Prefiller.prefill`.
+        """
+        if not self._profile.caches_prefix:
+            await self.connect()
+            return
+        await self._service.prefill("chat/completions", self._payload(request) | {self._profile.max_tokens_field: 1})
+
+    async def connect(self) -> None:
+        """Open a connection for the next request; see `Prefiller.connect`."""
+        await self._service.connect("models")
 
     async def list_models(self) -> list[str]:
         """Return the names of the models that the server offers, sorted.

@@ -108,7 +108,7 @@ class OpenAIResponsesProvider:
         self._model = model
         self._options = options
         self._settings = settings
-        self._shown = profile.attachments
+        self._profile = profile
         self._service = ModelService(
             session, Access(base_url, api_key or ""), RefusedParameters(model, _REQUIRED), limits
         )
@@ -125,8 +125,7 @@ class OpenAIResponsesProvider:
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
-        payload = request_to_payload(request, self._model, attachments=self._shown)
-        payload = lay_over(payload | self._wishes(), self._options.extra)
+        payload = self._payload(request)
         while True:
             begun = False
             try:
@@ -142,6 +141,24 @@ class OpenAIResponsesProvider:
                 payload = mended
             else:
                 return
+
+    def _payload(self, request: CompletionRequest) -> JsonObject:
+        payload = request_to_payload(request, self._model, attachments=self._profile.attachments)
+        return lay_over(payload | self._wishes(), self._options.extra)
+
+    async def prefill(self, request: CompletionRequest) -> None:
+        """Have the server read a request, where it keeps what it has read; otherwise only open a connection.
+
+        See `Prefiller.prefill`.
+        """
+        if not self._profile.caches_prefix:
+            await self.connect()
+            return
+        await self._service.prefill("responses", self._payload(request) | {"max_output_tokens": 1})
+
+    async def connect(self) -> None:
+        """Open a connection for the next request; see `Prefiller.connect`."""
+        await self._service.connect("models")
 
     async def list_models(self) -> list[str]:
         """Return the names of the models that the server offers, sorted.
