@@ -37,6 +37,7 @@ from .runtime import ChatterboxConfigEntry
 from .shown_files import async_read_shown_files
 from .spoken_deltas import speaking
 from .turn_report import TurnReport
+from .warm_up import WarmUp
 
 PARALLEL_UPDATES = 0
 
@@ -63,6 +64,8 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         """Take the agent that the runtime put together for the subentry."""
         super().__init__(entry, subentry)
         self._agent = entry.runtime_data.agents[subentry.subentry_id]
+        self._warm_up: WarmUp | None = None
+        """None for an agent without a model."""
         if self._agent.controls_home:
             self._attr_supported_features = ConversationEntityFeature.CONTROL
 
@@ -83,6 +86,17 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         """Follow how the models are doing."""
         await super().async_added_to_hass()
         self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_LINKS, self.async_write_ha_state))
+        if (model := self.entry.runtime_data.models.get(self.subentry.subentry_id)) is not None:
+            self._warm_up = WarmUp(self.hass, self.entry, model.provider, self._agent.settings)
+
+    @override
+    async def async_prepare(self, language: str | None = None) -> None:
+        """Get ready while the person still speaks."""
+        await async_get_sentences(self.hass, language or self.hass.config.language)
+        if self._warm_up is not None:
+            await self._warm_up.async_prepare()
+        else:
+            await conversation.async_prepare_agent(self.hass, conversation.HOME_ASSISTANT_AGENT, language)
 
     @override
     async def async_will_remove_from_hass(self) -> None:
@@ -123,7 +137,6 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         prompt = await async_provide_prompt(chat_log, user_input.as_llm_context(DOMAIN), sources, tools.api)
         keep_context(chat_log, prompt.context)
         loop = await self._agent.async_get_loop(tools, user_input.language)
-        limits = self._agent.settings.limits
         is_voice = _is_voice(user_input)
         said = words(chat_log, files)
         turn = Turn(
@@ -133,9 +146,11 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             tools.definitions,
             context=said.context,
             attachments=said.attachments,
-            limits=limits,
+            limits=self._agent.settings.limits.after(report.duration),
             claim_language=self._agent.claim_language(user_input.language) if is_voice else None,
         )
+        if self._warm_up is not None:
+            await self._warm_up.async_give_way(turn)
         await async_record_turn(chat_log, self.entity_id, loop.stream(turn), report)
         self._tell(user_input, chat_log, report)
         result = conversation.async_get_result_from_chat_log(user_input, chat_log)

@@ -4,7 +4,8 @@ Knows messages; must not know where a turn stands or what comes next, which is `
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from .events import PendingApproval
 from .messages import (
@@ -15,6 +16,9 @@ from .messages import (
     ToolDefinition,
     Transcript,
 )
+
+_NO_TIME: Final = 0.001
+"""Seconds of a turn that ends before it does anything, and says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,10 @@ class Limits:
     """Seconds that one tool, or one hook, may take."""
     approval_expiry: float = 60.0
     """Seconds that a question for a yes stays open."""
+
+    def after(self, seconds: float) -> Limits:
+        """Return the bounds of a turn that somebody has been waiting for so long before it begins."""
+        return replace(self, deadline=max(self.deadline - seconds, _NO_TIME))
 
     def __post_init__(self) -> None:
         """Refuse bounds under which no turn could end well."""
