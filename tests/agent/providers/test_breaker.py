@@ -127,17 +127,60 @@ def test_a_service_that_names_a_time_is_left_alone_for_it(
     assert circuit.breaker.seconds_until_probe == wait
 
 
-@pytest.mark.parametrize("refused", [False, True], ids=["given up", "refused"])
-def test_a_probe_that_tells_nothing_lets_the_next_one_through(circuit: Circuit, *, refused: bool) -> None:
+def test_a_probe_that_is_given_up_lets_the_next_one_through(circuit: Circuit) -> None:
     circuit.open()
     circuit.clock.advance(10)
 
-    with circuit.admit() as probe:
-        if refused:
-            probe.failed(ProviderRejectedRequest("no"))
+    with circuit.admit():
+        pass
 
     assert circuit.breaker.state is HALF_OPEN
     circuit.admit()
+
+
+def test_who_refuses_a_probe_is_there(circuit: Circuit) -> None:
+    circuit.open()
+    circuit.clock.advance(10)
+
+    circuit.admit().failed(ProviderRejectedRequest("no"))
+
+    assert (circuit.breaker.state, circuit.breaker.failures) == (CLOSED, 0)
+    assert circuit.breaker.last_error is ProviderRejectedRequest
+
+
+def test_what_somebody_else_has_found_out_opens_it_at_once(circuit: Circuit) -> None:
+    circuit.breaker.trip(ProviderRejectedKey("no"))
+
+    assert (circuit.breaker.state, circuit.breaker.failures) == (OPEN, 1)
+    assert circuit.breaker.last_error is ProviderRejectedKey
+    assert circuit.breaker.seconds_until_probe == 10
+
+
+def test_it_opens_for_no_longer_than_at_first_once_it_was_whole_again(circuit: Circuit) -> None:
+    circuit.open()
+    circuit.clock.advance(10)
+    circuit.fail()
+    circuit.clock.advance(20)
+    circuit.admit().succeeded()
+
+    circuit.breaker.trip(DOWN)
+    assert circuit.breaker.seconds_until_probe == 10
+
+
+def test_an_open_circuit_stays_open_for_longer_when_it_is_found_out_anew(circuit: Circuit) -> None:
+    circuit.open()
+    circuit.clock.advance(10)
+    circuit.fail()
+    circuit.clock.advance(20)
+    probe = circuit.admit()
+
+    circuit.breaker.trip(DOWN)
+    assert circuit.breaker.seconds_until_probe == 20
+    probe.failed(DOWN)
+    assert circuit.breaker.seconds_until_probe == 20
+
+    circuit.breaker.trip(ProviderBusy("slow down", 35))
+    assert circuit.breaker.seconds_until_probe == 35
 
 
 def test_what_is_asked_all_the_same_may_heal_it_but_not_break_it_more(circuit: Circuit) -> None:
@@ -272,7 +315,15 @@ class Traffic(RuleBasedStateMachine):
                 permit.failed(ProviderRejectedRequest("too long"))
         if permit is self.probe:
             self.probe = None
+            before = (CLOSED, 0, 0) if refused else before
         assert (self.breaker.state, self.breaker.failures, self.breaker.seconds_until_probe) == before
+
+    @rule()
+    def somebody_else_finds_out(self) -> None:
+        self.breaker.trip(DOWN)
+        self.probe = None
+        assert self.breaker.state is OPEN
+        assert self.breaker.seconds_until_probe >= POLICY.cool_down
 
     @rule(seconds=st.sampled_from([0.5, 9, 10, 20, 35]))
     def time_passes(self, seconds: float) -> None:

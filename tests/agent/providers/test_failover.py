@@ -13,6 +13,7 @@ from custom_components.chatterbox.agent.errors import (
     ConnectTimeout,
     FirstTokenTimeout,
     ModelNotFound,
+    PromptTooLong,
     ProviderBusy,
     ProviderError,
     ProviderRejectedKey,
@@ -126,6 +127,7 @@ async def test_the_first_link_answers_when_it_can() -> None:
         (ProviderRejectedKey("HTTP 401"), 1),
         (ModelNotFound("HTTP 404"), 1),
         (ProviderRejectedRequest("HTTP 400"), 1),
+        (PromptTooLong("HTTP 400", 9000, 4096), 1),
         (ProviderError("something"), 1),
     ],
     ids=lambda value: type(value).__name__ + str(getattr(value, "retry_after", "")),
@@ -206,17 +208,40 @@ async def test_every_link_is_asked_in_its_order() -> None:
     ]
 
 
-async def test_when_all_fail_the_last_error_is_raised_and_remembers_the_others() -> None:
-    chain = Chain([[DOWN]], [[ProviderBusy("slow down")]], [[ProviderRejectedKey("no")]])
+@pytest.mark.parametrize(
+    ("errors", "told"),
+    [
+        ([ProviderUnreachable("1"), ProviderBusy("2"), ProviderRejectedKey("3")], 0),
+        ([ProviderRejectedRequest("1"), ProviderBusy("2"), ProviderUnreachable("3")], 1),
+        ([PromptTooLong("1"), ProviderRejectedRequest("2"), ModelNotFound("3")], 2),
+        ([PromptTooLong("1"), ProviderRejectedRequest("2"), ProviderRejectedRequest("3")], 0),
+    ],
+    ids=["all", "not the first", "the last alone", "none"],
+)
+async def test_when_nobody_has_answered_the_first_error_that_is_no_refusal_is_raised(
+    errors: list[ProviderError], told: int
+) -> None:
+    chain = Chain(*([[error]] for error in errors))
 
-    with pytest.raises(ProviderRejectedKey) as caught:
+    with pytest.raises(ProviderError) as caught:
         await chain.ask()
 
+    assert caught.value is errors[told]
     assert caught.value.__notes__ == [
-        "first had failed before: ProviderUnreachable: HTTP 500: boom",
-        "second had failed before: ProviderBusy: slow down",
+        f"{link.name} failed too: {type(error).__name__}: {error}"
+        for link, error in zip(chain.links, errors, strict=True)
+        if error is not errors[told]
     ]
     assert caught.value.__cause__ is None
+
+
+async def test_a_failure_amid_an_answer_remembers_who_failed_before() -> None:
+    chain = Chain([[DOWN]], [[TextDelta("It"), ProviderBusy("slow down")]])
+
+    with pytest.raises(ProviderBusy) as caught:
+        await chain.ask()
+
+    assert caught.value.__notes__ == ["first failed too: ProviderUnreachable: HTTP 500: boom"]
 
 
 async def test_a_bug_escapes_and_gives_its_permit_back() -> None:
@@ -338,6 +363,25 @@ async def test_who_fails_later_in_the_turn_hands_over_too_and_what_failed_before
     ]
 
 
+async def test_nobody_stands_in_for_who_acted_and_has_not_the_tool() -> None:
+    chain = Chain([call(ON)], [])
+    turn = chain.turn()
+    await chain.ask(turn)
+
+    with pytest.raises(ProviderRejectedRequest, match="no link"):
+        await chain.ask(turn, replace(AFTER_A_TOOL, tool_choice=NamedTool("other")))
+
+    assert chain.asked() == [1, 0]
+
+
+async def test_who_only_looked_hands_over_although_nobody_spoke() -> None:
+    chain = Chain([[DOWN]], [HELLO])
+    looked = tuple(replace(each, annotations=ToolAnnotations(read_only=True)) for each in AFTER_A_TOOL.tools)
+    request = replace(AFTER_A_TOOL, transcript=AFTER_A_TOOL.transcript[1:], tools=looked)
+
+    assert await chain.ask(request=request) == [ProviderSwitched("second", "first: ProviderUnreachable"), *HELLO]
+
+
 async def test_leaving_closes_everything() -> None:
     for events in (1, 2):
         chain = Chain([[DOWN]], [[TextDelta("It"), never]])
@@ -412,15 +456,27 @@ def test_how_the_links_are_doing() -> None:
     assert (second.last_error, second.seconds_in_state, second.seconds_until_probe) == (None, 4, 0)
 
 
-def test_a_chain_is_available_while_any_link_may_answer() -> None:
-    chain = Chain([], [])
+async def test_a_chain_is_available_exactly_while_a_link_works() -> None:
+    chain = Chain([HELLO], [])
     assert is_available(chain.links)
     chain.open(0)
     assert is_available(chain.links)
     chain.open(1)
     assert not is_available(chain.links)
     chain.clock.advance(10)
+    assert not is_available(chain.links), "nobody has tried it out"
+    await chain.ask()
     assert is_available(chain.links)
+
+
+async def test_prompts_that_do_not_fit_are_no_fault_of_the_service() -> None:
+    chain = Chain([[PromptTooLong("HTTP 400", 9000, 4096)]] * 9, [HELLO] * 9)
+
+    for _ in range(9):
+        await chain.ask()
+
+    assert chain.asked() == [9, 9]
+    assert chain.breakers[0].state is CLOSED
 
 
 async def test_the_log_tells_what_is_new_once(caplog: pytest.LogCaptureFixture) -> None:

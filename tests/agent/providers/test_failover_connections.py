@@ -263,6 +263,6 @@ async def test_neither_errors_nor_log_hold_the_key(
         with pytest.raises(ProviderRejectedKey) as caught:
             await chain.ask()
 
-    assert caught.value.__notes__ == ["first had failed before: ProviderRejectedKey: HTTP 401: Unauthorized: …"]
+    assert caught.value.__notes__ == ["second failed too: ProviderRejectedKey: HTTP 403: No credit left for …"]
     assert "Unauthorized" in caplog.text
     assert KEY not in caplog.text + str(caught.value) + str(caught.value.__notes__)

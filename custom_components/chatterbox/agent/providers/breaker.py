@@ -1,7 +1,7 @@
 """A circuit breaker: leaves a service alone that keeps failing, and finds out by itself when it is back.
 
 Closed: requests pass. Open, after some failures in a row: none does. Half-open, once the
-cool-down is over: one request passes as a probe; its success closes the circuit, its failure
+cool-down is over: one request passes as a probe; its success, and even its refusal, closes the circuit, its failure
 opens it again for longer (Nygard, "Release It!"). Knows errors and a clock, and nothing of what
 is asked. Lives as long as its provider; turns come and go.
 """
@@ -107,6 +107,8 @@ class CircuitBreaker:
 
     def trip(self, error: ProviderError) -> None:
         """Open at once: somebody has found out, without a request of ours, that the service fails."""
+        if self._probe_at is None:
+            self._cool_down = self._policy.cool_down
         self._failures += 1
         self._last_error = type(error)
         self._open(error)
@@ -116,10 +118,12 @@ class CircuitBreaker:
         if outcome is None:
             self._close()
             return
-        self._last_error = type(outcome)
-        if isinstance(outcome, ProviderRejectedRequest):  # about what was asked, not about who was asked
-            self.release(permit)
+        if isinstance(outcome, ProviderRejectedRequest):  # about what was asked; and who refuses is there
+            if permit is self._probe:
+                self._close()
+            self._last_error = type(outcome)
             return
+        self._last_error = type(outcome)
         self._failures += 1
         if permit is self._probe:
             self._cool_down = min(self._cool_down * self._policy.growth, self._policy.longest_cool_down)

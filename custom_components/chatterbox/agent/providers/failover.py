@@ -46,17 +46,26 @@ class _Inference:
         self.passed_over.append(f"{link.name}: {reason}")
 
     def failed(self, link: Link, error: ProviderError) -> None:
-        """Take note of a failure; the error itself gets notes about those before it."""
-        for other, earlier in self.failures:
-            error.add_note(f"{other.name} had failed before: {type(earlier).__name__}: {earlier}")
+        """Take note of a failure."""
         self.failures.append((link, error))
         self.pass_over(link, type(error).__name__)
 
+    def with_notes(self, error: ProviderError) -> ProviderError:
+        """Return one of the failures, with notes about the others."""
+        for link, other in self.failures:
+            if other is not error:
+                error.add_note(f"{link.name} failed too: {type(other).__name__}: {other}")
+        return error
+
     def error(self) -> ProviderError:
-        """Return the error of an inference that nobody has answered."""
-        if self.failures:
-            return self.failures[-1][1]
-        return ProviderRejectedRequest("no link of the chain has the tool that has to be called")
+        """Return the error of an inference that nobody has answered: the first, which is that of the chosen model.
+
+        A refusal counts less: who stands in for the model often refuses what is not meant for it.
+        """
+        errors = [error for _, error in self.failures]
+        telling = (error for error in errors if not isinstance(error, ProviderRejectedRequest))
+        nobody = ProviderRejectedRequest("no link of the chain has the tool that has to be called")
+        return self.with_notes(next(telling, errors[0] if errors else nobody))
 
 
 class FailoverProvider:
@@ -82,7 +91,7 @@ class FailoverProvider:
         A link that fails, or is late, before its first event hands over, unless something was changed in
         the turn: a service that fails then leaves an answer made of what was done. `ProviderSwitched` tells to
         whom and why. Later its error is that of the inference. When no link has answered, the
-        error of the one that was asked last is raised, with notes about the others.
+        first error that is no refusal is raised, with notes about the others.
         """
         if isinstance(request.transcript[-1], UserMessage):
             self._position = 0
@@ -163,6 +172,7 @@ class FailoverProvider:
         except ProviderError as error:
             inference.failed(link, error)
             link.failed(permit, error)
+            inference.with_notes(error)
             raise
 
 

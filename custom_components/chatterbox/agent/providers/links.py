@@ -4,15 +4,15 @@ Knows providers by their seam, and the breaker, deadlines and retries of each. M
 their order or who takes over from whom: that is `failover.py`. Built once; turns come and go.
 """
 
-import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
 from ..errors import FirstTokenTimeout, ProviderError
 from ..messages import NamedTool, ToolChoiceMode, ToolDefinition
 from ..protocols import CompletionRequest, LLMProvider
+from ..timeouts import TookTooLong, finish_within
 from .breaker import BreakerState, CircuitBreaker, Permit
 from .patience import Patience
 from .retry import Retries
@@ -40,7 +40,7 @@ class Link:
     retries: Retries = _DEFAULT_RETRIES
     tools: Callable[[ToolDefinition], bool] = every_tool
     """Tells which of the tools of a turn this link may see. The turn offers those of all links."""
-    check: Callable[[], Awaitable[None]] | None = None
+    check: Callable[[], Coroutine[object, object, None]] | None = None
     """Asks whether the service would answer; raises a `ProviderError`. None where nobody needs to ask."""
 
     def request(self, request: CompletionRequest) -> CompletionRequest | None:
@@ -77,23 +77,21 @@ class Link:
             )
 
     async def probe(self) -> None:
-        """Find out whether the service is back, unless its circuit is closed or still open. Never raises.
+        """Find out whether a service that was left alone is back. When to ask is the caller's to say.
 
-        Takes no longer than an answer may take to begin.
+        Takes no longer than an answer may take to begin, and raises no `ProviderError`.
         """
-        if self.check is None or self.breaker.state is not BreakerState.HALF_OPEN:
+        if self.check is None or self.breaker.state is BreakerState.CLOSED:
             return
-        if permit := self.breaker.admit():
-            with permit:
-                try:
-                    async with asyncio.timeout(self.patience.first_token):
-                        await self.check()
-                except ProviderError as error:
-                    self.failed(permit, error)
-                except TimeoutError:
-                    self.failed(permit, FirstTokenTimeout("the service did not begin to answer in time"))
-                else:
-                    self.succeeded(permit)
+        with self.breaker.insist() as permit:
+            try:
+                await finish_within(self.patience.first_token, self.check(), f"check of {self.name}")
+            except ProviderError as error:
+                self.failed(permit, error)
+            except TookTooLong:
+                self.failed(permit, FirstTokenTimeout("the service did not begin to answer in time"))
+            else:
+                self.succeeded(permit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +125,9 @@ def chain_state(links: Iterable[Link]) -> tuple[LinkState, ...]:
 
 
 def is_available(links: Iterable[Link]) -> bool:
-    """Tell whether any link of a chain may answer.
+    """Tell whether any link of a chain works, as far as anybody knows.
 
-    A chain that is not available becomes so by time alone, after the smallest `seconds_until_probe`.
+    One that is left alone, or is still to be tried out, does not: it becomes so by a `probe`, or by a turn that has
+    nobody else to ask.
     """
-    return any(link.breaker.state is not BreakerState.OPEN for link in links)
+    return any(link.breaker.state is BreakerState.CLOSED for link in links)
