@@ -9,7 +9,7 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from tests.config_entries import server_entry, set_up
-from tests.servers.in_process import serving_script
+from tests.servers.in_process import address_without_server, serving_script
 from tests.servers.script import Script
 
 
@@ -36,6 +36,15 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
             {
                 "type": "conversation",
                 "data": {"model": "scripted-model", "llm_hass_api": ["assist"], "prompt": "**REDACTED**"},
+                "chain": [
+                    {
+                        "name": "Talker",
+                        "circuit": "closed",
+                        "failures": 0,
+                        "last_error": None,
+                        "seconds_until_probe": 0,
+                    }
+                ],
                 "entities": [{"entity_id": "conversation.talker", "disabled_by": None, "state": "unknown"}],
             }
         ],
@@ -43,3 +52,21 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
     text = json.dumps(await response.json())
     assert "the-secret-key" not in text
     assert "4711" not in text
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_diagnostics_tell_how_the_models_of_an_agent_are_doing(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    assert await async_setup_component(hass, "diagnostics", {})
+    down = await set_up(hass, server_entry(address_without_server(), extra_parameters={"their_key": "secret"}))
+    failed = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
+    client = await hass_client()
+
+    (agent,) = (await (await client.get(f"/api/diagnostics/config_entry/{down.entry_id}")).json())["data"]["agents"]
+    assert agent["data"]["extra_parameters"] == "**REDACTED**"
+    (link,) = agent["chain"]
+    assert (link["circuit"], link["failures"], link["last_error"]) == ("open", 1, "ProviderUnreachable")
+    data = (await (await client.get(f"/api/diagnostics/config_entry/{failed.entry_id}")).json())["data"]
+    assert data["entry"]["state"] == "setup_retry"
+    assert data["agents"][0]["chain"] == []

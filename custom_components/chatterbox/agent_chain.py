@@ -10,7 +10,7 @@ from typing import Final
 
 from .agent.messages import ToolDefinition
 from .agent.providers.breaker import CircuitBreaker
-from .agent.providers.links import Link, is_available
+from .agent.providers.links import Link, LinkState, chain_state, is_available
 from .offline_provider import PROCESS_SENTENCE, OfflineProvider
 
 _SHARE_OF_WAITING: Final = 0.75
@@ -35,6 +35,11 @@ class AgentChain:
         """Tell whether any link works, as far as anybody knows."""
         return self.ends_offline or is_available(self._models())
 
+    @property
+    def state(self) -> tuple[LinkState, ...]:
+        """Tell how the models of the chain are doing, in their order."""
+        return chain_state(self._models())
+
     def links(self, announcement: str) -> tuple[Link, ...]:
         """Return the links of one turn; `announcement` is said where Home Assistant itself has to answer.
 
@@ -46,7 +51,7 @@ class AgentChain:
         return (*patient, offline_link(announcement)) if self.ends_offline else patient
 
     def _models(self) -> tuple[Link, ...]:
-        return (self.own, *self.find_fallbacks())
+        return (self.own, *(link for link in self.find_fallbacks() if link is not self.own))
 
 
 def offline_link(announcement: str = "") -> Link:

@@ -1,21 +1,23 @@
 """What a person may attach to a report about an entry: how it is set up, and no secret.
 
-Knows entries and registries. Must not show a key, or the words that somebody wrote for an agent.
+Knows entries and registries. Must not show a key, or what somebody wrote for an agent.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
 from homeassistant.components.diagnostics import async_redact_data
+from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import CONF_API_KEY, CONF_PROMPT
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.loader import async_get_integration
 
-from .const import DOMAIN
+from .agent.providers.links import LinkState
+from .const import CONF_EXTRA_PARAMETERS, DOMAIN
 from .runtime import ChatterboxConfigEntry
 
-_PRIVATE: Final = frozenset({CONF_API_KEY, CONF_PROMPT})
+_PRIVATE: Final = frozenset({CONF_API_KEY, CONF_PROMPT, CONF_EXTRA_PARAMETERS})
 
 
 async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> dict[str, Any]:
@@ -33,6 +35,7 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Chatter
             {
                 "type": agent.subentry_type,
                 "data": _public(agent.data),
+                "chain": [_link(link) for link in _chain(entry, agent.subentry_id)],
                 "entities": [
                     {
                         "entity_id": entity.entity_id,
@@ -45,6 +48,24 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Chatter
             }
             for agent in entry.subentries.values()
         ],
+    }
+
+
+def _chain(entry: ChatterboxConfigEntry, agent_id: str) -> tuple[LinkState, ...]:
+    """Return the models that answer for an agent; none when the entry is not loaded."""
+    if entry.state is not ConfigEntryState.LOADED:
+        return ()
+    agent = entry.runtime_data.agents.get(agent_id)
+    return agent.chain.state if agent else ()
+
+
+def _link(link: LinkState) -> dict[str, object]:
+    return {
+        "name": link.name,
+        "circuit": link.breaker.value,
+        "failures": link.failures,
+        "last_error": link.last_error and link.last_error.__name__,
+        "seconds_until_probe": round(link.seconds_until_probe),
     }
 
 
