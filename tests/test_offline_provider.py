@@ -74,6 +74,25 @@ async def test_a_result_that_says_nothing_is_not_invented(content: str) -> None:
     assert await infer(asking("hi", CALLED, answered(content))) == [STOPPED]
 
 
+LOOKED = (
+    AssistantMessage(tool_calls=(ToolCall("2", "look", "{}"),)),
+    ToolResult("2", "look", '{"light":"off"}'),
+)
+
+
+@pytest.mark.parametrize("directive", ["", "Answer now."])
+async def test_results_that_only_a_model_understands_are_refused(directive: str) -> None:
+    with pytest.raises(ProviderRejectedRequest, match="other tools"):
+        await infer(replace(asking("hi", *LOOKED), directive=directive))
+
+
+async def test_what_its_own_tool_says_is_said_whatever_else_was_looked_up() -> None:
+    result = answered('{"speech":{"plain":{"speech":"Done"}}}')
+
+    assert await infer(asking("hi", *LOOKED, CALLED, result)) == [TextDelta("Done"), STOPPED]
+    assert await infer(asking("hi", *LOOKED, CALLED, answered("{}"))) == [STOPPED]
+
+
 @pytest.mark.parametrize(
     "forbid",
     [

@@ -58,13 +58,16 @@ class OfflineProvider:
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Call the tool for what was said last; once it has answered, or no tool may run, say what it said.
 
-        Says nothing when there is nothing to say. Raises `ProviderRejectedRequest` when it has to act but the tool is
-        not offered, as in a task that is no conversation.
+        Says nothing when its tool said nothing. Raises `ProviderRejectedRequest` when it has to act but the tool is not
+        offered, as in a task that is no conversation, and when all that there is to say are results of other tools,
+        which only the model that called them could put into words.
         """
         said, results = _since_last_user_message(request.transcript)
         if results or not _may_act(request):
             if speech := " ".join(filter(None, map(_speech, results))):
                 yield TextDelta(" ".join(filter(None, (self._announcement, speech))))
+            elif results and all(result.name != PROCESS_SENTENCE.name for result in results):
+                raise ProviderRejectedRequest("the offline provider cannot put results of other tools into words")
             yield CompletionResult(FinishReason.STOP)
             return
         _require_tool(request)
