@@ -1,5 +1,7 @@
 """Whole turns over a chain: an action happens once, whoever fails, and there are always words."""
 
+from dataclasses import replace
+
 import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
@@ -82,6 +84,15 @@ async def test_a_model_that_fails_after_its_action_is_asked_no_more_and_nobody_r
     assert end.text.startswith("Done: light_on.")
     assert house.dispatcher.started == [ON]
     assert not house.fallback.requests
+
+
+async def test_who_took_over_is_who_corrects_its_answer() -> None:
+    house = House(ScriptedProvider([DOWN]), ScriptedProvider(say("I've turned on the light."), say("I did nothing.")))
+
+    events = await house.take(replace(TURN, claim_language="en"))
+
+    assert spoken(events) == "I did nothing."
+    assert len(switches(events)) == 1
 
 
 async def test_who_only_looked_is_answered_for() -> None:

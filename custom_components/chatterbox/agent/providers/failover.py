@@ -84,6 +84,7 @@ class FailoverProvider:
         self._clock = clock
         self._jitter = jitter
         self._position = 0
+        self._words: UserMessage | None = None
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`.
@@ -93,8 +94,10 @@ class FailoverProvider:
         whom and why. Later its error is that of the inference. When no link has answered, the
         first error that is no refusal is raised, with notes about the others.
         """
-        if isinstance(request.transcript[-1], UserMessage):
-            self._position = 0
+        words = request.transcript[-1]
+        # The same words again are those of an answer that is asked for anew, in the same turn.
+        if isinstance(words, UserMessage) and words is not self._words:
+            self._position, self._words = 0, words
         inference = _Inference()
         has_acted = _has_acted(request)
         candidates = self._who_acted(request) if has_acted else self._candidates(request, inference)
