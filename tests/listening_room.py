@@ -68,6 +68,13 @@ class Room:
     _token: str = ""
     _playing: asyncio.Task[None] | None = None
 
+    @property
+    def speech(self) -> str:
+        """Return the speech of the result, which a voice that takes no stream speaks."""
+        response = self.result["response"]
+        assert isinstance(response, dict)
+        return str(response["speech"]["plain"]["speech"])
+
     async def hear(self, text: str) -> None:
         """Wait until something is heard that holds `text`."""
         async with asyncio.timeout(30):

@@ -54,13 +54,6 @@ async def asking(
     await turn
 
 
-def answer_of(room: Room) -> str:
-    """Return the speech of the result."""
-    response = room.result["response"]
-    assert isinstance(response, dict)
-    return str(response["speech"]["plain"]["speech"])
-
-
 async def test_a_late_answer_comes_after_a_filler(hass: HomeAssistant, serve: Serve) -> None:
     server = await serve(Script(answers=(LATE,)))
     room = await furnish(hass, StreamingVoice())
@@ -83,7 +76,7 @@ async def test_the_filler_is_no_part_of_the_answer(hass: HomeAssistant, serve: S
         pass_time(hass, 5)
         await room.hear("[One moment.]")
 
-    assert answer_of(room) == "It is noon."
+    assert room.speech == "It is noon."
     (chat_log,) = hass.data[DATA_CHAT_LOGS].values()
     assert [content.content for content in chat_log.content if isinstance(content, AssistantContent)] == ["It is noon."]
 

@@ -60,3 +60,31 @@ async def test_a_satellite_that_does_not_stream_hears_no_markup_either(hass: Hom
 
     assert speech(await say(hass, "hello", satellite_id=SATELLITE)) == "Yes."
     assert speech(await say(hass, "hello")) == "**Yes.**"
+
+
+async def test_a_listener_that_breaks_down_costs_nobody_the_answer(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
+
+    def break_down(_: ChatLog, __: dict[str, object]) -> None:
+        raise ValueError("a listener that is broken")
+
+    result = await talk_as_the_pipeline_does(hass, "hello", "a-talk", break_down, SATELLITE)
+
+    assert speech(result) == "Something went wrong. Please try again."
+
+
+async def test_a_turn_that_breaks_off_is_heard_to_its_end(hass: HomeAssistant, serve: Serve) -> None:
+    """A pipeline that has begun to speak does not speak the result."""
+    await serve(Script(answers=(ScriptedAnswer(content="Hello there. I am"),)), check_claims=False)
+    ears = Ears()
+
+    def break_down_once(chat_log: ChatLog, delta: dict[str, object]) -> None:
+        before = ears.heard
+        ears(chat_log, delta)
+        if before == "" != ears.heard:
+            raise ValueError("a listener that is broken for a moment")
+
+    result = await talk_as_the_pipeline_does(hass, "hello", "a-talk", break_down_once, SATELLITE)
+
+    assert ears.heard == f"Hello{speech(result)}"
+    assert speech(result) == "Something went wrong. Please try again."

@@ -4,7 +4,7 @@ Knows Home Assistant's conversation platform. No loop, no JSON, no vendor: the r
 brings the agent, the bridges translate.
 """
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Literal, override
 
 from homeassistant.components import conversation
@@ -122,8 +122,8 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             finally:
                 async_tell_links(self.hass)
             if spoken is not None:  # a pipeline that has begun to speak does not speak the result
-                spoken.finish()
-                spoken.say(result.response.speech["plain"]["speech"])
+                with suppress(Exception):  # who listens may be what broke
+                    spoken.break_off(result.response.speech["plain"]["speech"])
             return result
 
     async def _async_take_turn(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:

@@ -25,7 +25,6 @@ class SpokenDeltas:
         self._listener = listener
         self._language = language
         self._filter: SpeechFilter | None = None
-        self._role: object = None
         self.has_begun = False
         """Whether the answer has begun to be heard."""
 
@@ -33,7 +32,6 @@ class SpokenDeltas:
         """Pass on a delta, its text as it can be spoken so far."""
         if "role" in delta or "tool_calls" in delta:
             self.finish()
-        self._role = delta.get("role", self._role)
         content = delta.get("content")
         if delta.get("role") == "tool_result" or not isinstance(content, str):
             self._listener(chat_log, delta)
@@ -51,10 +49,13 @@ class SpokenDeltas:
 
     @callback
     def say(self, text: str) -> None:
-        """Say something that is in no message, as it is."""
-        is_heard = self._role == "assistant"
-        self._role = "assistant"
-        self._listener(self._chat_log, {"content": text} if is_heard else {"role": "assistant", "content": text})
+        """Say something that is no part of the message under way, as it is."""
+        self._listener(self._chat_log, {"role": "assistant", "content": text})
+
+    def break_off(self, text: str) -> None:
+        """Say a last sentence; what is still held back of a message is not said any more."""
+        self._filter = None
+        self.say(text)
 
     def _pass_on(self, rest: dict[str, object], spoken: str) -> None:
         self.has_begun = self.has_begun or bool(spoken.strip())
