@@ -23,6 +23,10 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 DOWN = ScriptedFailure(status=500, body="boom")
 GONE = ScriptedFailure(status=404, body={"error": {"message": "The model `scripted-model` does not exist"}})
 REFUSED = ScriptedFailure(status=401, body={"error": {"message": "no"}})
+TOO_LONG = ScriptedFailure(
+    status=400,
+    body={"error": {"type": "exceed_context_size_error", "message": "no", "n_prompt_tokens": 12345, "n_ctx": 8192}},
+)
 HELLO = ScriptedAnswer(content="Hello.")
 
 
@@ -145,6 +149,31 @@ async def test_a_model_that_is_gone_is_told_until_it_is_back(hass: HomeAssistant
     assert not issues(hass)
 
     server.answers(GONE)
+    await say(hass, "hello")
+    assert issues(hass)
+    await hass.config_entries.async_unload(entry.entry_id)
+    assert not issues(hass)
+
+
+async def test_a_home_that_does_not_fit_the_model_is_told_with_both_numbers(
+    hass: HomeAssistant, server: Server
+) -> None:
+    server.answers(TOO_LONG)
+    entry = await talker(hass, server)
+
+    assert "more than my language model can read" in speech(await say(hass, "hello"))
+    assert issues(hass) == {
+        "prompt_too_long": {
+            "agent": "Talker",
+            "prompt_tokens": "12\N{NARROW NO-BREAK SPACE}345",
+            "window_tokens": "8\N{NARROW NO-BREAK SPACE}192",
+        }
+    }
+    server.answers(HELLO)
+    await say(hass, "hello")
+    assert not issues(hass)
+
+    server.answers(TOO_LONG)
     await say(hass, "hello")
     assert issues(hass)
     await hass.config_entries.async_unload(entry.entry_id)

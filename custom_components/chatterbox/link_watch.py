@@ -17,7 +17,7 @@ from homeassistant.helpers.event import async_call_later
 from .agent.errors import ModelNotFound, ProviderRejectedKey
 from .agent.providers.breaker import BreakerState
 from .const import DOMAIN
-from .repair_issues import async_report_model_gone
+from .repair_issues import async_report_model_gone, async_report_prompt_too_long
 from .runtime import AgentModel, ChatterboxConfigEntry
 
 SIGNAL_LINKS: Final = f"{DOMAIN}_links"
@@ -57,6 +57,7 @@ class LinkWatch:
             cancel()
         for model in self._models:
             async_report_model_gone(self._hass, model.agent, is_gone=False)
+            async_report_prompt_too_long(self._hass, model.agent, None)
 
     @property
     def _models(self) -> Iterable[AgentModel]:
@@ -67,6 +68,7 @@ class LinkWatch:
         for model in self._models:
             error = model.link.breaker.last_error
             async_report_model_gone(self._hass, model.agent, is_gone=error is ModelNotFound)
+            async_report_prompt_too_long(self._hass, model.agent, model.provider.overflow)
             if error is ProviderRejectedKey:
                 self._entry.async_start_reauth(self._hass)
             self._async_plan_probe(model)

@@ -11,10 +11,12 @@ from homeassistant.const import CONF_MODEL
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 
+from .agent.errors import PromptTooLong
 from .const import DOMAIN
 
 _MISSING_TOOLS = "missing_tools"
 _MODEL_GONE = "model_gone"
+_PROMPT_TOO_LONG = "prompt_too_long"
 
 
 @callback
@@ -27,6 +29,20 @@ def async_report_missing_tools(hass: HomeAssistant, agent: ConfigSubentry, api_i
 def async_report_model_gone(hass: HomeAssistant, agent: ConfigSubentry, *, is_gone: bool) -> None:
     """Tell that the service does not have an agent's model any more, or that it has it again."""
     _report(hass, agent, _MODEL_GONE, {"model": agent.data[CONF_MODEL]} if is_gone else None)
+
+
+@callback
+def async_report_prompt_too_long(hass: HomeAssistant, agent: ConfigSubentry, overflow: PromptTooLong | None) -> None:
+    """Tell by how much what an agent's model has to read is too long for it; None ends the issue."""
+    placeholders = None
+    if overflow is not None:
+        numbers = {"prompt_tokens": overflow.prompt_tokens, "window_tokens": overflow.window_tokens}
+        placeholders = {name: _shown(number) for name, number in numbers.items()}
+    _report(hass, agent, _PROMPT_TOO_LONG, placeholders)
+
+
+def _shown(number: int | None) -> str:
+    return "?" if number is None else f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def _report(hass: HomeAssistant, agent: ConfigSubentry, problem: str, placeholders: Mapping[str, str] | None) -> None:

@@ -15,9 +15,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
-from .agent.errors import ProviderError
+from .agent.errors import PromptTooLong, ProviderError
 from .agent.loop import AgenticLoop
-from .agent.protocols import LLMProvider
+from .agent.protocols import LLMProvider, Prefiller
 from .agent.providers.address import api_root, ollama_root
 from .agent.providers.anthropic_messages import AnthropicMessagesProvider
 from .agent.providers.breaker import CircuitBreaker
@@ -52,8 +52,13 @@ VERBOSITIES: Final[tuple[str, ...]] = tuple(Verbosity)
 SERVICE_TIERS: Final[tuple[str, ...]] = tuple(ServiceTier)
 
 
-class ModelProvider(LLMProvider, ModelServer, Protocol):
-    """One model of one server: it answers, and it can be asked whether it would."""
+class ModelProvider(LLMProvider, ModelServer, Prefiller, Protocol):
+    """One model of one server: it answers, and it can be asked whether it would, and told what is coming."""
+
+    @property
+    def overflow(self) -> PromptTooLong | None:
+        """By how much the last prompt did not fit the model's window; None once one fits."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
