@@ -92,11 +92,12 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     @override
     async def async_prepare(self, language: str | None = None) -> None:
         """Get ready while the person still speaks."""
-        await async_get_sentences(self.hass, language or self.hass.config.language)
+        spoken = language or self.hass.config.language
+        await async_get_sentences(self.hass, spoken)
         if self._warm_up is not None:
             await self._warm_up.async_prepare()
         else:
-            await conversation.async_prepare_agent(self.hass, conversation.HOME_ASSISTANT_AGENT, language)
+            await conversation.async_prepare_agent(self.hass, conversation.HOME_ASSISTANT_AGENT, spoken)
 
     @override
     async def async_will_remove_from_hass(self) -> None:

@@ -1,0 +1,133 @@
+"""Gets an agent ready while a person still speaks: its server reads what every turn begins with.
+
+Knows what a turn of an agent begins with, when a server has read it, and who owns the task. Must not know how a server
+is told, or whether it keeps what it reads: providers do. Nothing here is ever worth an error, a wait or a line in the
+log: without it, an answer only comes a little later.
+"""
+
+import asyncio
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.core import CALLBACK_TYPE, HassJob, HomeAssistant, callback
+from homeassistant.exceptions import TemplateError
+from homeassistant.helpers.event import async_call_later
+
+from .agent.errors import ProviderError
+from .agent.messages import ToolDefinition, UserMessage
+from .agent.protocols import CompletionRequest, Prefiller
+from .agent.turn import Turn
+from .agent_chain import is_for_models
+from .agent_prompt import PromptSources, async_write_prompt
+from .agent_settings import AgentSettings
+from .api_offer import nobody_in_particular
+from .const import DOMAIN, LOGGER
+from .tool_bridge import async_offer_tools
+
+KEPT_FOR: Final = 60.0
+"""Seconds for which a server is taken to remember what it has read."""
+
+LONGEST: Final = 60.0
+"""Seconds that a server may take to read. It is left as soon as a turn begins."""
+
+_A_MOMENT: Final = 1.0
+"""Seconds that a cancelled task may take to close its connection."""
+
+type Prefix = tuple[str, tuple[ToolDefinition, ...]]
+"""Instructions and tools, as the server reads them before anything else."""
+
+
+class WarmUp:
+    """Keeps the server of one agent's model warm, from setup until the entry is unloaded."""
+
+    def __init__(self, hass: HomeAssistant, entry: ConfigEntry, model: Prefiller, settings: AgentSettings) -> None:
+        """Do nothing yet."""
+        self._hass = hass
+        self._entry = entry
+        self._model = model
+        self._settings = settings
+        self._read: list[tuple[Prefix, CALLBACK_TYPE]] = []
+        """What the server has read of late, and how to stop waiting for it to be forgotten."""
+        self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
+        entry.async_on_unload(self._async_close)
+
+    async def async_prepare(self) -> None:
+        """Gather what a turn begins with, and begin to send it; returns as soon as that is under way."""
+        if self._task is not None:
+            return
+        nobody = nobody_in_particular(self._hass, DOMAIN, CONVERSATION_DOMAIN)
+        offer = await async_offer_tools(self._hass, self._settings.llm_apis, nobody)
+        sources = PromptSources(self._settings.prompt, offer.prompt, offer.context)
+        try:
+            prompt = await async_write_prompt(self._hass, nobody, sources)
+        except TemplateError as error:
+            LOGGER.debug("%s is not warmed up: %s", self._model, error)
+            return
+        self._async_begin((prompt.instructions, offer.definitions))
+
+    async def async_give_way(self, turn: Turn) -> None:
+        """Leave the server to a turn; returns when nothing is in its way."""
+        if (task := self._task) is not None:
+            task.cancel()
+            await asyncio.wait({task}, timeout=_A_MOMENT)
+        self._async_note((turn.instructions, tuple(filter(is_for_models, turn.tools))))
+
+    @callback
+    def _async_begin(self, prefix: Prefix) -> None:
+        if self._is_closed or self._task is not None:
+            return
+        is_known = any(read == prefix for read, _ in self._read)
+        if not is_known:
+            self._async_note(prefix)
+        task = self._entry.async_create_background_task(
+            self._hass,
+            self._async_send(None if is_known else prefix),
+            f"chatterbox warm-up of {self._model}",
+            eager_start=False,
+        )
+        self._task = task
+        task.add_done_callback(self._async_done)
+
+    @callback
+    def _async_done(self, _task: asyncio.Task[None]) -> None:
+        self._task = None
+
+    async def _async_send(self, prefix: Prefix | None) -> None:
+        """Have the server read a prefix; without one only open a connection."""
+        try:
+            async with asyncio.timeout(LONGEST):
+                if prefix is None:
+                    await self._model.connect()
+                else:
+                    instructions, tools = prefix
+                    await self._model.prefill(CompletionRequest(instructions, (UserMessage("Hi"),), tools))
+        except (ProviderError, TimeoutError) as error:
+            LOGGER.debug("%s was not warmed up: %s", self._model, type(error).__name__)
+
+    @callback
+    def _async_note(self, prefix: Prefix) -> None:
+        """Take note that the server has read, or is about to read, a prefix."""
+        if self._is_closed:
+            return
+        for read, cancel in self._read:
+            if read == prefix:
+                cancel()
+        self._async_forget(prefix)
+        job = HassJob(partial(self._async_forget, prefix), cancel_on_shutdown=True)
+        self._read.append((prefix, async_call_later(self._hass, KEPT_FOR, job)))
+
+    @callback
+    def _async_forget(self, prefix: Prefix, _now: datetime | None = None) -> None:
+        self._read = [one for one in self._read if one[0] != prefix]
+
+    @callback
+    def _async_close(self) -> None:
+        """Stop for good; Home Assistant cancels the task of an entry that it unloads."""
+        self._is_closed = True
+        for _, cancel in self._read:
+            cancel()
+        self._read.clear()
