@@ -49,6 +49,8 @@ _SPOILED = st.sampled_from(
         *("https://example.org/path?q=1", "www.example.org", "<https://example.org>", "[1]", "[^2]", "[ref][1]"),
         *("😀", "👍🏽", "❤️", "👨‍👩‍👧", "1️⃣", "🇩🇪", "✅", "→", "•", ":-)", ";)"),
         *("<b>bold</b>", "<br>", "<br/>", "<i>two words</i>", '<a href="https://x">link</a>', "<!-- hidden words -->"),
+        *(r"$21^\circ\text{C}$", "$x^2 + y$", r"\frac{1}{2}", "2026-11-22", "2026-11-22T08:30:00Z", "{x}", ":smile:"),
+        *("==x==", "[^note]", "[1]:", "[^1]:", "❌", "✔️", "A: ✅", "Wi\u2011Fi", "\\n", "$5", "<summary>x</summary>"),
         *("&amp;", "&nbsp;", "&lt;", "&#39;", "&deg;", r"\*", r"snake\_case", "2 * 3", "```inline code```"),
     ]
 )
@@ -62,7 +64,7 @@ _BLOCKS = st.one_of(
     ),
     st.lists(_SENTENCES, min_size=1, max_size=3).map(lambda cells: f"| {' | '.join(cells)} |"),
     st.sampled_from(
-        ["|---|:--:|", "---", "***", "===", "```python\nprint('x')\n```", "~~~\ncode\n~~~", "", "<!-- note -->"]
+        ["|---|:--:|", "---", "***", "===", "```python\nprint('x')\n```", "~~~\ncode\n~~~", "", "<!-- note -->", "$$"]
     ),
 )
 

@@ -177,7 +177,7 @@ def test_an_answer_of_which_nothing_can_be_said_is_not_silent(language: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("…", "… Okay."), ("{}", "{} Okay."), ("- !", "! Okay."), ("?\n", "? Okay.")]
+    ("text", "said"), [("…", "… Okay."), ("()", "() Okay."), ("- !", "! Okay."), ("?\n", "? Okay.")]
 )
 def test_punctuation_alone_cannot_be_heard(text: str, said: str) -> None:
     assert speakable(text, "en") == said

@@ -17,21 +17,27 @@ class Phrases:
     """When all that was written is code, tables or addresses."""
     okay: str
     """When all that was written is an emoji, or has no words."""
+    yes: str
+    """In place of a tick that is a value, as in "Window closed: ✅"."""
+    no: str
+    """In place of a cross; both are empty to leave them out."""
 
 
 _PHRASES: Final = {
-    "de": Phrases("ein Link", "Ich habe eine Antwort, aber sie lässt sich nicht vorlesen.", "Okay."),
-    "en": Phrases("a link", "I have an answer, but it cannot be read aloud.", "Okay."),
-    "es": Phrases("un enlace", "Tengo una respuesta, pero no se puede leer en voz alta.", "De acuerdo."),
-    "fr": Phrases("un lien", "J'ai une réponse, mais elle ne peut pas être lue à voix haute.", "D'accord."),
-    "it": Phrases("un link", "Ho una risposta, ma non si può leggere ad alta voce.", "Va bene."),
-    "nl": Phrases("een link", "Ik heb een antwoord, maar dat kan niet worden voorgelezen.", "Oké."),
-    "pl": Phrases("link", "Mam odpowiedź, ale nie da się jej przeczytać na głos.", "Dobrze."),
-    "pt": Phrases("um link", "Tenho uma resposta, mas não pode ser lida em voz alta.", "Está bem."),
-    "sv": Phrases("en länk", "Jag har ett svar, men det går inte att läsa upp.", "Okej."),
-    "zh": Phrases("一个链接", "我有一个答案，但无法朗读。", "好的。"),  # noqa: RUF001  # Chinese punctuation
+    "de": Phrases("ein Link", "Ich habe eine Antwort, aber sie lässt sich nicht vorlesen.", "Okay.", "ja", "nein"),
+    "en": Phrases("a link", "I have an answer, but it cannot be read aloud.", "Okay.", "yes", "no"),
+    "es": Phrases("un enlace", "Tengo una respuesta, pero no se puede leer en voz alta.", "De acuerdo.", "sí", "no"),
+    "fr": Phrases(
+        "un lien", "J'ai une réponse, mais elle ne peut pas être lue à voix haute.", "D'accord.", "oui", "non"
+    ),
+    "it": Phrases("un link", "Ho una risposta, ma non si può leggere ad alta voce.", "Va bene.", "sì", "no"),
+    "nl": Phrases("een link", "Ik heb een antwoord, maar dat kan niet worden voorgelezen.", "Oké.", "ja", "nee"),
+    "pl": Phrases("link", "Mam odpowiedź, ale nie da się jej przeczytać na głos.", "Dobrze.", "tak", "nie"),
+    "pt": Phrases("um link", "Tenho uma resposta, mas não pode ser lida em voz alta.", "Está bem.", "sim", "não"),
+    "sv": Phrases("en länk", "Jag har ett svar, men det går inte att läsa upp.", "Okej.", "ja", "nej"),
+    "zh": Phrases("一个链接", "我有一个答案，但无法朗读。", "好的。", "是", "否"),  # noqa: RUF001  # Chinese punctuation
 }
-_OTHERWISE: Final = Phrases("", _PHRASES["en"].unreadable, _PHRASES["en"].okay)
+_OTHERWISE: Final = Phrases("", _PHRASES["en"].unreadable, _PHRASES["en"].okay, "", "")
 
 
 def phrases(language: str) -> Phrases:

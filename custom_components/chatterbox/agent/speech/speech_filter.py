@@ -8,10 +8,11 @@ know who speaks.
 import re
 from typing import Final
 
+from .dates import spoken_dates
 from .phrases import phrases
 from .voice import Voice
 from .word_stream import Word, WordStream
-from .words import decode, has_address, without_marks, without_targets
+from .words import decode, has_address, says_yes, without_marks, without_targets
 
 _FENCE: Final = re.compile(r"```+|(?<!\S)~~~+")
 _SPACE: Final = re.compile(r"\s")
@@ -22,6 +23,8 @@ _ATTRIBUTE: Final = re.compile(r"[\w:-]+=|/?>")
 _COMMENT: Final = re.compile(r"<!--.*?-->")
 _COMMENT_START: Final = "<!--"
 _COMMENT_END: Final = "-->"
+_REFERENCE: Final = re.compile(r"\[\d{1,3}\]:")
+"""What begins a line that tells where a link leads."""
 _TARGET_START: Final = "]("
 
 
@@ -36,6 +39,7 @@ class SpeechFilter:
 
     def __init__(self, language: str) -> None:
         """Speak `language`, a BCP 47 tag, where words have to be put in."""
+        self._language = language
         self._phrases = phrases(language)
         self._words = WordStream()
         self._voice = Voice()
@@ -57,6 +61,7 @@ class SpeechFilter:
         for word in self._words.finish():
             self._take(word)
         self._end_tag()
+        self._voice.end()
         if self._written and not self._voice.has_words:
             self._voice.space()
             self._voice.speak(self._phrases.unreadable if self._unreadable else self._phrases.okay)
@@ -105,11 +110,16 @@ class SpeechFilter:
 
     def _take_text(self, text: str, *, before_space: bool) -> None:
         """Take a word that is no code: take off its markup until there is none."""
+        if (yes := says_yes(text)) is not None:
+            self._voice.answer(self._phrases.yes if yes else self._phrases.no)
+        if self._voice.at_line_start and _REFERENCE.fullmatch(text):
+            self._skipped_until = "\n"
+            return
         begins_with = text[:1]
         before = ""
         while text != before:
             before = text
-            text = decode(_COMMENT.sub("", text))
+            text = spoken_dates(decode(_COMMENT.sub("", text)), self._language)
             if _SPACE.search(text) or (_SEPARATOR.search(text) and not has_address(text)):
                 self._take_parts(text, before_space=before_space)
                 return

@@ -13,11 +13,14 @@ _HEADING: Final = re.compile(r"#{1,6}$|#{2,}")
 _BULLET: Final = re.compile("[-*+·\u2013—]$|[‣◦▪]")
 _QUOTE: Final = re.compile(r">+")
 _RULE: Final = re.compile(r"(?:[-_*=]{3,}|[|:-]*--[|:-]*)$")
+_LABEL: Final = re.compile(r"\[\^[^\[\]\s]*\]:|:$")
+"""What begins a footnote, or a definition."""
 _NUMBER: Final = re.compile(r"\d{1,3}[.)]$")
 _CELL_RULE: Final = re.compile(r":?-{2,}:?")
 _CLOSERS: Final = "\"'”\u2019»)]}」』\uff09】"
 _PAUSES: Final = ".!?…:;,-\u2013—。\uff01\uff1f\uff1a\uff1b、\uff0c،؛؟।॥"
-_HUGS_THE_WORD_BEFORE: Final = ".,!?…"
+_HUGS_THE_WORD_BEFORE: Final = ".,:;!?…"
+_ASKS_FOR_VALUE: Final = ":\uff1a=\u2013—-"
 
 
 class _Break(IntEnum):
@@ -42,6 +45,8 @@ class _Line:
     is_row: bool = False
     separator: bool = False
     """True between two cells."""
+    value: str = ""
+    """What is said if nothing else comes where a value is wanted."""
     operator: bool = False
     """True after a star that is a multiplication, if a word follows."""
 
@@ -66,6 +71,11 @@ class Voice:
         """The very last one."""
         self._out: list[str] = []
 
+    @property
+    def at_line_start(self) -> bool:
+        """True when no word of the line was spoken."""
+        return not self._line.spoken
+
     def take(self) -> str:
         """Return what was spoken since the last time."""
         spoken = "".join(self._out)
@@ -82,7 +92,7 @@ class Voice:
             return "" if self._line.is_heading and not word.strip("#") else word
         if _RULE.match(word):
             return ""
-        for mark in (_HEADING, _BULLET, _QUOTE):
+        for mark in (_HEADING, _BULLET, _QUOTE, _LABEL):
             if found := mark.match(word):
                 self._line.is_heading = self._line.is_heading or mark is _HEADING
                 self._line.stands_alone = self._line.stands_alone or mark is not _QUOTE
@@ -93,6 +103,7 @@ class Voice:
 
     def end_line(self) -> None:
         """End a line; an empty one ends a paragraph."""
+        self.end()
         if self._line.spoken:
             self._break = _Break.SENTENCE if self._line.stands_alone else _Break.LINE
         elif self._break is not _Break.NONE:
@@ -106,9 +117,21 @@ class Voice:
 
     def separate(self, mark: str) -> None:
         """End a cell, or what stands before an arrow or a dot; what begins with one stands alone."""
+        self.end()
         self._line.is_row = self._line.is_row or mark == "|"
         self._line.stands_alone = self._line.stands_alone or self._line.is_row or not self._line.spoken
         self._line.separator = self._line.spoken
+
+    def answer(self, word: str) -> None:
+        """Speak a word at the end of the cell or line, if a value is wanted here and nothing else gives it."""
+        if self._line.spoken and (self._line.separator or self._end in _ASKS_FOR_VALUE):
+            self._line.value = word
+
+    def end(self) -> None:
+        """Speak what a tick or a cross stands for: nothing comes after it."""
+        if value := self._line.value:
+            self._space = True
+            self.speak(value)
 
     def speak(self, word: str) -> None:
         """Speak a word; an empty one stands for what was taken out."""
@@ -119,6 +142,7 @@ class Voice:
         self.started = self._line.spoken = True
         self.has_words = self.has_words or any(map(str.isalnum, word))
         self._line.separator = self._line.operator = False
+        self._line.value = ""
         self._break = _Break.NONE
         self._space = self._removed = False
         self._last = word.rstrip(_CLOSERS)[-1:] or self._last

@@ -8,11 +8,14 @@ import html
 import re
 from typing import Final
 
+from .latex import without_latex
+
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 _ESCAPE: Final = re.compile(r"\\+([!-/:-@\[-`{-~]|$)")
 _TAG: Final = re.compile(r"</?([A-Za-z][\w:-]*)/?>")
 _LINE_TAGS: Final = frozenset(
     {"br", "p", "div", "li", "ul", "ol", "tr", "table", "blockquote", "hr", "h1", "h2", "h3", "h4", "h5", "h6"}
+    | {"dl", "dt", "dd", "pre", "details", "summary", "section", "article", "header", "footer", "caption", "figcaption"}
 )
 _CELL_TAGS: Final = frozenset({"td", "th"})
 
@@ -21,10 +24,18 @@ _EMOJI: Final = re.compile(
     "[\U0001f000-\U0001faff\u2500-\u27bf\u2b00-\u2bff\u231a\u231b\u2328\u23cf\u23e9-\u23fa\u24c2\u2139\u3030\u303d"
     "\u3297\u3299][\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*|[\ufe00-\ufe0f\u20e3]"
 )
+_SHORTCODE: Final = re.compile(r"(?<!\w):[a-z][a-z0-9_+-]*[a-z0-9]:(?!\w)")
+"""An emoji by its name."""
+_HYPHEN: Final = re.compile("[\u2010\u2011]|\u2212(?=\\d)")
+"""Hyphens that do not break, and the minus of a number: not every voice knows them."""
+_HIGHLIGHT: Final = re.compile(r"(?<![\w=])==(?=\w)|(?<=[\w.!?])==(?![\w=])")
+_LITERAL_BREAK: Final = re.compile(r"(?:(?<=[.!?:;,)\"])|\A)(?:\\+n)+(?![a-z])")
+"""A line break that was escaped once too often."""
 _INVISIBLE: Final = re.compile("[\u00ad\u200b\u2060\ufeff\x00-\x08\x0e-\x1b\x7f]")
 _EMOTICON: Final = re.compile(r"(?:[:;=]['^-]?[)(DPp]+|<3+|\^_+\^|[xX]D+)([.,!?…]*)")
 
-_CITATION: Final = re.compile(r"\[\^?\d{1,3}\]|\[[xX]\](?!\()")
+_MARKS: Final = {**dict.fromkeys("✅✔✓☑", True), **dict.fromkeys("❌✖✗✘", False)}
+_CITATION: Final = re.compile(r"\[\d{1,3}\]|\[\^[^\[\]\s]{1,40}\]|\[[xX]\](?!\()")
 _TARGET: Final = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*\)|\]\[[^\[\]\s]*\]")
 _ADDRESS: Final = re.compile(r"<?(?:(?:https?|ftp)://|www\.|mailto:|data:\w+/)[^\s<>\"]*>?", re.IGNORECASE)
 _AFTER_ADDRESS: Final = ".,;:!?)]}'*_…»”\u2019|"
@@ -33,13 +44,14 @@ _UNDERSCORES: Final = re.compile(r"(.?)_+(?=(.?))")
 
 
 def decode(word: str) -> str:
-    """Resolve entities, escapes and tags, and take out emoji; the result may contain whitespace.
+    """Resolve entities, escapes, LaTeX and tags, and take out emoji; the result may contain whitespace.
 
     Arrows become the one that stands for all of them, and cells of tables begin with a bar.
     """
     word = _INVISIBLE.sub("", _ENTITY.sub(lambda found: html.unescape(found.group()), word))
-    word = _TAG.sub(_of_tag, _ESCAPE.sub(r"\1", word))
-    word = _EMOJI.sub("", _ARROW.sub("→", word))
+    word = _LITERAL_BREAK.sub("\n", word)
+    word = _TAG.sub(_of_tag, _ESCAPE.sub(r"\1", without_latex(word)))
+    word = _HYPHEN.sub("-", _EMOJI.sub("", _SHORTCODE.sub("", _ARROW.sub("→", word))))
     return found[1] if (found := _EMOTICON.fullmatch(word)) else word
 
 
@@ -48,6 +60,11 @@ def _of_tag(found: re.Match[str]) -> str:
     if name in _LINE_TAGS:
         return "\n"
     return "|" if name in _CELL_TAGS else ""
+
+
+def says_yes(word: str) -> bool | None:
+    """Tell what a word that is a tick or a cross means; None for all others."""
+    return _MARKS.get(word.removesuffix("\ufe0f"))
 
 
 def without_targets(word: str) -> str:
@@ -64,7 +81,7 @@ def without_marks(word: str, link: str) -> str:
     """Take out brackets, emphasis and code marks; `link` is put in the place of addresses."""
     word = word.replace("![", "").replace("[", "").replace("]", "")
     word = _ADDRESS.sub(lambda found: _of_address(found, link), word)
-    word = word.replace("~~", "").replace("`", "")
+    word = _HIGHLIGHT.sub("", word.replace("~~", "").replace("`", ""))
     return _UNDERSCORES.sub(_of_underscores, _STARS.sub(_of_stars, word))
 
 
