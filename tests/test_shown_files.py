@@ -12,7 +12,7 @@ from homeassistant.helpers import chat_session
 from pydantic import JsonValue
 
 from custom_components.chatterbox.shown_files import MAX_FILE, MAX_FILES
-from tests.servers.chat_completions import ReceivedRequest
+from tests.servers.model_server import ReceivedRequest
 from tests.servers.script import Script, ScriptedAnswer
 from tests.talk import Serve, messages_of, say
 
