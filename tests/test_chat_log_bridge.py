@@ -22,7 +22,7 @@ from custom_components.chatterbox.agent.protocols import Rewrite
 from custom_components.chatterbox.agent.turn import Turn
 from custom_components.chatterbox.chat_log_bridge import async_record_turn, history, keep_context
 from custom_components.chatterbox.turn_report import TurnReport
-from tests.doubles import ScriptedDispatcher, ScriptedHooks, ScriptedProvider, call, say, tool
+from tests.doubles import ScriptedDispatcher, ScriptedHooks, ScriptedProvider, asks_for, call, say, tool
 
 SIGNED = ProviderItem("a-format", {"type": "thinking", "signature": "abc"})
 
@@ -51,6 +51,24 @@ async def test_a_turn_comes_back_from_the_chat_log_as_it_was(hass: HomeAssistant
         ToolResult("1", "light_on", '{"done":true}'),
         AssistantMessage("It is on.", provider_items=(SIGNED,)),
     )
+
+
+async def test_a_call_that_did_not_run_is_remembered_as_such(hass: HomeAssistant) -> None:
+    assert await async_setup_component(hass, "homeassistant", {})
+    assert await async_setup_component(hass, "conversation", {})
+    loop = AgenticLoop(
+        ScriptedProvider(call(ToolCall("1", "light_on", "{}"))), ScriptedDispatcher(), hooks=[asks_for("light_on")]
+    )
+    with (
+        chat_session.async_get_chat_session(hass, "a-talk") as session,
+        conversation.async_get_chat_log(hass, session) as chat_log,
+    ):
+        chat_log.async_add_user_content(UserContent("Light!"))
+        events: AsyncGenerator[TurnEvent] = loop.stream(Turn("Light!", tools=(tool("light_on"),)))
+        await async_record_turn(chat_log, "conversation.talker", events, TurnReport("Light!"))
+        *_, answer = history(chat_log)
+
+    assert answer == ToolResult("1", "light_on", "Not run yet: a person has to say yes first.", synthetic=True)
 
 
 async def test_what_another_agent_left_is_no_item_of_ours(hass: HomeAssistant) -> None:

@@ -68,6 +68,7 @@ async def test_a_model_that_lies_twice_is_not_believed(hass: HomeAssistant, serv
     assert speech(result) == f"It was dark. {sentence('common.spoken_no_receipt')}"
     assert len(server.requests) == 2
     assert turns[0].data["stop_reason"] == "no_receipt"
+    assert turns[0].data["withheld"] == "I've turned on the kitchen light.\nDone!"
     assert hass.states.is_state("light.kitchen_ceiling", "off")
 
 
@@ -98,7 +99,10 @@ async def test_an_answer_about_the_turn_before_is_believed(hass: HomeAssistant, 
 async def test_a_typed_chat_shows_what_the_model_writes(hass: HomeAssistant, serve: Serve) -> None:
     server = await serve(Script(answers=(LIE,)))
 
+    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+
     assert speech(await say(hass, "turn on the kitchen light")) == LIE.content
+    assert turns[0].data["withheld"] == ""
     assert len(server.requests) == 1
 
 

@@ -53,7 +53,9 @@ from .turn_report import TurnReport, shown_arguments
 type Delta = AssistantContentDeltaDict | ToolResultContentDeltaDict
 
 _NOTE: Final = "note"
-"""Key under which the ChatLog keeps a result that the loop wrote itself."""
+"""Key under which the ChatLog keeps the result of a tool that has no native one."""
+_NOT_RUN: Final = "not_run"
+"""Key under which the ChatLog keeps what a call was answered that did not run."""
 
 _NO_FILES: Final = ShownFiles()
 
@@ -100,12 +102,8 @@ def _content_to_message(
             items = content.native if _is_ours(content.native) else ()
             return AssistantMessage(content.content or "", content.thinking_content or "", calls, items)
         case ToolResultContent(tool_call_id=call_id, tool_name=name, result=result):
-            match result.data:
-                case {"note": str(note), **rest} if not rest:
-                    text = note
-                case _:
-                    text = _result_text(result)
-            return ToolResult(call_id, name, text, is_error=result.error, native=result)
+            text, synthetic = _result_text(result)
+            return ToolResult(call_id, name, text, is_error=result.error, synthetic=synthetic, native=result)
 
 
 def _user_message(said: UserContent, files: ShownFiles) -> UserMessage:
@@ -122,11 +120,17 @@ def _arguments_text(call: llm.ToolInput) -> str:
         return "{}"
 
 
-def _result_text(result: llm.ToolResult) -> str:
+def _result_text(result: llm.ToolResult) -> tuple[str, bool]:
+    """Return what the model reads, and whether it is no result because nothing ran."""
+    match result.data:
+        case {"note": str(text), **rest} if not rest:
+            return text, False
+        case {"not_run": str(text), **rest} if not rest:
+            return text, True
     try:
-        return result_content(result)
+        return result_content(result), False
     except TypeError, ValueError:
-        return UNREADABLE
+        return UNREADABLE, False
 
 
 def _is_ours(native: object) -> TypeIs[tuple[ProviderItem, ...]]:
@@ -162,7 +166,7 @@ def _tool_input(call: ToolCall) -> llm.ToolInput:
 def _native_result(result: ToolResult) -> llm.ToolResult:
     if isinstance(result.native, llm.ToolResult):
         return result.native
-    data: JsonObjectType = {_NOTE: result.content}
+    data: JsonObjectType = {_NOT_RUN if result.synthetic else _NOTE: result.content}
     return llm.ToolResult(data=data, error=result.is_error)
 
 

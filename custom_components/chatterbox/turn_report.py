@@ -8,7 +8,16 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
-from .agent.events import Phase, PhaseEntered, ProviderSwitched, ToolCallReady, ToolFinished, TurnEvent, TurnFinished
+from .agent.events import (
+    ClaimWithheld,
+    Phase,
+    PhaseEntered,
+    ProviderSwitched,
+    ToolCallReady,
+    ToolFinished,
+    TurnEvent,
+    TurnFinished,
+)
 from .agent.json_text import parse_json
 from .agent.messages import JsonObject, JsonValue, ToolCall, ToolResult, canonical_json
 
@@ -39,6 +48,7 @@ class TurnReport:
     calls: dict[str, ToolCall] = field(default_factory=dict)
     results: list[ToolResult] = field(default_factory=list)
     handovers: list[ProviderSwitched] = field(default_factory=list)
+    withheld: list[str] = field(default_factory=list)
     finished: TurnFinished | None = None
     _began: float = field(default_factory=time.monotonic)
     _ended: float | None = None
@@ -52,6 +62,8 @@ class TurnReport:
                 self.calls[event.call.id] = event.call
             case ToolFinished():
                 self.results.append(event.result)
+            case ClaimWithheld():
+                self.withheld.append(event.text)
             case ProviderSwitched():
                 self.handovers.append(event)
             case TurnFinished():
@@ -69,9 +81,9 @@ class TurnReport:
         """Return the turn as the data of a Home Assistant event.
 
         Long texts, arguments and results are cut, so that Home Assistant can record the event.
-        `input`, `phases`, `tool_calls` (`name`, `arguments`, `result`, `is_error`), `speech`,
-        `handovers` (`to`, `reason`) where the agent's own model did not answer, `stop_reason`, `usage` (tokens by
-        kind), `iterations`, `duration_ms`.
+        `input`, `phases`, `tool_calls` (`name`, `arguments`, `result`, `is_error`), `speech`, `withheld` (what the
+        model claimed to have done, and nobody heard), `handovers` (`to`, `reason`) where the agent's own model did not
+        answer, `stop_reason`, `usage` (tokens by kind), `iterations`, `duration_ms`.
         """
         finished = self.finished
         return {
@@ -79,6 +91,7 @@ class TurnReport:
             "phases": [phase.value for phase in self.phases],
             "tool_calls": [self._call_data(result) for result in self.results],
             "speech": _cut(finished.text, _MAX_TEXT) if finished else "",
+            "withheld": _cut("\n".join(self.withheld), _MAX_TEXT),
             "handovers": [{"to": handover.provider, "reason": handover.reason} for handover in self.handovers],
             "stop_reason": finished.stop_reason.value if finished else None,
             "usage": asdict(finished.usage) if finished else None,
