@@ -14,9 +14,26 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "receipts.md"
 _BEFORE_TABLE = """\
 # Receipts
 
-Now and then a model says "I've turned on the light" and has not turned on anything. Chatterbox can notice that: the
+Now and then a model says "I've turned on the light" and has not turned on anything. Chatterbox notices that: the
 words of an answer tell whether it claims an action, and the recorded results tell whether a tool that changes something
-succeeded in the turn. No model is asked, so the same answer always gets the same verdict.
+succeeded. No model is asked, so the same answer always gets the same verdict.
+
+## What becomes of a claim without a receipt
+
+1. **Nobody hears it.** As long as nothing was changed, a satellite gets the answer sentence by sentence, up to the
+   first claim. As soon as something was changed, every word goes out at once.
+2. **The model is told**, once in a turn, and may call its tools now or say that it was not done. What it says then
+   goes on where the answer broke off.
+3. **If it claims it again**, or says nothing, you hear "As far as I can tell, that was not done." So you do when there
+   is no time, or no round, left for tools. The stop reason of such a turn is `no_receipt`.
+
+What the model had written stands in the event `chatterbox_turn_finished`, under `withheld`, and nowhere else: not in
+the chat, and not in what the model reads later. A claim in the same message as a call is dropped as well; what became
+of the call is told after it.
+
+A receipt is the success of a tool that is not known to only read: in this turn, an approved call included, or in the
+one before, if nothing was to be changed in this one. So "Did you turn on the light?" may be answered with "Yes, I've
+turned it on". The price is that the same sentence goes through when the second of two turns asked for another light.
 
 ## What counts as a claim
 
@@ -57,10 +74,11 @@ mistake do not prove that there are none.
 In the recorded runs themselves every model that claimed something had done it: held against their results, none of
 their answers raises an alarm (`tests/claims/test_recorded_runs.py`).
 
-The check is a function, `needs_receipt` in `agent/receipts.py`, which no agent asks yet. A language is fit to be
-checked by default, for voice, when the precision in its held-out texts is at least {least:.2f}.
-That is so for {languages}.
-A text in any other language claims nothing, as far as Chatterbox can tell.
+What a satellite says is checked for every agent that has tools, unless the agent is set not to, in the languages whose
+precision in the held-out texts is at least {least:.2f}:
+{languages}.
+A text in any other language claims nothing, as far as Chatterbox can tell. What is typed is not checked: it can be read
+again, beside the calls that were made.
 
 The words of each language stand in a file of its own, in `custom_components/chatterbox/agent/claims/`. If you speak one
 of them and find a sentence that is misread, add it to the texts, mend the file, and let `script/claims` count again: it
