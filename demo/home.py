@@ -32,6 +32,8 @@ _ON_A_COMMAND_LINE = {
     "Give the whole key, with CHATTERBOX_API_KEY or --api-key.",
     "error.provider_rejected_key": "The server does not accept this API key, or asks for one. "
     "Give a key of this server, with CHATTERBOX_API_KEY or --api-key.",
+    "error.other_interface": "The server at --base-url does not speak Chat Completions, which this needs. "
+    "Give its OpenAI-compatible address, which often ends in /v1.",
     "error.url_with_secrets": "Leave user name, password and keys out of --base-url. "
     "The key goes into CHATTERBOX_API_KEY or --api-key.",
     "error.invalid_url": "What --base-url names is not a complete web address; it looks like http://127.0.0.1:8080/v1.",
@@ -128,8 +130,8 @@ async def _add_offline_service(client: HomeAssistantClient) -> CreatedEntry:
 
 async def _add_server(client: HomeAssistantClient, server: ChatCompletionsServer) -> CreatedEntry:
     menu = await open_flow(client, CHATTERBOX)
-    form = await choose(client, menu, "openai_chat")
-    fields: dict[str, JsonValue] = {"base_url": server.base_url}
+    form = await answer(client, await choose(client, menu, "server"), {"server": "other"})
+    fields: dict[str, JsonValue] = {"base_url": server.base_url, "interface": {"kind": "openai_chat"}}
     if server.api_key is not None:
         fields["api_key"] = server.api_key
     step = await answer(client, form, fields)

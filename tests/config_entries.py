@@ -32,9 +32,11 @@ async def set_up(hass: HomeAssistant, entry: MockConfigEntry) -> MockConfigEntry
     return entry
 
 
-def server_entry(base_url: str, api_key: str | None = None, **options: object) -> MockConfigEntry:
-    """Return an entry for a model server, with one agent."""
-    data = {CONF_KIND: ServiceKind.OPENAI_CHAT.value, CONF_BASE_URL: base_url}
+def server_entry(
+    base_url: str, api_key: str | None = None, kind: ServiceKind = ServiceKind.OPENAI_CHAT, **options: object
+) -> MockConfigEntry:
+    """Return an entry for a model server, made before entries said which server it is, with one agent."""
+    data = {CONF_KIND: kind.value, CONF_BASE_URL: base_url}
     agent = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], **options}
     return _entry("The server", data | ({CONF_API_KEY: api_key} if api_key else {}), agent)
 

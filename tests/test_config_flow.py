@@ -8,7 +8,7 @@ from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import llm
 from yarl import URL
 
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
+from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER
 from tests.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.servers.in_process import (
     serving,
@@ -16,13 +16,13 @@ from tests.servers.in_process import (
     with_list,
 )
 
-from .service_dialogs import GUARDED, TALKING, choose, models_in, open_dialog, submit, suggested
+from .service_dialogs import GUARDED, TALKING, choose_offline, choose_server, models_in, open_dialog, submit, suggested
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 
 async def test_one_click_adds_the_offline_service_with_an_agent(hass: HomeAssistant) -> None:
-    result = await choose(hass, ServiceKind.OFFLINE)
+    result = await choose_offline(hass)
     await hass.async_block_till_done()
 
     assert result["type"] is FlowResultType.CREATE_ENTRY
@@ -36,7 +36,7 @@ async def test_the_kinds_are_offered_as_a_menu(hass: HomeAssistant) -> None:
     menu = await open_dialog(hass)
 
     assert menu["type"] is FlowResultType.MENU
-    assert menu["menu_options"] == ["offline", "openai_chat"]
+    assert menu["menu_options"] == ["offline", "server"]
 
 
 async def test_a_second_offline_service_is_not_offered(hass: HomeAssistant) -> None:
@@ -44,7 +44,7 @@ async def test_a_second_offline_service_is_not_offered(hass: HomeAssistant) -> N
 
     step = await open_dialog(hass)
 
-    assert step["step_id"] == "openai_chat"
+    assert step["step_id"] == "server"
 
 
 async def test_a_second_offline_service_is_refused(hass: HomeAssistant) -> None:
@@ -59,7 +59,7 @@ async def test_a_second_offline_service_is_refused(hass: HomeAssistant) -> None:
 
 async def test_a_server_is_added_with_the_model_that_was_chosen(hass: HomeAssistant) -> None:
     async with serving_script(GUARDED) as address:
-        step = await choose(hass, ServiceKind.OPENAI_CHAT)
+        step = await choose_server(hass)
         step = await submit(hass, step, base_url=f" {address}/ ", api_key="right-key")
         assert step["step_id"] == "model"
         assert models_in(step) == ["big-model", "scripted-model"]
@@ -67,32 +67,33 @@ async def test_a_server_is_added_with_the_model_that_was_chosen(hass: HomeAssist
 
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["title"] == URL(address).authority
-    assert result["data"] == {CONF_KIND: "openai_chat", CONF_BASE_URL: address, CONF_API_KEY: "right-key"}
+    assert result["data"] == {
+        CONF_KIND: "openai_chat",
+        CONF_SERVER: "other",
+        CONF_BASE_URL: address,
+        CONF_API_KEY: "right-key",
+    }
     agent = only_agent(result["result"])
     assert agent.title == "big-model"
     assert agent.data == {
         CONF_MODEL: "big-model",
         CONF_LLM_HASS_API: ["assist"],
         CONF_PROMPT: llm.DEFAULT_INSTRUCTIONS_PROMPT,
-        "max_iterations": 10,
-        "max_tool_calls": 32,
-        "deadline": 60,
-        "tool_timeout": 30,
     }
     assert result["result"].state is ConfigEntryState.LOADED
 
 
 async def test_a_server_without_a_key_is_added_without_one(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
-        step = await submit(hass, await choose(hass, ServiceKind.OPENAI_CHAT), base_url=address)
+        step = await submit(hass, await choose_server(hass), base_url=address)
         result = await submit(hass, step, model="big-model")
 
-    assert result["data"] == {CONF_KIND: "openai_chat", CONF_BASE_URL: address}
+    assert result["data"] == {CONF_KIND: "openai_chat", CONF_SERVER: "other", CONF_BASE_URL: address}
 
 
 async def test_the_only_model_is_chosen_already(hass: HomeAssistant) -> None:
     async with serving_script(TALKING.model_copy(update={"models": ("the-one",)})) as address:
-        step = await submit(hass, await choose(hass, ServiceKind.OPENAI_CHAT), base_url=address)
+        step = await submit(hass, await choose_server(hass), base_url=address)
 
     assert suggested(step) == {CONF_MODEL: "the-one"}
 
@@ -100,7 +101,7 @@ async def test_the_only_model_is_chosen_already(hass: HomeAssistant) -> None:
 async def test_the_same_server_with_the_same_key_is_set_up_once(hass: HomeAssistant) -> None:
     async with serving_script(GUARDED) as address:
         await set_up(hass, server_entry(address, "right-key"))
-        step = await choose(hass, ServiceKind.OPENAI_CHAT)
+        step = await choose_server(hass)
         typed = address.removesuffix("/v1")
         result = await submit(hass, step, base_url=typed, api_key="right-key")
 
@@ -112,7 +113,7 @@ async def test_the_same_server_with_another_key_is_another_service(hass: HomeAss
     async with serving_script(TALKING) as address:
         await set_up(hass, server_entry(address, "one-key"))
         await set_up(hass, offline_entry())
-        step = await open_dialog(hass)
+        step = await choose_server(hass)
         step = await submit(hass, step, base_url=address, api_key="other-key")
 
     assert step["step_id"] == "model"
@@ -120,7 +121,7 @@ async def test_the_same_server_with_another_key_is_another_service(hass: HomeAss
 
 async def test_a_server_without_a_list_has_its_model_typed(hass: HomeAssistant) -> None:
     async with serving(with_list(GUARDED, 404, "{}")) as address:
-        step = await choose(hass, ServiceKind.OPENAI_CHAT)
+        step = await choose_server(hass)
         step = await submit(hass, step, base_url=address, api_key="right-key")
         assert models_in(step) is None
         result = await submit(hass, step, model="big-model")

@@ -10,7 +10,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from yarl import URL
 
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, SUBENTRY_CONVERSATION
+from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, SUBENTRY_CONVERSATION
 from tests.config_entries import offline_entry, server_entry, set_up, state_of
 from tests.servers.chat_completions import ScriptedChatCompletions
 from tests.servers.in_process import (
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 async def test_a_new_key_brings_an_entry_back(hass: HomeAssistant) -> None:
     async with serving_script(GUARDED) as address:
-        entry = await set_up(hass, server_entry(address, "old-key"))
+        entry = await set_up(hass, server_entry(address, "old-key", llm_hass_api=[]))
         assert state_of(entry) is ConfigEntryState.SETUP_ERROR
         (step,) = hass.config_entries.flow.async_progress()
         assert step["step_id"] == "reauth_confirm"
@@ -50,7 +50,10 @@ async def test_a_new_key_is_kept_while_the_server_is_away(hass: HomeAssistant) -
     assert step["errors"] == {"base": "provider_unreachable"}
     assert suggested(step)[CONF_API_KEY]
     assert "right-key" not in suggested(step)[CONF_API_KEY]
-    assert step["description_placeholders"] == {"name": "The server", "url": address}
+    placeholders = step["description_placeholders"]
+    assert placeholders is not None
+    assert placeholders["name"] == "The server"
+    assert placeholders["url"] == address
     assert entry.data[CONF_API_KEY] == "old-key"
 
 
@@ -61,11 +64,20 @@ async def test_an_address_can_be_changed_and_the_agents_stay(hass: HomeAssistant
         states: list[ConfigEntryState] = []
         entry.async_on_state_change(lambda: states.append(entry.state))
         step = await entry.start_reconfigure_flow(hass)
-        assert suggested(step) == {CONF_BASE_URL: old_address}
+        assert suggested(step) == {
+            CONF_SERVER: "other",
+            CONF_BASE_URL: old_address,
+            "interface": {CONF_KIND: "openai_chat"},
+        }
         result = await submit(hass, step, base_url=new_address, api_key="right-key")
 
         assert result["reason"] == "reconfigure_successful"
-        assert entry.data == {CONF_KIND: "openai_chat", CONF_BASE_URL: new_address, CONF_API_KEY: "right-key"}
+        assert entry.data == {
+            CONF_KIND: "openai_chat",
+            CONF_SERVER: "other",
+            CONF_BASE_URL: new_address,
+            CONF_API_KEY: "right-key",
+        }
         assert entry.subentries == agents
         assert entry.state is ConfigEntryState.LOADED
         assert entry.title == "The server"
@@ -115,7 +127,7 @@ async def test_reconfiguring_tries_the_key_where_the_list_is_public(hass: HomeAs
 async def test_reconfiguring_tries_one_model_that_is_there_and_no_more(hass: HomeAssistant) -> None:
     server = ScriptedChatCompletions(TALKING)
     async with serving(server.application()) as address:
-        entry = await set_up(hass, server_entry(address, **{CONF_MODEL: "gone-model"}))
+        entry = await set_up(hass, server_entry(address, model="gone-model"))
         for model in ("big-model", "scripted-model"):
             agent = ConfigSubentry(
                 data=MappingProxyType({CONF_MODEL: model}),
@@ -132,14 +144,14 @@ async def test_reconfiguring_tries_one_model_that_is_there_and_no_more(hass: Hom
 
 async def test_an_agent_whose_model_is_gone_does_not_keep_a_server_from_being_changed(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address, **{CONF_MODEL: "gone-model"}))
+        entry = await set_up(hass, server_entry(address, model="gone-model"))
         result = await submit(hass, await entry.start_reconfigure_flow(hass), base_url=address, api_key="new-key")
 
     assert result["reason"] == "reconfigure_successful"
 
 
 async def test_an_entry_that_waits_for_its_server_comes_up_with_another_address(hass: HomeAssistant) -> None:
-    entry = await set_up(hass, server_entry(address_without_server()))
+    entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
     assert state_of(entry) is ConfigEntryState.SETUP_RETRY
     async with serving_script(TALKING) as address:
         await submit(hass, await entry.start_reconfigure_flow(hass), base_url=address)

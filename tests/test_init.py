@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from homeassistant.config_entries import ConfigEntryState
-from homeassistant.const import CONF_MODEL, STATE_UNAVAILABLE
+from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.translation import async_get_exception_message
@@ -63,7 +63,7 @@ async def test_an_agent_is_a_service_device_with_one_entity(hass: HomeAssistant)
 
 async def test_the_service_is_asked_for_its_models_and_no_more(hass: HomeAssistant) -> None:
     async with serving(with_list(TALKING, 200, '{"data": []}')) as address:
-        entry = await set_up(hass, server_entry(address, **{CONF_MODEL: "gone-model"}))
+        entry = await set_up(hass, server_entry(address, model="gone-model"))
 
     assert entry.state is ConfigEntryState.LOADED
 
@@ -88,8 +88,8 @@ async def test_a_service_that_comes_back_is_set_up(hass: HomeAssistant) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "content_type", "reason"),
     [
-        (404, "<html>Not found</html>", "text/html", "The server does not answer as an OpenAI-compatible server does."),
-        (200, "<html>Hello</html>", "text/html", "The server does not answer as an OpenAI-compatible server does."),
+        (404, "<html>Not found</html>", "text/html", "The server does not answer as its interface demands."),
+        (200, "<html>Hello</html>", "text/html", "The server does not answer as its interface demands."),
         (429, "{}", "application/json", "The server is busy"),
         (500, "{}", "application/json", "The server does not answer."),
         (418, "{}", "application/json", "The server refuses to answer."),

@@ -1,10 +1,10 @@
 """The dialogs that add and change a conversation agent: one subentry each.
 
-Knows the walk through the dialogs. Must not know what can be set (`agent_options.py`), how
-a server is asked (`service_check.py`), or any sentence (`translations/`).
+Knows the walk through the dialogs. Must not know what can be set (`agent_options.py`), what the form looks like
+(`agent_form.py`), how a server is asked (`service_check.py`), or any sentence (`translations/`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import voluptuous as vol
@@ -19,10 +19,20 @@ from homeassistant.exceptions import TemplateError
 from homeassistant.helpers.selector import TextSelector
 from homeassistant.helpers.template import Template
 
-from .agent.errors import ProviderError
-from .agent_options import agent_schema, as_data, as_form, new_agent_data, only_model
-from .agent_settings import AgentSettings
-from .const import CONF_KIND, LOGGER, ServiceKind
+from .agent.errors import ProviderError, ProviderRejectedRequest
+from .agent_fallbacks import fallback_ids, possible_fallbacks
+from .agent_form import agent_schema, as_data, as_form, only_model
+from .agent_options import (
+    SECTION_MODEL_OPTIONS,
+    Problem,
+    asks_alike,
+    find_late_deadlines,
+    find_problems,
+    new_agent_data,
+    sections_of,
+)
+from .agent_settings import AgentSettings, settings_of
+from .const import CONF_FALLBACKS, CONF_KIND, LOGGER, ServiceKind
 from .error_bridge import async_get_sentences, error_key
 from .runtime import model_server
 from .service_check import offered_models
@@ -50,20 +60,22 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         return await self._begin(agent.title, agent.data)
 
     async def async_step_agent(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Ask for everything that a model's agent has, and try the model if it is another one."""
+        """Ask for everything that a model's agent has, and try the model if it would be asked in another way."""
+        fallbacks = possible_fallbacks(self.hass, self._own_id)
         if user_input is None:
-            form = as_form(self.hass, self._name, self._stored)
-            return self._show_agent(form | {CONF_MODEL: form[CONF_MODEL] or only_model(self._models)})
-        data = as_data(user_input)
-        errors: dict[str, str] = {}
-        problem = self._template_problem(data[CONF_PROMPT])
-        if problem:
-            errors[CONF_PROMPT] = "invalid_template"
-        if not user_input[CONF_NAME].strip():
-            errors[CONF_NAME] = "name_missing"
-        errors |= await self._model_errors(data[CONF_MODEL])
-        if errors:
-            return self._show_agent(user_input, errors, problem)
+            form = as_form(self.hass, self._kind, self._name, settings_of(self._stored), fallbacks)
+            return self._show_agent(form | {CONF_MODEL: form[CONF_MODEL] or only_model(self._models)}, fallbacks)
+        stand_ins = fallback_ids(fallbacks, user_input.get(CONF_FALLBACKS, ()))
+        problems = self._field_problems(user_input)
+        problems += find_problems({place: user_input[place] for place in sections_of(self._kind)})
+        if stand_ins is None:
+            problems.append(Problem(CONF_FALLBACKS, "fallback_unknown", {}))
+        if problems:
+            return self._show_agent(user_input, fallbacks, problems)
+        data = as_data(self._kind, user_input, stand_ins or ())
+        settings = settings_of(data)
+        if problems := find_late_deadlines(settings) or await self._async_try(settings):
+            return self._show_agent(user_input, fallbacks, problems)
         return self._save(user_input[CONF_NAME], data)
 
     async def async_step_offline_agent(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
@@ -75,6 +87,10 @@ class ConversationAgentFlow(ConfigSubentryFlow):
             errors[CONF_NAME] = "name_missing"
         schema = self.add_suggested_values_to_schema(_NAME_SCHEMA, {CONF_NAME: self._name})
         return self.async_show_form(step_id="offline_agent", data_schema=schema, errors=errors)
+
+    @property
+    def _own_id(self) -> str | None:
+        return None if self.source == SOURCE_USER else self._get_reconfigure_subentry().subentry_id
 
     @property
     def _kind(self) -> ServiceKind:
@@ -94,33 +110,44 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         return await self.async_step_agent()
 
     def _show_agent(
-        self, form: Mapping[str, Any], errors: dict[str, str] | None = None, problem: str = ""
+        self, form: Mapping[str, Any], fallbacks: Mapping[str, str], problems: Sequence[Problem] = ()
     ) -> SubentryFlowResult:
+        errors = {problem.place: problem.key for problem in reversed(problems)}  # the first of a place is told
+        schema = agent_schema(self.hass, self._kind, self._models, fallbacks, opened=errors)
+        placeholders = {name: text for problem in problems for name, text in problem.placeholders.items()}
         return self.async_show_form(
             step_id="agent",
-            data_schema=self.add_suggested_values_to_schema(agent_schema(self.hass, self._models), form),
+            data_schema=self.add_suggested_values_to_schema(schema, form),
             errors=errors,
-            description_placeholders={"problem": problem},
+            description_placeholders=placeholders,
         )
 
-    def _template_problem(self, prompt: str) -> str:
+    def _field_problems(self, form: Mapping[str, Any]) -> list[Problem]:
+        problems: list[Problem] = []
+        if not form[CONF_NAME].strip():
+            problems.append(Problem(CONF_NAME, "name_missing", {}))
+        if not form[CONF_MODEL].strip():
+            problems.append(Problem(CONF_MODEL, "model_missing", {}))
         try:
-            Template(prompt, self.hass).ensure_valid()
+            Template(form.get(CONF_PROMPT, ""), self.hass).ensure_valid()
         except TemplateError as error:
-            return str(error)
-        return ""
+            problems.append(Problem(CONF_PROMPT, "invalid_template", {"problem": str(error)}))
+        return problems
 
-    async def _model_errors(self, model: str) -> dict[str, str]:
-        if not model:
-            return {CONF_MODEL: "model_missing"}
-        if model == self._stored[CONF_MODEL]:
-            return {}
+    async def _async_try(self, settings: AgentSettings) -> list[Problem]:
+        """Have the model answer as the agent would ask it, unless that is how it is asked already."""
+        stored = settings_of(self._stored)
+        if asks_alike(settings, stored):
+            return []
         try:
-            await model_server(self.hass, self._get_entry().data, AgentSettings(model)).check()
+            await model_server(self.hass, self._get_entry().data, settings).check()
         except ProviderError as error:
             LOGGER.debug("The model cannot be used: %s", error)
-            return {CONF_MODEL: error_key(error)}
-        return {}
+            has_options = not asks_alike(settings, AgentSettings(settings.model))
+            if isinstance(error, ProviderRejectedRequest) and has_options:
+                return [Problem(SECTION_MODEL_OPTIONS, "options_refused", {"refusal": str(error)})]
+            return [Problem(CONF_MODEL, error_key(error), {})]
+        return []
 
     def _save(self, name: str, data: Mapping[str, Any]) -> SubentryFlowResult:
         if self.source == SOURCE_USER:

@@ -1,57 +1,115 @@
-"""What can be set for a conversation agent: its defaults, its form, and what is stored of it.
+"""What can be set for a conversation agent: each option with its bounds, and what goes wrong when they are not kept.
 
-Knows the data of a `conversation` subentry. Must not know how a flow walks, or how a turn
-uses what is set.
+Knows the data of a `conversation` subentry. Must not know what a form looks like (`agent_form.py`), how a flow walks,
+or how a turn uses what is set.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, override
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
-import voluptuous as vol
-from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
-from homeassistant.core import HomeAssistant
-from homeassistant.data_entry_flow import section
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 from homeassistant.helpers import llm
-from homeassistant.helpers.selector import (
-    NumberSelector,
-    NumberSelectorConfig,
-    NumberSelectorMode,
-    SelectOptionDict,
-    SelectSelector,
-    SelectSelectorConfig,
-    SelectSelectorMode,
-    TemplateSelector,
-    TextSelector,
-)
 
-from .agent.turn import Limits
+from .agent_settings import AgentSettings
 from .const import (
+    CONF_BETWEEN_TOKENS_TIMEOUT,
+    CONF_CHECK_CLAIMS,
+    CONF_CONFIRMATION,
+    CONF_CONNECT_TIMEOUT,
     CONF_DEADLINE,
+    CONF_EXTRA_PARAMETERS,
+    CONF_FILLER_AFTER,
+    CONF_FIRST_TOKEN_TIMEOUT,
+    CONF_KEEP_ALIVE,
     CONF_MAX_ITERATIONS,
+    CONF_MAX_TOKENS,
     CONF_MAX_TOOL_CALLS,
+    CONF_NUM_CTX,
+    CONF_REASONING_EFFORT,
+    CONF_SERVICE_TIER,
+    CONF_TEMPERATURE,
     CONF_TOOL_TIMEOUT,
+    CONF_TOP_P,
+    CONF_VERBOSITY,
     ServiceKind,
 )
 
+SECTION_MODEL_OPTIONS: Final = "model_options"
+SECTION_VOICE: Final = "voice"
 SECTION_LIMITS: Final = "limits"
 
-_DEFAULTS: Final = Limits()
-_LIMITS: Final[Mapping[str, tuple[int, int, int, str]]] = {
-    CONF_MAX_ITERATIONS: (2, 50, _DEFAULTS.max_iterations, ""),
-    CONF_MAX_TOOL_CALLS: (1, 200, _DEFAULTS.max_tool_calls, ""),
-    CONF_DEADLINE: (5, 600, int(_DEFAULTS.deadline), "s"),
-    CONF_TOOL_TIMEOUT: (1, 300, int(_DEFAULTS.tool_timeout), "s"),
+_OF_EVERY_MODEL: Final = (
+    CONF_TEMPERATURE,
+    CONF_TOP_P,
+    CONF_MAX_TOKENS,
+    CONF_REASONING_EFFORT,
+    CONF_EXTRA_PARAMETERS,
+)
+_OF_A_KIND: Final[Mapping[ServiceKind, tuple[str, ...]]] = {
+    ServiceKind.OPENAI_RESPONSES: (CONF_VERBOSITY, CONF_SERVICE_TIER),
+    ServiceKind.OLLAMA_CHAT: (CONF_KEEP_ALIVE, CONF_NUM_CTX),
 }
-"""Least, most, default and unit of each bound of a turn."""
+_VOICE: Final = (CONF_CONFIRMATION, CONF_FILLER_AFTER, CONF_CHECK_CLAIMS)
+_LIMITS: Final = (
+    CONF_MAX_ITERATIONS,
+    CONF_MAX_TOOL_CALLS,
+    CONF_DEADLINE,
+    CONF_TOOL_TIMEOUT,
+    CONF_CONNECT_TIMEOUT,
+    CONF_FIRST_TOKEN_TIMEOUT,
+    CONF_BETWEEN_TOKENS_TIMEOUT,
+)
+_OF_A_TURN: Final = frozenset({CONF_MAX_ITERATIONS, CONF_MAX_TOOL_CALLS, CONF_DEADLINE, CONF_TOOL_TIMEOUT})
 
 
-class _UncheckedTemplateSelector(TemplateSelector):
-    """A template field whose content the flow judges, so that the verdict can be translated."""
+@dataclass(frozen=True, slots=True)
+class NumberOption:
+    """A number that can be set, and between which bounds."""
 
-    @override
-    def __call__(self, data: Any) -> str:
-        text: str = vol.Schema(str)(data)
-        return text
+    least: float
+    most: float
+    step: float = 1
+    """1 for whole numbers only."""
+    unit: str = ""
+    """Key of a translated unit."""
+
+
+NUMBERS: Final[Mapping[str, NumberOption]] = {
+    CONF_TEMPERATURE: NumberOption(0, 2, 0.05),
+    CONF_TOP_P: NumberOption(0.01, 1, 0.01),
+    CONF_MAX_TOKENS: NumberOption(16, 1_000_000, unit="tokens"),
+    CONF_KEEP_ALIVE: NumberOption(-1, 604_800, unit="seconds"),
+    CONF_NUM_CTX: NumberOption(2048, 10_000_000, unit="tokens"),
+    CONF_FILLER_AFTER: NumberOption(0, 60, 0.5, unit="seconds"),
+    CONF_MAX_ITERATIONS: NumberOption(2, 50),
+    CONF_MAX_TOOL_CALLS: NumberOption(1, 200),
+    CONF_DEADLINE: NumberOption(5, 600, unit="seconds"),
+    CONF_TOOL_TIMEOUT: NumberOption(1, 300, unit="seconds"),
+    CONF_CONNECT_TIMEOUT: NumberOption(0.5, 60, 0.5, unit="seconds"),
+    CONF_FIRST_TOKEN_TIMEOUT: NumberOption(1, 600, 0.5, unit="seconds"),
+    CONF_BETWEEN_TOKENS_TIMEOUT: NumberOption(1, 600, 0.5, unit="seconds"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a person has to mend before an agent can be saved."""
+
+    place: str
+    """A field or a section of the form."""
+    key: str
+    """Of a sentence."""
+    placeholders: Mapping[str, str]
+
+
+def sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
+    """Return the options of an agent of a kind of service, by the section in which they stand."""
+    return {
+        SECTION_MODEL_OPTIONS: _OF_EVERY_MODEL[:-1] + _OF_A_KIND.get(kind, ()) + _OF_EVERY_MODEL[-1:],
+        SECTION_VOICE: _VOICE,
+        SECTION_LIMITS: _LIMITS,
+    }
 
 
 def new_agent_data(kind: ServiceKind, model: str = "") -> dict[str, Any]:
@@ -62,70 +120,58 @@ def new_agent_data(kind: ServiceKind, model: str = "") -> dict[str, Any]:
         CONF_MODEL: model,
         CONF_LLM_HASS_API: [llm.LLM_API_ASSIST],
         CONF_PROMPT: llm.DEFAULT_INSTRUCTIONS_PROMPT,
-        **{name: default for name, (_, _, default, _) in _LIMITS.items()},
     }
 
 
-def agent_schema(hass: HomeAssistant, models: Sequence[str]) -> vol.Schema:
-    """Return the form of an agent that a model drives."""
-    apis = [SelectOptionDict(value=api.id, label=api.name) for api in llm.async_get_apis(hass)]
-    return vol.Schema(
-        {
-            vol.Required(CONF_NAME): TextSelector(),
-            vol.Required(CONF_MODEL): model_selector(models),
-            vol.Optional(CONF_LLM_HASS_API): SelectSelector(SelectSelectorConfig(options=apis, multiple=True)),
-            vol.Optional(CONF_PROMPT): _UncheckedTemplateSelector(),
-            vol.Required(SECTION_LIMITS): section(
-                vol.Schema({vol.Required(name): _number_selector(name) for name in _LIMITS}), {"collapsed": True}
-            ),
-        }
+def value_of(settings: AgentSettings, option: str) -> Any:
+    """Return what an option is set to, or its default."""
+    return getattr(settings.limits if option in _OF_A_TURN else settings, option)
+
+
+def asks_alike(one: AgentSettings, other: AgentSettings) -> bool:
+    """Tell whether two agents send their model the same requests."""
+    of_a_kind = (option for options in _OF_A_KIND.values() for option in options)
+    options = (CONF_MODEL, *_OF_EVERY_MODEL, *of_a_kind)
+    return all(getattr(one, option) == getattr(other, option) for option in options)
+
+
+def find_problems(options: Mapping[str, Mapping[str, Any]]) -> list[Problem]:
+    """Return what is wrong with the options of a form, by section; of numbers that do not fit, the first."""
+    given = {option: (place, value) for place, values in options.items() for option, value in set_options(values)}
+    problems: list[Problem] = []
+    if CONF_EXTRA_PARAMETERS in given and not isinstance(given[CONF_EXTRA_PARAMETERS][1], dict):
+        problems.append(Problem(SECTION_MODEL_OPTIONS, "extra_parameters_no_object", {}))
+    unfit = (_unfit(place, NUMBERS[option], value) for option, (place, value) in given.items() if option in NUMBERS)
+    if first := next((problem for problem in unfit if problem), None):
+        return [*problems, first]
+    return problems
+
+
+def set_options(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the options of a section that are not empty."""
+    return ((option, value) for option, value in values.items() if value not in (None, "", {}))
+
+
+def _unfit(place: str, option: NumberOption, value: float) -> Problem | None:
+    if option.least <= value <= option.most and (option.step != 1 or float(value).is_integer()):
+        return None
+    key = "number_unfit" if option.step != 1 else "whole_number_unfit"
+    numbers = {"value": value, "least": option.least, "most": option.most}
+    return Problem(place, key, {name: _plain(number) for name, number in numbers.items()})
+
+
+def find_late_deadlines(settings: AgentSettings) -> list[Problem]:
+    """Return a problem for waits that could never end as they are set."""
+    waits = (
+        ("connect_timeout_unfit", settings.connect_timeout, settings.first_token_timeout),
+        ("first_token_timeout_unfit", settings.first_token_timeout, settings.limits.deadline),
     )
+    for key, wait, bound in waits:
+        if wait > bound:
+            return [Problem(SECTION_LIMITS, key, {"wait": _plain(wait), "bound": _plain(bound)})]
+    return []
 
 
-def model_selector(models: Sequence[str]) -> SelectSelector | TextSelector:
-    """Return the field for a model: the server's list and whatever is typed, or, without a list, plain text."""
-    if not models:
-        return TextSelector()
-    return SelectSelector(
-        SelectSelectorConfig(options=list(models), mode=SelectSelectorMode.DROPDOWN, custom_value=True)
-    )
-
-
-def only_model(models: Sequence[str]) -> str:
-    """Return the model of a server that has one; empty when there is a choice to make."""
-    return models[0] if len(models) == 1 else ""
-
-
-def model_title(model: str) -> str:
-    """Return a model's name as an agent's: without the folders and the ending of a file."""
-    return model.rstrip("/").rpartition("/")[2].removesuffix(".gguf") or model
-
-
-def as_form(hass: HomeAssistant, name: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Arrange what is stored as the form shows it, without LLM APIs that no longer exist."""
-    known = {api.id for api in llm.async_get_apis(hass)}
-    return {
-        CONF_NAME: name,
-        CONF_MODEL: data[CONF_MODEL],
-        CONF_LLM_HASS_API: [api for api in data.get(CONF_LLM_HASS_API, []) if api in known],
-        CONF_PROMPT: data.get(CONF_PROMPT, ""),
-        SECTION_LIMITS: {name: data.get(name, default) for name, (_, _, default, _) in _LIMITS.items()},
-    }
-
-
-def as_data(form: Mapping[str, Any]) -> dict[str, Any]:
-    """Arrange a filled-in form as it is stored; the name is the title of the subentry."""
-    return {
-        CONF_MODEL: form[CONF_MODEL].strip(),
-        CONF_LLM_HASS_API: form.get(CONF_LLM_HASS_API, []),
-        CONF_PROMPT: form.get(CONF_PROMPT, ""),
-        **{name: int(value) for name, value in form[SECTION_LIMITS].items()},
-    }
-
-
-def _number_selector(name: str) -> NumberSelector:
-    least, most, _, unit = _LIMITS[name]
-    return NumberSelector(
-        NumberSelectorConfig(min=least, max=most, step=1, mode=NumberSelectorMode.BOX)
-        | (NumberSelectorConfig(unit_of_measurement=unit) if unit else NumberSelectorConfig())
-    )
+def _plain(number: float) -> str:
+    """Write a number as people do."""
+    return str(int(number)) if float(number).is_integer() else f"{number:g}"

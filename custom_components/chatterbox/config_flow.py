@@ -1,15 +1,17 @@
 """The dialogs that add a service, change it, and give it a new key: one config entry each.
 
-Knows what a person is asked for, and in which order. Must not know how a server is asked
-(`service_check.py`), what an agent is made of (`agent_flow.py`), or any sentence
-(`translations/`).
+Knows what a person is asked for, and in which order. Must not know what is typed and stored
+(`service_form.py`), how a server is asked (`service_check.py`), what an agent is made of
+(`agent_flow.py`), or any sentence (`translations/`).
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final, override
 
 import voluptuous as vol
 from homeassistant.config_entries import (
+    SOURCE_REAUTH,
     ConfigEntry,
     ConfigFlow,
     ConfigFlowResult,
@@ -19,30 +21,32 @@ from homeassistant.config_entries import (
 from homeassistant.const import CONF_API_KEY, CONF_MODEL
 from homeassistant.core import callback
 from homeassistant.data_entry_flow import AbortFlow
-from homeassistant.helpers.selector import TextSelector, TextSelectorConfig, TextSelectorType
 
-from .agent.errors import ProviderError, ProviderRejectedKey
+from .agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from .agent_flow import ConversationAgentFlow
-from .agent_options import model_selector, model_title, new_agent_data, only_model
-from .agent_settings import AgentSettings
-from .const import CONF_BASE_URL, CONF_KIND, DOMAIN, LOGGER, SUBENTRY_CONVERSATION, ServiceKind
+from .agent_form import model_selector, model_title, only_model
+from .agent_options import new_agent_data
+from .agent_settings import AgentSettings, settings_of
+from .const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, LOGGER, SUBENTRY_CONVERSATION, ServiceKind
 from .error_bridge import async_get_sentences, error_key
-from .runtime import is_same_server, model_server
-from .service_address import InvalidAddress, parse_address, short_name
-from .service_check import check_key, offered_models
-
-_EXAMPLE_URL: Final = "http://192.168.1.10:11434/v1"
-_KNOWN_KEY: Final = "•" * 8
-"""Stands in a form for a key that we have, so that no form ever carries the key itself."""
-
-_PASSWORD: Final = TextSelector(TextSelectorConfig(type=TextSelectorType.PASSWORD, autocomplete="off"))
-_SERVER_SCHEMA: Final = vol.Schema(
-    {
-        vol.Required(CONF_BASE_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL)),
-        vol.Optional(CONF_API_KEY): _PASSWORD,
-    }
+from .runtime import SERVERS, ModelProvider, is_same_server, model_server
+from .service_address import parse_address
+from .service_check import answering_interface, check_key, offered_models
+from .service_form import (
+    EXAMPLE_URL,
+    INTERFACES,
+    KEY_SCHEMA,
+    SECTION_INTERFACE,
+    TypedService,
+    connect_schema,
+    server_schema,
+    title_of,
 )
-_KEY_SCHEMA: Final = vol.Schema({vol.Required(CONF_API_KEY): _PASSWORD})
+
+_STEP_CLOUD: Final = "cloud"
+_STEP_OWN_SERVER: Final = "own_server"
+_STEP_RECONFIGURE: Final = "reconfigure"
+_NO_MODEL: Final = AgentSettings()
 
 
 class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
@@ -53,10 +57,10 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
 
     def __init__(self) -> None:
         """Start with nothing typed and no server found."""
-        self._typed_url = ""
-        self._api_key: str | None = None
-        self._base_url = ""
+        self._service = TypedService.new(next(iter(SERVERS)))
         self._models: list[str] = []
+        self._refused_kind: ServiceKind | None = None
+        """The interface that the server does not answer over, where another one was found."""
 
     @classmethod
     @callback
@@ -67,10 +71,10 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the kind of service; once there is an offline one, only servers are left."""
+        """Ask who shall understand; once there is an offline service, only models are left."""
         if any(entry.data[CONF_KIND] == ServiceKind.OFFLINE for entry in self._async_current_entries()):
-            return await self.async_step_openai_chat()
-        return self.async_show_menu(step_id="user", menu_options=[ServiceKind.OFFLINE, ServiceKind.OPENAI_CHAT])
+            return await self.async_step_server()
+        return self.async_show_menu(step_id="user", menu_options=[ServiceKind.OFFLINE, "server"])
 
     async def async_step_offline(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
         """Add the offline service, which needs nothing."""
@@ -82,13 +86,20 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
             subentries=[_first_agent(sentences["agent_title"], new_agent_data(ServiceKind.OFFLINE))],
         )
 
-    async def async_step_openai_chat(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the address of a server and its key, and connect."""
+    async def async_step_server(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask which server it is."""
         if user_input is None:
-            return self._show_server("openai_chat")
-        if errors := await self._connect(user_input):
-            return self._show_server("openai_chat", errors)
-        return await self.async_step_model()
+            return self.async_show_form(step_id="server", data_schema=server_schema())
+        self._service = TypedService.new(user_input[CONF_SERVER])
+        return await self._async_connect_first(None)
+
+    async def async_step_cloud(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask for the key of a service on the internet, and connect."""
+        return await self._async_connect_first(user_input)
+
+    async def async_step_own_server(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask for the address of a server that somebody runs, and connect."""
+        return await self._async_connect_first(user_input)
 
     async def async_step_model(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for the model of the first agent, try it, and create the entry."""
@@ -97,120 +108,145 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
         model = user_input[CONF_MODEL].strip()
         if not model:
             return self._show_model(model, {CONF_MODEL: "model_missing"})
+        data = new_agent_data(self._service.kind, model)
         try:
-            await model_server(self.hass, self._data(), AgentSettings(model)).check()
-        except ProviderRejectedKey as error:
-            # Some servers list their models for everybody: only now the key was looked at.
-            return self._show_server("openai_chat", self._refuse(error))
+            await self._server(settings_of(data)).check()
+        except (ProviderRejectedKey, ProviderReplyInvalid) as error:
+            # Only now the key was looked at, or the interface used: some servers list their models for everybody.
+            return self._show_service(self._connect_step, await self._async_refuse(error, model))
         except ProviderError as error:
             return self._show_model(model, {CONF_MODEL: error_key(error)})
         return self.async_create_entry(
-            title=short_name(self._base_url),
-            data=self._data(),
-            subentries=[_first_agent(model_title(model), new_agent_data(ServiceKind.OPENAI_CHAT, model))],
+            title=title_of(self._service.data),
+            data=self._service.data,
+            subentries=[_first_agent(model_title(model), data)],
         )
 
     async def async_step_reauth(self, entry_data: Mapping[str, Any]) -> ConfigFlowResult:  # noqa: ARG002 the entry is asked itself
         """Begin when the service no longer accepts its key."""
+        self._service = replace(TypedService.stored(self._get_reauth_entry().data), api_key=None)
         return await self.async_step_reauth_confirm()
 
     async def async_step_reauth_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for a new key, and try it."""
         entry = self._get_reauth_entry()
-        address = {CONF_BASE_URL: entry.data[CONF_BASE_URL]}
         errors: dict[str, str] = {}
         if user_input is not None:
-            errors = await self._connect(user_input | address, entry)
+            errors = await self._async_connect(user_input | {CONF_BASE_URL: entry.data[CONF_BASE_URL]}, entry)
             if not errors:
                 return self._update(entry)
         return self.async_show_form(
             step_id="reauth_confirm",
-            data_schema=self.add_suggested_values_to_schema(_KEY_SCHEMA, self._shown_key()),
-            # There is one field only: what is wrong with the address is said above it.
-            errors={"base" if field == CONF_BASE_URL else field: key for field, key in errors.items()},
-            description_placeholders={"url": entry.data[CONF_BASE_URL]},
+            data_schema=self.add_suggested_values_to_schema(KEY_SCHEMA, self._service.shown_key),
+            # There is one field only: what is wrong with anything else is said above it.
+            errors={field if field == CONF_API_KEY else "base": key for field, key in errors.items()},
+            description_placeholders=self._placeholders(),
         )
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for another address or key, and try them."""
+        """Ask for another server, address, key or interface, and try them."""
         entry = self._get_reconfigure_entry()
         if entry.data[CONF_KIND] == ServiceKind.OFFLINE:
             return self.async_abort(reason="offline_needs_no_settings")
         if user_input is None:
-            self._typed_url = entry.data[CONF_BASE_URL]
-            self._api_key = entry.data.get(CONF_API_KEY)
-            return self._show_server("reconfigure")
-        if errors := await self._connect(user_input, entry):
-            return self._show_server("reconfigure", errors)
+            self._service = TypedService.stored(entry.data)
+            return self._show_service(_STEP_RECONFIGURE)
+        if errors := await self._async_connect(user_input, entry):
+            return self._show_service(_STEP_RECONFIGURE, errors)
         return self._update(entry)
 
-    async def _connect(self, user_input: Mapping[str, Any], entry: ConfigEntry | None = None) -> dict[str, str]:
+    @property
+    def _connect_step(self) -> str:
+        return _STEP_CLOUD if self._service.known.hosts else _STEP_OWN_SERVER
+
+    async def _async_connect_first(self, user_input: Mapping[str, Any] | None) -> ConfigFlowResult:
+        if user_input is None:
+            return self._show_service(self._connect_step)
+        if errors := await self._async_connect(user_input):
+            return self._show_service(self._connect_step, errors)
+        return await self.async_step_model()
+
+    async def _async_connect(self, user_input: Mapping[str, Any], entry: ConfigEntry | None = None) -> dict[str, str]:
         """Remember what was typed and find the server; return the errors by field.
 
         With an entry, the models of its agents are tried too: some servers look at the key
         only then. Aborts when another entry is that server with that key already.
         """
-        self._typed_url = user_input[CONF_BASE_URL]
-        typed_key = user_input.get(CONF_API_KEY, "").strip()
-        if typed_key != _KNOWN_KEY:  # pasted beside the dots it is a new key all the same
-            self._api_key = typed_key.removeprefix(_KNOWN_KEY).removesuffix(_KNOWN_KEY) or None
-        try:
-            self._base_url = parse_address(self._typed_url)
-        except InvalidAddress as invalid:
-            return {CONF_BASE_URL: str(invalid)}
-        if self._api_key is not None and not _may_be_a_key(self._api_key):
-            self._api_key = None
-            return {CONF_API_KEY: "api_key_malformed"}
+        self._service, self._refused_kind = self._service.with_form(user_input), None
+        if errors := self._service.errors():
+            if CONF_API_KEY in errors:
+                self._service = replace(self._service, api_key=None)
+            return errors
+        self._service = replace(self._service, base_url=parse_address(self._service.base_url))
         self._abort_if_set_up()
+        models = _models_of(entry)
         try:
-            self._models = await offered_models(model_server(self.hass, self._data()))
-            await check_key(model_server(self.hass, self._data(), AgentSettings(model)) for model in _models_of(entry))
+            self._models = await offered_models(self._server())
+            await check_key(self._server(settings) for settings in models)
         except ProviderError as error:
-            return self._refuse(error)
+            return await self._async_refuse(error, models[0].model if models else "")
         return {}
 
-    def _refuse(self, error: ProviderError) -> dict[str, str]:
-        """Put an error at the field that mends it; a key that was refused is not kept."""
+    def _server(self, settings: AgentSettings = _NO_MODEL, kind: ServiceKind | None = None) -> ModelProvider:
+        return model_server(self.hass, replace(self._service, kind=kind or self._service.kind).data, settings)
+
+    async def _async_refuse(self, error: ProviderError, model: str) -> dict[str, str]:
+        """Put an error at the field that mends it; a key that was refused is not kept.
+
+        A server that answers over another interface gets that one, and the form says so.
+        """
         LOGGER.debug("The server cannot be used: %s", error)
-        if isinstance(error, ProviderRejectedKey):
-            self._api_key = None
-            return {CONF_API_KEY: error_key(error)}
+        match error:
+            case ProviderRejectedKey():
+                self._service = replace(self._service, api_key=None)
+                return {CONF_API_KEY: error_key(error)}
+            case ProviderReplyInvalid() if self.source != SOURCE_REAUTH:  # that form can only change the key
+                best = ServiceKind(self._service.known.wire.value)
+                others = [kind for kind in (best, *INTERFACES) if kind is not self._service.kind]
+                servers = {kind: self._server(AgentSettings(model), kind) for kind in others}
+                if found := await answering_interface(servers, has_model=bool(model)):
+                    self._refused_kind = self._service.kind
+                    self._service = replace(self._service, kind=found)
+                    return {SECTION_INTERFACE: "other_interface"}
         return {CONF_BASE_URL: error_key(error)}
 
-    def _data(self) -> dict[str, str]:
-        """Return the data of an entry for what was typed."""
-        data = {CONF_KIND: ServiceKind.OPENAI_CHAT.value, CONF_BASE_URL: self._base_url}
-        return data | ({CONF_API_KEY: self._api_key} if self._api_key else {})
-
     def _abort_if_set_up(self) -> None:
+        kind, url = self._service.kind, self._service.base_url
         for entry in self._async_current_entries():
             if (
                 entry.entry_id != self.context.get("entry_id")
-                and entry.data[CONF_KIND] == ServiceKind.OPENAI_CHAT
-                and is_same_server(ServiceKind.OPENAI_CHAT, entry.data[CONF_BASE_URL], self._base_url)
-                and entry.data.get(CONF_API_KEY) == self._api_key
+                and entry.data[CONF_KIND] == kind
+                and is_same_server(kind, entry.data[CONF_BASE_URL], url)
+                and entry.data.get(CONF_API_KEY) == self._service.api_key
             ):
                 raise AbortFlow("already_configured")
 
     def _update(self, entry: ConfigEntry) -> ConfigFlowResult:
         """Give the entry the server that was found; its agents stay."""
-        named_after_server = entry.title == short_name(entry.data[CONF_BASE_URL])
-        title = short_name(self._base_url) if named_after_server else entry.title
+        data = self._service.data
+        title = title_of(data) if entry.title == title_of(entry.data) else entry.title
         if entry.update_listeners:  # they reload the entry
-            return self.async_update_and_abort(entry, data=self._data(), title=title)
-        return self.async_update_reload_and_abort(entry, data=self._data(), title=title)
+            return self.async_update_and_abort(entry, data=data, title=title)
+        return self.async_update_reload_and_abort(entry, data=data, title=title)
 
-    def _show_server(self, step_id: str, errors: dict[str, str] | None = None) -> ConfigFlowResult:
-        typed = {CONF_BASE_URL: self._typed_url} | self._shown_key()
+    def _show_service(self, step_id: str, errors: Mapping[str, str] | None = None) -> ConfigFlowResult:
+        schema = connect_schema(asks_server=step_id == _STEP_RECONFIGURE, opened=errors or ())
         return self.async_show_form(
             step_id=step_id,
-            data_schema=self.add_suggested_values_to_schema(_SERVER_SCHEMA, typed),
-            errors=errors,
-            description_placeholders={"url": self._typed_url, "example_url": _EXAMPLE_URL},
+            data_schema=self.add_suggested_values_to_schema(schema, self._service.form),
+            errors=dict(errors) if errors else None,
+            description_placeholders=self._placeholders(),
         )
 
-    def _shown_key(self) -> dict[str, str]:
-        return {CONF_API_KEY: _KNOWN_KEY} if self._api_key else {}
+    def _placeholders(self) -> dict[str, str]:
+        service = self._service
+        return {
+            "url": service.base_url,
+            "example_url": EXAMPLE_URL,
+            "server": service.known.name,
+            "interface": INTERFACES[self._refused_kind or service.kind],
+            "other_interface": INTERFACES[service.kind],
+        }
 
     def _show_model(self, model: str, errors: dict[str, str] | None = None) -> ConfigFlowResult:
         schema = vol.Schema({vol.Required(CONF_MODEL): model_selector(self._models)})
@@ -218,7 +254,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
             step_id="model",
             data_schema=self.add_suggested_values_to_schema(schema, {CONF_MODEL: model} if model else {}),
             errors=errors,
-            description_placeholders={"url": self._base_url},
+            description_placeholders=self._placeholders(),
         )
 
 
@@ -226,12 +262,11 @@ def _first_agent(title: str, data: Mapping[str, object]) -> ConfigSubentryData:
     return ConfigSubentryData(data=data, subentry_type=SUBENTRY_CONVERSATION, title=title, unique_id=None)
 
 
-def _models_of(entry: ConfigEntry | None) -> list[str]:
-    """Return the models that the agents of an entry use, each once."""
+def _models_of(entry: ConfigEntry | None) -> list[AgentSettings]:
+    """Return the settings of one agent for each model that the agents of an entry use."""
     agents = entry.get_subentries_of_type(SUBENTRY_CONVERSATION) if entry else []
-    return list(dict.fromkeys(agent.data[CONF_MODEL] for agent in agents))
-
-
-def _may_be_a_key(key: str) -> bool:
-    """Tell whether a key can travel in an HTTP header; our dots, for one, cannot."""
-    return key.isascii() and key.isprintable() and " " not in key
+    models: dict[str, AgentSettings] = {}
+    for agent in agents:
+        settings = settings_of(agent.data)
+        models.setdefault(settings.model, settings)
+    return list(models.values())

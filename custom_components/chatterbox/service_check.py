@@ -4,11 +4,16 @@ Knows what answers mean, given a server's `list_models` and `check`. Must not kn
 dialogs and set-up both do. Every no is a `ProviderError`.
 """
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Protocol
+from typing import Final, Protocol
 
-from .agent.errors import ModelNotFound, ProviderRejectedRequest, ProviderReplyInvalid
+from .agent.errors import ModelNotFound, ProviderError, ProviderRejectedRequest, ProviderReplyInvalid
+from .const import ServiceKind
+
+_LONGEST_SEARCH: Final = 10.0
+"""Seconds to find out over which other interface a server answers; a person waits for it."""
 
 
 class ModelServer(Protocol):
@@ -49,3 +54,27 @@ async def check_key(models: Iterable[ModelServer]) -> None:
         with suppress(ModelNotFound):
             await model.check()
             return
+
+
+async def answering_interface(
+    servers: Mapping[ServiceKind, ModelServer], *, has_model: bool, patience: float = _LONGEST_SEARCH
+) -> ServiceKind | None:
+    """Return the first interface over which a server answers, all asked at once; None when there is none.
+
+    `has_model` says that each is asked to talk; otherwise each is asked for its models. After `patience` seconds
+    nobody waits any longer.
+    """
+    try:
+        async with asyncio.timeout(patience), asyncio.TaskGroup() as group:
+            asked = {kind: group.create_task(_answers(server, has_model)) for kind, server in servers.items()}
+    except TimeoutError:
+        return None
+    return next((kind for kind, answer in asked.items() if answer.result()), None)
+
+
+async def _answers(server: ModelServer, has_model: bool) -> bool:  # noqa: FBT001  # a task's, with no other caller
+    try:
+        await (server.check() if has_model else offered_models(server))
+    except ProviderError:
+        return False
+    return True

@@ -63,8 +63,14 @@ async def test_server_is_added_after_a_wrong_address_and_switches_the_lights(
     async with scripted_server(_SCRIPT, tmp_path) as server:
         await frontend.open_devices_and_services()
         dialog = await frontend.pick_integration("Chatterbox")
-        await dialog.get_by_text("OpenAI-compatible server", exact=True).click()
+        await dialog.get_by_text("A model", exact=True).click()
+        await dialog.get_by_text("Choose a server").wait_for()
+        await dialog.get_by_label("Server").click()
+        await camera.take_dialog(dialog, "choose-server")
+        await dialog.get_by_role("menuitem", name="LM Studio").click()
+        await dialog.get_by_role("button", name="Submit").click()
 
+        await expect(dialog.get_by_role("textbox", name="Address")).to_have_value("http://localhost:1234")
         await dialog.get_by_role("textbox", name="Address").fill(_NOBODY_LISTENS_HERE)
         await dialog.get_by_role("button", name="Submit").click()
         await expect(

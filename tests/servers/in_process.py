@@ -29,9 +29,9 @@ _LOOPBACK = "127.0.0.1"
 
 
 @asynccontextmanager
-async def serving(application: web.Application, path: str = "/v1") -> AsyncGenerator[str]:
-    """Serve an application until the block is left; yields its address, which ends in `path`."""
-    server = TestServer(application, host=_LOOPBACK)
+async def serving(application: web.Application, path: str = "/v1", port: int | None = None) -> AsyncGenerator[str]:
+    """Serve an application until the block is left, at any free port; yields its address, which ends in `path`."""
+    server = TestServer(application, host=_LOOPBACK, port=port)
     await server.start_server()
     try:
         yield f"{str(server.make_url('/')).rstrip('/')}{path}"

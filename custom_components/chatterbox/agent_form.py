@@ -1,0 +1,184 @@
+"""The form of a conversation agent: its fields, what they show, and how what was filled in is stored.
+
+Knows selectors, and the data of a `conversation` subentry. Must not know how a flow walks, or what a person is told
+when something does not fit (`agent_options.py`).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, override
+
+import voluptuous as vol
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import section
+from homeassistant.helpers import llm
+from homeassistant.helpers.selector import (
+    BooleanSelector,
+    EntitySelector,
+    EntitySelectorConfig,
+    NumberSelector,
+    NumberSelectorConfig,
+    NumberSelectorMode,
+    ObjectSelector,
+    SelectOptionDict,
+    Selector,
+    SelectSelector,
+    SelectSelectorConfig,
+    SelectSelectorMode,
+    TemplateSelector,
+    TextSelector,
+)
+
+from .agent_options import NUMBERS, sections_of, set_options, value_of
+from .agent_settings import AgentSettings, Confirmation
+from .const import (
+    CONF_CHECK_CLAIMS,
+    CONF_CONFIRMATION,
+    CONF_EXTRA_PARAMETERS,
+    CONF_FALLBACKS,
+    CONF_NUM_CTX,
+    CONF_REASONING_EFFORT,
+    CONF_SERVICE_TIER,
+    CONF_VERBOSITY,
+    ServiceKind,
+)
+from .runtime import REASONING_EFFORTS, SERVICE_TIERS, VERBOSITIES
+
+_CHOICES: Final[Mapping[str, Sequence[str]]] = {
+    CONF_REASONING_EFFORT: REASONING_EFFORTS,
+    CONF_VERBOSITY: VERBOSITIES,
+    CONF_SERVICE_TIER: SERVICE_TIERS,
+    CONF_CONFIRMATION: tuple(Confirmation),
+}
+
+
+# What these three hold is judged by the flow, so that the verdict is translated and nothing typed is lost.
+class _UncheckedTemplateSelector(TemplateSelector):
+    @override
+    def __call__(self, data: Any) -> str:
+        text: str = vol.Schema(str)(data)
+        return text
+
+
+class _UncheckedNumberSelector(NumberSelector):
+    @override
+    def __call__(self, data: Any) -> float:
+        number: float = vol.Coerce(float)(data)
+        return number
+
+
+class _UncheckedEntitySelector(EntitySelector):
+    @override
+    def __call__(self, data: Any) -> list[str]:
+        entities: list[str] = vol.Schema([str])(data)
+        return entities
+
+
+def agent_schema(
+    hass: HomeAssistant,
+    kind: ServiceKind,
+    models: Sequence[str],
+    fallbacks: Mapping[str, str],
+    opened: Collection[str] = (),
+) -> vol.Schema:
+    """Return the form of an agent that a model of a kind of service drives.
+
+    `fallbacks` are the agents that may step in, as `possible_fallbacks` returns them. The sections `opened` are not
+    folded.
+    """
+    apis = [SelectOptionDict(value=api.id, label=api.name) for api in llm.async_get_apis(hass)]
+    others = EntitySelectorConfig(include_entities=list(fallbacks.values()), multiple=True, reorder=True)
+    sections = {
+        vol.Required(name): section(
+            vol.Schema({vol.Optional(option): _selector(option) for option in options}),
+            {"collapsed": name not in opened},
+        )
+        for name, options in sections_of(kind).items()
+    }
+    return vol.Schema(
+        {
+            vol.Required(CONF_NAME): TextSelector(),
+            vol.Required(CONF_MODEL): model_selector(models),
+            vol.Optional(CONF_LLM_HASS_API): SelectSelector(SelectSelectorConfig(options=apis, multiple=True)),
+            vol.Optional(CONF_PROMPT): _UncheckedTemplateSelector(),
+            vol.Optional(CONF_FALLBACKS): _UncheckedEntitySelector(others),
+            **sections,
+        }
+    )
+
+
+def model_selector(models: Sequence[str]) -> SelectSelector | TextSelector:
+    """Return the field for a model: the server's list and whatever is typed, or, without a list, plain text."""
+    if not models:
+        return TextSelector()
+    return SelectSelector(
+        SelectSelectorConfig(options=list(models), mode=SelectSelectorMode.DROPDOWN, custom_value=True)
+    )
+
+
+def only_model(models: Sequence[str]) -> str:
+    """Return the model of a server that has one; empty when there is a choice to make."""
+    return models[0] if len(models) == 1 else ""
+
+
+def model_title(model: str) -> str:
+    """Return a model's name as an agent's: without the folders and the ending of a file."""
+    return model.rstrip("/").rpartition("/")[2].removesuffix(".gguf") or model
+
+
+def as_form(
+    hass: HomeAssistant, kind: ServiceKind, name: str, settings: AgentSettings, fallbacks: Mapping[str, str]
+) -> dict[str, Any]:
+    """Arrange what is set as the form shows it, without LLM APIs and agents that no longer exist."""
+    known = {api.id for api in llm.async_get_apis(hass)}
+    sections = {
+        place: dict(set_options({option: value_of(settings, option) for option in options}))
+        for place, options in sections_of(kind).items()
+    }
+    return {
+        CONF_NAME: name,
+        CONF_MODEL: settings.model,
+        CONF_LLM_HASS_API: [api for api in settings.llm_apis if api in known],
+        CONF_PROMPT: settings.prompt or "",
+        CONF_FALLBACKS: [fallbacks[agent_id] for agent_id in settings.fallbacks if agent_id in fallbacks],
+        **sections,
+    }
+
+
+def as_data(kind: ServiceKind, form: Mapping[str, Any], fallbacks: Sequence[str]) -> dict[str, Any]:
+    """Arrange a filled-in form as it is stored, which is nothing of what is empty.
+
+    The name is the title of the subentry. `fallbacks` are the subentries that the form names.
+    """
+    options = {
+        option: int(value) if option in NUMBERS and NUMBERS[option].step == 1 else value
+        for place in sections_of(kind)
+        for option, value in set_options(form[place])
+    }
+    if kind is ServiceKind.OLLAMA_CHAT:
+        options.setdefault(CONF_NUM_CTX, None)  # here, empty is a choice: the server's own size
+    return {
+        CONF_MODEL: form[CONF_MODEL].strip(),
+        CONF_LLM_HASS_API: form.get(CONF_LLM_HASS_API, []),
+        CONF_PROMPT: form.get(CONF_PROMPT, ""),
+        **({CONF_FALLBACKS: list(fallbacks)} if fallbacks else {}),
+        **options,
+    }
+
+
+def _selector(option: str) -> Selector[Any]:
+    if option in NUMBERS:
+        number = NUMBERS[option]
+        bounds = NumberSelectorConfig(min=number.least, max=number.most, step=number.step, mode=NumberSelectorMode.BOX)
+        unit = NumberSelectorConfig(unit_of_measurement=number.unit, translation_key="number")
+        return _UncheckedNumberSelector(bounds | unit if number.unit else bounds)
+    if option in _CHOICES:
+        options = list(_CHOICES[option])
+        return SelectSelector(
+            SelectSelectorConfig(options=options, mode=SelectSelectorMode.DROPDOWN, translation_key=option)
+        )
+    selectors: Mapping[str, Selector[Any]] = {
+        CONF_CHECK_CLAIMS: BooleanSelector(),
+        CONF_EXTRA_PARAMETERS: ObjectSelector(),
+    }
+    return selectors[option]
