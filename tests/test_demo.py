@@ -88,6 +88,7 @@ async def test_a_model_server_walks_several_tool_rounds(tmp_path: Path) -> None:
     on = ScriptedCall(name="intent__HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]})
     dim = ScriptedCall(name="light__HassLightSet", arguments={"name": "Kitchen Ceiling Light", "brightness": 30})
     look = ScriptedCall(name="homeassistant__GetLiveContext", arguments="")
+    off = ScriptedCall(name="intent__HassTurnOff", arguments={"area": "Bedroom", "domain": ["light"]})
     usage = ScriptedUsage(prompt_tokens=100, completion_tokens=10, cached_tokens=64)
     script = Script(
         api_key="the-key",
@@ -96,29 +97,32 @@ async def test_a_model_server_walks_several_tool_rounds(tmp_path: Path) -> None:
             ScriptedAnswer(tool_calls=(look, dim), usage=usage),
             ScriptedAnswer(content="The kitchen is lit, and its ceiling light is soft.", usage=usage),
             ScriptedAnswer(content="You are welcome.", usage=usage),
+            ScriptedAnswer(tool_calls=(off,)),
+            ScriptedAnswer(content=""),
         ),
     )
     async with scripted_server(script, tmp_path) as server:
         run = await run_demo(
             tmp_path,
             *("--base-url", server.base_url, "--api-key", "the-key", "--json", "--state", "light.kitchen_ceiling"),
-            *("--say", "make it cosy in the kitchen", "--say", "thank you"),
+            *("--say", "make it cosy in the kitchen", "--say", "thank you", "--say", "lights off in the bedroom"),
         )
         requests = await server.requests()
 
     assert run.exit_code == 0, run.messages
     *turns, ceiling = _json_lines(run)
-    cosy, thanks = (_turn(turn) for turn in turns)
+    cosy, thanks, dark = (_turn(turn) for turn in turns)
     assert cosy.speech == "The kitchen is lit, and its ceiling light is soft."
     assert [call.name for call in cosy.tool_calls] == [on.name, look.name, dim.name]
     assert not any(call.is_error for call in cosy.tool_calls)
     assert list(cosy.phases[2:10]) == _ONE_TOOL_ROUND * 2
     assert cosy.usage == {"input_tokens": 300, "output_tokens": 30, "cached_tokens": 192, "reasoning_tokens": 0}
     assert thanks.speech == "You are welcome."
+    assert dark.speech == "Turned off the lights."  # what Home Assistant itself says, since the model says nothing
     lit = State.model_validate(ceiling)
     assert (lit.state, lit.attributes["brightness"]) == ("on", 76)
     chats = [request.body["messages"] for request in requests]
-    assert '"make it cosy in the kitchen"' in json.dumps(chats[-1])  # the same conversation goes on
+    assert 'make it cosy in the kitchen"' in json.dumps(chats[-1])  # the same conversation goes on
     assert "the-key" not in run.output + run.messages + (tmp_path / "home-assistant.log").read_text()
 
 

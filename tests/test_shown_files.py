@@ -1,17 +1,20 @@
 """What people show in a chat reaches the model, and what cannot be shown is told."""
 
 import os
+import threading
 from base64 import b64encode
-from pathlib import Path
+from pathlib import Path, PosixPath
+from typing import override
 
 import pytest
 from homeassistant.components import conversation
-from homeassistant.components.conversation import Attachment, UserContent
+from homeassistant.components.conversation import Attachment, ChatLog, UserContent
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import chat_session
 from pydantic import JsonValue
 
-from custom_components.chatterbox.shown_files import MAX_FILE, MAX_FILES
+from custom_components.chatterbox.chat_log_bridge import words
+from custom_components.chatterbox.shown_files import MAX_FILE, MAX_FILES, async_read_shown_files
 from tests.servers.model_server import ReceivedRequest
 from tests.servers.script import Script, ScriptedAnswer
 from tests.talk import Serve, messages_of, say
@@ -137,3 +140,25 @@ async def test_a_file_that_was_shown_twice_is_read_once(hass: HomeAssistant, ser
     await show(hass, "what is this?", half, half, half)
 
     assert len(users_part(server.requests[0])) == 4
+
+
+class SleepyShare(PosixPath):
+    """A path on a share that does not answer until it is woken."""
+
+    wakes = threading.Event()
+
+    @override
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        return self.wakes.wait() and super().is_file(follow_symlinks=follow_symlinks)
+
+
+async def test_a_file_that_comes_late_is_told(hass: HomeAssistant, tmp_path: Path) -> None:
+    chat_log = ChatLog(hass, "kitchen-talk")
+    chat_log.async_add_user_content(UserContent("what is this?", [picture(SleepyShare(tmp_path / "door.png"))]))
+
+    files = await async_read_shown_files(hass, chat_log, patience=0.01)
+
+    SleepyShare.wakes.set()
+    said = words(chat_log, files)
+    assert said.attachments == ()
+    assert "door.png of type image/png was attached here. You cannot see it, since it could not be read" in said.context

@@ -4,6 +4,7 @@ Knows the attachments of the ChatLog, and files. Must not know which of them a m
 conversation are read at once, each once, for one turn; nothing is kept.
 """
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -20,12 +21,15 @@ MAX_FILE: Final = 10 * 2**20
 """Bytes of one file; services take 5 to 20 MB of a picture."""
 MAX_FILES: Final = 20 * 2**20
 """Bytes of all files of a conversation, the newest first; base64 makes a third more of them."""
+PATIENCE: Final = 5.0
+"""Seconds that all of them may take, from a share too."""
 
 
 class _NotShown(StrEnum):
     """Why a model is not shown a file."""
 
     GONE = "it is not there any more"
+    LATE = "it could not be read in time"
     TOO_LARGE = "it is too large"
 
 
@@ -57,7 +61,7 @@ class ShownFiles:
         return Shown(tuple(shown), "\n".join(notes))
 
 
-async def async_read_shown_files(hass: HomeAssistant, chat_log: ChatLog) -> ShownFiles:
+async def async_read_shown_files(hass: HomeAssistant, chat_log: ChatLog, patience: float = PATIENCE) -> ShownFiles:
     """Read the files of a conversation."""
     newest_first = dict.fromkeys(
         attachment.path
@@ -67,7 +71,11 @@ async def async_read_shown_files(hass: HomeAssistant, chat_log: ChatLog) -> Show
     )
     if not newest_first:
         return ShownFiles()
-    return ShownFiles(await hass.async_add_executor_job(_read_all, tuple(newest_first)))
+    try:
+        async with asyncio.timeout(patience):
+            return ShownFiles(await hass.async_add_executor_job(_read_all, tuple(newest_first)))
+    except TimeoutError:
+        return ShownFiles(dict.fromkeys(newest_first, _NotShown.LATE))
 
 
 def _read_all(paths: Iterable[Path]) -> Mapping[Path, bytes | _NotShown]:
