@@ -1,4 +1,4 @@
-"""A link is tried out in the background: one question at a time, in bounded time, and what is new is told once."""
+"""A link is tried out in the background: in bounded time, and what is new is told once."""
 
 import asyncio
 import logging
@@ -97,16 +97,24 @@ async def test_what_is_new_is_told_once(caplog: pytest.LogCaptureFixture) -> Non
     ]
 
 
-async def test_a_service_that_works_or_rests_is_not_asked() -> None:
+async def test_a_service_that_works_is_not_asked() -> None:
     server = Server()
     house = House(server.check)
-    await house.link.probe()
-    assert house.breaker.state is OPEN
-
     house.breaker.insist().succeeded()
+
     await house.link.probe()
 
     assert server.asked == 0
+
+
+async def test_a_service_may_be_asked_before_its_time() -> None:
+    house = House(Server(DOWN, None).check)
+
+    await house.link.probe()
+    assert (house.breaker.state, house.breaker.seconds_until_probe) == (OPEN, 10)
+
+    await house.link.probe()
+    assert house.breaker.state is CLOSED
 
 
 async def test_where_nobody_needs_to_ask_nothing_happens() -> None:
@@ -116,26 +124,6 @@ async def test_where_nobody_needs_to_ask_nothing_happens() -> None:
     await house.link.probe()
 
     assert house.breaker.state is HALF_OPEN
-
-
-async def test_two_do_not_ask_at_the_same_time() -> None:
-    gate, asked = Gate(), []
-
-    async def check() -> None:
-        asked.append(1)
-        await gate()
-
-    house = House(check)
-    house.cool_down()
-    first = asyncio.create_task(house.link.probe())
-    await gate.reached.wait()
-
-    await house.link.probe()
-    gate.opened.set()
-    await first
-
-    assert asked == [1]
-    assert house.breaker.state is CLOSED
 
 
 async def test_a_service_that_is_late_is_not_back() -> None:
