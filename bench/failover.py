@@ -44,10 +44,13 @@ class _Refusing:
     """Stands for a server that is not there."""
 
 
-_FIRST_SERVERS: Final[Mapping[str, RawReply | _Refusing]] = {
+FIRST_SERVERS: Final[Mapping[str, RawReply | _Refusing]] = {
     "works": _ANSWER,
     "refuses connections": _Refusing(),
     "hangs up": RawReply([]),
+    "resets the connection": RawReply([], Ending.RESET),
+    "resets it after the headers": event_stream([], Ending.RESET),
+    "closes it after the headers": event_stream([], Ending.CLOSE),
     "answers 500": reply(b"", status=500),
     "answers 429, come back in a minute": reply(b"", status=429, headers={"Retry-After": "60"}),
     "takes the request and is silent": RawReply([], Ending.WAIT),
@@ -86,7 +89,7 @@ async def main(rounds: int, deadline: float) -> bool:
     sys.stdout.write(f"first-token deadline {deadline * 1000:.0f} ms, {rounds} rounds each\n")
     sys.stdout.write(f"{'the first server':36}{'median':>10}{'longest':>10}{'beyond the deadline':>22}\n")
     soon_enough = True
-    for name, first_server in _FIRST_SERVERS.items():
+    for name, first_server in FIRST_SERVERS.items():
         seconds = await measure(first_server, rounds, patience)
         beyond = max(max(seconds) - deadline, 0)
         soon_enough &= beyond < BUDGET

@@ -1,8 +1,9 @@
 """What a listener waits for because a model's text is looked through for calls and markup.
 
-Run it with `python -m bench.speech_latency`: for plain prose in several languages it prints how much text the
-recogniser of written calls, the speech filter and both together hold back at most, and how many characters a
-second they pass on. Ends with status 1 when more than one word is held back, or when prose comes out changed.
+Run it with `python -m bench.speech_latency`: for plain prose in several languages (`bench/prose.py`) it prints how
+much text the recogniser of written calls, the speech filter and both together hold back at most, and how many
+characters a second they pass on. Ends with status 1 when more than one word is held back. The table of what is held
+back is that of `docs/speech.md`.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
+from bench.prose import WITH_UNITS, Prose, read_prose
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, ToolDefinition, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
@@ -37,29 +39,17 @@ _TOOLS: Final = tuple(
     )
 )
 
-_PROSE: Final[Mapping[str, str]] = {
-    "en": "The kitchen is at 21.5 °C, and it's 50 % humid. I've turned on the lights (all three), as you asked. "
-    "Assistants are patient: a call is a call. Is there anything else? Then final words: good night!",
-    "de": "In der Küche sind es 21,5 °C, und die Luftfeuchte beträgt 50 %. Das Licht (alle drei Lampen) ist an. "
-    "Der Wind kommt mit 12 km/h aus Westen. Soll ich um 7:30 Uhr wecken?",
-    "fr": "Il fait 21,5 °C dans la cuisine, avec 50 % d'humidité. J'ai allumé les lampes (toutes les trois). "
-    "Voulez-vous que je les éteigne à 7 h 30 ?",
-    "es": "En la cocina hay 21,5 °C y un 50 % de humedad. He encendido las luces (las tres). ¿Quieres algo más?",
-    "it": "In cucina ci sono 21,5 °C e il 50 % di umidità. Ho acceso le luci (tutte e tre). Vuoi altro?",
-    "nl": "In de keuken is het 21,5 °C bij 50 % luchtvochtigheid. De lampen (alle drie) zijn aan. Nog iets?",
-    "pt": "Na cozinha estão 21,5 °C e 50 % de umidade. Acendi as luzes (as três). Quer mais alguma coisa?",
-    "pl": "W kuchni jest 21,5 °C i 50 % wilgotności. Światła (wszystkie trzy) są włączone. Coś jeszcze?",
-    "sv": "I köket är det 21,5 °C och 50 % luftfuktighet. Lamporna (alla tre) är tända. Något mer?",
-    "zh": "厨房现在是21.5 °C。三盏灯都已经打开了。明天早上7:30要叫醒您吗\uff1f",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Held:
     """What was held back at most."""
 
-    characters: int
-    words: int
+    characters: int = 0
+    words: int = 0
+
+    def __or__(self, other: Held) -> Held:
+        """Return the most of both."""
+        return Held(max(self.characters, other.characters), max(self.words, other.words))
 
 
 type Stage = Callable[[Iterable[str], str], AsyncGenerator[str]]
@@ -130,7 +120,7 @@ async def measure_held(stage: Stage, text: str, language: str) -> Held:
 
 async def measure_throughput(stage: Stage) -> float:
     """Return how many characters a second pass in pieces of the size of tokens."""
-    text = (_PROSE["en"] + "\n") * (_CHARACTERS // len(_PROSE["en"]))
+    text = (WITH_UNITS["en"] + "\n") * (_CHARACTERS // len(WITH_UNITS["en"]))
     tokens = [text[start : start + _TOKEN_LENGTH] for start in range(0, len(text), _TOKEN_LENGTH)]
     began = time.perf_counter()
     async with aclosing(stage(tokens, "en")) as pieces:
@@ -139,21 +129,46 @@ async def measure_throughput(stage: Stage) -> float:
     return len(text) / (time.perf_counter() - began)
 
 
+STAGES: Final[Mapping[str, Stage]] = {"recogniser": recogniser, "speech": speech, "both": both}
+
+
+async def measure_prose(prose: Prose) -> dict[str, Held]:
+    """Return the most that each stage held back of any text."""
+    held = dict.fromkeys(STAGES, Held())
+    for name, stage in STAGES.items():
+        for text in prose.texts:
+            held[name] |= await measure_held(stage, text, prose.language)
+    return held
+
+
+def table(measured: Iterable[tuple[Prose, Mapping[str, Held]]]) -> str:
+    """Return the table of the page: characters and words held back at most."""
+    rows = [
+        ["plain prose", "texts", *STAGES],
+        ["---"] * (2 + len(STAGES)),
+        *(
+            [
+                prose.name,
+                str(len(prose.texts)),
+                *(f"{one.characters}, {one.words}" for one in held.values()),
+            ]
+            for prose, held in measured
+        ),
+    ]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+async def measure_all() -> list[tuple[Prose, dict[str, Held]]]:
+    """Measure what is held back of all the prose there is."""
+    return [(prose, await measure_prose(prose)) for prose in read_prose()]
+
+
 async def _main() -> int:
-    stages: Mapping[str, Stage] = {"recogniser": recogniser, "speech": speech, "both": both}
-    rows = [["language", *(f"{name}: characters, words" for name in stages)]]
-    most = 0
-    for language, text in _PROSE.items():
-        row = [language]
-        for stage in stages.values():
-            held = await measure_held(stage, text, language)
-            most = max(most, held.words)
-            row.append(f"{held.characters}, {held.words}")
-        rows.append(row)
-    rows.append(["characters/s", *[f"{await measure_throughput(stage):,.0f}" for stage in stages.values()]])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        sys.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n")
+    measured = await measure_all()
+    sys.stdout.write(table(measured))
+    for name, stage in STAGES.items():
+        sys.stdout.write(f"\n{name}: {await measure_throughput(stage):,.0f} characters a second")
+    most = max(one.words for _, held in measured for one in held.values())
     sys.stdout.write(f"\nHeld back at most: {most} word(s); allowed: {WORDS_HELD}.\n")
     return int(most > WORDS_HELD)
 

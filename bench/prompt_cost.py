@@ -1,0 +1,104 @@
+"""What it costs each turn to gather the tools and write the prompt, before a model is asked.
+
+Run it with `python -m bench.prompt_cost`: in the demo home it prints the milliseconds for a turn from a chat and from
+a satellite, the first time and later, with the part that converting the schemas of all tools would take if they were
+not remembered. Ends with status 1 when a later turn takes longer than is allowed.
+"""
+
+import argparse
+import asyncio
+import logging
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final
+
+from homeassistant.components import conversation
+from homeassistant.components.intent import async_register_timer_handler
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import area_registry as ar, llm
+from homeassistant.loader import DATA_CUSTOM_COMPONENTS
+from pytest_homeassistant_custom_component.common import async_test_home_assistant
+
+from custom_components.chatterbox.agent_prompt import PromptSources, async_write_prompt
+from custom_components.chatterbox.api_offer import nobody_in_particular
+from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.tool_bridge import async_offer_tools
+from custom_components.chatterbox.tool_schema import convert_schema
+from tests.llm_apis import satellite
+from tests.talk import move_into_the_demo_home
+
+ALLOWED: Final = 0.025
+"""Seconds that gathering and writing may take in a turn that is not the first; about what nobody hears."""
+
+
+async def gather(hass: HomeAssistant, llm_context: llm.LLMContext) -> None:
+    """Do what a turn does before a model is asked."""
+    offer = await async_offer_tools(hass, [llm.LLM_API_ASSIST], llm_context)
+    await async_write_prompt(hass, llm_context, PromptSources(house=offer.prompt, moment=offer.context))
+
+
+async def convert_all(hass: HomeAssistant, llm_context: llm.LLMContext) -> None:
+    """Convert the schemas of all tools, as if it had never been done."""
+    instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, llm_context)
+    for tool in instance.tools:
+        convert_schema(tool.parameters, instance.custom_serializer)
+
+
+async def ask_assist(hass: HomeAssistant, llm_context: llm.LLMContext) -> None:
+    """Ask Assist for its tools and its prompt, as any agent has to, once."""
+    await llm.async_get_api(hass, llm.LLM_API_ASSIST, llm_context)
+
+
+type Work = Callable[[HomeAssistant, llm.LLMContext], Awaitable[None]]
+
+
+async def seconds(work: Work, hass: HomeAssistant, who: llm.LLMContext, rounds: int) -> tuple[float, float]:
+    """Return the seconds that work takes the first time, and the median of the later times."""
+    taken: list[float] = []
+    for _ in range(rounds + 1):
+        began = time.perf_counter()
+        await work(hass, who)
+        taken.append(time.perf_counter() - began)
+    return taken[0], statistics.median(taken[1:])
+
+
+async def main(rounds: int) -> bool:
+    """Print a line for each kind of turn; tell whether all were quick enough."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with async_test_home_assistant(config_dir=folder) as hass:
+            hass.data.pop(DATA_CUSTOM_COMPONENTS)
+            await move_into_the_demo_home(hass)
+            area = next(iter(ar.async_get(hass).async_list_areas()))
+            device_id = satellite(hass, area.id)
+            async_register_timer_handler(hass, device_id, lambda *_: None)
+            chat = nobody_in_particular(hass, DOMAIN, conversation.DOMAIN)
+            voice = replace(chat, device_id=device_id)
+            offer = await async_offer_tools(hass, [llm.LLM_API_ASSIST], chat)
+            hass.data.pop("chatterbox_schemas")  # so that the first turn is one
+            sys.stdout.write(f"{len(hass.states.async_all())} entities, {len(offer.definitions)} tools, ")
+            sys.stdout.write(f"{len(offer.prompt)} characters of prompt, {rounds} rounds\n")
+            sys.stdout.write(f"{'':44}{'first':>10}{'later':>10}\n")
+            quick_enough = True
+            for name, work, who, is_turn in (
+                ("a turn from a chat", gather, chat, True),
+                ("a turn from a satellite", gather, voice, True),
+                ("Assist alone, asked once", ask_assist, voice, False),
+                ("Assist asked once, schemas converted anew", convert_all, voice, False),
+            ):
+                first, later = await seconds(work, hass, who, rounds)
+                quick_enough &= later < ALLOWED or not is_turn
+                sys.stdout.write(f"{name:44}{first * 1000:7.1f} ms{later * 1000:7.1f} ms\n")
+            await hass.async_stop(force=True)
+    return quick_enough
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Measures what a turn costs before a model is asked.")
+    parser.add_argument("--rounds", type=int, default=50)
+    arguments = parser.parse_args()
+    logging.disable()
+    sys.exit(0 if asyncio.run(main(arguments.rounds)) else 1)
