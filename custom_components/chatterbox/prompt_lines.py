@@ -25,7 +25,8 @@ def lines_without(text: str, other: str) -> set[str]:
 def lines_about_now(text: str, now: datetime) -> set[str]:
     """Return the lines that name the present day or minute."""
     moments = {now.strftime(moment).removeprefix("0") for moment in _MOMENTS}
-    return {line for line in text.splitlines() if any(moment in line for moment in moments)}
+    named = [moment for moment in moments if moment in text]
+    return {line for line in text.splitlines() if any(moment in line for moment in named)} if named else set()
 
 
 def leave_out(text: str, lines: AbstractSet[str]) -> str:
