@@ -1,5 +1,8 @@
 """A satellite hears no claim of an action that nobody has done; a typed chat shows what the model writes."""
 
+import asyncio
+from itertools import count
+
 import pytest
 from homeassistant.components import conversation
 from homeassistant.components.conversation import AssistantContent, ChatLog, ConversationResult
@@ -57,6 +60,34 @@ async def test_what_nobody_heard_stands_in_no_history(hass: HomeAssistant, serve
     assert_no_orphans(contents)
     said = [content.content for content in contents if isinstance(content, AssistantContent)]
     assert said == ["It was dark. ", "I've turned it on."]
+
+
+async def test_a_barge_in_at_any_delta_of_a_correction_leaves_nothing_untrue(hass: HomeAssistant, serve: Serve) -> None:
+    """The person interrupts after the first, second, third … delta of a turn, until one gets through."""
+    server = await serve(Script(answers=(LIE, ACTS, TRUTH), after_last="start again"))
+    interrupted = 0
+    for deltas in count(1):
+        server.start_again()
+        conversation_id = f"interrupted after {deltas}"
+        talking: asyncio.Task[ConversationResult]
+        left = deltas
+
+        def interrupt(_: ChatLog, __: dict[str, object]) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                talking.cancel()  # noqa: B023  # the listener lives no longer than its turn
+
+        talking = asyncio.create_task(talk_as_the_pipeline_does(hass, "light!", conversation_id, interrupt, SATELLITE))
+        await asyncio.wait({talking})
+
+        contents = hass.data[DATA_CHAT_LOGS][conversation_id].content
+        assert_no_orphans(contents)
+        assert "turned on the kitchen light" not in str(contents)
+        if not talking.cancelled():
+            break
+        interrupted += 1
+    assert interrupted > 5
 
 
 async def test_a_model_that_lies_twice_is_not_believed(hass: HomeAssistant, serve: Serve) -> None:
