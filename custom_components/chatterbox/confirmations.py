@@ -220,15 +220,11 @@ def _targets(response: intent.IntentResponse, kind: TargetType) -> list[intent.I
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    match value:
-        case None:
-            return ()
-        case str() | int() | float():
-            return (str(value),)
-        case Iterable():
-            return tuple(str(item) for item in value)
-        case _:
-            return (str(value),)
+    if value is None:
+        return ()
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return tuple(str(item) for item in value)
+    return (str(value),)
 
 
 def _as_sentence(words: str) -> str:
