@@ -14,6 +14,14 @@ from tests.servers.script import Script
 from tests.talk import Serve, add_agent, move_into_the_demo_home
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the chaos test run for longer, or take a turn again; see `tests/chaos`."""
+    group = parser.getgroup("chaos")
+    group.addoption("--chaos-turns", type=int, default=10_000, help="How many turns (default: %(default)s).")
+    group.addoption("--chaos-seed", type=int, default=1, help="What happens in them (default: %(default)s).")
+    group.addoption("--chaos-turn", type=int, help="Take only this one, after those before it in its conversation.")
+
+
 @pytest.fixture(autouse=True)
 def _find_custom_integrations(request: pytest.FixtureRequest) -> None:
     """Let a test that starts Home Assistant find the custom integrations; leave the others alone."""

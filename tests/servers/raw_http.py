@@ -9,7 +9,7 @@ import contextlib
 import socket
 import ssl
 import struct
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from http import HTTPStatus
@@ -41,6 +41,8 @@ class RawReply:
     ending: Ending = Ending.CLOSE
     last_at: asyncio.Event | None = None
     """When given, the last piece is held back until it is set."""
+    pause: float = 0.0
+    """Seconds after each piece, for a server that is slow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,34 +109,46 @@ class RawHTTPServer:
         await asyncio.gather(*self._tasks)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-            ending = Ending.KEEP
-            while ending is Ending.KEEP:
-                self.requests.append(await _read_request(reader, writer))
-                self.arrived.set()
-                ending = await self._send(self.replies[min(len(self.requests), len(self.replies)) - 1], reader, writer)
-            if ending is Ending.RESET:
-                writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
-                writer.transport.abort()
-        writer.close()
+        async for ending in serve_connection(reader, writer, self._answer):
+            if ending in {Ending.REPEAT, Ending.WAIT}:
+                self.left.set()
 
-    async def _send(self, sent: RawReply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Ending:
-        for number, piece in enumerate(sent.pieces, start=1):
-            if sent.last_at is not None and number == len(sent.pieces):
-                await sent.last_at.wait()
-            writer.write(piece)
+    def _answer(self, request: RawRequest) -> RawReply:
+        self.requests.append(request)
+        self.arrived.set()
+        return self.replies[min(len(self.requests), len(self.replies)) - 1]
+
+
+async def serve_connection(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answer: Callable[[RawRequest], RawReply]
+) -> AsyncIterator[Ending]:
+    """Take the requests of a connection until a reply ends it, and close it; yield how each reply has ended."""
+    with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+        ending = Ending.KEEP
+        while ending is Ending.KEEP:
+            ending = await _send(answer(await _read_request(reader, writer)), reader, writer)
+            yield ending
+        if ending is Ending.RESET:
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+            writer.transport.abort()
+    writer.close()
+
+
+async def _send(sent: RawReply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Ending:
+    for number, piece in enumerate(sent.pieces, start=1):
+        if sent.last_at is not None and number == len(sent.pieces):
+            await sent.last_at.wait()
+        writer.write(piece)
+        await writer.drain()
+        await asyncio.sleep(sent.pause)
+    with contextlib.suppress(ConnectionError):
+        while sent.ending is Ending.REPEAT and not writer.is_closing():
+            writer.write(sent.pieces[-1])
             await writer.drain()
             await asyncio.sleep(0)
-        with contextlib.suppress(ConnectionError):
-            while sent.ending is Ending.REPEAT and not writer.is_closing():
-                writer.write(sent.pieces[-1])
-                await writer.drain()
-                await asyncio.sleep(0)
-            if sent.ending is Ending.WAIT:
-                await reader.read()
-        if sent.ending in {Ending.REPEAT, Ending.WAIT}:
-            self.left.set()
-        return sent.ending
+        if sent.ending is Ending.WAIT:
+            await reader.read()
+    return sent.ending
 
 
 async def _read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> RawRequest:

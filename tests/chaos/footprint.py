@@ -1,0 +1,51 @@
+"""What a process holds, so that two moments can be compared."""
+
+import asyncio
+import gc
+import resource
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+_BLOCKS_OF_NOISE: Final = 2_500
+_MIB_OF_NOISE: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """What is held at a moment in which nothing is under way."""
+
+    blocks: int
+    """Pieces of memory that Python has given out: every object that is kept for longer is at least one."""
+    tasks: int
+    files: int
+    """Open ones, sockets among them."""
+    peak: int
+    """MiB of memory that the process has ever had; for what is too large for `blocks`."""
+
+    @classmethod
+    def take(cls) -> Self:
+        """Look now."""
+        gc.collect()
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024**2 if sys.platform == "darwin" else 1024)
+        return cls(sys.getallocatedblocks(), len(asyncio.all_tasks()), len(list(Path("/dev/fd").iterdir())), peak)
+
+
+def growth(footprints: Sequence[Footprint], turns: int) -> Iterator[str]:
+    """Yield what has grown from the second and third of some footprints to the last two, in words.
+
+    Before, things are still being loaded; two at each end, because some are kept for a while. `turns` are taken between
+    two footprints. A turn that leaves a single object behind shows once there are some thousand turns.
+    """
+    early, late = footprints[1:3], footprints[-2:]
+    blocks = min(one.blocks for one in late) - max(one.blocks for one in early)
+    if blocks > _BLOCKS_OF_NOISE + turns * (len(footprints) - len(late) - len(early)) / 4:
+        yield f"memory: {blocks} pieces more"
+    if (peak := late[-1].peak - early[-1].peak) > _MIB_OF_NOISE:
+        yield f"memory: {peak} MiB more"
+    if (tasks := min(one.tasks for one in late) - max(one.tasks for one in early)) > 0:
+        yield f"{tasks} tasks more"
+    if (files := min(one.files for one in late) - max(one.files for one in early)) > 0:
+        yield f"{files} open files more"

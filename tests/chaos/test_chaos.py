@@ -1,0 +1,139 @@
+"""Every turn ends well, whatever the services do; see the docstring of this package."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+import pytest
+from homeassistant.const import EVENT_CALL_SERVICE, STATE_UNAVAILABLE
+from homeassistant.core import Event, HomeAssistant, callback
+from homeassistant.helpers import llm
+from homeassistant.util import dt as dt_util
+from pytest_homeassistant_custom_component.common import async_fire_time_changed
+
+from custom_components.chatterbox.agent.events import StopReason
+from custom_components.chatterbox.const import EVENT_TURN_FINISHED
+from tests.agent.providers.contract.dialects import DIALECTS
+from tests.chaos.drive import ENOUGH_FAILURES, Driver, ErrorLog, turns_up_to
+from tests.chaos.faults import FAULTS
+from tests.chaos.footprint import Footprint, growth
+from tests.chaos.house import AMPLE, API, GONE, HOUSE, SCANT, Agent, CountedApi, Runs, Service
+from tests.chaos.loop_clock import LoopClock
+from tests.chaos.plan import TURNS_OF_A_CONVERSATION, Plans
+from tests.chaos.server import ChaosServer, chaos_server
+from tests.config_entries import prepare
+from tests.demo_house.move_in import move_in
+
+_WORKERS: Final = 64
+_ROUNDS: Final = 8
+_MANY: Final = 5_000
+"""So many turns have to have met everything there is."""
+_LATER: Final = timedelta(minutes=30)
+"""By then conversations are forgotten, and every service was asked again whether it is back."""
+_PROBES: Final = 5
+"""So often a service may be asked whether it is back: on a busy machine it may take too long to say so."""
+
+_FALLBACKS: Final = {
+    "openai_responses": ("ollama_chat",),
+    "anthropic_messages": (GONE, "openai_chat"),
+    GONE: ("anthropic_messages",),
+}
+_DEADLINES: Final = {"ollama_chat": SCANT}
+_EXPECTED: Final = {StopReason.COMPLETED, StopReason.PROVIDER_FAILED, StopReason.LENGTH, StopReason.DEADLINE}
+"""What turns end with, at least."""
+
+
+@dataclass(slots=True)
+class Chaos:
+    """The home, its agents, and what is known of them."""
+
+    hass: HomeAssistant
+    driver: Driver
+    server: ChaosServer
+    agents: Sequence[Agent]
+    stop_reasons: Counter[str] = field(default_factory=Counter)
+
+    @callback
+    def turn_finished(self, event: Event[dict[str, object]]) -> None:
+        """Count how turns end."""
+        self.stop_reasons[str(event.data["stop_reason"])] += 1
+
+    async def let_time_pass(self) -> None:
+        """Come to a moment in which nothing is under way, nothing is kept, and every service was sound for a while."""
+        for _ in range(_PROBES):
+            async_fire_time_changed(self.hass, dt_util.utcnow() + _LATER)
+            await self.hass.async_block_till_done(wait_background_tasks=True)
+            if all(agent.answers for agent in self.agents if not agent.is_gone):
+                break
+        await self.server.hang_up()
+        for agent in self.agents:
+            self._expect_recovery(agent)
+        if errors := self.driver.errors.take(None):
+            self.driver.failures.append(f"logged by nobody's turn: {errors}")
+
+    def _expect_recovery(self, agent: Agent) -> None:
+        """A service that is back is asked first again; who has anybody to ask is available."""
+        state = self.hass.states.get(agent.entity_id)
+        if state is None or state.state == STATE_UNAVAILABLE:
+            self.driver.failures.append(f"{agent.entity_id} is not available although services are back")
+        if not (agent.answers or agent.is_gone):
+            self.driver.failures.append(f"the model of {agent.entity_id} is left alone although it is back")
+
+
+@asynccontextmanager
+async def chaos(hass: HomeAssistant, seed: int) -> AsyncIterator[Chaos]:
+    """Set up services of all wire formats, one that is gone, and the agents that use them."""
+    asyncio.get_running_loop().set_debug(False)  # three times the work, for tracebacks that nobody reads here
+    runs, plans, clock, errors = Runs(), Plans(seed), LoopClock(), ErrorLog()
+    await prepare(hass)
+    await move_in(hass, HOUSE)
+    llm.async_register_api(hass, CountedApi(hass=hass, id=API, name="Chaos", runs=runs))
+    hass.bus.async_listen(EVENT_CALL_SERVICE, runs.service_called)
+    ticking = asyncio.create_task(clock.run())
+    async with chaos_server(plans.answer) as server:
+        names = [dialect.name for dialect in DIALECTS]
+        services = [Service(name, name, _FALLBACKS.get(name, ()), _DEADLINES.get(name, AMPLE)) for name in names]
+        agents = [agent for service in services for agent in await service.set_up(hass, server.base_url)]
+        async with chaos_server(plans.answer) as gone:
+            agents += await Service(GONE, names[0], _FALLBACKS[GONE]).set_up(hass, gone.base_url)
+        plans.agents = agents
+        prepared = Chaos(hass, Driver(hass, plans, runs, clock, errors), server, agents)
+        hass.bus.async_listen(EVENT_TURN_FINISHED, prepared.turn_finished)
+        with errors.alone():
+            yield prepared
+    ticking.cancel()
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_every_turn_ends_well_whatever_the_services_do(hass: HomeAssistant, pytestconfig: pytest.Config) -> None:
+    turns, only = pytestconfig.getoption("--chaos-turns"), pytestconfig.getoption("--chaos-turn")
+    async with chaos(hass, pytestconfig.getoption("--chaos-seed")) as home:
+        if only is not None:
+            for number in turns_up_to(only):
+                await home.driver.take_turn(number)
+        else:
+            await _take_turns(home, turns)
+    failures = home.driver.failures
+    assert not failures, "\n\n".join(["", *failures[:ENOUGH_FAILURES]])
+    if only is None and turns >= _MANY:
+        assert set(home.driver.plans.drawn) == {"sound", *(fault.__name__.strip("_") for fault in FAULTS)}
+        assert set(home.stop_reasons) >= _EXPECTED
+        assert home.stop_reasons[StopReason.COMPLETED] > turns / 3
+        assert home.driver.broken_off > turns / 50
+
+
+async def _take_turns(home: Chaos, turns: int) -> None:
+    """Take turns in rounds, between which what is held is compared."""
+    size = turns // _ROUNDS // TURNS_OF_A_CONVERSATION * TURNS_OF_A_CONVERSATION
+    footprints: list[Footprint] = []
+    for begin in range(0, size * _ROUNDS, size):
+        await home.driver.take_turns(range(begin, begin + size), _WORKERS)
+        await home.let_time_pass()
+        footprints.append(Footprint.take())
+        if home.driver.failures:
+            return
+    home.driver.failures.extend(growth(footprints, size))
