@@ -1,7 +1,8 @@
 """What weaker models said is heard by a satellite as words, every call in it is run, and no turn ends in silence."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import override
@@ -110,10 +111,9 @@ async def set_up_home(hass: HomeAssistant) -> None:
     await move_in(hass, HOME.read_text(encoding="utf-8"))
 
 
-@pytest.mark.usefixtures("socket_enabled")
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("cut", PIECES)
-async def test_hard_cases(hass: HomeAssistant, kind: str, cut: ScriptedAnswer) -> None:
+@asynccontextmanager
+async def agent(hass: HomeAssistant, **options: object) -> AsyncGenerator[Model]:
+    """Move in, and run a server and an agent that uses it."""
     await set_up_home(hass)
     model = Model(Script())
     async with TestServer(model.application()) as server:
@@ -121,16 +121,34 @@ async def test_hard_cases(hass: HomeAssistant, kind: str, cut: ScriptedAnswer) -
             CONF_KIND: ServiceKind.OPENAI_CHAT,
             CONF_BASE_URL: str(server.make_url("/v1")),
         }
-        options: dict[str, object] = {
-            CONF_MODEL: "scripted-model",
-            CONF_LLM_HASS_API: ["assist"],
-            CONF_MAX_ITERATIONS: ENOUGH_ROUNDS,
-            CONF_CHECK_CLAIMS: False,
-        }
-        await add_agent(hass, service, options)
+        await add_agent(hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], **options})
+        yield model
+
+
+@pytest.mark.usefixtures("socket_enabled")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("cut", PIECES)
+async def test_every_call_is_made_and_every_word_is_heard(hass: HomeAssistant, kind: str, cut: ScriptedAnswer) -> None:
+    # As many rounds as the model took then, and its own words where it claims what it has not done.
+    async with agent(hass, **{CONF_MAX_ITERATIONS: ENOUGH_ROUNDS, CONF_CHECK_CLAIMS: False}) as model:
         for case in (case for case in CASES if case.why == kind):
             model.play_case(case, cut)
             await talk_and_compare(hass, case)
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_an_agent_that_nothing_was_set_for_is_never_silent(hass: HomeAssistant) -> None:
+    async with agent(hass) as model:
+        for case in CASES:
+            model.play_case(case, ScriptedAnswer(piece_characters=100_000))
+            satellite = Satellite()
+            result = await talk_as_the_pipeline_does(hass, case.text, case.id, satellite, SATELLITE)
+
+            assert_no_orphans(hass.data[DATA_CHAT_LOGS][case.id].content)
+            assert re.search(r"\w", speech(result)), case.id
+            assert re.search(r"\w", "".join(satellite.heard)), case.id
+            for said in (*satellite.heard, speech(result)):
+                assert not MARKUP.search(said), (case.id, said)
 
 
 async def talk_and_compare(hass: HomeAssistant, case: HardCase) -> None:
