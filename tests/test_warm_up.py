@@ -143,6 +143,7 @@ async def test_a_turn_takes_the_place_of_what_is_being_read(hass: HomeAssistant,
     server = await serve_raw(SILENCE, HELLO)
     await conversation.async_prepare_agent(hass, AGENT, "en")
     await server.arrived.wait()
+    await conversation.async_prepare_agent(hass, AGENT, "en")
 
     result = await say(hass, "hello")
 
