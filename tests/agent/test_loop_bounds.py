@@ -1,6 +1,7 @@
 """No turn goes beyond its bounds, and one that ends at a bound says what was done."""
 
 import asyncio
+import contextlib
 from dataclasses import replace
 from typing import override
 
@@ -26,7 +27,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import Hooks
 from custom_components.chatterbox.agent.turn import Limits, Turn
-from tests.agent.turns import collect, finished, phases, results
+from tests.agent.turns import collect, finished, let_others_go_on, phases, results
 from tests.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
 LIGHT, LOOK = tool("light_on"), tool("look", read_only=True)
@@ -219,6 +220,28 @@ async def test_a_tool_that_ignores_its_cancellation_holds_nobody_up() -> None:
     assert finished(events).text == "They hang."
     release.set()
     await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
+
+
+async def test_a_model_that_ignores_its_cancellation_holds_nobody_up(caplog: pytest.LogCaptureFixture) -> None:
+    release = asyncio.Event()
+
+    async def stubborn() -> None:
+        while not release.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await release.wait()
+
+    provider = ScriptedProvider([TextDelta("It is"), stubborn])
+
+    events = await asyncio.wait_for(
+        collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.02))), 10
+    )
+
+    assert finished(events).stop_reason is StopReason.DEADLINE
+    assert "provider ignores its cancellation" in caplog.text
+    assert provider.open_streams == 1
+    release.set()
+    await let_others_go_on()
+    assert provider.open_streams == 0
 
 
 class Sleepy(Hooks):

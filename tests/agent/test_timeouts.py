@@ -1,11 +1,16 @@
 """Foreign work is waited for, and never longer than was said."""
 
 import asyncio
+import contextlib
 import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import override
 
 import pytest
 
-from custom_components.chatterbox.agent.timeouts import TookTooLong, WorkCancelled, finish_within
+from custom_components.chatterbox.agent.timeouts import TookTooLong, WorkCancelled, finish_within, leavable
+from tests.agent.turns import let_others_go_on
 from tests.doubles import Gate, never
 
 
@@ -108,3 +113,174 @@ async def test_work_that_ignores_its_cancellation_is_left_behind(caplog: pytest.
     [left] = others()
     await asyncio.wait({left})
     assert isinstance(left.exception(), ValueError)
+
+
+class Numbers:
+    """A stream of numbers that tells how far it came, and that it was closed."""
+
+    def __init__(self, *lines: int | Exception | Gate) -> None:
+        self.lines = lines
+        self.given: list[int] = []
+        self.closed = 0
+
+    async def stream(self) -> AsyncGenerator[int]:
+        """Give the numbers, wait at gates, raise exceptions."""
+        try:
+            for line in self.lines:
+                if isinstance(line, Exception):
+                    raise line
+                if isinstance(line, Gate):
+                    await line()
+                else:
+                    self.given.append(line)
+                    yield line
+        finally:
+            self.closed += 1
+
+
+class Stubborn(Numbers):
+    """One that waits whatever it is told, until it is released."""
+
+    def __init__(self, *lines: int) -> None:
+        super().__init__(*lines)
+        self.release = asyncio.Event()
+
+    @override
+    async def stream(self) -> AsyncGenerator[int]:
+        """Give the numbers, then hang."""
+        try:
+            for line in self.lines:
+                assert isinstance(line, int)
+                yield line
+            while not self.release.is_set():
+                try:
+                    await self.release.wait()
+                except asyncio.CancelledError:
+                    continue
+            yield 99
+        finally:
+            self.closed += 1
+
+
+async def read(numbers: Numbers) -> list[int]:
+    """Read a stream to its end."""
+    async with aclosing(leavable(numbers.stream(), "numbers")) as stream:
+        return [number async for number in stream]
+
+
+async def test_a_stream_is_passed_on_to_its_end() -> None:
+    numbers = Numbers(1, 2, 3)
+
+    assert await read(numbers) == [1, 2, 3]
+
+    assert numbers.closed == 1
+    assert not others()
+
+
+async def test_what_a_stream_raises_is_passed_on() -> None:
+    numbers = Numbers(1, ValueError("broken"))
+    stream = leavable(numbers.stream(), "numbers")
+
+    assert await anext(stream) == 1
+    with pytest.raises(ValueError, match="broken"):
+        await anext(stream)
+
+    assert numbers.closed == 1
+    assert not others()
+
+
+async def test_a_stream_gets_no_further_than_it_is_asked() -> None:
+    numbers = Numbers(1, 2, 3)
+    async with aclosing(leavable(numbers.stream(), "numbers")) as stream:
+        assert not numbers.given
+        await anext(stream)
+        await let_others_go_on()
+        assert numbers.given == [1]
+
+    assert numbers.closed == 1
+    assert not others()
+
+
+async def test_a_stream_that_was_never_read_is_never_begun() -> None:
+    numbers = Numbers(1)
+    async with aclosing(leavable(numbers.stream(), "numbers")):
+        pass
+
+    assert (numbers.given, numbers.closed) == ([], 0)
+    assert not others()
+
+
+async def test_who_is_cancelled_takes_the_stream_along() -> None:
+    gate = Gate()
+    numbers = Numbers(1, gate)
+    reading = asyncio.create_task(read(numbers))
+    await gate.reached.wait()
+
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+
+    assert numbers.closed == 1
+    assert not others()
+
+
+async def test_a_stream_whose_task_is_cancelled_from_elsewhere_ends_its_reader() -> None:
+    gate = Gate()
+    reading = asyncio.create_task(read(Numbers(gate)))
+    await gate.reached.wait()
+
+    [task] = (task for task in others() if task.get_name() == "numbers")
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+
+
+async def test_a_stream_that_ignores_its_cancellation_is_left_behind(caplog: pytest.LogCaptureFixture) -> None:
+    stubborn = Stubborn(1)
+    stream = leavable(stubborn.stream(), "provider stubborn", 0.01)
+    assert await anext(stream) == 1
+
+    with caplog.at_level(logging.ERROR), pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await anext(stream)
+    await stream.aclose()
+
+    assert caplog.messages == ["provider stubborn ignores its cancellation"]
+    [left] = others()
+    stubborn.release.set()
+    await asyncio.wait({left})
+    assert stubborn.closed == 1, "it is closed as soon as it lets itself be closed"
+
+
+async def test_a_stream_that_fails_while_it_is_left_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async def stumble() -> AsyncGenerator[int]:
+        try:
+            yield 1
+        finally:
+            raise ValueError("broken")
+
+    stream = leavable(stumble(), "numbers")
+    await anext(stream)
+    await stream.aclose()
+
+    assert caplog.messages == ["a stream failed while it was left"]
+    assert "broken" in caplog.text
+
+
+async def test_a_stream_that_ends_while_it_is_left_has_ended() -> None:
+    gate = Gate()
+
+    async def gives_in() -> AsyncGenerator[int]:
+        with contextlib.suppress(asyncio.CancelledError):
+            await gate()
+        if not gate.passed.is_set():
+            return
+        yield 1
+
+    reading = asyncio.create_task(anext(leavable(gives_in(), "numbers")))
+    await gate.reached.wait()
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    assert not others()

@@ -34,6 +34,7 @@ from .judgement import judge_call
 from .messages import AssistantMessage, ProviderItem, ToolCall, canonical_json
 from .next_step import CallModel, TurnState
 from .protocols import Ask, CompletionRequest, Deny, LLMProvider
+from .timeouts import STREAM_GRACE, leavable
 
 _LAST_CALL_DIRECTIVE: Final = (
     "Tools can no longer be used in this turn. Answer now, from what is known."
@@ -46,6 +47,8 @@ _CORRECTION_DIRECTIVE: Final = (
     " Do not mention this note."
 )
 _HEARD_DIRECTIVE: Final = 'The person has heard only this, go on from there: "{said}"'
+_GRACE: Final = 2 * STREAM_GRACE
+"""Seconds; a chain of providers itself may need some to leave one of them."""
 _QUOTED_LENGTH: Final = 1_000
 """Characters of an answer that are shown to the model again."""
 
@@ -88,7 +91,7 @@ class Inference:
         )
         try:
             async with (
-                aclosing(self.provider.stream(request)) as stream,
+                aclosing(leavable(self.provider.stream(request), "provider", _GRACE)) as stream,
                 aclosing(self._follow(stream)) as events,
             ):
                 async for event in events:

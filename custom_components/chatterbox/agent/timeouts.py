@@ -1,19 +1,24 @@
 """Waits for foreign work, and never longer than it says.
 
-`asyncio.timeout` waits for as long as the work ignores its cancellation; tools and hooks
-are other people's code, so here such work is left behind, and the log says so. Knows
-asyncio; nothing of turns.
+`asyncio.timeout` waits for as long as the work ignores its cancellation; tools, hooks and
+providers may be other people's code, so here such work is left behind, and the log says so.
+Knows asyncio; nothing of turns.
 """
 
 import asyncio
 import logging
-from collections.abc import Coroutine
-from typing import Final
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
+from typing import Final, final
 
 _LOGGER = logging.getLogger(__name__)
 
 GRACE: Final = 1.0
 """Seconds that cancelled work gets to let go."""
+
+
+STREAM_GRACE: Final = 0.1
+"""Seconds that a stream gets to let go: somebody waits for what comes after it."""
 
 
 class TookTooLong(Exception):
@@ -35,7 +40,7 @@ async def finish_within[T](seconds: float, work: Coroutine[object, object, T], n
         await asyncio.wait({task}, timeout=max(seconds, 0))
         in_time = task.done()
     finally:
-        await _let_go(task)
+        await _let_go(task, GRACE)
     if in_time and task.cancelled():
         raise WorkCancelled(f"{name} was cancelled")
     if in_time or (task.done() and not task.cancelled() and task.exception() is None):
@@ -43,10 +48,60 @@ async def finish_within[T](seconds: float, work: Coroutine[object, object, T], n
     raise TookTooLong(f"{name} took longer than {seconds:g} seconds")
 
 
-async def _let_go(task: asyncio.Task[object]) -> None:
+@final
+class _End:
+    """In place of an item: there are no more."""
+
+
+_END: Final = _End()
+
+
+async def leavable[T](stream: AsyncGenerator[T], name: str, grace: float = STREAM_GRACE) -> AsyncGenerator[T]:
+    """Yield what a stream yields, and raise what it raises; whoever reads can leave at any moment.
+
+    The stream runs in a task of its own, which gets no further than what is asked for, and closes
+    it: only who runs a generator can. When this is closed, or its reader is cancelled, the stream
+    is closed too, unless it takes more than `grace` seconds.
+    """
+    wishes = asyncio.Queue[asyncio.Future[T | _End]]()
+    task = asyncio.create_task(_fulfil(wishes, stream), name=name)
+    try:
+        while True:
+            wish = asyncio.get_running_loop().create_future()
+            wishes.put_nowait(wish)
+            item = await wish
+            if isinstance(item, _End):
+                return
+            yield item
+    finally:
+        await _let_go(task, grace)
+
+
+async def _fulfil[T](wishes: asyncio.Queue[asyncio.Future[T | _End]], stream: AsyncGenerator[T]) -> None:
+    """Give each wish the next item of a stream, or the end, or the exception that was the end."""
+    wish = await wishes.get()
+    try:
+        async with aclosing(stream):
+            async for item in stream:
+                if wish.done():  # nobody asks any more
+                    return
+                wish.set_result(item)
+                wish = await wishes.get()
+        if not wish.done():
+            wish.set_result(_END)
+    except Exception as err:
+        if wish.done():
+            _LOGGER.exception("a stream failed while it was left")
+        else:
+            wish.set_exception(err)
+    finally:
+        wish.cancel()  # in case that we are cancelled; otherwise it is done
+
+
+async def _let_go(task: asyncio.Task[object], grace: float) -> None:
     """Cancel work that still runs, and wait a moment for its end."""
     if task.cancel():
-        await asyncio.wait({task}, timeout=GRACE)
+        await asyncio.wait({task}, timeout=grace)
     if not task.done():
         _LOGGER.error("%s ignores its cancellation", task.get_name())
     elif not task.cancelled():

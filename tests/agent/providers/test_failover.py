@@ -1,6 +1,7 @@
 """A chain answers as long as any link does, says who answers, and repeats nothing that was said."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -161,6 +162,35 @@ async def test_a_link_that_is_late_is_left_and_hands_over() -> None:
     assert await asking == [ProviderSwitched("second", "first: FirstTokenTimeout"), *HELLO]
     assert chain.open_streams == 0
     assert not gate.passed.is_set()
+
+
+@pytest.mark.parametrize("begun", [[], [TextDelta("It")]], ids=["before its first event", "amid its answer"])
+async def test_a_link_that_ignores_its_cancellation_holds_nobody_up(
+    begun: list[ProviderEvent], caplog: pytest.LogCaptureFixture
+) -> None:
+    reached, release = asyncio.Event(), asyncio.Event()
+
+    async def stubborn() -> None:
+        reached.set()
+        while not release.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await release.wait()
+
+    chain = Chain([[*begun, stubborn]], [HELLO])
+    asking = asyncio.create_task(chain.ask())
+    await reached.wait()
+    chain.clock.advance(4)
+
+    if begun:
+        with pytest.raises(BetweenTokensTimeout):
+            await asyncio.wait_for(asking, 10)
+    else:
+        assert (await asyncio.wait_for(asking, 10))[1:] == HELLO
+    assert "provider of first ignores its cancellation" in caplog.text
+    assert chain.open_streams == 1
+    release.set()
+    await let_others_go_on()
+    assert chain.open_streams == 0
 
 
 async def test_a_stream_without_a_finish_is_no_answer() -> None:

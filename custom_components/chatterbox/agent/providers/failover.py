@@ -15,6 +15,7 @@ from ..events import CompletionResult, ProviderEvent, ProviderSwitched
 from ..messages import ToolResult, UserMessage
 from ..protocols import CompletionRequest
 from ..receipts import changing_tools
+from ..timeouts import leavable
 from .breaker import BreakerState, Permit
 from .clock import SYSTEM_CLOCK, Clock
 from .links import Link
@@ -155,7 +156,7 @@ class FailoverProvider:
         link = candidate.link
         is_trusted = link.breaker.state is BreakerState.CLOSED
         return await begin(
-            lambda: link.provider.stream(candidate.request),
+            lambda: leavable(link.provider.stream(candidate.request), f"provider of {link.name}"),
             link.patience.first_token,
             link.retries if is_trusted and may_retry else _ONCE,
             self._clock,

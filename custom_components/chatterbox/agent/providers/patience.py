@@ -1,7 +1,8 @@
 """How long a model may keep us waiting: the deadlines as data, and streams that keep to them.
 
 Knows any `LLMProvider`'s stream and a clock. Only the time in which we wait counts, never what
-the reader of a stream does between two events. The whole turn has its own deadline, elsewhere.
+the reader of a stream does between two events. The whole turn has its own deadline, elsewhere. A
+stream that might ignore its cancellation is handed in as a `leavable` one.
 """
 
 from collections.abc import AsyncGenerator
