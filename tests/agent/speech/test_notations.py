@@ -156,6 +156,13 @@ def test_every_month_of_every_language_has_a_name(language: str) -> None:
     assert len(months) == 12
 
 
+@pytest.mark.parametrize(
+    ("language", "first"), [("fr", "1er mars 2026"), ("it", "1º marzo 2026"), ("de", "1. März 2026")]
+)
+def test_the_first_day_of_a_month(language: str, first: str) -> None:
+    assert_said("2026-03-01", first, language)
+
+
 def test_what_is_no_date_is_none() -> None:
     for text in ("2026-13-01", "2026-02-30", "backup-2026-11-22", "2026-11-22.log", "a/2026-11-22", "12026-11-22"):
         assert_said(text, text, "en")
@@ -173,6 +180,11 @@ def test_a_tick_in_place_of_a_value_is_said(language: str, yes: str, no: str) ->
 
     assert_said("A: ✅\nB: ❌", f"A: {yes}{stop}B: {no}", language)
     assert_said("| A | ✔️ |\n| B | ✗ |", f"A, {yes}{stop}B, {no}", language)
+    assert_said("A : ✔, B - ✗.", f"A : {yes}, B - {no}.", language)
+
+
+def test_a_tick_after_a_wide_colon_has_no_space() -> None:
+    assert_said("厨房\uff1a✅\n浴室\uff1a❌", "厨房\uff1a是。浴室\uff1a否", "zh")
 
 
 @pytest.mark.parametrize(

@@ -28,14 +28,19 @@ _COURTESIES: Final = {
     "en": r"(please )?(just )?(let me know|tell me|say|ask|feel free|reply|answer)\b|(many )?thank|cheers|please[.!]"
     r"|i('m| am|'ll| will| can)( be)?( always)? (here|happy|glad|ready|wait|help)|(happy|glad) to|take your time"
     r"|no (rush|hurry|problem|worries)|whenever you|otherwise\b|sorry",
-    "es": r"(por favor,? )?(solo )?(d[ií]me|d[ií]game|av[ií]s[ae]me|h[aá]z?me?lo|h[aá]zme|d[ií]melo|di\b)"
-    r"|(muchas )?gracias|estoy (aqu[ií]|a tu|a su|list)|no dude|sin prisa|si no\b|con (mucho )?gusto|por favor[.!]",
-    "fr": r"(merci de |veuillez )?(simplement )?(dites|dis|faites|fais|indiquez)\b|merci|je (suis|reste) (là|ici|à)"
-    r"|n'hésite|prenez votre temps|prends ton temps|pas de (souci|problème)|sinon\b|il suffit|avec plaisir",
-    "it": r"(per favore,? )?(fammi|mi faccia|dimmi|mi dica|basta|fai|faccia)\b|(molte )?grazie|sono qui|non esita"
-    r"|altrimenti|con calma|nessun(a)? (fretta|problema)|volentieri|per favore[.!]",
-    "nl": r"(alstublieft |graag )?(laat (het )?(me|mij)|zeg (het )?(me|mij|maar|gerust)|vraag|geef)\b|graag[.!]"
-    r"|(hartelijk )?(dank|bedankt)|ik (help|wacht|hoor)|geen (haast|probleem)|anders\b|neem (gerust|de tijd)",
+    "es": r"¡?((por favor,? )?(solo )?(d[ií]me|d[ií]game|av[ií]s[ae]me|h[aá]z?me?lo|h[aá]game(lo)?|h[aá]zme|d[ií]melo"
+    r"|d[ií]gamelo|di|ind[ií](ca|que)me|d[eé]j[ae]me(lo)? saber)\b|(muchas )?gracias|(espero|quedo) (a|tu|su)\b"
+    r"|estoy (aqu[ií]|a tu|a su|list)|no dude|sin prisa|no hay prisa|t[oó]mate tu|t[oó]mese su|si no\b|de lo contrario"
+    r"|con (mucho )?gusto|por favor[.!])",
+    "fr": r"(merci de |veuillez )?(simplement )?(dites|dis|faites|fais|indique|précise|tenez-moi|tiens-moi)|merci"
+    r"|je (suis|reste) (là|ici|à)|je (vous |t')écoute|à (vous|toi) de|n'hésite|prenez votre temps|prends ton temps"
+    r"|(pas de|aucun) (souci|problème)|sinon\b|il suffit|avec plaisir|s'il (vous|te) plaît[.!]",
+    "it": r"(per favore,? )?(fammi|fammelo|facci|mi faccia|me lo faccia|dimmi|dimmelo|mi dica|me lo dica|basta|fai"
+    r"|faccia)\b|(molte )?grazie|sono (qui|a (tua|sua))|resto|attendo|aspetto|non esita|altrimenti|se no\b|con calma"
+    r"|prenditi|(non c'è )?(nessun(a)? )?(fretta|problema)|volentieri|per favore[.!]",
+    "nl": r"(alstublieft |alsjeblieft |graag )?(laat (het )?(me|mij|maar|weten)|zeg (het )?(me|mij|maar|gerust)|vraag"
+    r"|geef)\b|(graag|alsjeblieft|alstublieft)[.!]|(hartelijk )?(dank|bedankt)|ik (help|wacht|hoor|sta klaar|luister)"
+    r"|geen (haast|probleem|zorgen)|anders\b|neem (gerust|de tijd)",
     "pl": r"(proszę,? )?(po prostu )?(daj|dajcie|powiedz|proszę|napisz)\b|dzięk|chętnie|jestem (tu|gotow)|wystarczy"
     r"|bez pośpiechu|nie ma (sprawy|pośpiechu)|w przeciwnym|śmiało",
     "pt": r"(por favor,? )?(basta|é só|diz|diga|diz-me|me diga|avis|me avise|fala|fale)\b|(muito )?obrigad"

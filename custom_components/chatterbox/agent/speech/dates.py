@@ -25,6 +25,8 @@ _PATTERNS: Final = {
     "sv": "{day} {month} {year}",
     "zh": "{year}年{month}{day}日",
 }
+_FIRST: Final = {"fr": "1er", "it": "1º"}
+"""The first day of a month, where it is counted and the others are numbered."""
 _MONTHS: Final = {
     language: tuple(months.split())
     for language, months in {
@@ -54,5 +56,6 @@ def _spoken(found: re.Match[str], language: str) -> str:
         day = date.fromisoformat(found[1])
     except ValueError:  # no day of any calendar
         return found.group()
-    words = _PATTERNS[language].format(day=day.day, month=_MONTHS[language][day.month - 1], year=day.year)
+    number = _FIRST.get(language, "1") if day.day == 1 else str(day.day)
+    words = _PATTERNS[language].format(day=number, month=_MONTHS[language][day.month - 1], year=day.year)
     return f"{words}, {found[2]}" if found[2] else words

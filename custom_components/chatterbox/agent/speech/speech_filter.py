@@ -25,6 +25,8 @@ _COMMENT_START: Final = "<!--"
 _COMMENT_END: Final = "-->"
 _REFERENCE: Final = re.compile(r"\[\d{1,3}\]:")
 """What begins a line that tells where a link leads."""
+_AFTER_MARK: Final = ".,;"
+"""What ends the value that a tick or a cross stands for."""
 _TARGET_START: Final = "]("
 
 
@@ -110,8 +112,11 @@ class SpeechFilter:
 
     def _take_text(self, text: str, *, before_space: bool) -> None:
         """Take a word that is no code: take off its markup until there is none."""
-        if (yes := says_yes(text)) is not None:
+        mark = text.rstrip(_AFTER_MARK)
+        if (yes := says_yes(mark)) is not None:
             self._voice.answer(self._phrases.yes if yes else self._phrases.no)
+            if mark != text:
+                self._voice.end()
         if self._voice.at_line_start and _REFERENCE.fullmatch(text):
             self._skipped_until = "\n"
             return

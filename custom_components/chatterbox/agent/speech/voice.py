@@ -130,7 +130,7 @@ class Voice:
     def end(self) -> None:
         """Speak what a tick or a cross stands for: nothing comes after it."""
         if value := self._line.value:
-            self._space = True
+            self._space = not _CHINESE.match(self._end)
             self.speak(value)
 
     def speak(self, word: str) -> None:
