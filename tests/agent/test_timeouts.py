@@ -268,6 +268,20 @@ async def test_a_stream_that_fails_while_it_is_left_is_logged(caplog: pytest.Log
     assert "broken" in caplog.text
 
 
+async def test_a_stream_may_fail_while_it_is_left_as_it_may_at_any_time(caplog: pytest.LogCaptureFixture) -> None:
+    async def lose_connection() -> AsyncGenerator[int]:
+        try:
+            yield 1
+        finally:
+            raise ConnectionResetError
+
+    stream = leavable(lose_connection(), "numbers", may_fail=OSError)
+    await anext(stream)
+    await stream.aclose()
+
+    assert not caplog.messages
+
+
 async def test_a_stream_that_ends_while_it_is_left_has_ended() -> None:
     gate = Gate()
 

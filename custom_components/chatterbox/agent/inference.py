@@ -91,7 +91,7 @@ class Inference:
         )
         try:
             async with (
-                aclosing(leavable(self.provider.stream(request), "provider", _GRACE)) as stream,
+                aclosing(leavable(self.provider.stream(request), "provider", _GRACE, may_fail=ProviderError)) as stream,
                 aclosing(self._follow(stream)) as events,
             ):
                 async for event in events:

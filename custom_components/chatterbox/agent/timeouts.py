@@ -56,15 +56,22 @@ class _End:
 _END: Final = _End()
 
 
-async def leavable[T](stream: AsyncGenerator[T], name: str, grace: float = STREAM_GRACE) -> AsyncGenerator[T]:
+async def leavable[T](
+    stream: AsyncGenerator[T],
+    name: str,
+    grace: float = STREAM_GRACE,
+    *,
+    may_fail: type[Exception] | tuple[()] = (),
+) -> AsyncGenerator[T]:
     """Yield what a stream yields, and raise what it raises; whoever reads can leave at any moment.
 
     The stream runs in a task of its own, which gets no further than what is asked for, and closes
     it: only who runs a generator can. When this is closed, or its reader is cancelled, the stream
-    is closed too, unless it takes more than `grace` seconds.
+    is closed too, unless it takes more than `grace` seconds. What it raises then is logged, but for
+    `may_fail`: a service may well fail at the moment in which nobody waits for it any more.
     """
     wishes = asyncio.Queue[asyncio.Future[T | _End]]()
-    task = asyncio.create_task(_fulfil(wishes, stream), name=name)
+    task = asyncio.create_task(_fulfil(wishes, stream, may_fail), name=name)
     try:
         while True:
             wish = asyncio.get_running_loop().create_future()
@@ -77,7 +84,11 @@ async def leavable[T](stream: AsyncGenerator[T], name: str, grace: float = STREA
         await _let_go(task, grace)
 
 
-async def _fulfil[T](wishes: asyncio.Queue[asyncio.Future[T | _End]], stream: AsyncGenerator[T]) -> None:
+async def _fulfil[T](
+    wishes: asyncio.Queue[asyncio.Future[T | _End]],
+    stream: AsyncGenerator[T],
+    may_fail: type[Exception] | tuple[()],
+) -> None:
     """Give each wish the next item of a stream, or the end, or the exception that was the end."""
     wish = await wishes.get()
     try:
@@ -90,10 +101,10 @@ async def _fulfil[T](wishes: asyncio.Queue[asyncio.Future[T | _End]], stream: As
         if not wish.done():
             wish.set_result(_END)
     except Exception as err:
-        if wish.done():
-            _LOGGER.exception("a stream failed while it was left")
-        else:
+        if not wish.done():
             wish.set_exception(err)
+        elif not isinstance(err, may_fail):
+            _LOGGER.exception("a stream failed while it was left")
     finally:
         wish.cancel()  # in case that we are cancelled; otherwise it is done
 

@@ -156,7 +156,9 @@ class FailoverProvider:
         link = candidate.link
         is_trusted = link.breaker.state is BreakerState.CLOSED
         return await begin(
-            lambda: leavable(link.provider.stream(candidate.request), f"provider of {link.name}"),
+            lambda: leavable(
+                link.provider.stream(candidate.request), f"provider of {link.name}", may_fail=ProviderError
+            ),
             link.patience.first_token,
             link.retries if is_trusted and may_retry else _ONCE,
             self._clock,
