@@ -21,6 +21,15 @@ MIXED: Final[JsonObject] = {"enum": ["off", None, True, 3]}
 STRINGS: Final[JsonObject] = {"type": "array", "items": STRING}
 DOMAINS: Final[JsonObject] = {"type": "array", "items": DOMAIN}
 POINT: Final[JsonObject] = {"type": "object", "properties": {"x": INTEGER}, "required": ["x"]}
+COLOR: Final[JsonObject] = {"type": "array", "items": INTEGER, "minItems": 3, "maxItems": 3}
+NAME: Final[JsonObject] = {"type": "string", "minLength": 1, "maxLength": 5}
+VOLUME: Final[JsonObject] = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 10}
+SHORT: Final[JsonObject] = {
+    "allOf": [
+        {"anyOf": [INTEGER, STRING]},
+        {"anyOf": [{"type": "string", "maxLength": 3}, {"type": "array", "maxItems": 3}]},
+    ]
+}
 MAYBE: Final[JsonObject] = {"anyOf": [INTEGER, NULL]}
 ONE_OR_MANY: Final[JsonObject] = {"oneOf": [STRING, STRINGS]}
 MANY_OR_NONE: Final[JsonObject] = {"anyOf": [STRINGS, NULL]}
@@ -74,6 +83,15 @@ REFERS: Final[JsonObject] = {
         ({"properties": {"x": INTEGER}}, {"x": "1"}, {"x": 1}),
         ({**POINT, "anyOf": [{"required": ["x"]}, {"required": ["y"]}]}, {"x": "1"}, {"x": 1}),
         (REFERS, {"mode": "LIGHT"}, {"mode": "light"}),
+        (COLOR, "[255, 0, 0]", [255, 0, 0]),
+        (COLOR, ["255", 0, 0], [255, 0, 0]),
+        (NAME, 12345, "12345"),
+        (NAME, "a💡b", "a💡b"),
+        (VOLUME, "0.5", 0.5),
+        (SHORT, "abc", "abc"),
+        ({"allOf": [STRING, {"maxLength": 3}]}, 5, "5"),
+        ({"type": "integer", "allOf": [{"type": "integer", "minimum": 3}]}, "5", 5),
+        ({"allOf": [{"$ref": "#/$defs/Mode"}], "$defs": {"Mode": DOMAIN}}, "LIGHT", "light"),
     ],
 )
 def test_a_value_with_one_reading_is_read_so(schema: JsonObject, value: JsonValue, fitted: JsonValue) -> None:
@@ -119,8 +137,33 @@ def test_a_value_with_one_reading_is_read_so(schema: JsonObject, value: JsonValu
         (POINT, {}, "x is missing: expected integer"),
         (POINT, {"x": ""}, "x: expected integer"),
         (MAYBE, "five", "expected integer or null"),
-        ({"anyOf": [INTEGER, BOOLEAN, {"type": "integer", "maximum": 3}]}, "x", "expected integer or boolean, got"),
+        (
+            {"anyOf": [INTEGER, BOOLEAN, {"type": "integer", "maximum": 3}]},
+            "x",
+            "integer or boolean or integer of at most 3, got",
+        ),
+        ({"anyOf": [INTEGER, BOOLEAN, {**INTEGER, "description": "A number."}]}, "x", "integer or boolean, got"),
         ({"anyOf": [INTEGER, STRINGS]}, {"a": 1}, "expected integer or a list of string"),
+        (COLOR, [255, 0], "expected a list of integer, 3 items, got [255,0]"),
+        (COLOR, "red", "expected a list of integer, 3 items"),
+        (COLOR, [1, 2, 3, 4], "expected a list of integer, 3 items"),
+        ({**STRINGS, "minItems": 1}, [], "expected a list of string, at least 1 item, got []"),
+        ({"type": "array", "minItems": 1, "maxItems": 2}, [1, 2, 3], "expected a list, 1 to 2 items"),
+        (NAME, "", 'expected string, 1 to 5 characters, got ""'),
+        (NAME, "abcdef", "expected string, 1 to 5 characters"),
+        ({"type": "string", "maxLength": 1}, "ab", "expected string, at most 1 character, got"),
+        ({"type": "string", "minLength": 2}, "a", "expected string, at least 2 characters"),
+        (VOLUME, 0, "expected number above 0 below 10, got 0"),
+        (VOLUME, "10", "expected number above 0 below 10"),
+        ({"type": "integer", "minimum": 1}, 0, "expected integer of at least 1, got 0"),
+        ({"type": "number", "maximum": 1.5}, 2, "expected number of at most 1.5"),
+        (
+            SHORT,
+            "abcd",
+            'integer or string and string, at most 3 characters or a list, at most 3 items, got "abcd"',
+        ),
+        (SHORT, 5, "expected string, at most 3 characters or a list"),
+        ({"allOf": [STRING, INTEGER]}, "5", 'expected string and integer, got "5"'),
         ({"anyOf": [{"type": "integer"}, {"type": "array", "items": INTEGER}]}, "5", "expected integer or a list"),
     ],
 )
@@ -203,6 +246,10 @@ STRANGE: Final[list[JsonObject]] = [
     {"type": "object", "properties": {}, "anyOf": [{"required": ["a"]}]},
     {"type": "object", "properties": {"a": {"type": "tuple"}}},
     {"type": "integer", "minimum": "low", "maximum": None},
+    {"type": "string", "minLength": "1", "maxLength": True, "allOf": "x"},
+    {"type": "array", "minItems": {}, "maxItems": [3]},
+    {"allOf": [7, True, {}]},
+    {"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}},
     {"type": []},
     {"enum": "light"},
     {"anyOf": []},
@@ -232,6 +279,40 @@ def test_a_schema_of_a_tree_is_understood() -> None:
         },
     }
     assert fit({"size": "1", "parts": {"size": "2"}}, tree) == {"size": 1, "parts": [{"size": 2}]}
+
+
+SIZES = st.integers(0, 6)
+
+
+@given(SIZES, SIZES, st.lists(st.integers(), max_size=8))
+def test_a_list_is_taken_exactly_when_it_is_neither_too_short_nor_too_long(
+    least: int, most: int, value: list[JsonValue]
+) -> None:
+    schema: JsonObject = {"type": "array", "items": INTEGER, "minItems": least, "maxItems": most}
+    if least <= len(value) <= most:
+        assert fit(value, schema) == value
+    else:
+        with pytest.raises(Unfit, match=r"items?, got"):
+            fit(value, schema)
+
+
+@given(SIZES, SIZES, st.text(max_size=8))
+def test_a_text_is_taken_exactly_when_it_is_neither_too_short_nor_too_long(least: int, most: int, value: str) -> None:
+    schema: JsonObject = {"type": "string", "minLength": least, "maxLength": most}
+    if least <= len(value) <= most:
+        assert fit(value, schema) == value
+    else:
+        with pytest.raises(Unfit, match=r"characters?, got"):
+            fit(value, schema)
+
+
+@given(st.lists(schemas_and_values(), min_size=1, max_size=3), json_values())
+def test_what_has_to_fit_several_schemas_fits_each_of_them(pairs: list[SchemaAndValue], value: JsonValue) -> None:
+    parts: list[JsonValue] = [schema for schema, _ in pairs]
+    for each in (value, *(fitting for _, fitting in pairs)):
+        with suppress(Unfit):
+            fitted = fit(each, {"allOf": parts})
+            assert all(fit(fitted, schema) == fitted for schema, _ in pairs)
 
 
 @given(schemas_and_values())

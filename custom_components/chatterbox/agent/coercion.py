@@ -13,6 +13,7 @@ from typing import Final
 
 from .json_text import finite, parse_json, shown
 from .messages import JsonObject, JsonValue, canonical_json
+from .schema_bounds import bounds_in_words, is_within
 
 _KEY_LENGTH: Final = 60
 """Characters shown of a key that a model made up."""
@@ -46,6 +47,8 @@ class _Fit:
         if not isinstance(schema, dict):
             return value
         schema = self._resolve(schema)
+        if isinstance(demands := schema.get("allOf"), list) and demands:
+            value = self._fit_all(demands, value, path, generous=generous)
         if choices := _alternatives(schema):
             return self._fit_any(choices, schema, value, path, generous=generous)
         if "enum" in schema or "const" in schema:
@@ -69,6 +72,15 @@ class _Fit:
                 target = target.get(part) if isinstance(target, dict) else None
             schema = target if isinstance(target, dict) else {}
         return schema
+
+    def _fit_all(self, demands: list[JsonValue], value: JsonValue, path: str, *, generous: bool) -> JsonValue:
+        """Read a value as each part wants it, if that is the same for all."""
+        fitted = value
+        for demand in demands:
+            fitted = self.fit(demand, fitted, path, generous=generous)
+        if any(self._attempt(demand, fitted, path, generous=False) is _MISSING for demand in demands):
+            raise self._unfit(path, {"allOf": demands}, value)
+        return fitted
 
     def _fit_any(
         self,
@@ -129,6 +141,8 @@ class _Fit:
             if not generous or value is None or value == "":
                 raise self._unfit(path, schema, value)
             value = [value]
+        if not is_within(value, schema):
+            raise self._unfit(path, schema, value)
         items = schema.get("items")
         return [self.fit(items, item, f"{path}[{index}]", generous=generous) for index, item in enumerate(value)]
 
@@ -155,7 +169,7 @@ class _Fit:
                 candidates = [value[0]]
             candidates += [*readings(candidates[0])]
         for candidate in candidates:
-            if accepts(candidate) and _in_range(candidate, schema):
+            if accepts(candidate) and is_within(candidate, schema):
                 return candidate
         raise self._unfit(path, schema, value)
 
@@ -168,6 +182,8 @@ class _Fit:
         if not isinstance(part, dict) or not levels:
             return "a value"
         schema = self._resolve(part)
+        if isinstance(demands := schema.get("allOf"), list) and demands:
+            return " and ".join(dict.fromkeys(self._describe(demand, levels - 1) for demand in demands))
         if choices := _alternatives(schema):
             return " or ".join(dict.fromkeys(self._describe(choice, levels - 1) for choice in choices))
         if isinstance(listed := schema.get("enum"), list):
@@ -177,10 +193,10 @@ class _Fit:
         match schema.get("type"):
             case "array":
                 items = schema.get("items")
-                return f"a list of {self._describe(items, levels - 1)}" if isinstance(items, dict) else "a list"
+                of_what = f" of {self._describe(items, levels - 1)}" if isinstance(items, dict) else ""
+                return f"a list{of_what}{bounds_in_words(schema, 'array')}"
             case str(kind):
-                low, high = schema.get("minimum"), schema.get("maximum")
-                return kind if low is None or high is None else f"{kind} from {low} to {high}"
+                return f"{kind}{bounds_in_words(schema, kind)}"
             case _:
                 return "a value"
 
@@ -218,13 +234,6 @@ def _alternatives(schema: JsonObject) -> list[JsonValue]:
     if isinstance(kinds := schema.get("type"), list):
         return [{**schema, "type": kind} for kind in kinds]
     return []
-
-
-def _in_range(value: JsonValue, schema: JsonObject) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return True
-    low, high = schema.get("minimum"), schema.get("maximum")
-    return not ((isinstance(low, (int, float)) and value < low) or (isinstance(high, (int, float)) and value > high))
 
 
 def _is_number(value: JsonValue) -> bool:
