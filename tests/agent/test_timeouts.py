@@ -253,6 +253,22 @@ async def test_a_stream_that_ignores_its_cancellation_is_left_behind(caplog: pyt
     assert stubborn.closed == 1, "it is closed as soon as it lets itself be closed"
 
 
+async def test_a_busy_event_loop_is_no_reason_to_leave_a_stream_behind(caplog: pytest.LogCaptureFixture) -> None:
+    async def lets_go_step_by_step() -> AsyncGenerator[int]:
+        try:
+            yield 1
+        finally:
+            for _ in range(10):
+                await asyncio.sleep(0)
+
+    stream = leavable(lets_go_step_by_step(), "numbers", grace=0)
+    await anext(stream)
+    await stream.aclose()
+
+    assert not caplog.messages
+    assert not others()
+
+
 async def test_a_stream_that_fails_while_it_is_left_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def stumble() -> AsyncGenerator[int]:
         try:

@@ -20,6 +20,9 @@ GRACE: Final = 1.0
 STREAM_GRACE: Final = 0.1
 """Seconds that a stream gets to let go: somebody waits for what comes after it."""
 
+_PASSES: Final = 50
+"""Times that the event loop comes around for it at least: where it has much to do, a moment is soon over."""
+
 
 class TookTooLong(Exception):
     """The work did not end in time."""
@@ -113,6 +116,10 @@ async def _let_go(task: asyncio.Task[object], grace: float) -> None:
     """Cancel work that still runs, and wait a moment for its end."""
     if task.cancel():
         await asyncio.wait({task}, timeout=grace)
+        for _ in range(_PASSES):
+            if task.done():
+                break
+            await asyncio.sleep(0)
     if not task.done():
         _LOGGER.error("%s ignores its cancellation", task.get_name())
     elif not task.cancelled():
