@@ -10,9 +10,8 @@ from typing import Final, override
 
 import aiohttp
 
-from ..errors import PromptTooLong
 from ..events import ProviderEvent
-from ..messages import JsonObject, Transcript, UserMessage
+from ..messages import JsonObject, Transcript
 from ..protocols import CompletionRequest
 from ..wire.anthropic_messages import request_to_payload
 from ..wire.anthropic_messages_reply import ReplyReader as MessageReader
@@ -21,9 +20,11 @@ from ..wire.openai_chat import DONE
 from ..wire.openai_chat_schema import parse_model_list
 from ..wire.sse import SSEDecoder
 from .anthropic_refusals import AnthropicRefusals
-from .http_stream import DEFAULT_LIMITS, Access, FailureReported, ModelService, ReplyReader, TimeLimits
+from .http_provider import HTTPProvider
+from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
 from .options import DEFAULT_OPTIONS, ModelOptions, ReasoningEffort, lay_over
 from .profiles import ANTHROPIC, ServerProfile
+from .reply_reader import FailureReported, ReplyReader
 
 MAX_TOKENS: Final = 8192
 """Of an answer, where nobody said: the format has no default. Thinking counts, and long thinking gets more."""
@@ -48,8 +49,10 @@ _EFFORTS: Final[Mapping[ReasoningEffort, JsonObject]] = {
 _LONG_THINKING: Final = frozenset({ReasoningEffort.HIGH, ReasoningEffort.XHIGH, ReasoningEffort.MAX})
 
 
-class AnthropicMessagesProvider:
+class AnthropicMessagesProvider(HTTPProvider):
     """One model of one server. Safe to use for several turns at the same time."""
+
+    _PATH = "messages"
 
     def __init__(  # noqa: PLR0913  # where, what, who, how long and how: all that a provider is made of
         self,
@@ -66,28 +69,18 @@ class AnthropicMessagesProvider:
 
         `session` is the caller's and stays open. `base_url` is read by `api_root`.
         """
-        self._model = model
-        self._options = options
-        self._profile = profile
         access = Access(
             base_url, api_key or "", key_header="x-api-key", key_prefix="", headers={"anthropic-version": _VERSION}
         )
-        self._service = ModelService(session, access, AnthropicRefusals(model, _REQUIRED), limits)
+        service = ModelService(session, access, AnthropicRefusals(model, _REQUIRED), limits)
+        super().__init__(model, options, profile, service)
 
     @override
-    def __repr__(self) -> str:
-        """Name the model, and neither key nor address: addresses may hold passwords."""
-        return f"{type(self).__name__}(model={self._model!r})"
-
-    @property
-    def overflow(self) -> PromptTooLong | None:
-        """By how much the last prompt did not fit the window of the model; None once one fits."""
-        return self._service.overflow
-
     def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
-        return self._service.stream("messages", self._payload(request), AnthropicMessagesReply(request.transcript))
+        return self._service.stream(self._PATH, self._payload(request), AnthropicMessagesReply(request.transcript))
 
+    @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
         payload = request_to_payload(request, self._model, self._max_tokens(), self._profile.attachments)
         return lay_over(payload | self._wishes(), self._options.extra)
@@ -104,20 +97,11 @@ class AnthropicMessagesProvider:
             wishes |= _EFFORTS[options.reasoning_effort]
         return {name: value for name, value in wishes.items() if value is not None}
 
-    async def prefill(self, request: CompletionRequest) -> None:
-        """Have the server read a request, where it keeps what it has read; otherwise only open a connection.
+    @override
+    def _shortest(self, payload: JsonObject) -> JsonObject:
+        return payload | {"max_tokens": 1}
 
-        See `Prefiller.prefill`.
-        """
-        if not self._profile.caches_prefix:
-            await self.connect()
-            return
-        await self._service.prefill("messages", self._payload(request) | {"max_tokens": 1})
-
-    async def connect(self) -> None:
-        """Open a connection for the next request; see `Prefiller.connect`."""
-        await self._service.connect("models")
-
+    @override
     async def list_models(self) -> list[str]:
         """Return the names of the models that the server offers, sorted.
 
@@ -125,15 +109,6 @@ class AnthropicMessagesProvider:
         """
         listed = await self._service.get_text("models", "list of models", {"limit": _MOST_MODELS})
         return parse_model_list(listed)
-
-    async def check(self) -> None:
-        """Make sure that the model answers, at this address and with this key.
-
-        Asks for a real answer and leaves at its first word, so that the model is known to be
-        there and to take what it is asked. Raises the `ProviderError` that a turn would get.
-        """
-        request = CompletionRequest(instructions="", transcript=(UserMessage("Hi"),))
-        await self._service.await_first(self.stream(request))
 
 
 class AnthropicMessagesReply(ReplyReader):

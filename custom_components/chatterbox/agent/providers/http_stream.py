@@ -11,20 +11,21 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, M
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Final, Protocol
+from typing import Final
 
 import aiohttp
 from yarl import URL
 
 from ..errors import PromptTooLong, ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from ..events import ProviderEvent
-from ..messages import JsonObject, JsonValue
+from ..messages import JsonObject
 from ..wire.sendable import payload_to_bytes
 from .address import api_root
 from .failures import error_of_exception, error_of_report, error_of_response
 from .http_body import now, read_beginning, read_error, read_soon, read_text, receive
 from .http_request import HTTPRequest, send
 from .refused_parameters import RefusedParameters
+from .reply_reader import FailureReported, ReplyReader
 
 _JSON_LINES: Final = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
 """Types of streams, although they have JSON in their names."""
@@ -61,47 +62,6 @@ class Access:
     """Sent with every request beside those that every service gets."""
     root_of: Callable[[str], URL] = api_root
     """How `base_url` is read; raises `ProviderUnreachable` where it is no address."""
-
-
-class FailureReported(Exception):
-    """Raised by a reader: the service reports, inside a successful reply, that it failed."""
-
-    def __init__(self, report: JsonValue) -> None:
-        """Carry what stands under `error`: an object or a text."""
-        super().__init__()
-        self.report = report
-
-
-class ReplyReader(Protocol):
-    """Makes the events of one reply. Each wire format has its own; it is used once.
-
-    `feed` and `read_whole` raise `FailureReported` or `ProviderReplyInvalid`.
-    """
-
-    @property
-    def finished(self) -> bool:
-        """True once the message is whole: from then on nothing can fail any more. Usage may still follow."""
-        ...
-
-    @property
-    def done(self) -> bool:
-        """True once the service has said that nothing at all follows; the rest is not fed."""
-        ...
-
-    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
-        """Yield what the next bytes of a stream bring, wherever the network cut them."""
-        ...
-
-    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
-        """Yield what the whole JSON answer of a server that does not stream brings."""
-        ...
-
-    def end(self) -> Iterator[ProviderEvent]:
-        """Yield what is left, `CompletionResult` last. Called once, where the reply ends.
-
-        Raises `ProviderReplyInvalid` when the reply ended before it was finished.
-        """
-        ...
 
 
 class ModelService:

@@ -20,7 +20,7 @@ import aiohttp
 
 from ..errors import PromptTooLong, ProviderError
 from ..events import CompletionResult, ProviderEvent
-from ..messages import JsonObject, JsonValue, Transcript, UserMessage, canonical_json
+from ..messages import JsonObject, JsonValue, Transcript, canonical_json
 from ..protocols import CompletionRequest
 from ..wire.ndjson import NDJSONDecoder
 from ..wire.ollama_chat import ReplyReader as LineReader, request_to_payload
@@ -32,10 +32,12 @@ from ..wire.ollama_chat_schema import (
     parse_running_window,
 )
 from .address import ollama_root
-from .http_stream import DEFAULT_LIMITS, Access, FailureReported, ModelService, ReplyReader, TimeLimits
+from .http_provider import HTTPProvider
+from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
 from .options import DEFAULT_OPTIONS, ModelOptions, ReasoningEffort, lay_over
 from .profiles import OLLAMA, ServerProfile, nearest_effort
 from .refused_parameters import RefusedParameters
+from .reply_reader import FailureReported, ReplyReader
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -65,8 +67,11 @@ class OllamaSettings:
 DEFAULT_SETTINGS: Final = OllamaSettings()
 
 
-class OllamaChatProvider:
+class OllamaChatProvider(HTTPProvider):
     """One model of one server. Safe to use for several turns at the same time."""
+
+    _PATH = "api/chat"
+    _FREE_PATH = "api/version"
 
     def __init__(  # noqa: PLR0913  # where, what, who, how long and how: all that a provider is made of
         self,
@@ -85,20 +90,14 @@ class OllamaChatProvider:
         `session` is the caller's and stays open. `base_url` is read by `ollama_root`; the
         `profile` tells what models can be shown.
         """
-        self._model = model
-        self._options = options
-        self._settings = settings
-        self._profile = profile
-        self._overflow: PromptTooLong | None = None
         access = Access(base_url, api_key or "", root_of=ollama_root)
-        self._service = ModelService(session, access, RefusedParameters(model, _REQUIRED, _ALSO_CALLED), limits)
-
-    @override
-    def __repr__(self) -> str:
-        """Name the model, and neither key nor address: addresses may hold passwords."""
-        return f"{type(self).__name__}(model={self._model!r})"
+        service = ModelService(session, access, RefusedParameters(model, _REQUIRED, _ALSO_CALLED), limits)
+        super().__init__(model, options, profile, service)
+        self._settings = settings
+        self._overflow: PromptTooLong | None = None
 
     @property
+    @override
     def overflow(self) -> PromptTooLong | None:
         """By how much the last prompt did not fit the window of the model; None once one fits.
 
@@ -106,6 +105,7 @@ class OllamaChatProvider:
         """
         return self._overflow
 
+    @override
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`. A prompt that does not fit is cut by the server, and noted."""
         payload = self._payload(request)
@@ -128,12 +128,13 @@ class OllamaChatProvider:
             async for event in events:
                 yield event
 
+    @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
         payload = request_to_payload(request, self._model, attachments=self._profile.attachments)
         return lay_over(payload | {"truncate": False} | self._wishes(), self._extra())
 
     def _ask(self, payload: JsonObject, transcript: Transcript) -> AsyncGenerator[ProviderEvent]:
-        return self._service.stream("api/chat", payload, OllamaChatReply(transcript), streams_objects=True)
+        return self._service.stream(self._PATH, payload, OllamaChatReply(transcript), streams_objects=True)
 
     async def _note(self, payload: JsonObject, error: PromptTooLong | None) -> None:
         """Keep by how much a prompt does not fit, with the numbers that the server does not tell."""
@@ -158,24 +159,13 @@ class OllamaChatProvider:
         except ProviderError, TimeoutError:
             return None
 
-    async def prefill(self, request: CompletionRequest) -> None:
-        """Have the server read a request, where it keeps what it has read; otherwise only open a connection.
-
-        See `Prefiller.prefill`.
-        """
-        if not self._profile.caches_prefix:
-            await self.connect()
-            return
-        payload = self._payload(request)
+    @override
+    def _shortest(self, payload: JsonObject) -> JsonObject:
         options = payload.get("options")
         # All other options stay as they are: another window would have the model loaded anew.
-        payload["options"] = {**(options if isinstance(options, dict) else {}), "num_predict": 1}
-        await self._service.prefill("api/chat", payload)
+        return payload | {"options": {**(options if isinstance(options, dict) else {}), "num_predict": 1}}
 
-    async def connect(self) -> None:
-        """Open a connection for the next request; see `Prefiller.connect`."""
-        await self._service.connect("api/version")
-
+    @override
     async def list_models(self) -> list[str]:
         """Return the names of the models that the server has, sorted.
 
@@ -189,14 +179,6 @@ class OllamaChatProvider:
         Raises a `ProviderError`; `ModelNotFound` when the server does not have it.
         """
         return parse_model_description(await self._service.post_text("api/show", {"model": self._model}))
-
-    async def check(self) -> None:
-        """Make sure that the model answers, at this address and with this key.
-
-        Asks for a real answer and leaves at its first word. Raises the `ProviderError` that a turn would get.
-        """
-        request = CompletionRequest(instructions="", transcript=(UserMessage("Hi"),))
-        await self._service.await_first(self.stream(request))
 
     def _wishes(self) -> JsonObject:
         wishes: JsonObject = {

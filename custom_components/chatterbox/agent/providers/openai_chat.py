@@ -11,18 +11,20 @@ from typing import Final, override
 
 import aiohttp
 
-from ..errors import PromptTooLong, ProviderReplyInvalid
+from ..errors import ProviderReplyInvalid
 from ..events import ProviderEvent
-from ..messages import JsonObject, JsonValue, Transcript, UserMessage
+from ..messages import JsonObject, JsonValue, Transcript
 from ..protocols import CompletionRequest
 from ..wire.openai_chat import DONE, request_to_payload
 from ..wire.openai_chat_reply import ReplyReader
 from ..wire.openai_chat_schema import parse_chunk, parse_model_list
 from ..wire.sse import ServerSentEvent, SSEDecoder
-from .http_stream import DEFAULT_LIMITS, Access, FailureReported, ModelService, TimeLimits
+from .http_provider import HTTPProvider
+from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
 from .options import DEFAULT_OPTIONS, ModelOptions, lay_over
 from .profiles import ServerProfile, profile_at
 from .refused_parameters import RefusedParameters
+from .reply_reader import FailureReported
 
 __all__ = ["OpenAIChatProvider", "TimeLimits"]
 
@@ -30,8 +32,10 @@ _REQUIRED: Final = frozenset({"model", "messages", "tools", "stream"})
 """Fields without which a request would mean something else."""
 
 
-class OpenAIChatProvider:
+class OpenAIChatProvider(HTTPProvider):
     """One model of one server. Safe to use for several turns at the same time."""
+
+    _PATH = "chat/completions"
 
     def __init__(  # noqa: PLR0913  # where, what, who, how long and how: all that a provider is made of
         self,
@@ -49,26 +53,16 @@ class OpenAIChatProvider:
         `session` is the caller's and stays open. `base_url` is read by `api_root`; without a
         `profile` it also tells what is special about the server.
         """
-        self._model = model
-        self._options = options
-        self._profile = profile_at(base_url) if profile is None else profile
         access = Access(base_url, api_key or "")
-        self._service = ModelService(session, access, RefusedParameters(model, _REQUIRED), limits)
+        service = ModelService(session, access, RefusedParameters(model, _REQUIRED), limits)
+        super().__init__(model, options, profile or profile_at(base_url), service)
 
     @override
-    def __repr__(self) -> str:
-        """Name the model, and neither key nor address: addresses may hold passwords."""
-        return f"{type(self).__name__}(model={self._model!r})"
-
-    @property
-    def overflow(self) -> PromptTooLong | None:
-        """By how much the last prompt did not fit the window of the model; None once one fits."""
-        return self._service.overflow
-
     def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
-        return self._service.stream("chat/completions", self._payload(request), OpenAIChatReply(request.transcript))
+        return self._service.stream(self._PATH, self._payload(request), OpenAIChatReply(request.transcript))
 
+    @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
         payload = request_to_payload(request, self._model, self._profile.chat, self._profile.attachments)
         return lay_over(payload | self._wishes(), self._options.extra)
@@ -83,35 +77,17 @@ class OpenAIChatProvider:
         effort = {} if options.reasoning_effort is None else profile.efforts[options.reasoning_effort]
         return {name: value for name, value in wishes.items() if value is not None} | effort
 
-    async def prefill(self, request: CompletionRequest) -> None:
-        """Have the server read a request, where it keeps what it has read; otherwise only open a connection.
+    @override
+    def _shortest(self, payload: JsonObject) -> JsonObject:
+        return payload | {self._profile.max_tokens_field: 1}
 
-        See `Prefiller.prefill`.
-        """
-        if not self._profile.caches_prefix:
-            await self.connect()
-            return
-        await self._service.prefill("chat/completions", self._payload(request) | {self._profile.max_tokens_field: 1})
-
-    async def connect(self) -> None:
-        """Open a connection for the next request; see `Prefiller.connect`."""
-        await self._service.connect("models")
-
+    @override
     async def list_models(self) -> list[str]:
         """Return the names of the models that the server offers, sorted.
 
         Raises a `ProviderError`; `ProviderReplyInvalid` when there is no such list at this address.
         """
         return parse_model_list(await self._service.get_text("models", "list of models"))
-
-    async def check(self) -> None:
-        """Make sure that the model answers, at this address and with this key.
-
-        Asks for a real answer and leaves at its first word: the list of models is no proof,
-        because many servers give it to everyone. Raises the `ProviderError` that a turn would get.
-        """
-        request = CompletionRequest(instructions="", transcript=(UserMessage("Hi"),))
-        await self._service.await_first(self.stream(request))
 
 
 class OpenAIChatReply:

@@ -14,9 +14,9 @@ from typing import Final, override
 
 import aiohttp
 
-from ..errors import PromptTooLong, ProviderBusy, ProviderError
+from ..errors import ProviderBusy, ProviderError
 from ..events import ProviderEvent
-from ..messages import JsonObject, Transcript, UserMessage
+from ..messages import JsonObject, Transcript
 from ..protocols import CompletionRequest
 from ..wire.openai_chat import DONE
 from ..wire.openai_chat_schema import parse_model_list
@@ -24,10 +24,12 @@ from ..wire.openai_responses import request_to_payload, without_carried_items
 from ..wire.openai_responses_reply import ReplyReader as EventReader
 from ..wire.openai_responses_schema import parse_event, parse_response
 from ..wire.sse import SSEDecoder
-from .http_stream import DEFAULT_LIMITS, Access, FailureReported, ModelService, ReplyReader, TimeLimits
+from .http_provider import HTTPProvider
+from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
 from .options import DEFAULT_OPTIONS, ModelOptions, ReasoningEffort, lay_over
 from .profiles import OPENAI, ServerProfile, nearest_effort
 from .refused_parameters import RefusedParameters
+from .reply_reader import FailureReported, ReplyReader
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -85,8 +87,10 @@ class ResponsesSettings:
 DEFAULT_SETTINGS: Final = ResponsesSettings()
 
 
-class OpenAIResponsesProvider:
+class OpenAIResponsesProvider(HTTPProvider):
     """One model of one server. Safe to use for several turns at the same time."""
+
+    _PATH = "responses"
 
     def __init__(  # noqa: PLR0913  # where, what, who, how long and how: all that a provider is made of
         self,
@@ -105,24 +109,12 @@ class OpenAIResponsesProvider:
         `session` is the caller's and stays open. `base_url` is read by `api_root`; the
         `profile` tells what models can be shown.
         """
-        self._model = model
-        self._options = options
+        access = Access(base_url, api_key or "")
+        service = ModelService(session, access, RefusedParameters(model, _REQUIRED), limits)
+        super().__init__(model, options, profile, service)
         self._settings = settings
-        self._profile = profile
-        self._service = ModelService(
-            session, Access(base_url, api_key or ""), RefusedParameters(model, _REQUIRED), limits
-        )
 
     @override
-    def __repr__(self) -> str:
-        """Name the model, and neither key nor address: addresses may hold passwords."""
-        return f"{type(self).__name__}(model={self._model!r})"
-
-    @property
-    def overflow(self) -> PromptTooLong | None:
-        """By how much the last prompt did not fit the window of the model; None once one fits."""
-        return self._service.overflow
-
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
         payload = self._payload(request)
@@ -142,24 +134,16 @@ class OpenAIResponsesProvider:
             else:
                 return
 
+    @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
         payload = request_to_payload(request, self._model, attachments=self._profile.attachments)
         return lay_over(payload | self._wishes(), self._options.extra)
 
-    async def prefill(self, request: CompletionRequest) -> None:
-        """Have the server read a request, where it keeps what it has read; otherwise only open a connection.
+    @override
+    def _shortest(self, payload: JsonObject) -> JsonObject:
+        return payload | {"max_output_tokens": 1}
 
-        See `Prefiller.prefill`.
-        """
-        if not self._profile.caches_prefix:
-            await self.connect()
-            return
-        await self._service.prefill("responses", self._payload(request) | {"max_output_tokens": 1})
-
-    async def connect(self) -> None:
-        """Open a connection for the next request; see `Prefiller.connect`."""
-        await self._service.connect("models")
-
+    @override
     async def list_models(self) -> list[str]:
         """Return the names of the models that the server offers, sorted.
 
@@ -167,17 +151,8 @@ class OpenAIResponsesProvider:
         """
         return parse_model_list(await self._service.get_text("models", "list of models"))
 
-    async def check(self) -> None:
-        """Make sure that the model answers, at this address and with this key.
-
-        Asks for a real answer and leaves at its first word: the list of models is no proof,
-        because many servers give it to everyone. Raises the `ProviderError` that a turn would get.
-        """
-        request = CompletionRequest(instructions="", transcript=(UserMessage("Hi"),))
-        await self._service.await_first(self.stream(request))
-
     def _ask(self, payload: JsonObject, transcript: Transcript) -> AsyncGenerator[ProviderEvent]:
-        return self._service.stream("responses", payload, OpenAIResponsesReply(transcript, self._model))
+        return self._service.stream(self._PATH, payload, OpenAIResponsesReply(transcript, self._model))
 
     def _wishes(self) -> JsonObject:
         options, settings = self._options, self._settings
