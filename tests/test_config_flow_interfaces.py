@@ -140,6 +140,18 @@ async def test_a_server_that_speaks_another_interface_is_told_from_one_that_is_n
     assert result["data"] == {CONF_KIND: "ollama_chat", CONF_SERVER: "lm_studio", CONF_BASE_URL: address}
 
 
+async def test_an_interface_is_found_before_the_key_is(hass: HomeAssistant) -> None:
+    async with serving_script(GUARDED) as address:
+        step = await choose_server(hass, "ollama")
+        step = await submit(hass, step, base_url=address)
+        assert step["errors"] == {"interface": "other_interface"}
+        step = await submit(hass, step, base_url=address)
+        assert step["errors"] == {CONF_API_KEY: "provider_rejected_key"}
+        step = await submit(hass, step, base_url=address, api_key="right-key")
+
+    assert step["step_id"] == "model"
+
+
 async def test_an_interface_that_only_lists_models_is_found_out_when_the_model_is_tried(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         step = await choose_server(hass, "openai")

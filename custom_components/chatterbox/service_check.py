@@ -9,7 +9,14 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Final, Protocol
 
-from .agent.errors import ModelNotFound, ProviderError, ProviderRejectedRequest, ProviderReplyInvalid
+from .agent.errors import (
+    ModelNotFound,
+    ProviderBusy,
+    ProviderError,
+    ProviderRejectedKey,
+    ProviderRejectedRequest,
+    ProviderReplyInvalid,
+)
 from .const import ServiceKind
 
 _LONGEST_SEARCH: Final = 10.0
@@ -61,8 +68,8 @@ async def answering_interface(
 ) -> ServiceKind | None:
     """Return the first interface over which a server answers, all asked at once; None when there is none.
 
-    `has_model` says that each is asked to talk; otherwise each is asked for its models. After `patience` seconds
-    nobody waits any longer.
+    `has_model` says that each is asked to talk; otherwise each is asked for its models. Who asks for a key, or for
+    patience, has understood the question. After `patience` seconds nobody waits any longer.
     """
     try:
         async with asyncio.timeout(patience), asyncio.TaskGroup() as group:
@@ -75,6 +82,6 @@ async def answering_interface(
 async def _answers(server: ModelServer, has_model: bool) -> bool:  # noqa: FBT001  # a task's, with no other caller
     try:
         await (server.check() if has_model else offered_models(server))
-    except ProviderError:
-        return False
+    except ProviderError as error:
+        return isinstance(error, ProviderRejectedKey | ProviderBusy)
     return True

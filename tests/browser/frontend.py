@@ -44,6 +44,47 @@ class Frontend:
         await dialog.get_by_text(f"Add {name}").wait_for()
         return dialog
 
+    async def choose_option(self, dialog: Locator, field: str, option: str) -> None:
+        """Choose one of the options of a field that is a list to unfold."""
+        await dialog.get_by_label(field, exact=True).click()
+        await dialog.get_by_role("menuitem", name=option).click()
+
+    async def choose_model(self, dialog: Locator, model: str) -> None:
+        """Choose one of the models that the server has."""
+        await dialog.get_by_label("Model", exact=True).click()
+        await self.page.get_by_text(model).click()
+
+    async def add_stand_in(self, dialog: Locator, agent: str) -> None:
+        """Choose the first agent that answers when the model fails."""
+        await dialog.get_by_text("Select an entity").click()
+        picker = dialog.locator("ha-entities-picker")
+        await expect(picker.get_by_placeholder("Search")).to_be_focused()  # before that, the list takes no click
+        await picker.get_by_text(agent).first.click()
+        await dialog.get_by_role("button", name="Add entity").wait_for()
+
+    async def unfold(self, dialog: Locator, section: str) -> None:
+        """Open a section of a form, or close it."""
+        await dialog.locator("ha-expansion-panel").get_by_role("button", name=section, exact=True).click()
+
+    async def submit(self, dialog: Locator) -> None:
+        """Send the form that a dialog shows."""
+        await dialog.get_by_role("button", name="Submit").click()
+
+    async def begin_agent(self) -> Locator:
+        """Begin to add an agent to the only service, on the page of the integration; return the dialog."""
+        await self.page.get_by_role("button", name="Add conversation agent").click()
+        dialog = self.page.locator("dialog-data-entry-flow")
+        await dialog.get_by_text("If the model fails").wait_for()
+        return dialog
+
+    async def change_agent(self, name: str) -> Locator:
+        """Begin to change an agent, on the page of the integration; return the dialog."""
+        row = self.page.locator("ha-config-sub-entry-row").filter(has_text=name)
+        await row.get_by_role("button", name="Change agent").click()
+        dialog = self.page.locator("dialog-data-entry-flow")
+        await dialog.get_by_text("If the model fails").wait_for()
+        return dialog
+
     async def finish(self, dialog: Locator) -> None:
         """Close the dialog that says that an integration was added; it may ask in which room, which stays open."""
         finish = dialog.get_by_role("button", name=re.compile("finish", re.IGNORECASE))
