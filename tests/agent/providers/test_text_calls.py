@@ -77,6 +77,12 @@ async def test_however_formats_are_mixed_the_cut_makes_no_difference(data: st.Da
     assert (cut.said, cut.thought, cut.calls) == (whole.said, whole.thought, whole.calls)
 
 
+async def test_the_line_end_after_a_mark_may_come_in_the_next_piece() -> None:
+    text = "<|im_start|>assistant\nOn.<|im_end|>" * 2
+
+    assert {(await hear(*message([text[:place], text[place:]]))).said for place in range(len(text))} == {"On.\nOn."}
+
+
 @pytest.mark.parametrize(
     "text", ["The kitchen light is on, and it is 21.5 °C there.", "Das Licht ist an.", "灯已经打开了。"]
 )

@@ -56,7 +56,7 @@ _MESSAGE_ENDS: Final = Opening(
 _FENCE_END: Final = Opening("```")
 
 _OTHER_TOKENS: Final = (
-    Opening("<|im_start|>", OneOf(("assistant", "user", "system", "tool")), Run(r"\s", 1)),
+    Opening("<|im_start|>", OneOf(("assistant", "user", "system", "tool"))),
     Opening("<|start_header_id|>", Run("[a-z]", 20), "<|end_header_id|>"),
     Opening("<start_of_turn>", OneOf(("model", "user"))),
     Opening(OneOf(("<end_of_turn>", "</s>", "<eos>", "<channel|>", "<tool_call|>"))),
