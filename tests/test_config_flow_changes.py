@@ -128,7 +128,7 @@ async def test_reconfiguring_tries_one_model_that_is_there_and_no_more(hass: Hom
     server = ScriptedChatCompletions(TALKING)
     async with serving(server.application()) as address:
         entry = await set_up(hass, server_entry(address, model="gone-model"))
-        for model in ("big-model", "scripted-model"):
+        for model in ("gone-model", "big-model", "scripted-model"):
             agent = ConfigSubentry(
                 data=MappingProxyType({CONF_MODEL: model}),
                 subentry_type=SUBENTRY_CONVERSATION,

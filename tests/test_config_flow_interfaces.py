@@ -169,6 +169,17 @@ async def test_an_interface_that_only_lists_models_is_found_out_when_the_model_i
     assert result["data"][CONF_API_KEY] == "any-key"
 
 
+async def test_the_model_itself_decides_which_interface_is_found(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        step = await choose_server(hass, "openai")  # would speak Responses best, and lists its models alike
+        chosen = {CONF_KIND: "anthropic_messages"}
+        step = await submit(hass, step, base_url=address, api_key="any-key", interface=chosen)
+        step = await submit(hass, step, model="big-model")
+
+    assert step["errors"] == {"interface": "other_interface"}
+    assert suggested(step)["interface"] == {CONF_KIND: "openai_chat"}
+
+
 async def test_what_speaks_no_interface_is_told_by_its_name(hass: HomeAssistant) -> None:
     async with serving(always(200, "<html>Hello</html>", "text/html")) as address:
         step = await submit(hass, await choose_server(hass, "ollama"), base_url=address)
