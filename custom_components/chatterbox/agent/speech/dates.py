@@ -20,13 +20,14 @@ _PATTERNS: Final = {
     "fr": "{day} {month} {year}",
     "it": "{day} {month} {year}",
     "nl": "{day} {month} {year}",
-    "pl": "{day} {month} {year}",
+    "pl": "{day} {month} {year} roku",
     "pt": "{day} de {month} de {year}",
     "sv": "{day} {month} {year}",
     "zh": "{year}年{month}{day}日",
 }
 _FIRST: Final = {"fr": "1er", "it": "1º"}
 """The first day of a month, where it is counted and the others are numbered."""
+_BEFORE_TIME: Final = {"zh": ""}
 _MONTHS: Final = {
     language: tuple(months.split())
     for language, months in {
@@ -58,4 +59,4 @@ def _spoken(found: re.Match[str], language: str) -> str:
         return found.group()
     number = _FIRST.get(language, "1") if day.day == 1 else str(day.day)
     words = _PATTERNS[language].format(day=number, month=_MONTHS[language][day.month - 1], year=day.year)
-    return f"{words}, {found[2]}" if found[2] else words
+    return f"{words}{_BEFORE_TIME.get(language, ', ')}{found[2]}" if found[2] else words

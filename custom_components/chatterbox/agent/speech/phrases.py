@@ -33,9 +33,9 @@ _PHRASES: Final = {
     "it": Phrases("un link", "Ho una risposta, ma non si può leggere ad alta voce.", "Va bene.", "sì", "no"),
     "nl": Phrases("een link", "Ik heb een antwoord, maar dat kan niet worden voorgelezen.", "Oké.", "ja", "nee"),
     "pl": Phrases("link", "Mam odpowiedź, ale nie da się jej przeczytać na głos.", "Dobrze.", "tak", "nie"),
-    "pt": Phrases("um link", "Tenho uma resposta, mas não pode ser lida em voz alta.", "Está bem.", "sim", "não"),
+    "pt": Phrases("um link", "Tenho uma resposta, mas ela não pode ser lida em voz alta.", "Certo.", "sim", "não"),
     "sv": Phrases("en länk", "Jag har ett svar, men det går inte att läsa upp.", "Okej.", "ja", "nej"),
-    "zh": Phrases("一个链接", "我有一个答案，但无法朗读。", "好的。", "是", "否"),  # noqa: RUF001  # Chinese punctuation
+    "zh": Phrases("一个链接", "我有答案，但没法读出来。", "好的。", "是", "否"),  # noqa: RUF001  # Chinese punctuation
 }
 _OTHERWISE: Final = Phrases("", _PHRASES["en"].unreadable, _PHRASES["en"].okay, "", "")
 
