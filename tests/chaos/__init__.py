@@ -12,7 +12,8 @@ turn; turns overlap, some are broken off, and after each one it is checked that
 
 Over all turns memory, tasks and open files stay as they were (`footprint.py`).
 
-    script/test tests/chaos                                       as in the whole test run: 10,000 turns, a minute
+    script/test tests/chaos                                       as in the whole test run: 10,000 turns
+    script/test tests/chaos --numprocesses 2                      the same in half the time, as the whole run does it
     script/test tests/chaos --chaos-turns 200000                  for longer
     script/test tests/chaos --chaos-seed 7                        other turns
     script/test tests/chaos --chaos-seed 7 --chaos-turn 4711      one turn, after those before it in its conversation

@@ -52,8 +52,8 @@ ODD: Final = (
     "\u200b\ufeff",
     "\x00\x07\x1b[31m",
     "a" * 5_000,
-    "word " * 400,
-    "** " * 100,
+    "word " * 100,
+    "** " * 30,
 )
 
 _FINISHES: Final = (FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.UNKNOWN, FinishReason.TOOL_CALLS)
@@ -90,7 +90,7 @@ class Talker:
     def sane(self) -> Answer:
         """Say something that can be spoken, or act as it should be done."""
         random = self._random
-        if random.random() < 0.3:
+        if random.random() < 0.15:
             calls = tuple(self._known(f"call{random.randrange(10**9)}") for _ in range(random.choice((1, 1, 2))))
             return Answer(calls=calls, finish=FinishReason.TOOL_CALLS, usage=Usage(100, 10))
         return Answer(self._in_pieces(random.choice(PLAIN)), usage=Usage(100, 10))
@@ -101,10 +101,10 @@ class Talker:
         text = random.choice((*PLAIN, *ODD, *ODD))
         calls: tuple[ToolCall, ...] = ()
         draw = random.random()
-        if draw < 0.25:
+        if draw < 0.12:
             text += self._written()
-        elif draw < 0.5:
-            calls = tuple(self._call(json_only=json_only) for _ in range(random.choice((1, 1, 1, 2, 2, 3, 40))))
+        elif draw < 0.32:
+            calls = tuple(self._call(json_only=json_only) for _ in range(random.choice((1, 1, 1, 2, 2, 3, 3, 33))))
         usual = FinishReason.TOOL_CALLS if calls else FinishReason.STOP
         finish = random.choice((usual, usual, *_FINISHES))
         reasoning = ("The user ", "wants light.", self._written()) if random.random() < 0.2 else ()

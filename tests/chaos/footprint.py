@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-_BLOCKS_OF_NOISE: Final = 2_500
+_BLOCKS_OF_NOISE: Final = 1_500
 _MIB_OF_NOISE: Final = 40
 
 
@@ -37,7 +37,7 @@ def growth(footprints: Sequence[Footprint], turns: int) -> Iterator[str]:
     """Yield what has grown from the second and third of some footprints to the last two, in words.
 
     Before, things are still being loaded; two at each end, because some are kept for a while. `turns` are taken between
-    two footprints. A turn that leaves a single object behind shows once there are some thousand turns.
+    two footprints. A turn that leaves a few objects behind shows at once, a single one in a longer run.
     """
     early, late = footprints[1:3], footprints[-2:]
     blocks = min(one.blocks for one in late) - max(one.blocks for one in early)

@@ -99,6 +99,12 @@ class Runs:
         """Return what a turn did, and forget it."""
         return self.under_way.pop(context_id, [])
 
+    def take_late(self) -> list[Run]:
+        """Return what was done for turns that had ended, and forget it; for a moment in which none is under way."""
+        late = [run for runs in self.under_way.values() for run in runs]
+        self.under_way.clear()
+        return late
+
     @callback
     def service_called(self, event: Event[Mapping[str, object]]) -> None:
         """Take note of what Home Assistant's own tools do in the house."""
@@ -191,39 +197,40 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A service with two agents: one with the tools that count, and one that acts in the house."""
+    """A service with one agent."""
 
     name: str
     kind: str
+    api: str
+    """Id of the LLM API that its agent has its tools from."""
     fallbacks: Sequence[str] = ()
     """Names of the services whose models answer, one after the other, when its own does not."""
     deadline: float = AMPLE
 
-    async def set_up(self, hass: HomeAssistant, base_url: str) -> list[Agent]:
-        """Set up its entry; return its agents."""
+    async def set_up(self, hass: HomeAssistant, base_url: str) -> Agent:
+        """Set up its entry; return its agent."""
         data = {CONF_KIND: self.kind, CONF_BASE_URL: base_url, CONF_API_KEY: KEY}
-        subentries = [self._agent(api) for api in _CALLS]
-        entry = MockConfigEntry(domain=DOMAIN, title=self.name, data=data, subentries_data=subentries)
+        options = {
+            CONF_MODEL: MODEL,
+            CONF_LLM_HASS_API: [self.api],
+            CONF_FALLBACKS: [_agent_id(name) for name in self.fallbacks],
+            CONF_DEADLINE: self.deadline,
+            **_OPTIONS,
+        }
+        subentry: ConfigSubentryDataWithId = {
+            "subentry_id": _agent_id(self.name),
+            "subentry_type": SUBENTRY_CONVERSATION,
+            "title": self.name,
+            "unique_id": None,
+            "data": options,
+        }
+        entry = MockConfigEntry(domain=DOMAIN, title=self.name, data=data, subentries_data=[subentry])
         entry.add_to_hass(hass)
         assert await hass.config_entries.async_setup(entry.entry_id)
         await hass.async_block_till_done()
-        models = entry.runtime_data.models
-        return [
-            Agent(f"conversation.{self.name}_{api}", calls, self.deadline, models[f"{self.name} {api}"])
-            for api, calls in _CALLS.items()
-        ]
+        (model,) = entry.runtime_data.models.values()
+        return Agent(f"conversation.{self.name}", _CALLS[self.api], self.deadline, model)
 
-    def _agent(self, api: str) -> ConfigSubentryDataWithId:
-        options: dict[str, object] = {
-            CONF_MODEL: MODEL,
-            CONF_LLM_HASS_API: [api],
-            CONF_FALLBACKS: [f"{name} {api}" for name in self.fallbacks],
-            CONF_DEADLINE: self.deadline,
-        }
-        return {
-            "subentry_id": f"{self.name} {api}",
-            "subentry_type": SUBENTRY_CONVERSATION,
-            "title": f"{self.name} {api}",
-            "unique_id": None,
-            "data": {**options, **_OPTIONS},
-        }
+
+def _agent_id(name: str) -> str:
+    return f"agent of {name}"
