@@ -65,6 +65,7 @@ async def dispatcher(hass: HomeAssistant) -> LlmToolDispatcher:
         # It is playing, and can be resumed only after an earlier call of the same message has paused it.
         ("media_player__HassMediaUnpause", {"name": "Radio"}, {"media_player.radio"}),
         ("intent__HassTurnOn", {"name": "all", "domain": ["cover"]}, {"cover.blinds"}),
+        ("todo__HassListAddItem", {"name": "Chores", "item": "Dust"}, {"todo.chores"}),
     ],
 )
 async def test_intents_tell_what_they_would_change(
@@ -80,7 +81,6 @@ async def test_intents_tell_what_they_would_change(
         ("intent__HassTurnOn", {"area": "Cellar"}),
         ("intent__HassTurnOn", {}),
         ("intent__HassTurnOn", {"name": "Chime"}),  # what a button does is not in its state
-        ("todo__HassListAddItem", {"name": "Chores", "item": "Dust"}),
         ("nobody__has_this_tool", {"name": "Worktop"}),
     ],
 )

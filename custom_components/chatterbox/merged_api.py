@@ -24,7 +24,6 @@ from .const import DOMAIN
 from .schema_cache import SchemaCache
 from .tool_names import ToolOrigin, offered_names, rename_tools
 from .tool_schema import CustomSerializer
-from .tool_targets import intent_type
 
 REPEATABLE_INTENTS: Final = frozenset({INTENT_MEDIA_NEXT, INTENT_MEDIA_PREVIOUS, INTENT_SET_VOLUME_RELATIVE})
 """Intents that take one step: asked for twice in one turn, two steps are meant."""
@@ -163,8 +162,15 @@ def _define(
             idempotent=tool.annotations.idempotent,
             open_world=tool.annotations.open_world,
         ),
-        repeatable=intent_type(tool) in REPEATABLE_INTENTS,
+        repeatable=_intent_type(tool) in REPEATABLE_INTENTS,
     )
+
+
+def _intent_type(tool: llm.Tool) -> str | None:
+    """Return the intent behind a tool, or None when it is something else."""
+    while isinstance(tool, llm.NamespacedTool):
+        tool = tool.tool
+    return tool.intent_type if isinstance(tool, llm.IntentTool) else None
 
 
 def _joined(offers: Sequence[ApiOffer], texts: Sequence[str]) -> str:

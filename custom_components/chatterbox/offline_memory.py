@@ -49,6 +49,18 @@ class _Thread:
 _THREADS: HassKey[dict[str, _Thread]] = HassKey(f"{DOMAIN}_offline_threads")
 
 
+async def async_places(
+    hass: HomeAssistant, user_input: ConversationInput, conversation_id: str
+) -> tuple[ConversationInput, ...]:
+    """Return a sentence in the places where it will be tried, in their order, until it is understood in one.
+
+    `conversation_id` is that of our conversation.
+    """
+    thread = _threads(hass).get(conversation_id, _Thread())
+    places = await _places(hass, user_input, thread)
+    return tuple(_placed(user_input, conversation_id, place) for place in places)
+
+
 async def async_process_in_context(
     hass: HomeAssistant, user_input: ConversationInput, conversation_id: str, converse: Converse
 ) -> intent.IntentResponse:
@@ -58,19 +70,24 @@ async def async_process_in_context(
     the first answer counts. `conversation_id` is that of our conversation.
     """
     thread = _threads(hass).get(conversation_id, _Thread())
-    place = thread.latest
-    if place == thread.acted and await _is_question(hass, user_input):
-        place = 1 - place
+    place, *others = await _places(hass, user_input, thread)
     response = await converse(_placed(user_input, conversation_id, place))
-    if _not_understood(response) and thread.acted not in (None, place):
-        second = await converse(_placed(user_input, conversation_id, 1 - place))
+    if _not_understood(response) and others:
+        second = await converse(_placed(user_input, conversation_id, others[0]))
         if not _not_understood(second):
-            response, place = second, 1 - place
+            response, place = second, others[0]
     if response.response_type is not intent.IntentResponseType.ERROR:
         # The time and the date are "done" as well, to nothing.
         acted = response.response_type is intent.IntentResponseType.ACTION_DONE and response.success_results
         _remember(hass, conversation_id, _Thread(place, place if acted else thread.acted))
     return response
+
+
+async def _places(hass: HomeAssistant, user_input: ConversationInput, thread: _Thread) -> tuple[int, ...]:
+    place = thread.latest
+    if place == thread.acted and await _is_question(hass, user_input):
+        place = 1 - place
+    return (place,) if thread.acted in (None, place) else (place, 1 - place)
 
 
 async def _is_question(hass: HomeAssistant, user_input: ConversationInput) -> bool:
