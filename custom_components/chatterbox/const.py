@@ -53,5 +53,8 @@ CONF_MAX_TOOL_CALLS: Final = "max_tool_calls"
 CONF_DEADLINE: Final = "deadline"
 CONF_TOOL_TIMEOUT: Final = "tool_timeout"
 
+# Fired while a turn runs; data: see `turn_events.py`.
+EVENT_TURN_STARTED: Final = "chatterbox_turn_started"
+EVENT_TOOL_CALLED: Final = "chatterbox_tool_called"
+EVENT_TOOL_FINISHED: Final = "chatterbox_tool_finished"
 EVENT_TURN_FINISHED: Final = "chatterbox_turn_finished"
-"""Fired once a turn; data: see `turn_report.TurnReport.as_event_data`."""

@@ -27,7 +27,7 @@ from .agent.speech import asks_back, speakable
 from .agent.turn import Turn
 from .agent_prompt import PromptSources, async_provide_prompt
 from .chat_log_bridge import async_record_turn, history, keep_context, words
-from .const import DOMAIN, EVENT_TURN_FINISHED, LOGGER, SUBENTRY_CONVERSATION
+from .const import DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
 from .error_bridge import async_get_sentences
 from .filler import filling_silence
@@ -36,6 +36,7 @@ from .repair_issues import async_report_missing_tools
 from .runtime import ChatterboxConfigEntry
 from .shown_files import async_read_shown_files
 from .spoken_deltas import speaking
+from .turn_events import TurnEvents, turn_origin
 from .turn_report import TurnReport
 from .warm_up import WarmUp
 
@@ -129,6 +130,17 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
 
     async def _async_take_turn(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
         report = TurnReport(user_input.text)
+        origin = turn_origin(user_input, self.entity_id, chat_log.conversation_id)
+        events = TurnEvents(self.hass, user_input.context, origin)
+        events.started(user_input.text)
+        try:
+            return await self._async_answer(user_input, chat_log, report, events)
+        finally:
+            events.finished(report)
+
+    async def _async_answer(
+        self, user_input: ConversationInput, chat_log: ChatLog, report: TurnReport, events: TurnEvents
+    ) -> ConversationResult:
         files = await async_read_shown_files(self.hass, chat_log)
         tools = await self._agent.async_gather_tools(user_input, chat_log.conversation_id)
         async_report_missing_tools(self.hass, self.subentry, tools.missing_apis)
@@ -152,8 +164,8 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         )
         if self._warm_up is not None:
             await self._warm_up.async_give_way(turn)
-        await async_record_turn(chat_log, self.entity_id, loop.stream(turn), report)
-        self._tell(user_input, chat_log, report)
+        await async_record_turn(chat_log, self.entity_id, events.telling(loop.stream(turn)), report)
+        _trace_tokens(chat_log, report)
         result = conversation.async_get_result_from_chat_log(user_input, chat_log)
         if finished := report.finished:
             speech = speakable(finished.text, user_input.language) if is_voice else finished.text
@@ -163,27 +175,19 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             result.continue_conversation = asks_back(finished.text, user_input.language)
         return result
 
-    def _tell(self, user_input: ConversationInput, chat_log: ChatLog, report: TurnReport) -> None:
-        """Let traces and automations know what the turn did."""
-        if report.finished is not None:
-            usage = report.finished.usage
-            chat_log.async_trace(
-                {
-                    "stats": {
-                        "input_tokens": usage.input_tokens,
-                        "cached_input_tokens": usage.cached_tokens,
-                        "output_tokens": usage.output_tokens,
-                    }
-                }
-            )
-        self.hass.bus.async_fire(
-            EVENT_TURN_FINISHED,
+
+def _trace_tokens(chat_log: ChatLog, report: TurnReport) -> None:
+    """Let traces know what the turn took."""
+    if report.finished is not None:
+        usage = report.finished.usage
+        chat_log.async_trace(
             {
-                "entity_id": self.entity_id,
-                "conversation_id": chat_log.conversation_id,
-                **report.as_event_data(),
-            },
-            context=user_input.context,
+                "stats": {
+                    "input_tokens": usage.input_tokens,
+                    "cached_input_tokens": usage.cached_tokens,
+                    "output_tokens": usage.output_tokens,
+                }
+            }
         )
 
 

@@ -5,6 +5,7 @@ JSON, for the event bus, for traces and for people who look.
 """
 
 import time
+from bisect import bisect_right
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
@@ -21,15 +22,50 @@ from .agent.events import (
 from .agent.json_text import parse_json
 from .agent.messages import JsonObject, JsonValue, ToolCall, ToolResult, canonical_json
 
-_MAX_TEXT: Final = 2_000
+# Bytes of JSON; Home Assistant records up to 32,768 of an event.
+_MAX_TEXT: Final = 3_000
 _MAX_CALLS: Final = 16_000
-"""Characters that the calls of a turn may take in an event; Home Assistant records up to 32,768 bytes."""
+_CUT_OFF: Final = "interrupted"
+"""Stop reason of a turn that did not come to an end of its own."""
 
 
 def shown_arguments(call: ToolCall) -> JsonObject:
     """Parse what ran. A call that could not be understood has no arguments to show."""
     arguments = _parsed(call.arguments)
     return arguments if isinstance(arguments, dict) else {}
+
+
+def shown_call(call: ToolCall, most: int) -> dict[str, JsonValue]:
+    """Return the `name` and the `arguments` of a call, these in about so many bytes at most."""
+    arguments = shown_arguments(call)
+    return {
+        "name": call.name,
+        "arguments": arguments if _size(arguments) <= most else {"cut": _cut(canonical_json(arguments), most)},
+    }
+
+
+def shown_result(result: ToolResult, most: int) -> dict[str, JsonValue]:
+    """Return the `result` of a call, in about so many bytes at most, and whether it `is_error`."""
+    content = _cut(result.content, most)
+    parsed = _parsed(content) if content == result.content else content
+    return {"result": parsed, "is_error": result.is_error}
+
+
+def shown_text(text: str) -> str:
+    """Return what somebody said, not all of it if that is long."""
+    return _cut(text, _MAX_TEXT)
+
+
+def _cut(text: str, most: int) -> str:
+    start = text[:most]
+    fitting = bisect_right(range(len(start) + 1), most, key=lambda length: _size(start[:length])) - 1
+    return text if fitting == len(text) else f"{start[:fitting]}…"
+
+
+def _size(value: JsonValue) -> int:
+    """Return the bytes that a value takes, without the quotes around a text."""
+    written = len(canonical_json(value).encode("utf-8", "surrogatepass"))
+    return written - 2 if isinstance(value, str) else written
 
 
 def _parsed(text: str) -> JsonValue:
@@ -83,34 +119,23 @@ class TurnReport:
         Long texts, arguments and results are cut, so that Home Assistant can record the event.
         `input`, `phases`, `tool_calls` (`name`, `arguments`, `result`, `is_error`), `speech`, `withheld` (what the
         model claimed to have done, and nobody heard), `handovers` (`to`, `reason`) where the agent's own model did not
-        answer, `stop_reason`, `usage` (tokens by kind), `iterations`, `duration_ms`.
+        answer, `stop_reason` (`interrupted` when it was cut off), `usage` (tokens by kind), `iterations`,
+        `duration_ms`.
         """
         finished = self.finished
         return {
-            "input": _cut(self.input, _MAX_TEXT),
+            "input": shown_text(self.input),
             "phases": [phase.value for phase in self.phases],
             "tool_calls": [self._call_data(result) for result in self.results],
-            "speech": _cut(finished.text, _MAX_TEXT) if finished else "",
-            "withheld": _cut("\n".join(self.withheld), _MAX_TEXT),
+            "speech": shown_text(finished.text) if finished else "",
+            "withheld": shown_text("\n".join(self.withheld)),
             "handovers": [{"to": handover.provider, "reason": handover.reason} for handover in self.handovers],
-            "stop_reason": finished.stop_reason.value if finished else None,
+            "stop_reason": finished.stop_reason.value if finished else _CUT_OFF,
             "usage": asdict(finished.usage) if finished else None,
             "iterations": finished.iterations if finished else None,
             "duration_ms": round(self.duration * 1000, 1),
         }
 
     def _call_data(self, result: ToolResult) -> dict[str, JsonValue]:
-        call = self.calls.get(result.call_id)
         share = _MAX_CALLS // max(len(self.results), 1) // 2
-        arguments = shown_arguments(call) if call else {}
-        written = canonical_json(arguments)
-        return {
-            "name": result.name,
-            "arguments": arguments if len(written) <= share else {"cut": _cut(written, share)},
-            "result": _parsed(result.content) if len(result.content) <= share else _cut(result.content, share),
-            "is_error": result.is_error,
-        }
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else f"{text[:length]}…"
+        return shown_call(self.calls[result.call_id], share) | shown_result(result, share)

@@ -1,0 +1,88 @@
+"""Tells automations, on Home Assistant's event bus, what a turn does while it does it.
+
+Knows the bus and the events of a turn. Must not know how a turn is run, and holds nothing up: an event is fired and
+forgotten. Texts, arguments and results are cut, so that Home Assistant can record every event.
+"""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Final
+
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.util.ulid import ulid_now
+
+from .agent.events import ToolCallReady, ToolFinished, ToolStarted, TurnEvent
+from .agent.messages import JsonValue, ToolCall
+from .const import EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED, EVENT_TURN_STARTED
+from .turn_report import TurnReport, shown_call, shown_result, shown_text
+
+_MAX_SHOWN: Final = 10_000
+"""Bytes of the arguments, and of the result, of one call; Home Assistant records up to 32,768 of an event."""
+
+
+def turn_origin(user_input: ConversationInput, agent_id: str, conversation_id: str) -> Mapping[str, JsonValue]:
+    """Return what tells a turn from others: who answers whom, where, and in which conversation.
+
+    `turn_id` (new with every call of this), `entity_id` (the agent's), `conversation_id`, `language`; `device_id`,
+    `satellite_id` and `user_id` are None where they are not known.
+    """
+    return {
+        "turn_id": ulid_now(),
+        "entity_id": agent_id,
+        "conversation_id": conversation_id,
+        "language": user_input.language,
+        "device_id": user_input.device_id,
+        "satellite_id": user_input.satellite_id,
+        "user_id": user_input.context.user_id,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEvents:
+    """The events of one turn. `started` is followed by `finished`, whatever happens in between."""
+
+    hass: HomeAssistant
+    context: Context
+    """Of whoever spoke; events that come of it can be traced back to them."""
+    origin: Mapping[str, JsonValue]
+    """What every event begins with; see `turn_origin`."""
+    _calls: dict[str, ToolCall] = field(default_factory=dict)
+
+    @callback
+    def started(self, text: str) -> None:
+        """Tell that somebody said something."""
+        self._fire(EVENT_TURN_STARTED, {"input": shown_text(text)})
+
+    async def telling(self, events: AsyncGenerator[TurnEvent]) -> AsyncGenerator[TurnEvent]:
+        """Yield the events of a turn, and tell of its tools as they pass."""
+        async with aclosing(events):
+            async for event in events:
+                self._tell(event)
+                yield event
+
+    @callback
+    def finished(self, report: TurnReport) -> None:
+        """Tell how it went."""
+        self._fire(EVENT_TURN_FINISHED, report.as_event_data())
+
+    def _tell(self, event: TurnEvent) -> None:
+        match event:
+            case ToolCallReady(call):
+                self._calls[call.id] = call
+            case ToolStarted(call):
+                self._fire(EVENT_TOOL_CALLED, {"tool_call_id": call.id, **shown_call(call, _MAX_SHOWN)})
+            case ToolFinished(result):
+                data = {
+                    "tool_call_id": result.call_id,
+                    **shown_call(self._calls[result.call_id], _MAX_SHOWN),
+                    **shown_result(result, _MAX_SHOWN),
+                    "has_run": not result.synthetic,
+                }
+                self._fire(EVENT_TOOL_FINISHED, data)
+            case _:
+                pass
+
+    def _fire(self, event_type: str, data: Mapping[str, JsonValue]) -> None:
+        self.hass.bus.async_fire(event_type, {**self.origin, **data}, context=self.context)
