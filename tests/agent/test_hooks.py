@@ -8,7 +8,7 @@ import pytest
 
 from custom_components.chatterbox.agent.hooks import HookChain, Seen
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, ToolDefinition, ToolResult
-from custom_components.chatterbox.agent.protocols import Ask, Deny, Hooks, Rewrite
+from custom_components.chatterbox.agent.protocols import Ask, Deny, HookPoint, Hooks, Rewrite
 from tests.doubles import ScriptedCensor, ScriptedHooks, never, tool
 
 LIGHT = tool("light_on")
@@ -98,6 +98,43 @@ async def test_a_hook_that_raises_denies(caplog: pytest.LogCaptureFixture) -> No
     assert (await chain(ScriptedCensor(broken)).pre_speech("Hi")).decision == FAILED
     assert "Hook ScriptedHooks failed and therefore denies" in caplog.text
     assert after.prompts == []
+
+
+class Optional(Hooks):
+    """Fails wherever it is asked, and has no say then but for calls."""
+
+    @override
+    def denies_on_failure(self, point: HookPoint) -> bool:
+        return point is HookPoint.PRE_TOOL_USE
+
+    @override
+    async def user_prompt_submit(self, text: str) -> Deny | None:
+        raise ValueError("secret")
+
+    @override
+    async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | None:
+        raise ValueError("secret")
+
+    @override
+    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Rewrite[str] | None:
+        return Rewrite(None)  # type: ignore[arg-type]  # that is the point
+
+    @override
+    async def pre_speech(self, text: str) -> Deny | None:
+        await never()
+        return None
+
+
+async def test_a_hook_that_fails_has_no_say_where_it_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    witness = ScriptedHooks(prompt=lambda _: Deny("No."))
+    hooks = chain(Optional(), witness)
+
+    assert await hooks.user_prompt_submit("Hi") == Seen("Hi", Deny("No."))
+    assert (await hooks.pre_tool_use(LIGHT, {})).decision == FAILED
+    assert await hooks.post_tool_use(CALL, RESULT) == Seen("done")
+    assert await HookChain([Optional()], lambda: 0.01).pre_speech("Hi") == Seen("Hi")
+    assert (witness.prompts, witness.calls) == (["Hi"], [])
+    assert "Hook Optional failed and therefore has no say" in caplog.text
 
 
 async def test_a_hook_that_takes_too_long_denies() -> None:

@@ -1,4 +1,4 @@
-"""Asks the owner's hooks: in order, the first no wins, and a failure is a no.
+"""Asks the owner's hooks: in order, the first no wins, and a failure is a no unless the hook says otherwise.
 
 A hook that puts something else in place decides nothing: those after it see what it put
 there. Knows the `Hooks` protocol and time; nothing of turns.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from .messages import JsonObject, ToolCall, ToolDefinition, ToolResult, canonical_json
-from .protocols import Ask, Deny, Hooks, Rewrite
+from .protocols import Ask, Deny, HookPoint, Hooks, Rewrite
 from .timeouts import finish_within
 
 _LOGGER = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class HookChain:
 
     hooks: Sequence[Hooks]
     timeout: Callable[[], float]
-    """Tells how many seconds a hook may take before its silence is a no."""
+    """Tells how many seconds a hook may take before its silence is a failure."""
 
     @property
     def hold_speech(self) -> bool:
@@ -43,24 +43,30 @@ class HookChain:
 
     async def user_prompt_submit(self, text: str) -> Seen[str]:
         """Show the user's words."""
-        return await self._show(text, lambda hook, value: hook.user_prompt_submit(value), _speaks)
+        point = HookPoint.USER_PROMPT_SUBMIT
+        return await self._show(point, text, lambda hook, value: hook.user_prompt_submit(value), _speaks)
 
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Seen[JsonObject]:
         """Show a call before it runs. Each hook gets arguments of its own, to change as it likes."""
-        return await self._show(arguments, lambda hook, value: hook.pre_tool_use(tool, deepcopy(value)), _decides)
+        point = HookPoint.PRE_TOOL_USE
+        return await self._show(
+            point, arguments, lambda hook, value: hook.pre_tool_use(tool, deepcopy(value)), _decides
+        )
 
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Seen[str]:
         """Show a result before the model reads it."""
+        point = HookPoint.POST_TOOL_USE
         return await self._show(
-            result.content, lambda hook, value: hook.post_tool_use(call, replace(result, content=value)), _speaks
+            point, result.content, lambda hook, value: hook.post_tool_use(call, replace(result, content=value)), _speaks
         )
 
     async def pre_speech(self, text: str) -> Seen[str]:
         """Show a message before it is spoken."""
-        return await self._show(text, lambda hook, value: hook.pre_speech(value), _speaks)
+        return await self._show(HookPoint.PRE_SPEECH, text, lambda hook, value: hook.pre_speech(value), _speaks)
 
     async def _show[V](
         self,
+        point: HookPoint,
         value: V,
         show: Callable[[Hooks, V], Coroutine[object, object, Deny | Ask | Rewrite[V] | None]],
         understood: Callable[[object], bool],
@@ -68,19 +74,26 @@ class HookChain:
         for hook in self.hooks:
             name = type(hook).__name__
             try:
-                decision = await finish_within(self.timeout(), show(hook, value), f"hook {name}")
-                answers = decision is None or understood(decision)
+                answer = await finish_within(self.timeout(), show(hook, value), f"hook {name}")
+                decision = _understood(answer, understood)
             except Exception:  # a hook that breaks must not open the door
-                _LOGGER.exception("Hook %s failed and therefore denies", name)
-                return Seen(value, Deny(_FAILED))
-            if not answers:
-                _LOGGER.error("Hook %s decided something that is no answer to the question, and therefore denies", name)
-                return Seen(value, Deny(_FAILED))
+                denies = hook.denies_on_failure(point)
+                _LOGGER.exception("Hook %s failed and therefore %s", name, "denies" if denies else "has no say")
+                if denies:
+                    return Seen(value, Deny(_FAILED))
+                continue
             if isinstance(decision, Deny | Ask):
                 return Seen(value, decision)
             if isinstance(decision, Rewrite):
                 value = decision.value
         return Seen(value)
+
+
+def _understood[D](decision: D, understood: Callable[[object], bool]) -> D:
+    """Return a decision, or raise for one that is no answer to the question."""
+    if decision is None or understood(decision):
+        return decision
+    raise TypeError("it decided something that is no answer to the question")
 
 
 def _speaks(decision: object) -> bool:

@@ -6,6 +6,7 @@ messages, events and errors; no implementation.
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from .errors import AgentError
@@ -130,13 +131,27 @@ class Rewrite[T]:
     value: T
 
 
+class HookPoint(StrEnum):
+    """Where in a turn hooks are asked: the names of the methods of `Hooks`."""
+
+    USER_PROMPT_SUBMIT = "user_prompt_submit"
+    PRE_TOOL_USE = "pre_tool_use"
+    POST_TOOL_USE = "post_tool_use"
+    PRE_SPEECH = "pre_speech"
+
+
 class Hooks(Protocol):
     """What an owner may put between the model and the house. None means no opinion.
 
     Subclass it and override what is needed. Hooks run in order and the first `Deny` or `Ask`
-    wins; after a `Rewrite` the others see what was put in place. One that raises, or takes
-    longer than the tool timeout, denies.
+    wins; after a `Rewrite` the others see what was put in place. One that raises, takes
+    longer than the tool timeout or decides what is no answer has failed, and a failure denies
+    unless the hook says otherwise.
     """
+
+    def denies_on_failure(self, point: HookPoint) -> bool:
+        """Tell whether a failure at this point is a no; otherwise it is no opinion."""
+        return True
 
     async def user_prompt_submit(self, text: str) -> Deny | Rewrite[str] | None:
         """See the user's words, once a turn; not on a continuation, which brings none."""
