@@ -5,16 +5,18 @@ from collections.abc import AsyncGenerator
 from datetime import timedelta
 
 import pytest
+from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
-from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.const import CONF_BASE_URL, DOMAIN
 from tests.config_entries import prepare, server_entry, set_up
 from tests.servers.chat_completions import ScriptedChatCompletions
-from tests.servers.in_process import serving, serving_script
+from tests.servers.in_process import address_without_server, serving, serving_script
+from tests.servers.raw_http import Ending, RawReply, raw_http_server
 from tests.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.talk import AGENT, say, speech
 
@@ -66,6 +68,11 @@ def issues(hass: HomeAssistant) -> dict[str | None, dict[str, str] | None]:
         for (domain, _), issue in ir.async_get(hass).issues.items()
         if domain == DOMAIN and issue.active
     }
+
+
+def helper_entry() -> MockConfigEntry:
+    """Return the entry of a server, not yet there, whose agent others may fall back on."""
+    return server_entry(address_without_server(), llm_hass_api=[])
 
 
 async def later(hass: HomeAssistant, seconds: float) -> None:
@@ -137,15 +144,20 @@ async def test_nobody_is_asked_any_more_once_an_entry_is_unloaded(hass: HomeAssi
 
 
 async def test_a_model_that_is_gone_is_told_until_it_is_back(hass: HomeAssistant, server: Server) -> None:
+    gone = {"model_gone": {"agent": "Talker", "model": "scripted-model"}}
     server.answers(GONE)
     entry = await talker(hass, server)
     assert not issues(hass)
-    for _ in range(3):
-        await say(hass, "hello")
-    assert issues(hass) == {"model_gone": {"agent": "Talker", "model": "scripted-model"}}
+    await say(hass, "hello")
+    assert issues(hass) == gone
+    assert not is_available(hass)
+
+    server.answers(DOWN)
+    await later(hass, 31)
+    assert issues(hass) == gone
 
     server.answers(HELLO)
-    await later(hass, 31)
+    await later(hass, 62)
     assert not issues(hass)
 
     server.answers(GONE)
@@ -191,7 +203,10 @@ async def test_a_key_that_is_refused_in_a_turn_is_asked_for_anew_once(hass: Home
         await say(hass, "hello")
     await hass.async_block_till_done()
 
-    assert len(list(entry.async_get_active_flows(hass, {"reauth"}))) == 1
+    (flow,) = entry.async_get_active_flows(hass, {"reauth"})
+    hass.config_entries.flow.async_abort(flow["flow_id"])
+    await say(hass, "hello")
+    assert not list(entry.async_get_active_flows(hass, {"reauth"}))
 
 
 async def test_a_key_that_is_refused_at_set_up_is_asked_for_anew_although_somebody_answers(
@@ -200,6 +215,49 @@ async def test_a_key_that_is_refused_at_set_up_is_asked_for_anew_although_somebo
     await prepare(hass)
     async with serving_script(Script(api_key="right-key")) as address:
         entry = await set_up(hass, server_entry(address, "wrong-key"))
+        await hass.async_block_till_done(wait_background_tasks=True)
 
     assert is_available(hass)
     assert [flow["context"]["source"] for flow in entry.async_get_active_flows(hass, {"reauth"})] == ["reauth"]
+
+
+async def test_an_agent_follows_who_may_answer_for_it(hass: HomeAssistant, server: Server) -> None:
+    server.answers(GONE)
+    helper = helper_entry()
+    helper.add_to_hass(hass)
+    async with serving_script(Script()) as theirs:
+        hass.config_entries.async_update_entry(helper, data=helper.data | {CONF_BASE_URL: theirs})
+        await hass.config_entries.async_setup(helper.entry_id)
+        fallback = next(iter(helper.subentries))
+        await set_up(hass, server_entry(server.address, llm_hass_api=[], fallbacks=[fallback]))
+        await say(hass, "hello")
+        assert is_available(hass)
+
+        await hass.config_entries.async_unload(helper.entry_id)
+        assert not is_available(hass)
+        await hass.config_entries.async_setup(helper.entry_id)
+        assert is_available(hass)
+
+
+async def test_who_is_answered_for_by_an_agent_that_comes_later_is_set_up(hass: HomeAssistant) -> None:
+    await prepare(hass)
+    helper = helper_entry()
+    helper.add_to_hass(hass)
+    (fallback,) = helper.subentries
+    entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[], fallbacks=[fallback]))
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert entry.state is ConfigEntryState.LOADED
+    assert not is_available(hass)
+
+
+async def test_nobody_waits_for_a_server_that_stalls_when_somebody_else_can_answer(
+    hass: HomeAssistant,
+) -> None:
+    await prepare(hass)
+    async with raw_http_server(RawReply([b"HTTP/1.1 200 OK\r\n"], Ending.WAIT)) as stalled:
+        entry = await set_up(hass, server_entry(f"http://127.0.0.1:{stalled.port}/v1"))
+
+        assert entry.state is ConfigEntryState.LOADED
+        assert not stalled.left.is_set()
+        await hass.config_entries.async_unload(entry.entry_id)

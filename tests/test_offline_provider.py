@@ -80,10 +80,16 @@ LOOKED = (
 )
 
 
-@pytest.mark.parametrize("directive", ["", "Answer now."])
-async def test_results_that_only_a_model_understands_are_refused(directive: str) -> None:
+async def test_results_that_only_a_model_understands_are_refused_where_nothing_may_be_done() -> None:
     with pytest.raises(ProviderRejectedRequest, match="other tools"):
-        await infer(replace(asking("hi", *LOOKED), directive=directive))
+        await infer(replace(asking("hi", *LOOKED), directive="Answer now."))
+
+
+async def test_who_only_looked_up_something_has_not_acted() -> None:
+    (event, _) = await infer(asking("hi", *LOOKED))
+
+    assert isinstance(event, ToolCallReady)
+    assert event.call.arguments == '{"sentence":"hi"}'
 
 
 async def test_what_its_own_tool_says_is_said_whatever_else_was_looked_up() -> None:

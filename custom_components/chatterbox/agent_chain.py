@@ -1,11 +1,11 @@
 """The chain of an agent: its own model, then those of its fallbacks, and at the end Home Assistant itself.
 
-Knows links, and how long a chain may wait for them. Must not know which service a link asks, or what is asked. A chain
+Knows links and their order. Must not know which service a link asks, or what is asked. A chain
 is put together for each turn, because the links of other agents come and go with their entries.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from .agent.messages import ToolDefinition
@@ -13,8 +13,6 @@ from .agent.providers.breaker import CircuitBreaker
 from .agent.providers.links import Link, LinkState, chain_state, is_available
 from .offline_provider import PROCESS_SENTENCE, OfflineProvider
 
-_SHARE_OF_WAITING: Final = 0.75
-"""Part of a turn's deadline that may be spent on models that do not begin to answer."""
 _HOME_ASSISTANT: Final = "Home Assistant"
 
 
@@ -27,8 +25,6 @@ class AgentChain:
     """Returns the links of the fallbacks that are there at the moment, in the order in which they are asked."""
     ends_offline: bool
     """Whether Home Assistant's own understanding of sentences may act when no model answers."""
-    deadline: float
-    """Seconds of a whole turn."""
 
     @property
     def is_available(self) -> bool:
@@ -41,14 +37,9 @@ class AgentChain:
         return chain_state(self._models())
 
     def links(self, announcement: str) -> tuple[Link, ...]:
-        """Return the links of one turn; `announcement` is said where Home Assistant itself has to answer.
-
-        No model may be waited for so long that there is no time left for those after it.
-        """
+        """Return the links of one turn; `announcement` is said where Home Assistant itself has to answer."""
         models = self._models()
-        longest = self.deadline * _SHARE_OF_WAITING / len(models)
-        patient = tuple(_within(link, longest) for link in models)
-        return (*patient, offline_link(announcement)) if self.ends_offline else patient
+        return (*models, offline_link(announcement)) if self.ends_offline else models
 
     def _models(self) -> tuple[Link, ...]:
         return (self.own, *(link for link in self.find_fallbacks() if link is not self.own))
@@ -66,8 +57,3 @@ def is_for_models(tool: ToolDefinition) -> bool:
 
 def _is_for_sentences(tool: ToolDefinition) -> bool:
     return tool.name == PROCESS_SENTENCE.name
-
-
-def _within(link: Link, seconds: float) -> Link:
-    patience = link.patience
-    return replace(link, patience=replace(patience, first_token=min(patience.first_token, seconds)))

@@ -16,8 +16,8 @@ from homeassistant.components.conversation import (
     ConversationResult,
     ConverseError,
 )
-from homeassistant.config_entries import ConfigSubentry
-from homeassistant.core import HomeAssistant
+from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange, ConfigSubentry
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
@@ -87,6 +87,9 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         """Follow how the models are doing."""
         await super().async_added_to_hass()
         self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_LINKS, self.async_write_ha_state))
+        self.async_on_remove(
+            async_dispatcher_connect(self.hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries)
+        )
         if (model := self.entry.runtime_data.models.get(self.subentry.subentry_id)) is not None:
             self._warm_up = WarmUp(self.hass, self.entry, model.provider, self._agent.settings)
 
@@ -99,6 +102,12 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             await self._warm_up.async_prepare()
         else:
             await conversation.async_prepare_agent(self.hass, conversation.HOME_ASSISTANT_AGENT, spoken)
+
+    @callback
+    def _async_follow_entries(self, _change: ConfigEntryChange, entry: ConfigEntry) -> None:
+        """Take note that another service of ours comes or goes: it may answer for this agent."""
+        if entry.domain == DOMAIN and entry is not self.entry:
+            self.async_write_ha_state()
 
     @override
     async def async_will_remove_from_hass(self) -> None:
@@ -149,7 +158,8 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         )
         prompt = await async_provide_prompt(chat_log, user_input.as_llm_context(DOMAIN), sources, tools.api)
         keep_context(chat_log, prompt.context)
-        loop = await self._agent.async_get_loop(tools, user_input.language)
+        limits = self._agent.settings.limits.after(report.duration)
+        loop = await self._agent.async_get_loop(tools, user_input.language, limits)
         is_voice = _is_voice(user_input)
         said = words(chat_log, files)
         turn = Turn(
@@ -159,7 +169,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             tools.definitions,
             context=said.context,
             attachments=said.attachments,
-            limits=self._agent.settings.limits.after(report.duration),
+            limits=limits,
             claim_language=self._agent.claim_language(user_input.language) if is_voice else None,
         )
         if self._warm_up is not None:

@@ -4,7 +4,8 @@ Knows links, breakers and timers. Must not know what is asked of a model, or who
 by its breaker; here it is asked again in the background, so that no person has to wait to find out.
 """
 
-from collections.abc import Callable, Iterable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -14,7 +15,7 @@ from homeassistant.core import HassJob, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
 from homeassistant.helpers.event import async_call_later
 
-from .agent.errors import ModelNotFound, ProviderRejectedKey
+from .agent.errors import ModelNotFound, ProviderError, ProviderRejectedKey
 from .agent.providers.breaker import BreakerState
 from .const import DOMAIN
 from .repair_issues import async_report_model_gone, async_report_prompt_too_long
@@ -41,6 +42,9 @@ class LinkWatch:
         """Take the models of `entry`, which the runtime has put together."""
         self._hass = hass
         self._entry = entry
+        self._reported: dict[str, type[ProviderError] | None] = {}
+        """The error that was told last, by subentry id."""
+        self._asking: asyncio.Task[None] | None = None
         self._probes: dict[str, Callable[[], object]] = {}
         """Ends what waits to ask a model again, or is asking it, by subentry id."""
 
@@ -50,6 +54,18 @@ class LinkWatch:
         self._entry.async_on_unload(async_dispatcher_connect(self._hass, SIGNAL_LINKS, self._async_look))
         self._entry.async_on_unload(self._async_stop)
         self._async_look()
+        if ask := self._entry.runtime_data.ask_service:
+            self._asking = self._entry.async_create_background_task(
+                self._hass, self._async_ask(ask), f"chatterbox check of {self._entry.title}"
+            )
+
+    async def _async_ask(self, ask: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await ask()
+        except ProviderError as error:
+            for model in self._models:
+                model.link.tripped(error)
+            async_tell_links(self._hass)
 
     @callback
     def _async_stop(self) -> None:
@@ -66,12 +82,21 @@ class LinkWatch:
     @callback
     def _async_look(self) -> None:
         for model in self._models:
-            error = model.link.breaker.last_error
-            async_report_model_gone(self._hass, model.agent, is_gone=error is ModelNotFound)
-            async_report_prompt_too_long(self._hass, model.agent, model.provider.overflow)
-            if error is ProviderRejectedKey:
-                self._entry.async_start_reauth(self._hass)
+            self._async_report(model)
             self._async_plan_probe(model)
+
+    @callback
+    def _async_report(self, model: AgentModel) -> None:
+        """Tell what only the owner can mend: once, and until the model answers again."""
+        async_report_prompt_too_long(self._hass, model.agent, model.provider.overflow)
+        agent_id, error = model.agent.subentry_id, model.link.breaker.last_error
+        if error is self._reported.get(agent_id):
+            return
+        self._reported[agent_id] = error
+        if error is ModelNotFound or error is None:
+            async_report_model_gone(self._hass, model.agent, is_gone=error is ModelNotFound)
+        if error is ProviderRejectedKey:
+            self._entry.async_start_reauth(self._hass)
 
     @callback
     def _async_plan_probe(self, model: AgentModel) -> None:

@@ -58,15 +58,17 @@ class OfflineProvider:
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Call the tool for what was said last; once it has answered, or no tool may run, say what it said.
 
-        Says nothing when its tool said nothing. Raises `ProviderRejectedRequest` when it has to act but the tool is not
-        offered, as in a task that is no conversation, and when all that there is to say are results of other tools,
-        which only the model that called them could put into words.
+        What other tools have answered is for the model that called them; who asks this one knows that nothing was
+        changed yet. Says nothing when its tool said nothing. Raises `ProviderRejectedRequest` when it has to act but
+        the tool is not offered, as in a task that is no conversation, and when it may not act and all that there is to
+        say are results of other tools.
         """
         said, results = _since_last_user_message(request.transcript)
-        if results or not _may_act(request):
+        has_acted = any(result.name == PROCESS_SENTENCE.name for result in results)
+        if has_acted or not _may_act(request):
             if speech := " ".join(filter(None, map(_speech, results))):
                 yield TextDelta(" ".join(filter(None, (self._announcement, speech))))
-            elif results and all(result.name != PROCESS_SENTENCE.name for result in results):
+            elif results and not has_acted:
                 raise ProviderRejectedRequest("the offline provider cannot put results of other tools into words")
             yield CompletionResult(FinishReason.STOP)
             return

@@ -4,8 +4,9 @@ Alone names concrete providers; everybody else knows them by their seams. Holds 
 its own: what it joins decides for itself. Nothing built here outlives its loaded entry.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal, Protocol, assert_never
 
 from homeassistant.components.conversation import ConversationInput
@@ -15,7 +16,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
-from .agent.errors import PromptTooLong, ProviderError
+from .agent.errors import PromptTooLong
 from .agent.loop import AgenticLoop
 from .agent.protocols import LLMProvider, Prefiller
 from .agent.providers.address import api_root, ollama_root
@@ -31,6 +32,7 @@ from .agent.providers.patience import Patience
 from .agent.providers.profiles import PROFILES, ServerProfile, profile_at
 from .agent.providers.text_calls import TextCalls
 from .agent.receipts import DEFAULT_LANGUAGES, base_language
+from .agent.turn import Limits
 from .agent_chain import AgentChain, is_for_models, offline_link
 from .agent_settings import AgentSettings, settings_of
 from .const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
@@ -103,12 +105,12 @@ class Agent:
             understands_sentences=self.understands_sentences,
         )
 
-    async def async_get_loop(self, tools: TurnTools, language: str) -> AgenticLoop:
-        """Return the loop of one turn, with words in the speaker's language."""
+    async def async_get_loop(self, tools: TurnTools, language: str, limits: Limits) -> AgenticLoop:
+        """Return the loop of one turn within `limits`, with words in the speaker's language."""
         composer = await async_get_composer(self.hass, language, tools.definitions, self.settings.confirmation)
         sentences = await async_get_sentences(self.hass, language)
         links = self.chain.links(sentences["spoken_offline_took_over"])
-        return AgenticLoop(FailoverProvider(links), tools.dispatcher, composer=composer)
+        return AgenticLoop(FailoverProvider(links, within=limits.deadline), tools.dispatcher, composer=composer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,30 +121,32 @@ class Runtime:
     """By subentry id."""
     models: Mapping[str, AgentModel]
     """By subentry id; an offline agent has none."""
+    ask_service: Callable[[], Coroutine[Any, Any, None]] | None = None
+    """Asks the service whether it is there, and raises its `ProviderError`; None where it was asked already."""
 
 
 type ChatterboxConfigEntry = ConfigEntry[Runtime]
 
 
 async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runtime:
-    """Put the agents of an entry together, and ask its service whether it is there.
+    """Put the agents of an entry together, and ask its service whether it is there, if nobody else can answer.
 
-    A service that is not there is left alone for a while, if an agent can answer without it. Otherwise its
-    `ProviderError` is raised.
+    Raises the `ProviderError` of a service that is not there then. Where somebody else can answer, nobody has to wait.
     """
     agents = {agent.subentry_id: agent for agent in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)}
     if entry.data[CONF_KIND] == ServiceKind.OFFLINE:
         return Runtime(dict.fromkeys(agents, _offline_agent(hass)), {})
     models = {agent_id: _agent_model(hass, entry.data, agent) for agent_id, agent in agents.items()}
-    runtime = Runtime({agent_id: _model_agent(hass, model) for agent_id, model in models.items()}, models)
-    try:
-        await offered_models(model_server(hass, entry.data))
-    except ProviderError as error:
-        for model in models.values():
-            model.link.breaker.trip(error)
-        if not any(agent.chain.is_available for agent in runtime.agents.values()):
-            raise
-    return runtime
+    built = {agent_id: _model_agent(hass, model) for agent_id, model in models.items()}
+    if any(_is_answered_for(hass, entry, agent) for agent in built.values()):
+        return Runtime(built, models, partial(async_ask_service, hass, entry.data))
+    await async_ask_service(hass, entry.data)
+    return Runtime(built, models)
+
+
+async def async_ask_service(hass: HomeAssistant, service: Mapping[str, Any]) -> None:
+    """Ask a service whether it is there. Raises its `ProviderError`."""
+    await offered_models(model_server(hass, service))
 
 
 def model_server(
@@ -213,7 +217,7 @@ def is_same_server(kind: ServiceKind, one: str, other: str) -> bool:
 
 def _offline_agent(hass: HomeAssistant) -> Agent:
     settings = AgentSettings()
-    chain = AgentChain(offline_link(), tuple, ends_offline=False, deadline=settings.limits.deadline)
+    chain = AgentChain(offline_link(), tuple, ends_offline=False)
     return Agent(hass, settings, chain, understands_sentences=True, supported_languages=offline_languages(hass))
 
 
@@ -221,12 +225,7 @@ def _model_agent(hass: HomeAssistant, model: AgentModel) -> Agent:
     settings = settings_of(model.agent.data)
     # An agent that may only talk must not act by another way.
     may_act = llm.LLM_API_ASSIST in settings.llm_apis
-    chain = AgentChain(
-        model.link,
-        lambda: _links_of(hass, settings.fallbacks),
-        ends_offline=may_act,
-        deadline=settings.limits.deadline,
-    )
+    chain = AgentChain(model.link, lambda: _links_of(hass, settings.fallbacks), ends_offline=may_act)
     return Agent(hass, settings, chain, understands_sentences=may_act, supported_languages=MATCH_ALL)
 
 
@@ -236,6 +235,13 @@ def _agent_model(hass: HomeAssistant, service: Mapping[str, Any], agent: ConfigS
     patience = Patience(settings.connect_timeout, settings.first_token_timeout, settings.between_tokens_timeout)
     link = Link(agent.title, TextCalls(provider), CircuitBreaker(), patience, tools=is_for_models, check=provider.check)
     return AgentModel(agent, provider, link)
+
+
+def _is_answered_for(hass: HomeAssistant, entry: ConfigEntry, agent: Agent) -> bool:
+    """Tell whether somebody of another service is set up to answer, whether or not it is there yet."""
+    others = (other for other in hass.config_entries.async_entries(DOMAIN) if other is not entry)
+    theirs = {agent_id for other in others if other.disabled_by is None for agent_id in other.subentries}
+    return agent.understands_sentences or not theirs.isdisjoint(agent.settings.fallbacks)
 
 
 def _links_of(hass: HomeAssistant, agent_ids: Iterable[str]) -> list[Link]:

@@ -8,6 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from custom_components.chatterbox.agent.errors import (
     ConnectTimeout,
+    ModelNotFound,
     ProviderBusy,
     ProviderError,
     ProviderRejectedKey,
@@ -79,8 +80,9 @@ def test_a_refused_request_tells_nothing_about_the_service(circuit: Circuit) -> 
     assert circuit.breaker.last_error is ProviderRejectedRequest
 
 
-def test_a_refused_key_does(circuit: Circuit) -> None:
-    circuit.fail(3, ProviderRejectedKey("no"))
+@pytest.mark.parametrize("error", [ProviderRejectedKey("no"), ModelNotFound("gone")], ids=repr)
+def test_what_does_not_pass_by_itself_opens_it_at_once(circuit: Circuit, error: ProviderError) -> None:
+    circuit.fail(1, error)
     assert circuit.breaker.state is OPEN
 
 

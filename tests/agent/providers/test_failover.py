@@ -193,6 +193,23 @@ async def test_a_link_that_ignores_its_cancellation_holds_nobody_up(
     assert chain.open_streams == 0
 
 
+async def test_no_link_takes_the_time_of_those_after_it() -> None:
+    chain = Chain([[never]], [[never]], [HELLO])
+    turn = FailoverProvider(chain.links, chain.clock, lambda: 0.5, within=4)
+    asking = asyncio.create_task(chain.ask(turn))
+    waits: list[float] = []
+    for position in (0, 1):
+        await let_others_go_on()
+        began = chain.clock.now()
+        while chain.asked()[position + 1] == 0:
+            chain.clock.advance(0.125)
+            await let_others_go_on()
+        waits.append(chain.clock.now() - began)
+
+    assert (await asking)[-2:] == HELLO
+    assert waits == [1.5, 1.875]
+
+
 async def test_a_stream_without_a_finish_is_no_answer() -> None:
     chain = Chain([[]], [HELLO])
     assert await chain.ask() == [ProviderSwitched("second", "first: ProviderReplyInvalid"), *HELLO]

@@ -1,6 +1,6 @@
 """A circuit breaker: leaves a service alone that keeps failing, and finds out by itself when it is back.
 
-Closed: requests pass. Open, after some failures in a row: none does. Half-open, once the
+Closed: requests pass. Open, after some failures in a row, or one that lasts: none does. Half-open, once the
 cool-down is over: one request passes as a probe; its success, and even its refusal, closes the circuit, its failure
 opens it again for longer (Nygard, "Release It!"). Knows errors and a clock, and nothing of what
 is asked. Lives as long as its provider; turns come and go.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Self
 
-from ..errors import ProviderBusy, ProviderError, ProviderRejectedRequest
+from ..errors import ModelNotFound, ProviderBusy, ProviderError, ProviderRejectedKey, ProviderRejectedRequest
 from .clock import SYSTEM_CLOCK, Clock
 
 
@@ -45,6 +45,8 @@ class BreakerPolicy:
             raise ValueError("growth must be at least 1")
 
 
+_LASTING: Final = (ModelNotFound, ProviderRejectedKey)
+"""Failures that do not pass by themselves: after one of these the circuit is open."""
 _DEFAULT_POLICY: Final = BreakerPolicy()
 
 
@@ -128,7 +130,7 @@ class CircuitBreaker:
         if permit is self._probe:
             self._cool_down = min(self._cool_down * self._policy.growth, self._policy.longest_cool_down)
             self._open(outcome)
-        elif self._probe_at is None and self._failures >= self._policy.failures:
+        elif self._probe_at is None and (self._failures >= self._policy.failures or isinstance(outcome, _LASTING)):
             self._cool_down = self._policy.cool_down
             self._open(outcome)
 

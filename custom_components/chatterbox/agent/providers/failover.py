@@ -5,6 +5,7 @@ keeps nothing of what is said. Links and their breakers outlive turns and belong
 builds them; a `FailoverProvider` costs nothing and is made for a turn.
 """
 
+import math
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ from .links import Link
 from .patience import BegunStream, follow
 from .retry import RANDOM_JITTER, Jitter, Retries, begin
 
+_SHARE_OF_WAITING: Final = 0.75
+"""Part of the time that is left which may be spent on links that do not begin to answer."""
 _ONCE: Final = Retries(attempts=1)
 
 
@@ -77,10 +80,22 @@ class FailoverProvider:
     to fail again, and who called a tool is who reads its result.
     """
 
-    def __init__(self, links: Sequence[Link], clock: Clock = SYSTEM_CLOCK, jitter: Jitter = RANDOM_JITTER) -> None:
-        """Ask `links` in their order. Raises ValueError when there is none."""
+    def __init__(
+        self,
+        links: Sequence[Link],
+        clock: Clock = SYSTEM_CLOCK,
+        jitter: Jitter = RANDOM_JITTER,
+        *,
+        within: float = math.inf,
+    ) -> None:
+        """Ask `links` in their order. Raises ValueError when there is none.
+
+        `within` seconds from now the turn has to be over: no link is waited for so long that there is no time left for
+        those after it.
+        """
         if not links:
             raise ValueError("a chain needs at least one link")
+        self._ends_at = clock.now() + within
         self._links = tuple(links)
         self._clock = clock
         self._jitter = jitter
@@ -159,11 +174,16 @@ class FailoverProvider:
             lambda: leavable(
                 link.provider.stream(candidate.request), f"provider of {link.name}", may_fail=ProviderError
             ),
-            link.patience.first_token,
+            min(link.patience.first_token, self._share(candidate.position)),
             link.retries if is_trusted and may_retry else _ONCE,
             self._clock,
             self._jitter,
         )
+
+    def _share(self, position: int) -> float:
+        """Return the seconds that a link may take to begin; the last one needs hardly any, as a rule."""
+        waited_for = max(len(self._links) - 1 - position, 1)
+        return (self._ends_at - self._clock.now()) * _SHARE_OF_WAITING / waited_for
 
     async def _follow(
         self, candidate: _Candidate, permit: Permit, begun: BegunStream, inference: _Inference

@@ -76,6 +76,12 @@ class Link:
                 breaker.seconds_until_probe,
             )
 
+    def tripped(self, error: ProviderError) -> None:
+        """Leave the service alone after a failure that was no request of a turn; the log is told when it is news."""
+        if self.breaker.last_error is not type(error):
+            _LOGGER.warning("%s failed: %s: %s", self.name, type(error).__name__, error)
+        self.breaker.trip(error)
+
     async def probe(self) -> None:
         """Find out whether a service that was left alone is back. When to ask is the caller's to say.
 
