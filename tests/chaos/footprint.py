@@ -6,10 +6,12 @@ import resource
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Final, Self
 
-_BLOCKS_OF_NOISE: Final = 1_500
+_BLOCKS_OF_NOISE: Final = 1_000
 _MIB_OF_NOISE: Final = 40
 
 
@@ -34,15 +36,15 @@ class Footprint:
 
 
 def growth(footprints: Sequence[Footprint], turns: int) -> Iterator[str]:
-    """Yield what has grown from the second and third of some footprints to the last two, in words.
+    """Yield what has grown over some footprints, in words; `turns` are taken between two of them.
 
-    Before, things are still being loaded; two at each end, because some are kept for a while. `turns` are taken between
-    two footprints. A turn that leaves a few objects behind shows at once, a single one in a longer run.
+    The first does not count: things are still being loaded. Some are loaded late, once; so of memory the median of the
+    steps counts. A turn that leaves a few objects behind shows in it at once, a single one in a longer run.
     """
     early, late = footprints[1:3], footprints[-2:]
-    blocks = min(one.blocks for one in late) - max(one.blocks for one in early)
-    if blocks > _BLOCKS_OF_NOISE + turns * (len(footprints) - len(late) - len(early)) / 4:
-        yield f"memory: {blocks} pieces more"
+    step = median(after.blocks - before.blocks for before, after in pairwise(footprints[1:]))
+    if step > _BLOCKS_OF_NOISE + turns / 4:
+        yield f"memory: {step:.0f} pieces more in {turns} turns"
     if (peak := late[-1].peak - early[-1].peak) > _MIB_OF_NOISE:
         yield f"memory: {peak} MiB more"
     if (tasks := min(one.tasks for one in late) - max(one.tasks for one in early)) > 0:
