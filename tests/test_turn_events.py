@@ -157,6 +157,24 @@ async def test_every_event_can_be_recorded(hass: HomeAssistant, serve: Serve, ch
     assert max(len(json_bytes(event.data)) for event in events) < 32_768
 
 
+async def test_the_event_of_a_turn_with_very_many_calls_can_be_recorded(hass: HomeAssistant, serve: Serve) -> None:
+    calls = [
+        ScriptedCall(name="intent__HassTurnOn", arguments={"name": f"灯 {number} " + "x" * 400}) for number in range(80)
+    ]
+    rounds = tuple(ScriptedAnswer(tool_calls=tuple(calls[at : at + 5])) for at in range(0, 80, 5))
+    script = Script(answers=(*rounds, ScriptedAnswer(content="y" * 9_000)))
+    await serve(script, max_tool_calls=80, max_iterations=20)
+    events = told(hass)
+
+    await say(hass, "z" * 9_000)
+
+    data = events[-1].data
+    assert len(json_bytes(data)) < 32_768
+    shown = data["tool_calls"]
+    assert isinstance(shown, list)
+    assert (len(shown), data["more_tool_calls"]) == (40, 40)
+
+
 async def test_the_documented_note_about_covers_is_left(hass: HomeAssistant, serve: Serve) -> None:
     await serve(
         Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, BLINDS_DOWN)), ScriptedAnswer(content="It is done.")))

@@ -23,8 +23,10 @@ from .agent.json_text import parse_json
 from .agent.messages import JsonObject, JsonValue, ToolCall, ToolResult, canonical_json
 
 # Bytes of JSON; Home Assistant records up to 32,768 of an event.
-_MAX_TEXT: Final = 3_000
-_MAX_CALLS: Final = 16_000
+_MAX_TEXT: Final = 2_000
+_MAX_CALLS: Final = 12_000
+_MOST_CALLS: Final = 40
+"""Calls that are shown one by one; the first ones tell most."""
 _CUT_OFF: Final = "interrupted"
 """Stop reason of a turn that did not come to an end of its own."""
 
@@ -117,16 +119,17 @@ class TurnReport:
         """Return the turn as the data of a Home Assistant event.
 
         Long texts, arguments and results are cut, so that Home Assistant can record the event.
-        `input`, `phases`, `tool_calls` (`name`, `arguments`, `result`, `is_error`), `speech`, `withheld` (what the
-        model claimed to have done, and nobody heard), `handovers` (`to`, `reason`) where the agent's own model did not
-        answer, `stop_reason` (`interrupted` when it was cut off), `usage` (tokens by kind), `iterations`,
-        `duration_ms`.
+        `input`, `phases`, `tool_calls` (`name`, `arguments`, `result`, `is_error`), `more_tool_calls` (how many
+        were left out), `speech`, `withheld` (what the model claimed to have done, and nobody heard), `handovers` (`to`,
+        `reason`) where the agent's own model did not answer, `stop_reason` (`interrupted` when it was cut off), `usage`
+        (tokens by kind), `iterations`, `duration_ms`.
         """
         finished = self.finished
         return {
             "input": shown_text(self.input),
             "phases": [phase.value for phase in self.phases],
-            "tool_calls": [self._call_data(result) for result in self.results],
+            "tool_calls": [self._call_data(result) for result in self.results[:_MOST_CALLS]],
+            "more_tool_calls": max(len(self.results) - _MOST_CALLS, 0),
             "speech": shown_text(finished.text) if finished else "",
             "withheld": shown_text("\n".join(self.withheld)),
             "handovers": [{"to": handover.provider, "reason": handover.reason} for handover in self.handovers],
@@ -137,5 +140,5 @@ class TurnReport:
         }
 
     def _call_data(self, result: ToolResult) -> dict[str, JsonValue]:
-        share = _MAX_CALLS // max(len(self.results), 1) // 2
+        share = _MAX_CALLS // min(len(self.results), _MOST_CALLS) // 2
         return shown_call(self.calls[result.call_id], share) | shown_result(result, share)
