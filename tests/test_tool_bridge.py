@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from contextlib import suppress
 
 import pytest
 import voluptuous as vol
@@ -35,7 +36,6 @@ async def test_all_apis_are_asked_at_once(house: HomeAssistant, order: list[str]
 
     offer = await offer_of(house, *order)
 
-    assert offer.failed_apis == ()
     assert [definition.name for definition in offer.definitions] == ["tool_of_first", "tool_of_second"]
 
 
@@ -43,14 +43,45 @@ async def test_apis_that_never_answer_are_left_out_after_one_wait(
     house: HomeAssistant, caplog: pytest.LogCaptureFixture
 ) -> None:
     for api_id in ("silent", "mute"):
-        register(house, api_id, StubTool(name=f"tool_of_{api_id}")).until = asyncio.Event().wait
+        register(house, api_id, StubTool(name=f"tool_of_{api_id}"), name=f"The {api_id}").until = asyncio.Event().wait
     register(house, "good", StubTool(name="search"))
 
     offer = await async_offer_tools(house, ["silent", "good", "mute", "gone"], asked(), patience=0.05)
 
     assert [definition.name for definition in offer.definitions] == ["search"]
-    assert (offer.failed_apis, offer.missing_apis) == (("silent", "mute"), ("gone",))
-    assert "LLM API silent: it could not name its tools: TimeoutError" in caplog.text
+    assert offer.missing_apis == ("gone",)
+    assert offer.context == (
+        "The tools of The silent cannot be used at the moment.\nThe tools of The mute cannot be used at the moment."
+    )
+    assert "LLM API silent: it did not name its tools in time" in caplog.text
+
+
+async def test_an_api_that_cancels_itself_leaves_the_others(house: HomeAssistant) -> None:
+    async def give_up() -> None:
+        raise asyncio.CancelledError
+
+    register(house, "silent", StubTool(name="find")).until = give_up
+    register(house, "good", StubTool(name="search"))
+
+    offer = await offer_of(house, "silent", "good")
+
+    assert [definition.name for definition in offer.definitions] == ["search"]
+
+
+async def test_an_api_that_is_deaf_to_its_cancellation_is_not_waited_for(house: HomeAssistant) -> None:
+    wakes = asyncio.Event()
+
+    async def sleep_on() -> None:
+        while not wakes.is_set():
+            with suppress(asyncio.CancelledError):
+                await wakes.wait()
+
+    register(house, "deaf", StubTool(name="find")).until = sleep_on
+
+    offer = await async_offer_tools(house, ["deaf"], asked(), patience=0.05)
+
+    wakes.set()
+    assert offer.definitions == ()
 
 
 async def test_a_call_acts_and_keeps_the_native_result(house: HomeAssistant) -> None:

@@ -4,7 +4,9 @@ Knows Home Assistant's conversation platform. No loop, no JSON, no vendor: the r
 brings the agent, the bridges translate.
 """
 
+import asyncio
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from typing import Literal, override
 
 from homeassistant.components import conversation
@@ -150,16 +152,18 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     async def _async_answer(
         self, user_input: ConversationInput, chat_log: ChatLog, report: TurnReport, events: TurnEvents
     ) -> ConversationResult:
-        files = await async_read_shown_files(self.hass, chat_log)
-        tools = await self._agent.async_gather_tools(user_input, chat_log.conversation_id)
+        limits = self._agent.settings.limits
+        files, tools = await asyncio.gather(
+            async_read_shown_files(self.hass, chat_log, limits.preparation),
+            self._agent.async_gather_tools(user_input, chat_log.conversation_id),
+        )
         async_report_missing_tools(self.hass, self.subentry, tools.missing_apis)
         sources = PromptSources(
             self._agent.settings.prompt, tools.prompt, tools.context, user_input.extra_system_prompt
         )
         prompt = await async_provide_prompt(chat_log, user_input.as_llm_context(DOMAIN), sources, tools.api)
         keep_context(chat_log, prompt.context)
-        limits = self._agent.settings.limits.after(report.duration)
-        loop = await self._agent.async_get_loop(tools, user_input.language, limits)
+        loop = await self._agent.async_get_loop(tools, user_input.language, limits.after(report.duration))
         is_voice = _is_voice(user_input)
         said = words(chat_log, files)
         turn = Turn(
@@ -169,11 +173,11 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             tools.definitions,
             context=said.context,
             attachments=said.attachments,
-            limits=limits,
             claim_language=self._agent.claim_language(user_input.language) if is_voice else None,
         )
         if self._warm_up is not None:
-            await self._warm_up.async_give_way(turn)
+            await self._warm_up.async_give_way(turn, max(limits.preparation - report.duration, 0))
+        turn = replace(turn, limits=limits.after(report.duration))
         await async_record_turn(chat_log, self.entity_id, events.telling(loop.stream(turn)), report)
         _trace_tokens(chat_log, report)
         result = conversation.async_get_result_from_chat_log(user_input, chat_log)

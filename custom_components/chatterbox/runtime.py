@@ -101,7 +101,7 @@ class Agent:
             self.hass,
             user_input,
             conversation_id,
-            self.settings.llm_apis,
+            self.settings,
             understands_sentences=self.understands_sentences,
         )
 

@@ -61,8 +61,8 @@ class ShownFiles:
         return Shown(tuple(shown), "\n".join(notes))
 
 
-async def async_read_shown_files(hass: HomeAssistant, chat_log: ChatLog, patience: float = PATIENCE) -> ShownFiles:
-    """Read the files of a conversation."""
+async def async_read_shown_files(hass: HomeAssistant, chat_log: ChatLog, patience: float) -> ShownFiles:
+    """Read the files of a conversation within `patience` seconds, and within `PATIENCE` in any case."""
     newest_first = dict.fromkeys(
         attachment.path
         for content in reversed(chat_log.content)
@@ -72,7 +72,7 @@ async def async_read_shown_files(hass: HomeAssistant, chat_log: ChatLog, patienc
     if not newest_first:
         return ShownFiles()
     try:
-        async with asyncio.timeout(patience):
+        async with asyncio.timeout(min(patience, PATIENCE)):
             return ShownFiles(await hass.async_add_executor_job(_read_all, tuple(newest_first)))
     except TimeoutError:
         return ShownFiles(dict.fromkeys(newest_first, _NotShown.LATE))

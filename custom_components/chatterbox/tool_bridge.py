@@ -19,6 +19,7 @@ from homeassistant.util.hass_dict import HassKey
 from .agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from .api_offer import ApiOffer, async_ask_api
 from .const import DOMAIN, LOGGER
+from .hanging_apis import async_leave_alone, is_left_alone
 from .merged_api import merge_apis
 from .tool_errors import explain_failure
 from .tool_targets import call_targets
@@ -32,6 +33,8 @@ MAX_RESULT_LENGTH: Final = 100_000
 UNREADABLE: Final = "The tool did run, but its answer cannot be read. Do not run it again."
 
 _NOT_THERE: Final = "it is chosen for an agent, but Home Assistant does not have it"
+_CANCELLED: Final = "it could not name its tools: it was cancelled"
+_LATE: Final = "it did not name its tools in time, and agents do without them until it does"
 
 _COMPLAINTS: HassKey[set[str]] = HassKey(f"{DOMAIN}_tool_complaints")
 """What was logged and still holds, so that it is logged once."""
@@ -52,8 +55,6 @@ class ToolOffer:
     """What the APIs say that holds for who asks, or at this moment."""
     missing_apis: tuple[str, ...] = ()
     """Ids of chosen APIs that Home Assistant does not have, or not any more."""
-    failed_apis: tuple[str, ...] = ()
-    """Ids of chosen APIs that are there, but could not name their tools this time."""
 
 
 async def async_offer_tools(
@@ -61,7 +62,8 @@ async def async_offer_tools(
 ) -> ToolOffer:
     """Gather the tools of the chosen LLM APIs for one turn: all are asked at once, and have `patience` seconds.
 
-    Never raises for an API or a tool: what cannot be had is left out, logged once, and an API named in the offer.
+    Never raises for an API or a tool: what cannot be had is left out and logged once. Of an API that is there and
+    cannot name its tools, the model is told. One that was late is not waited for again for a while.
     `llm_context` goes to every tool; its `device_id` is what makes commands mean the room they are spoken in.
     """
     chosen = tuple(dict.fromkeys(api_ids))
@@ -74,7 +76,7 @@ async def async_offer_tools(
     answers = {api_id: tasks[api_id].result() for api_id in chosen if api_id in tasks}
     offers = [offer for offer, _ in answers.values() if offer is not None]
     missing = [api_id for api_id in chosen if api_id not in answers]
-    failed = [api_id for api_id, (offer, _) in answers.items() if offer is None]
+    silent = [registered[api_id].name for api_id, (offer, _) in answers.items() if offer is None]
     findings = {f"LLM API {api_id}": finding for api_id, (_, finding) in answers.items()}
     findings |= {f"LLM API {api_id}": _NOT_THERE for api_id in missing}
     merged = merge_apis(hass, offers)
@@ -84,9 +86,8 @@ async def async_offer_tools(
         definitions=merged.definitions,
         dispatcher=LlmToolDispatcher(await merged.api.async_get_api_instance(llm_context)),
         prompt=merged.prompt,
-        context=merged.context,
+        context="\n".join(filter(None, (_silence(silent), merged.context))),
         missing_apis=tuple(missing),
-        failed_apis=tuple(failed),
     )
 
 
@@ -94,12 +95,28 @@ async def _async_ask(
     hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, patience: float
 ) -> tuple[ApiOffer | None, str | None]:
     """Ask an API for its tools; None and the reason when it has none to give."""
+    if is_left_alone(hass, api):
+        return None, _LATE
+    asking = hass.async_create_background_task(
+        async_ask_api(hass, api, llm_context), f"chatterbox question to LLM API {api.id}"
+    )
     try:
-        async with asyncio.timeout(patience):
-            return await async_ask_api(hass, api, llm_context), None
+        # An API may be deaf to its own cancellation.
+        await asyncio.wait({asking}, timeout=patience)
+        if not asking.done():
+            async_leave_alone(hass, api, llm_context, patience)
+            return None, _LATE
+        return (None, _CANCELLED) if asking.cancelled() else (asking.result(), None)
     except Exception as error:  # noqa: BLE001 an API may be anybody's code, and the others are still good
         reason = str(error) if isinstance(error, HomeAssistantError) else type(error).__name__
         return None, f"it could not name its tools: {reason}"
+    finally:
+        asking.cancel()
+
+
+def _silence(names: Iterable[str]) -> str:
+    """Tell a model which tools it does without."""
+    return "\n".join(f"The tools of {name} cannot be used at the moment." for name in names)
 
 
 @callback

@@ -3,7 +3,6 @@
 Knows who runs which. Must not know who may call them: that is the chain's.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from homeassistant.components.conversation import ConversationInput
@@ -12,10 +11,11 @@ from homeassistant.helpers import llm
 
 from .agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from .agent.protocols import ToolDispatcher
+from .agent_settings import AgentSettings
 from .const import DOMAIN
 from .offline_dispatcher import OfflineDispatcher
 from .offline_provider import PROCESS_SENTENCE
-from .tool_bridge import async_offer_tools
+from .tool_bridge import API_TIMEOUT, async_offer_tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,13 @@ async def async_gather_tools(
     hass: HomeAssistant,
     user_input: ConversationInput,
     conversation_id: str,
-    api_ids: Sequence[str],
+    settings: AgentSettings,
     *,
     understands_sentences: bool,
 ) -> TurnTools:
     """Gather the tools of a turn; `understands_sentences` adds Home Assistant's own understanding."""
-    offer = await async_offer_tools(hass, api_ids, user_input.as_llm_context(DOMAIN))
+    patience = min(API_TIMEOUT, settings.limits.preparation)
+    offer = await async_offer_tools(hass, settings.llm_apis, user_input.as_llm_context(DOMAIN), patience)
     if not understands_sentences:
         return TurnTools(
             offer.api, offer.definitions, offer.dispatcher, offer.missing_apis, offer.prompt, offer.context

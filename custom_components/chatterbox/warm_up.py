@@ -25,7 +25,7 @@ from .agent_prompt import PromptSources, async_write_prompt
 from .agent_settings import AgentSettings
 from .api_offer import nobody_in_particular
 from .const import DOMAIN, LOGGER
-from .tool_bridge import async_offer_tools
+from .tool_bridge import API_TIMEOUT, async_offer_tools
 
 KEPT_FOR: Final = 60.0
 """Seconds for which a server is taken to remember what it has read."""
@@ -60,7 +60,8 @@ class WarmUp:
         if self._task is not None:
             return
         nobody = nobody_in_particular(self._hass, DOMAIN, CONVERSATION_DOMAIN)
-        offer = await async_offer_tools(self._hass, self._settings.llm_apis, nobody)
+        patience = min(API_TIMEOUT, self._settings.limits.preparation)
+        offer = await async_offer_tools(self._hass, self._settings.llm_apis, nobody, patience)
         sources = PromptSources(self._settings.prompt, offer.prompt, offer.context)
         try:
             prompt = await async_write_prompt(self._hass, nobody, sources)
@@ -69,11 +70,11 @@ class WarmUp:
             return
         self._async_begin((prompt.instructions, offer.definitions))
 
-    async def async_give_way(self, turn: Turn) -> None:
-        """Leave the server to a turn; returns when nothing is in its way."""
+    async def async_give_way(self, turn: Turn, patience: float) -> None:
+        """Leave the server to a turn; returns when nothing is in its way, after `patience` seconds at the latest."""
         if (task := self._task) is not None:
             task.cancel()
-            await asyncio.wait({task}, timeout=_A_MOMENT)
+            await asyncio.wait({task}, timeout=min(patience, _A_MOMENT))
         self._async_note((turn.instructions, tuple(filter(is_for_models, turn.tools))))
 
     @callback

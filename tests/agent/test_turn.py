@@ -32,6 +32,10 @@ def test_a_bound_under_which_nothing_can_happen_is_refused(field: str) -> None:
         replace(Limits(), **{field: 0})
 
 
+def test_most_of_a_turns_time_is_left_for_the_model() -> None:
+    assert Limits(deadline=60).preparation == 15
+
+
 def test_what_was_waited_for_before_a_turn_is_a_part_of_its_time() -> None:
     assert Limits(deadline=60).after(1.5) == Limits(deadline=58.5)
     assert 0 < Limits(deadline=5).after(10).deadline < 1

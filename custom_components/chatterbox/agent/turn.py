@@ -21,6 +21,9 @@ _NO_TIME: Final = 0.001
 """Seconds of a turn that ends before it does anything, and says so."""
 
 
+_SHARE_OF_PREPARATION: Final = 0.25
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds of a turn. Every one of them is at least one inference, call or moment."""
@@ -35,6 +38,11 @@ class Limits:
     """Seconds that one tool, or one hook, may take."""
     approval_expiry: float = 60.0
     """Seconds that a question for a yes stays open."""
+
+    @property
+    def preparation(self) -> float:
+        """Seconds of the deadline that may pass until the first inference, however much there is to gather."""
+        return self.deadline * _SHARE_OF_PREPARATION
 
     def after(self, seconds: float) -> Limits:
         """Return the bounds of a turn that somebody has been waiting for so long before it begins."""
