@@ -13,9 +13,8 @@ from typing import Final, final
 
 _LOGGER = logging.getLogger(__name__)
 
-GRACE: Final = 1.0
-"""Seconds that cancelled work gets to let go."""
-
+GRACE: Final = 0.2
+"""Seconds that cancelled work gets to let go: a turn that is over waits for it."""
 
 STREAM_GRACE: Final = 0.1
 """Seconds that a stream gets to let go: somebody waits for what comes after it."""
