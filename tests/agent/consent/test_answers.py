@@ -1,0 +1,212 @@
+"""What a person answers is a yes only if it is plainly one."""
+
+from functools import cache
+
+import pytest
+from hypothesis import given, strategies as st
+
+from custom_components.chatterbox.agent.consent import WORDINGS
+from custom_components.chatterbox.agent.consent.answers import MAX_WORDS, Answer, Asked, understand_answer
+from custom_components.chatterbox.agent.consent.reading import phrases_of, words_of
+from custom_components.chatterbox.agent.consent.wording import Action
+
+YES, NO, OTHER = Answer.YES, Answer.NO, Answer.OTHER
+DOOR = Asked(Action.UNLOCK, ("Front door",))
+SLOTS = {"it": ["x"], "action": ["x"]}
+LANGUAGES = st.sampled_from(sorted(WORDINGS))
+
+
+@cache
+def phrases(language: str, *fields: str) -> list[str]:
+    """Return the phrases of a language that name neither a device nor an action."""
+    templates = [template for field in fields for template in getattr(WORDINGS[language], field)]
+    return sorted(" ".join(phrase) for phrase in phrases_of(templates))
+
+
+@cache
+def vocabulary(language: str) -> frozenset[str]:
+    """Return every word that may stand in a yes to a question that named nothing."""
+    wording = WORDINGS[language]
+    templates = (*wording.yes, *wording.yes_alone, *wording.behind_yes, *wording.courtesies)
+    return frozenset(word for phrase in phrases_of(templates) for word in phrase)
+
+
+def agreed(language: str) -> st.SearchStrategy[str]:
+    """Draw something that is a yes."""
+    return st.sampled_from(phrases(language, "yes", "yes_alone"))
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("yes please", YES),
+        ("yeah go ahead", YES),
+        ("sure, unlock it", YES),
+        ("Yes. The front door!", YES),
+        ("okay, open the front door please", YES),
+        ("unlock the front door", OTHER),
+        ("please", OTHER),
+        ("no, leave it", NO),
+        ("don't unlock the front door", NO),
+        ("not the front door", NO),
+        ("no, don't", NO),
+        ("don't leave it", OTHER),
+        ("yes, unlock the back door", OTHER),
+        ("yes, lock it", OTHER),
+        ("yes, both", OTHER),
+        ("no, both", OTHER),
+        ("", OTHER),
+        ("...", OTHER),
+    ],
+)
+def test_answers_to_a_question_about_one_door(text: str, answer: Answer) -> None:
+    assert understand_answer(text, "en", DOOR) is answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("yes", YES),
+        ("yes, both", YES),
+        ("yes, unlock them all", YES),
+        ("yes, unlock it", OTHER),
+        ("yes, the front door", OTHER),
+        ("don't unlock them", NO),
+        ("leave it", NO),
+    ],
+)
+def test_answers_to_a_question_about_several_doors(text: str, answer: Answer) -> None:
+    assert understand_answer(text, "en", Asked(Action.UNLOCK, several=True)) is answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("yes", YES), ("go ahead", YES), ("yes, unlock it", OTHER), ("yes, the front door", OTHER), ("leave it", NO)],
+)
+def test_an_answer_repeats_nothing_that_was_not_asked(text: str, answer: Answer) -> None:
+    assert understand_answer(text, "en") is answer
+
+
+def test_one_of_several_devices_cannot_be_named() -> None:
+    with pytest.raises(ValueError, match="no yes to all"):
+        Asked(names=("Front door", "Back door"), several=True)
+
+
+@pytest.mark.parametrize("name", ["Lock", "Close it", "Stop light", "Not the garage", "🚪", ""])
+def test_a_name_that_says_something_else_is_not_taken_as_a_name(name: str) -> None:
+    asked = Asked(Action.UNLOCK, (name,))
+
+    assert understand_answer(f"yes {name}", "en", asked) is (OTHER if name else YES)
+    assert understand_answer(f"yes, unlock the {name}", "en", asked) is OTHER
+    assert understand_answer("yes, unlock it", "en", asked) is YES
+
+
+def test_a_device_may_have_several_names() -> None:
+    asked = Asked(Action.OPEN, ("Garage", "big gate!"))
+
+    assert understand_answer("yes, the big gate", "en", asked) is YES
+    assert understand_answer("yes, open the garage", "en", asked) is YES
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "answer"),
+    [
+        ("pt-BR", "pode", YES),
+        ("zh_Hant_TW", "當然", YES),
+        ("DE", "ja", YES),
+        ("es", "si", YES),
+        ("es", "si, por favor", YES),
+        ("es", "si abre", OTHER),
+        ("zh", "要", YES),
+        ("zh", "要是", OTHER),
+        ("pl", "no", OTHER),
+        ("fi", "yes", OTHER),
+        ("", "yes", OTHER),
+        ("en", "ja", OTHER),
+        ("fr", "yes", OTHER),
+    ],
+)
+def test_each_language_has_words_of_its_own(language: str, text: str, answer: Answer) -> None:
+    asked = Asked(Action.OPEN)
+
+    assert understand_answer(text, language, asked) is answer
+
+
+def test_an_endless_yes_is_none() -> None:
+    assert understand_answer("yes " * MAX_WORDS, "en") is YES
+    assert understand_answer("yes " * (MAX_WORDS + 1), "en") is OTHER
+    assert understand_answer("yes" + " " * 197, "en") is YES
+    assert understand_answer("yes" + " " * 198, "en") is OTHER
+
+
+@pytest.mark.parametrize("language", WORDINGS)
+def test_every_phrase_is_understood_alone(language: str) -> None:
+    for text in phrases(language, "yes", "yes_alone"):
+        assert understand_answer(text, language) is YES
+    for text in phrases(language, "no", "no_alone"):
+        assert understand_answer(text, language) is NO
+    for text in phrases(language, "courtesies"):
+        assert understand_answer(text, language) is OTHER
+
+
+@given(st.data(), LANGUAGES)
+def test_a_yes_stays_one_with_courtesies_capitals_and_punctuation(data: st.DataObject, language: str) -> None:
+    courtesy = st.sampled_from(["", *phrases(language, "courtesies")])
+    text = f" {data.draw(courtesy)}, {data.draw(agreed(language))}! {data.draw(courtesy)}... "
+
+    for said in (text, text.lower(), text.upper(), text.title(), text.replace(" ", "\n"), text.replace(",", "")):
+        assert understand_answer(said, language) is YES
+
+
+@given(st.data(), LANGUAGES)
+def test_a_yes_with_a_no_is_neither(data: st.DataObject, language: str) -> None:
+    yes = data.draw(agreed(language))
+    no = data.draw(st.sampled_from(phrases(language, "no", "no_alone")))
+
+    assert understand_answer(f"{yes} {no}", language) is not YES
+    assert understand_answer(f"{no} {yes}", language) is not YES
+    assert understand_answer(f"{yes} {no} {yes}", language) is not YES
+
+
+@given(st.data(), LANGUAGES, st.text(min_size=1))
+def test_a_yes_with_anything_else_is_none(data: st.DataObject, language: str, more: str) -> None:
+    words = words_of(more, WORDINGS[language].folded)
+    if words is not None and vocabulary(language).issuperset(words):
+        return
+    yes = data.draw(agreed(language))
+
+    assert understand_answer(f"{yes} {more}", language) is not YES
+    assert understand_answer(f"{more} {yes}", language) is not YES
+
+
+@given(st.data(), LANGUAGES)
+def test_a_yes_with_a_word_of_another_language_is_none(data: st.DataObject, language: str) -> None:
+    other = data.draw(LANGUAGES)
+    word = data.draw(st.sampled_from(sorted(vocabulary(other) - vocabulary(language)) or ["x"]))
+    yes = data.draw(agreed(language))
+
+    assert understand_answer(f"{yes} {word}", language) is not YES
+
+
+@given(
+    st.data(), LANGUAGES, st.sampled_from('?"“”«»「」_*#/\\&@()[]{}|<>+=~^%$€👍\N{ZERO WIDTH SPACE}\N{WORD JOINER}\0')
+)
+def test_no_sign_stands_in_a_yes(data: st.DataObject, language: str, sign: str) -> None:
+    yes = data.draw(agreed(language))
+    place = data.draw(st.integers(0, len(yes)))
+
+    assert understand_answer(yes[:place] + sign + yes[place:], language) is OTHER
+
+
+@pytest.mark.parametrize("action", Action)
+@pytest.mark.parametrize("language", WORDINGS)
+def test_a_yes_to_another_action_is_none(language: str, action: Action) -> None:
+    wording = WORDINGS[language]
+    yes = phrases(language, "yes")[0]
+    own = phrases_of(wording.actions[action], {"it": wording.it})
+    others = phrases_of([one for told in wording.actions.values() for one in told], {"it": wording.it}) - own
+
+    for phrase in own:
+        assert understand_answer(f"{yes} {' '.join(phrase)}", language, Asked(action)) is YES
+    for phrase in others:
+        assert understand_answer(f"{yes} {' '.join(phrase)}", language, Asked(action)) is not YES

@@ -1,0 +1,66 @@
+"""What holds for the words of every language, whatever they are."""
+
+import pytest
+
+from custom_components.chatterbox.agent.consent import NUMBER_WORDS, WORDINGS
+from custom_components.chatterbox.agent.consent.reading import phrases_of, words_of
+from custom_components.chatterbox.agent.consent.wording import Action, NumberWords, Wording
+
+LANGUAGES = pytest.mark.parametrize("wording", [pytest.param(wording, id=code) for code, wording in WORDINGS.items()])
+NUMBERS = pytest.mark.parametrize("numbers", [pytest.param(numbers, id=code) for code, numbers in NUMBER_WORDS.items()])
+SLOTS = {"it": ["x"], "action": ["x"], "name": ["x"]}
+
+
+@LANGUAGES
+def test_every_action_can_be_repeated(wording: Wording) -> None:
+    assert set(wording.actions) == set(Action)
+    assert all(phrases_of(told, SLOTS) for told in wording.actions.values())
+
+
+@LANGUAGES
+def test_no_phrase_agrees_and_declines(wording: Wording) -> None:
+    agreeing = phrases_of((*wording.yes, *wording.yes_alone, *wording.behind_yes, *wording.courtesies), SLOTS)
+
+    assert agreeing & phrases_of((*wording.no, *wording.no_alone), SLOTS) == set()
+
+
+@LANGUAGES
+def test_no_action_is_a_yes_a_no_or_a_courtesy(wording: Wording) -> None:
+    actions = phrases_of([one for told in wording.actions.values() for one in told], SLOTS)
+    others = (*wording.yes, *wording.yes_alone, *wording.no, *wording.no_alone, *wording.courtesies)
+
+    assert actions & phrases_of([one.replace("{action}", "{it}") for one in others], SLOTS) == set()
+
+
+@pytest.mark.parametrize(
+    ("one", "opposite"),
+    [
+        (Action.UNLOCK, Action.LOCK),
+        (Action.OPEN, Action.CLOSE),
+        (Action.DISARM, Action.ARM),
+        (Action.TURN_ON, Action.TURN_OFF),
+    ],
+)
+@LANGUAGES
+def test_opposite_actions_share_no_word(wording: Wording, one: Action, opposite: Action) -> None:
+    assert phrases_of(wording.actions[one], SLOTS) & phrases_of(wording.actions[opposite], SLOTS) == set()
+
+
+@LANGUAGES
+def test_names_stand_in_their_templates(wording: Wording) -> None:
+    named = phrases_of(wording.named, SLOTS)
+
+    assert ("x",) in named
+    assert all(phrase[-1].endswith("x") for phrase in named)
+
+
+@LANGUAGES
+def test_characters_are_folded_in_pairs(wording: Wording) -> None:
+    assert len(wording.folded) % 2 == 0
+    assert all(words_of(char, wording.folded) == (char,) for char in wording.folded[1::2])
+
+
+@NUMBERS
+def test_numbers_are_as_many_as_there_are(numbers: NumberWords) -> None:
+    assert (len(numbers.digits), len(numbers.teens), len(numbers.tens)) == (10, 10, 8)
+    assert len(numbers.units) in {0, 9}
