@@ -1,0 +1,64 @@
+"""Counts how many answers are understood, and how many are wrongly taken for a yes.
+
+Knows labelled answers and `understand_answer`; must not know the page that shows the counts.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from custom_components.chatterbox.agent.consent.answers import Answer, understand_answer
+
+from .labelled import NAMES, question_in, read_answers
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What came of the answers in one language."""
+
+    language: str
+    yes: int
+    """Answers that are a yes."""
+    yes_understood: int
+    no: int
+    no_understood: int
+    other: int
+    false_yes: int
+    """Answers that were taken for a yes, and are none."""
+
+    @property
+    def yes_recall(self) -> float:
+        """Part of the yeses that is understood."""
+        return self.yes_understood / self.yes
+
+    @property
+    def no_recall(self) -> float:
+        """Part of the noes that is understood as a no; the others are no yes either."""
+        return self.no_understood / self.no
+
+
+def measure() -> tuple[Measurement, ...]:
+    """Measure every language."""
+    return tuple(_measurement(language) for language in NAMES)
+
+
+def measurement_of(language: str, pairs: Iterable[tuple[Answer, Answer]]) -> Measurement:
+    """Count pairs: what an answer is, and what it was understood as."""
+    counts = Counter(pairs)
+    said = Counter(is_ for is_, _ in counts.elements())
+    return Measurement(
+        language,
+        yes=said[Answer.YES],
+        yes_understood=counts[Answer.YES, Answer.YES],
+        no=said[Answer.NO],
+        no_understood=counts[Answer.NO, Answer.NO],
+        other=said[Answer.OTHER],
+        false_yes=counts[Answer.NO, Answer.YES] + counts[Answer.OTHER, Answer.YES],
+    )
+
+
+def _measurement(language: str) -> Measurement:
+    asked = question_in(language)
+    return measurement_of(
+        language, ((one.answer, understand_answer(one.text, language, asked)) for one in read_answers(language))
+    )

@@ -1,0 +1,38 @@
+"""The labelled answers are enough, and what they are said to be."""
+
+from collections import Counter
+
+import pytest
+
+from custom_components.chatterbox.agent.consent import NUMBER_WORDS, WORDINGS
+from custom_components.chatterbox.agent.consent.answers import Answer
+
+from .labelled import NAMES, Kind, read_answers
+
+AGREEING = {Kind.PLAIN, Kind.POLITE, Kind.ACTION}
+DECLINING = {Kind.REFUSAL, Kind.LATER}
+
+
+def test_every_language_has_answers_and_numbers() -> None:
+    assert set(NAMES) == set(WORDINGS) == set(NUMBER_WORDS)
+
+
+@pytest.mark.parametrize("language", NAMES)
+def test_a_language_has_enough_answers_and_half_of_them_near_misses(language: str) -> None:
+    answers = read_answers(language)
+
+    assert len(answers) >= 60
+    assert sum(one.answer is Answer.OTHER for one in answers) >= len(answers) / 2
+    assert {one.kind for one in answers} == set(Kind)
+
+
+@pytest.mark.parametrize("language", NAMES)
+def test_an_answer_is_what_its_kind_says(language: str) -> None:
+    for one in read_answers(language):
+        assert (one.answer is Answer.YES) == (one.kind in AGREEING)
+        assert (one.answer is Answer.NO) == (one.kind in DECLINING)
+
+
+@pytest.mark.parametrize("language", NAMES)
+def test_no_answer_comes_twice(language: str) -> None:
+    assert [text for text, count in Counter(one.text for one in read_answers(language)).items() if count > 1] == []
