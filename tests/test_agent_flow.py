@@ -8,7 +8,7 @@ import pytest
 from homeassistant.config_entries import SubentryFlowResult
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
 from homeassistant.core import HomeAssistant
-from homeassistant.data_entry_flow import FlowResultType
+from homeassistant.data_entry_flow import FlowResultType, InvalidData
 from homeassistant.helpers import llm
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
@@ -53,6 +53,7 @@ def filled_in(**changes: object) -> dict[str, object]:
         "model_options": {},
         "voice": VOICE,
         "limits": LIMITS,
+        "automation": {},
     }
     return form | changes
 
@@ -109,7 +110,8 @@ async def test_an_agent_is_added_with_what_was_set(hass: HomeAssistant) -> None:
             "first_token_timeout": 20,
             "between_tokens_timeout": 30,
         }
-        assert not any(is_open(step, name) for name in ("model_options", "voice", "limits"))
+        assert suggested(step)["automation"] == {}
+        assert not any(is_open(step, name) for name in ("model_options", "voice", "limits", "automation"))
         result = await submit(hass, step, filled_in(name=" Butler ", model="big-model"))
 
         assert result["type"] is FlowResultType.CREATE_ENTRY
@@ -153,6 +155,32 @@ async def test_an_agent_is_changed(hass: HomeAssistant) -> None:
         **VOICE,
         **LIMITS,
     }
+
+
+async def test_scripts_are_chosen_shown_and_taken_out_again(hass: HomeAssistant) -> None:
+    scripts = {
+        "user_prompt_submit": "script.words",
+        "pre_tool_use": "script.guard",
+        "post_tool_use": "script.results",
+        "pre_speech": "script.censor",
+    }
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        await submit(hass, await change(hass, entry), filled_in(automation=scripts))
+        assert only_agent(entry).data.items() >= scripts.items()
+        step = await change(hass, entry)
+        assert suggested(step)["automation"] == scripts
+        await submit(hass, step, filled_in(automation={"pre_tool_use": "script.guard"}))
+
+    assert scripts.items() & only_agent(entry).data.items() == {("pre_tool_use", "script.guard")}
+
+
+async def test_only_a_script_can_be_chosen_to_decide(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await change(hass, entry)
+        with pytest.raises(InvalidData):
+            await submit(hass, step, filled_in(automation={"pre_tool_use": "light.kitchen"}))
 
 
 async def test_an_llm_api_that_vanished_is_not_shown(hass: HomeAssistant) -> None:

@@ -323,6 +323,8 @@ def forms(kind: ServiceKind) -> st.SearchStrategy[dict[str, dict[str, float]]]:
                 st.sampled_from([option for option in options if option in NUMBERS]),
                 st.one_of(st.integers(-10, 10_000_001), st.floats(allow_nan=False, allow_infinity=False)),
             )
+            if not NUMBERS.keys().isdisjoint(options)
+            else st.just({})
             for place, options in sections_of(kind).items()
         }
     )

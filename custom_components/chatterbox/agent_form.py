@@ -29,7 +29,7 @@ from homeassistant.helpers.selector import (
     TextSelector,
 )
 
-from .agent_options import NUMBERS, sections_of, set_options, value_of
+from .agent_options import NUMBERS, SCRIPTS, sections_of, set_options, value_of
 from .agent_settings import AgentSettings, Confirmation
 from .const import (
     CONF_CHECK_CLAIMS,
@@ -40,6 +40,7 @@ from .const import (
     CONF_REASONING_EFFORT,
     CONF_SERVICE_TIER,
     CONF_VERBOSITY,
+    SCRIPT_DOMAIN,
     ServiceKind,
 )
 from .runtime import REASONING_EFFORTS, SERVICE_TIERS, VERBOSITIES
@@ -177,6 +178,8 @@ def _selector(option: str) -> Selector[Any]:
         return SelectSelector(
             SelectSelectorConfig(options=options, mode=SelectSelectorMode.DROPDOWN, translation_key=option)
         )
+    if option in SCRIPTS:
+        return EntitySelector(EntitySelectorConfig(domain=SCRIPT_DOMAIN))
     selectors: Mapping[str, Selector[Any]] = {
         CONF_CHECK_CLAIMS: BooleanSelector(),
         CONF_EXTRA_PARAMETERS: ObjectSelector(),

@@ -26,11 +26,15 @@ from .const import (
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_CALLS,
     CONF_NUM_CTX,
+    CONF_POST_TOOL_USE,
+    CONF_PRE_SPEECH,
+    CONF_PRE_TOOL_USE,
     CONF_REASONING_EFFORT,
     CONF_SERVICE_TIER,
     CONF_TEMPERATURE,
     CONF_TOOL_TIMEOUT,
     CONF_TOP_P,
+    CONF_USER_PROMPT_SUBMIT,
     CONF_VERBOSITY,
     ServiceKind,
 )
@@ -38,6 +42,7 @@ from .const import (
 SECTION_MODEL_OPTIONS: Final = "model_options"
 SECTION_VOICE: Final = "voice"
 SECTION_LIMITS: Final = "limits"
+SECTION_AUTOMATION: Final = "automation"
 
 _OF_EVERY_MODEL: Final = (
     CONF_TEMPERATURE,
@@ -60,6 +65,8 @@ _LIMITS: Final = (
     CONF_FIRST_TOKEN_TIMEOUT,
     CONF_BETWEEN_TOKENS_TIMEOUT,
 )
+SCRIPTS: Final = (CONF_USER_PROMPT_SUBMIT, CONF_PRE_TOOL_USE, CONF_POST_TOOL_USE, CONF_PRE_SPEECH)
+"""Options that name a script which is asked in the course of a turn."""
 _OF_A_TURN: Final = frozenset({CONF_MAX_ITERATIONS, CONF_MAX_TOOL_CALLS, CONF_DEADLINE, CONF_TOOL_TIMEOUT})
 
 
@@ -109,6 +116,7 @@ def sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
         SECTION_MODEL_OPTIONS: _OF_EVERY_MODEL[:-1] + _OF_A_KIND.get(kind, ()) + _OF_EVERY_MODEL[-1:],
         SECTION_VOICE: _VOICE,
         SECTION_LIMITS: _LIMITS,
+        SECTION_AUTOMATION: SCRIPTS,
     }
 
 

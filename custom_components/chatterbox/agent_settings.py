@@ -11,6 +11,7 @@ from typing import Any, Final
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 
 from .agent.messages import JsonObject
+from .agent.protocols import HookPoint
 from .agent.turn import Limits
 from .const import (
     CONF_BETWEEN_TOKENS_TIMEOUT,
@@ -27,11 +28,15 @@ from .const import (
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_CALLS,
     CONF_NUM_CTX,
+    CONF_POST_TOOL_USE,
+    CONF_PRE_SPEECH,
+    CONF_PRE_TOOL_USE,
     CONF_REASONING_EFFORT,
     CONF_SERVICE_TIER,
     CONF_TEMPERATURE,
     CONF_TOOL_TIMEOUT,
     CONF_TOP_P,
+    CONF_USER_PROMPT_SUBMIT,
     CONF_VERBOSITY,
 )
 
@@ -86,6 +91,22 @@ class AgentSettings:
     between_tokens_timeout: float = 30.0
     """Seconds that the model may fall silent amid an answer."""
     limits: Limits = _LIMITS
+    user_prompt_submit: str | None = None
+    """Entity id of a script that is asked at this point of a turn, as are the next three; see `script_hooks.py`."""
+    pre_tool_use: str | None = None
+    post_tool_use: str | None = None
+    pre_speech: str | None = None
+
+    @property
+    def scripts(self) -> Mapping[HookPoint, str]:
+        """The scripts that are set, by the point at which they are asked."""
+        scripts = {
+            HookPoint.USER_PROMPT_SUBMIT: self.user_prompt_submit,
+            HookPoint.PRE_TOOL_USE: self.pre_tool_use,
+            HookPoint.POST_TOOL_USE: self.post_tool_use,
+            HookPoint.PRE_SPEECH: self.pre_speech,
+        }
+        return {point: script for point, script in scripts.items() if script}
 
 
 def settings_of(data: Mapping[str, Any]) -> AgentSettings:
@@ -117,4 +138,8 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
             deadline=data.get(CONF_DEADLINE, _LIMITS.deadline),
             tool_timeout=data.get(CONF_TOOL_TIMEOUT, _LIMITS.tool_timeout),
         ),
+        user_prompt_submit=data.get(CONF_USER_PROMPT_SUBMIT),
+        pre_tool_use=data.get(CONF_PRE_TOOL_USE),
+        post_tool_use=data.get(CONF_POST_TOOL_USE),
+        pre_speech=data.get(CONF_PRE_SPEECH),
     )

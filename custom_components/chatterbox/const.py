@@ -52,6 +52,13 @@ CONF_MAX_ITERATIONS: Final = "max_iterations"
 CONF_MAX_TOOL_CALLS: Final = "max_tool_calls"
 CONF_DEADLINE: Final = "deadline"
 CONF_TOOL_TIMEOUT: Final = "tool_timeout"
+CONF_USER_PROMPT_SUBMIT: Final = "user_prompt_submit"
+CONF_PRE_TOOL_USE: Final = "pre_tool_use"
+CONF_POST_TOOL_USE: Final = "post_tool_use"
+CONF_PRE_SPEECH: Final = "pre_speech"
+
+SCRIPT_DOMAIN: Final = "script"
+"""Of the integration that runs an owner's scripts."""
 
 # Fired while a turn runs; data: see `turn_events.py`.
 EVENT_TURN_STARTED: Final = "chatterbox_turn_started"

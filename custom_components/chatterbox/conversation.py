@@ -5,7 +5,8 @@ brings the agent, the bridges translate.
 """
 
 import asyncio
-from contextlib import nullcontext, suppress
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing, nullcontext, suppress
 from dataclasses import replace
 from typing import Literal, override
 
@@ -19,12 +20,14 @@ from homeassistant.components.conversation import (
     ConverseError,
 )
 from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange, ConfigSubentry
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import intent
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from .agent.events import StopReason
+from .agent.events import MessageDone, StopReason, TextDelta, TurnEvent, TurnFinished
+from .agent.messages import AssistantMessage, JsonValue
+from .agent.protocols import HookPoint, Hooks
 from .agent.speech import asks_back, speakable
 from .agent.turn import Turn
 from .agent_prompt import PromptSources, async_provide_prompt
@@ -34,8 +37,9 @@ from .entity import ChatterboxEntity
 from .error_bridge import async_get_sentences
 from .filler import filling_silence
 from .link_watch import SIGNAL_LINKS, async_tell_links
-from .repair_issues import async_report_missing_tools
+from .repair_issues import async_report_failed_script, async_report_missing_tools
 from .runtime import ChatterboxConfigEntry
+from .script_hooks import HookScripts, script_hooks
 from .shown_files import async_read_shown_files
 from .spoken_deltas import speaking
 from .turn_events import TurnEvents, turn_origin
@@ -115,6 +119,8 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     async def async_will_remove_from_hass(self) -> None:
         """Take back what was reported; an agent that comes again finds out again."""
         async_report_missing_tools(self.hass, self.subentry, ())
+        for point in HookPoint:
+            async_report_failed_script(self.hass, self.subentry, point, None)
 
     @override
     async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
@@ -163,7 +169,9 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         )
         prompt = await async_provide_prompt(chat_log, user_input.as_llm_context(DOMAIN), sources, tools.api)
         keep_context(chat_log, prompt.context)
-        loop = await self._agent.async_get_loop(tools, user_input.language, limits.after(report.duration))
+        sentences = await async_get_sentences(self.hass, user_input.language)
+        hooks = self._hooks(user_input.context, events.origin, sentences["spoken_prompt_denied"])
+        loop = await self._agent.async_get_loop(tools, user_input.language, limits.after(report.duration), hooks)
         is_voice = _is_voice(user_input)
         said = words(chat_log, files)
         turn = Turn(
@@ -178,7 +186,8 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         if self._warm_up is not None:
             await self._warm_up.async_give_way(turn, max(limits.preparation - report.duration, 0))
         turn = replace(turn, limits=limits.after(report.duration))
-        await async_record_turn(chat_log, self.entity_id, events.telling(loop.stream(turn)), report)
+        taken = _with_last_words(events.telling(loop.stream(turn)), sentences["spoken_approval_required"])
+        await async_record_turn(chat_log, self.entity_id, taken, report)
         _trace_tokens(chat_log, report)
         result = conversation.async_get_result_from_chat_log(user_input, chat_log)
         if finished := report.finished:
@@ -188,6 +197,23 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             result.response.async_set_speech(speech)
             result.continue_conversation = asks_back(finished.text, user_input.language)
         return result
+
+    def _hooks(self, context: Context, origin: Mapping[str, JsonValue], refusal: str) -> Sequence[Hooks]:
+        """Return what the owner has put between the model and the house."""
+        scripts = self._agent.settings.scripts
+        return script_hooks(HookScripts(self.hass, self.subentry, scripts, context, origin, refusal))
+
+
+async def _with_last_words(events: AsyncGenerator[TurnEvent], asking: str) -> AsyncGenerator[TurnEvent]:
+    """Yield the events of a turn; one that ends because it needs a yes says so."""
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, TurnFinished) and event.stop_reason is StopReason.APPROVAL_REQUIRED:
+                yield TextDelta(asking)
+                yield MessageDone(AssistantMessage(asking))
+                yield replace(event, text=asking)
+            else:
+                yield event
 
 
 def _trace_tokens(chat_log: ChatLog, report: TurnReport) -> None:

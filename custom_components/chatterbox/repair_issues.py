@@ -12,11 +12,14 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 
 from .agent.errors import PromptTooLong
+from .agent.protocols import HookPoint
 from .const import DOMAIN
 
 _MISSING_TOOLS = "missing_tools"
 _MODEL_GONE = "model_gone"
 _PROMPT_TOO_LONG = "prompt_too_long"
+_GUARD_FAILED = "guard_failed"
+_SCRIPT_FAILED = "script_failed"
 
 
 @callback
@@ -41,13 +44,28 @@ def async_report_prompt_too_long(hass: HomeAssistant, agent: ConfigSubentry, ove
     _report(hass, agent, _PROMPT_TOO_LONG, placeholders)
 
 
+@callback
+def async_report_failed_script(
+    hass: HomeAssistant, agent: ConfigSubentry, point: HookPoint, script: str | None
+) -> None:
+    """Name the script that was asked at a point of a turn and did not decide; None ends the issue."""
+    problem = _GUARD_FAILED if point is HookPoint.PRE_TOOL_USE else _SCRIPT_FAILED
+    placeholders = None
+    if script is not None:
+        state = hass.states.get(script)
+        placeholders = {"script": state.name if state else script}
+    _report(hass, agent, problem, placeholders, f"{point.value}_")
+
+
 def _shown(number: int | None) -> str:
     return "?" if number is None else f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
-def _report(hass: HomeAssistant, agent: ConfigSubentry, problem: str, placeholders: Mapping[str, str] | None) -> None:
-    """Tell about a problem of an agent; without placeholders it is over."""
-    issue_id = f"{problem}_{agent.subentry_id}"
+def _report(
+    hass: HomeAssistant, agent: ConfigSubentry, problem: str, placeholders: Mapping[str, str] | None, place: str = ""
+) -> None:
+    """Tell about a problem of an agent, once for each place; without placeholders it is over."""
+    issue_id = f"{problem}_{place}{agent.subentry_id}"
     if placeholders is None:
         ir.async_delete_issue(hass, DOMAIN, issue_id)
         return

@@ -4,7 +4,7 @@ Alone names concrete providers; everybody else knows them by their seams. Holds 
 its own: what it joins decides for itself. Nothing built here outlives its loaded entry.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal, Protocol, assert_never
@@ -18,7 +18,7 @@ from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
 from .agent.errors import PromptTooLong
 from .agent.loop import AgenticLoop
-from .agent.protocols import LLMProvider, Prefiller
+from .agent.protocols import Hooks, LLMProvider, Prefiller
 from .agent.providers.address import api_root, ollama_root
 from .agent.providers.anthropic_messages import AnthropicMessagesProvider
 from .agent.providers.breaker import CircuitBreaker
@@ -105,12 +105,15 @@ class Agent:
             understands_sentences=self.understands_sentences,
         )
 
-    async def async_get_loop(self, tools: TurnTools, language: str, limits: Limits) -> AgenticLoop:
+    async def async_get_loop(
+        self, tools: TurnTools, language: str, limits: Limits, hooks: Sequence[Hooks] = ()
+    ) -> AgenticLoop:
         """Return the loop of one turn within `limits`, with words in the speaker's language."""
         composer = await async_get_composer(self.hass, language, tools.definitions, self.settings.confirmation)
         sentences = await async_get_sentences(self.hass, language)
         links = self.chain.links(sentences["spoken_offline_took_over"])
-        return AgenticLoop(FailoverProvider(links, within=limits.deadline), tools.dispatcher, composer=composer)
+        provider = FailoverProvider(links, within=limits.deadline)
+        return AgenticLoop(provider, tools.dispatcher, hooks=hooks, composer=composer)
 
 
 @dataclass(frozen=True, slots=True)

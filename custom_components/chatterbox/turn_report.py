@@ -70,6 +70,11 @@ def _size(value: JsonValue) -> int:
     return written - 2 if isinstance(value, str) else written
 
 
+def parsed_content(result: ToolResult) -> JsonValue:
+    """Return what a tool answered, as JSON if it is that."""
+    return _parsed(result.content)
+
+
 def _parsed(text: str) -> JsonValue:
     try:
         return parse_json(text)
