@@ -56,7 +56,7 @@ async def add_agent(hass: HomeAssistant, service: dict[str, object], options: di
     )
     entry.add_to_hass(hass)
     assert await hass.config_entries.async_setup(entry.entry_id)
-    await hass.async_block_till_done()
+    await hass.async_block_till_done(wait_background_tasks=True)
 
 
 async def say(
