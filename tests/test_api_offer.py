@@ -1,6 +1,7 @@
 """An API that says and offers different things to each of us: everybody is told the same, and the rest beside it."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import override
 
@@ -11,6 +12,7 @@ from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
 from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
 
 from custom_components.chatterbox.tool_bridge import ToolOffer, async_offer_tools
 
@@ -31,11 +33,15 @@ class MoodyApi(llm.API):
 
     says: Callable[[llm.LLMContext], str]
     offers: Callable[[llm.LLMContext], Sequence[llm.Tool]] = lambda _: ()
+    until: Callable[[llm.LLMContext], Awaitable[object]] | None = None
+    """Awaited before it answers."""
     asked: int = 0
 
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
         self.asked += 1
+        if self.until:
+            await self.until(llm_context)
         tools = list(self.offers(llm_context))
         return llm.APIInstance(self, self.says(llm_context), llm_context, tools, llm.selector_serializer)
 
@@ -143,8 +149,8 @@ async def test_a_tool_for_one_person_is_run_for_nobody_else(house: HomeAssistant
 
 
 async def test_a_minute_in_a_prompt_is_told_apart(house: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
-    prompts = iter(["Be kind.\nIt is 17:01.", "Be kind.\nIt is 17:02."])
-    llm.async_register_api(house, MoodyApi(hass=house, id="moody", name="Moody", says=lambda _: next(prompts)))
+    api = MoodyApi(hass=house, id="moody", name="Moody", says=lambda _: f"Be kind.\nIt is {dt_util.now():%H:%M}.")
+    llm.async_register_api(house, api)
     await house.config.async_set_time_zone("UTC")
     offers: list[ToolOffer] = []
     for minute in (1, 2):
@@ -180,7 +186,7 @@ async def test_an_api_that_fails_for_a_device_still_answers_the_others(house: Ho
     assert (await offer_of(house, "moody")).prompt == "Hello."
 
 
-async def test_each_kind_of_device_is_asked_for_once(house: HomeAssistant) -> None:
+async def test_each_kind_of_speaker_is_asked_for_once(house: HomeAssistant) -> None:
     api = MoodyApi(hass=house, id="moody", name="Moody", says=lambda _: "Hello.")
     llm.async_register_api(house, api)
     for area in ("kitchen", "hallway"):
@@ -192,7 +198,67 @@ async def test_each_kind_of_device_is_asked_for_once(house: HomeAssistant) -> No
     first = api.asked
     await offer_of(house, "moody")
 
-    assert (first, api.asked) == (3, 4)  # nobody, on a floor, in an area without one; then nobody
+    assert (first, api.asked) == (4, 5)  # nobody, in another language, on a floor, in an area without one; then nobody
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+async def test_what_differs_by_language_or_person_is_known_before_anybody_else_speaks(
+    house: HomeAssistant, language: str
+) -> None:
+    house.config.language = language
+    safe = StubTool(name="open_safe")
+    owner = await house.auth.async_create_user("Owner")
+    api = MoodyApi(
+        hass=house,
+        id="moody",
+        name="Moody",
+        says=lambda who: f"Be kind.\nAnswer in {who.language}.",
+        offers=lambda who: [safe] if who.context and who.context.user_id == owner.id else [],
+    )
+    llm.async_register_api(house, api)
+
+    offer = await async_offer_tools(house, ["moody"], replace(asked(), language=language))
+
+    assert offer.prompt == "Be kind."
+    assert offer.context == f"Answer in {language}."
+    assert [tool.name for tool in offer.definitions] == ["open_safe"]
+    assert error_of(await run(offer, "open_safe"))
+
+
+async def test_one_that_answers_one_after_the_other_keeps_its_tools(house: HomeAssistant) -> None:
+    first_is_served = asyncio.Event()
+
+    async def serve() -> None:
+        if first_is_served.is_set():
+            await asyncio.Event().wait()
+        first_is_served.set()
+
+    api = register(house, "slow", StubTool(name="find"), prompt="Hello.")
+    api.until = serve
+    satellite(house, "kitchen")
+
+    offer = await async_offer_tools(house, ["slow"], asked(satellite(house, "hallway")), patience=0.2)
+
+    assert ([tool.name for tool in offer.definitions], offer.prompt) == (["find"], "Hello.")
+
+
+async def test_nobody_waits_long_for_what_others_would_be_told(house: HomeAssistant) -> None:
+    api = MoodyApi(hass=house, id="moody", name="Moody", says=lambda who: f"Be kind.\nAnswer in {who.language}.")
+    others_are_served = asyncio.Event()
+
+    async def serve(who: llm.LLMContext) -> None:
+        if who.language != house.config.language:
+            await others_are_served.wait()
+
+    api.until = serve
+    llm.async_register_api(house, api)
+
+    early = await async_offer_tools(house, ["moody"], asked(), patience=0.2)
+    others_are_served.set()
+    await house.async_block_till_done(wait_background_tasks=True)
+    later = await offer_of(house, "moody")
+
+    assert (early.prompt, later.prompt) == ("Be kind.\nAnswer in en.", "Be kind.")
 
 
 async def test_an_api_that_took_the_place_of_another_is_not_taken_for_it(house: HomeAssistant) -> None:

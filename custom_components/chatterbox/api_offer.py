@@ -3,14 +3,15 @@
 Knows APIs, devices and rooms. Must not know how tools are described to a model, nor when it is asked. An API may say
 and offer different things to each device, person and language, and we cannot know which. So it is asked twice: for
 nobody in particular, and for who asks. To find out what it keeps from others, it is also asked once for a device of
-each kind that the house has. What is the same for all of them is told first, and stays the same from turn to turn; the
-rest is told beside the person's words.
+each kind that the house has, and for its owner in another language. What is the same for all of them is told first,
+and stays the same from turn to turn; the rest is told beside the person's words.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from homeassistant.components.intent import async_device_supports_timers
 from homeassistant.core import Context, HomeAssistant, callback
@@ -21,6 +22,15 @@ from homeassistant.util.hass_dict import HassKey
 from .const import DOMAIN, LOGGER
 from .prompt_lines import leave_out, lines_about_now, lines_without, only, sort_records
 from .tool_schema import CustomSerializer
+
+_PROBE_TIMEOUT: Final = 60.0
+"""Seconds that an API may take to answer for somebody who does not speak."""
+_A_MOMENT: Final = 1.0
+"""Seconds that a turn waits for such answers, which matter to later ones more."""
+_SHARE_OF_OTHERS: Final = 0.5
+"""Part of the time that is left once an API has answered who asks: the answer must be out before the time is."""
+_LANGUAGES: Final = ("en", "de")
+"""Two, so that one of them is not that of the house."""
 
 
 class OfferedTool(NamedTuple):
@@ -53,6 +63,18 @@ class _DeviceKind(NamedTuple):
     has_timers: bool
 
 
+class _PersonKind(NamedTuple):
+    """What is known to differ from nobody in particular in a person who speaks."""
+
+    other_than: str | None
+    """The language that they do not speak."""
+    is_owner: bool
+    """Whether they are a person that Home Assistant knows."""
+
+
+type _Kind = _DeviceKind | _PersonKind
+
+
 @dataclass(slots=True)
 class _Memory:
     """What is known of an API by comparing its answers."""
@@ -62,7 +84,7 @@ class _Memory:
     """Lines for nobody in particular that somebody did not get."""
     elsewhere: dict[str, llm.Tool] = field(default_factory=dict)
     """Tools that somebody got, and nobody in particular does not."""
-    probed: set[_DeviceKind] = field(default_factory=set)
+    probed: set[_Kind] = field(default_factory=set)
 
     def compare(self, nobody: llm.APIInstance, somebody: llm.APIInstance) -> None:
         """Take note of what is not for everybody."""
@@ -83,43 +105,61 @@ def nobody_in_particular(hass: HomeAssistant, platform: str, assistant: str) -> 
     return llm.LLMContext(platform, Context(), hass.config.language, assistant, None)
 
 
-async def async_ask_api(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext) -> ApiOffer:
-    """Ask an API what it offers. Raises what the API raises.
+async def async_ask_api(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, patience: float) -> ApiOffer:
+    """Ask an API what it offers. Raises what the API raises for who asks.
 
-    One that answers only those who are somebody is taken at its word: then what it says is for everybody.
+    One that answers only those who are somebody is taken at its word: then what it says is for everybody. So is one
+    that has an answer for who asks, but none for nobody in particular within `patience` seconds.
     """
     began = dt_util.now()
-    nobody, somebody = await _async_get_instances(hass, api, llm_context)
+    until = hass.loop.time() + patience
+    nobody, somebody = await _async_get_instances(hass, api, llm_context, until)
     memory = _memory_of(hass, api)
-    memory.varying &= set(nobody.api_prompt.splitlines())
-    memory.compare(nobody, somebody)
-    await _async_probe(hass, memory, nobody)
-    moving = memory.varying.union(*(lines_about_now(nobody.api_prompt, now) for now in (began, dt_util.now())))
-    prompt = leave_out(nobody.api_prompt, moving)
+    if nobody is not None:
+        memory.varying &= set(nobody.api_prompt.splitlines())
+        memory.compare(nobody, somebody)
+        await _async_probe(hass, memory, nobody, until)
+    common = nobody or somebody
+    moving = memory.varying.union(*(lines_about_now(common.api_prompt, now) for now in (began, dt_util.now())))
+    prompt = leave_out(common.api_prompt, moving)
     # Assist lists what is in the house by name, and what has the same name as it was loaded.
     in_order = sort_records if api.id == llm.LLM_API_ASSIST else str
     return ApiOffer(
         api,
-        tuple(_paired([*_named(nobody.tools), *_elsewhere(memory, nobody)], somebody.tools)),
+        tuple(_paired([*_named(common.tools), *_elsewhere(memory, common)], somebody.tools)),
         in_order(prompt),
         only(somebody.api_prompt, lines_without(somebody.api_prompt, prompt)),
-        nobody.custom_serializer,
+        common.custom_serializer,
     )
 
 
 async def _async_get_instances(
-    hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext
-) -> tuple[llm.APIInstance, llm.APIInstance]:
-    """Return the answers for nobody in particular and for who asks."""
-    somebody = await api.async_get_api_instance(llm_context)
+    hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, until: float
+) -> tuple[llm.APIInstance | None, llm.APIInstance]:
+    """Return the answers for nobody in particular, if it is there by the time `until` of the loop, and for who asks."""
     if _is_nobody(hass, llm_context):
-        return somebody, somebody
+        nobody = await api.async_get_api_instance(llm_context)
+        return nobody, nobody
+    context_of_nobody = nobody_in_particular(hass, llm_context.platform, llm_context.assistant)
+    asking = hass.async_create_background_task(
+        _async_answer_of(api, context_of_nobody), f"chatterbox question to LLM API {api.id}", eager_start=False
+    )
     try:
-        nobody = nobody_in_particular(hass, llm_context.platform, llm_context.assistant)
-        return await api.async_get_api_instance(nobody), somebody
-    except Exception as error:  # noqa: BLE001 an API may be anybody's code, and it did answer who asks
-        LOGGER.debug("LLM API %s answers nobody in particular with %s", api.id, type(error).__name__)
-        return somebody, somebody
+        somebody = await api.async_get_api_instance(llm_context)
+        await asyncio.wait({asking}, timeout=max(until - hass.loop.time(), 0) * _SHARE_OF_OTHERS)
+        return asking.result() if asking.done() and not asking.cancelled() else None, somebody
+    finally:
+        asking.cancel()
+
+
+async def _async_answer_of(api: llm.API, llm_context: llm.LLMContext) -> llm.APIInstance | None:
+    """Return what an API answers where nobody waits for it; None when it fails."""
+    try:
+        async with asyncio.timeout(_PROBE_TIMEOUT):
+            return await api.async_get_api_instance(llm_context)
+    except Exception as error:  # noqa: BLE001 an API may be anybody's code, and nobody has asked for this answer
+        LOGGER.debug("LLM API %s answers what nobody has asked with %s", api.id, type(error).__name__)
+        return None
 
 
 def _is_nobody(hass: HomeAssistant, llm_context: llm.LLMContext) -> bool:
@@ -127,18 +167,39 @@ def _is_nobody(hass: HomeAssistant, llm_context: llm.LLMContext) -> bool:
     return (llm_context.device_id, user_id, llm_context.language) == (None, None, hass.config.language)
 
 
-async def _async_probe(hass: HomeAssistant, memory: _Memory, nobody: llm.APIInstance) -> None:
-    """Ask the API once for a device of each kind that the house has."""
-    for kind, device_id in _device_kinds(hass).items():
-        if kind in memory.probed:
-            continue
-        memory.probed.add(kind)
-        try:
-            somebody = await memory.api.async_get_api_instance(replace(nobody.llm_context, device_id=device_id))
-        except Exception as error:  # noqa: BLE001 an API may be anybody's code, and nobody has asked for this answer
-            LOGGER.debug("LLM API %s answers %s with %s", memory.api.id, kind, type(error).__name__)
-        else:
-            memory.compare(nobody, somebody)
+async def _async_probe(hass: HomeAssistant, memory: _Memory, nobody: llm.APIInstance, until: float) -> None:
+    """Ask the API once for a speaker of each kind that the house has.
+
+    All are asked at once. What is not there after a moment comes in the background, and is known in a later turn.
+    """
+    kinds = {kind: who for kind, who in (await _async_kinds(hass, nobody)).items() if kind not in memory.probed}
+    memory.probed.update(kinds)
+    probes = [
+        hass.async_create_background_task(
+            _async_compare(memory, nobody, who), f"chatterbox probe of LLM API {memory.api.id}"
+        )
+        for who in kinds.values()
+    ]
+    if probes:
+        left = max(until - hass.loop.time(), 0) * _SHARE_OF_OTHERS
+        await asyncio.wait(probes, timeout=min(left, _A_MOMENT))
+
+
+async def _async_compare(memory: _Memory, nobody: llm.APIInstance, who: llm.LLMContext) -> None:
+    if (somebody := await _async_answer_of(memory.api, who)) is not None:
+        memory.compare(nobody, somebody)
+
+
+async def _async_kinds(hass: HomeAssistant, nobody: llm.APIInstance) -> dict[_Kind, llm.LLMContext]:
+    """Return a speaker of each kind in the house: from a device of each kind, and one with another language."""
+    owner = await hass.auth.async_get_owner()
+    context = Context(user_id=owner.id) if owner else nobody.llm_context.context
+    language = next(language for language in _LANGUAGES if language != nobody.llm_context.language)
+    person = replace(nobody.llm_context, context=context, language=language)
+    return {
+        _PersonKind(nobody.llm_context.language, owner is not None): person,
+        **{kind: replace(nobody.llm_context, device_id=device_id) for kind, device_id in _device_kinds(hass).items()},
+    }
 
 
 @callback

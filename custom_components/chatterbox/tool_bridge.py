@@ -98,7 +98,7 @@ async def _async_ask(
     if is_left_alone(hass, api):
         return None, _LATE
     asking = hass.async_create_background_task(
-        async_ask_api(hass, api, llm_context), f"chatterbox question to LLM API {api.id}"
+        async_ask_api(hass, api, llm_context, patience), f"chatterbox question to LLM API {api.id}"
     )
     try:
         # An API may be deaf to its own cancellation.
