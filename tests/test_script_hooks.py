@@ -1,17 +1,18 @@
 """An owner's scripts in the turns of an agent: real scripts, the real entity, a scripted model."""
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 
 import pytest
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationResult
-from homeassistant.core import Context, Event, HomeAssistant
+from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
 
-from custom_components.chatterbox.const import DOMAIN, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED
+from custom_components.chatterbox.const import DOMAIN, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED, EVENT_TURN_STARTED
 from tests.documented_yaml import blocks_with
 from tests.servers.model_server import ReceivedRequest
 from tests.servers.script import Script, ScriptedAnswer, ScriptedCall
@@ -166,11 +167,33 @@ async def test_a_script_puts_other_words_in_place(hass: HomeAssistant, serve: Se
     server = await serve(TALKS, user_prompt_submit="script.judge")
     await add_script(hass, answering({"decision": "allow", "text": "{{ text | replace('1234', '****') }}"}))
 
+    turns = [*(async_capture_events(hass, event) for event in (EVENT_TURN_STARTED, EVENT_TURN_FINISHED))]
+
     await say(hass, "my PIN is 1234")
 
     sent = json.dumps(server.requests[0].body)
     assert "my PIN is ****" in sent
     assert "1234" not in sent
+    ((started,), (finished,)) = turns
+    assert finished.data["input"] == "my PIN is ****"
+    assert "1234" not in f"{started.data}{finished.data}"
+
+
+async def test_words_are_told_to_nobody_before_a_script_has_seen_them(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(TALKS, user_prompt_submit="script.judge")
+    seen = asyncio.Event()
+    await add_script(hass, [{"event": "seen"}, BUSY])
+    hass.bus.async_listen("seen", callback(lambda _: seen.set()))
+    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+    turn = asyncio.create_task(say(hass, "my PIN is 1234"))
+    await seen.wait()
+
+    turn.cancel()
+    await asyncio.wait({turn})
+
+    assert (turns[0].data["input"], turns[0].data["stop_reason"]) == ("", "interrupted")
+    assert hass.states.is_state("script.judge", "off")
+    assert issues_of(hass) == []
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ async def test_a_turn_is_told_as_it_goes(hass: HomeAssistant, serve: Serve, hass
         "name": "intent__HassTurnOn",
         "arguments": {"domain": ["light"], "name": "Kitchen ceiling light"},
     }
-    assert started == {"input": "light!"}
+    assert started == {}
     assert called == ran
     assert finished["result"]
     assert finished == {**ran, "result": finished["result"], "is_error": False, "has_run": True}

@@ -149,7 +149,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         report = TurnReport(user_input.text)
         origin = turn_origin(user_input, self.entity_id, chat_log.conversation_id)
         events = TurnEvents(self.hass, user_input.context, origin)
-        events.started(user_input.text)
+        events.started()
         try:
             return await self._async_answer(user_input, chat_log, report, events)
         finally:

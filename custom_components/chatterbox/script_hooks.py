@@ -62,12 +62,14 @@ class HookScripts:
         """Return what the script at a point answers, as `read` understands it; None where there is no script.
 
         A failure is raised, and reported until the script answers again. An agent that a script of its own talks to
-        does not ask that script anew, or this would never end: that raises, and nobody has to mend anything.
+        asks no script anew, or this would never end: its calls fail, though nobody has to mend anything.
         """
         if (script := self.by_point.get(point)) is None:
             return None
         if (agent_id := self.agent.subentry_id) in _asking.get():
-            raise ScriptFailed(f"{script} talks to the agent that it decides for")
+            if point is HookPoint.PRE_TOOL_USE:
+                raise ScriptFailed(f"{script} talks to the agent that it decides for")
+            return None
         asking = _asking.set(_asking.get() | {agent_id})
         try:
             decision = read(await self._run(script, {"hook": point.value, **self.origin, **told}))

@@ -16,7 +16,7 @@ from homeassistant.util.ulid import ulid_now
 from .agent.events import ToolCallReady, ToolFinished, ToolStarted, TurnEvent
 from .agent.messages import JsonValue, ToolCall
 from .const import EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED, EVENT_TURN_STARTED
-from .turn_report import TurnReport, shown_call, shown_result, shown_text
+from .turn_report import TurnReport, shown_call, shown_result
 
 _MAX_SHOWN: Final = 10_000
 """Bytes of the arguments, and of the result, of one call; Home Assistant records up to 32,768 of an event."""
@@ -51,9 +51,9 @@ class TurnEvents:
     _calls: dict[str, ToolCall] = field(default_factory=dict)
 
     @callback
-    def started(self, text: str) -> None:
-        """Tell that somebody said something."""
-        self._fire(EVENT_TURN_STARTED, {"input": shown_text(text)})
+    def started(self) -> None:
+        """Tell that somebody said something. What it was is not told before hooks had a chance to hide it."""
+        self._fire(EVENT_TURN_STARTED, {})
 
     async def telling(self, events: AsyncGenerator[TurnEvent]) -> AsyncGenerator[TurnEvent]:
         """Yield the events of a turn, and tell of its tools as they pass."""

@@ -13,6 +13,7 @@ from .agent.events import (
     ClaimWithheld,
     Phase,
     PhaseEntered,
+    PromptReplaced,
     ProviderSwitched,
     ToolCallReady,
     ToolFinished,
@@ -93,12 +94,17 @@ class TurnReport:
     handovers: list[ProviderSwitched] = field(default_factory=list)
     withheld: list[str] = field(default_factory=list)
     finished: TurnFinished | None = None
+    _accepted: bool = False
+    """Whether all hooks have let the words pass; until then nobody else hears of them."""
     _began: float = field(default_factory=time.monotonic)
     _ended: float | None = None
 
     def add(self, event: TurnEvent) -> None:
         """Take in one event."""
+        self._accepted = self._accepted or event != PhaseEntered(Phase.RECEIVE_INPUT)
         match event:
+            case PromptReplaced():
+                self.input = event.text
             case PhaseEntered():
                 self.phases.append(event.phase)
             case ToolCallReady():
@@ -131,7 +137,7 @@ class TurnReport:
         """
         finished = self.finished
         return {
-            "input": shown_text(self.input),
+            "input": shown_text(self.input) if self._accepted else "",
             "phases": [phase.value for phase in self.phases],
             "tool_calls": [self._call_data(result) for result in self.results[:_MOST_CALLS]],
             "more_tool_calls": max(len(self.results) - _MOST_CALLS, 0),
