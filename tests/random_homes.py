@@ -6,6 +6,7 @@ the states that change.
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -64,6 +65,8 @@ class RandomHome:
     random: Random
     entity_ids: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+    named: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """Names by domain."""
 
     async def build(self) -> None:
         """Move in, and set up groups, scenes and scripts over what is there."""
@@ -75,6 +78,7 @@ class RandomHome:
             name = random.choice(NAMES) + (f" {number}" if random.random() < 0.6 else "")
             entity: dict[str, Writable] = {"id": entity_id, "name": name}
             self.names.append(name)
+            self.named[domain].append(name)
             if domain not in {"button", "todo", "vacuum"}:
                 entity["state"] = state
             if attributes:

@@ -73,7 +73,8 @@ class Caller:
         match slot:
             case "name":
                 names = [*self._names, *ALIASES, "all", " lamp ", "FRONT DOOR", "All locks", "", *self._entity_ids]
-                return random.choice([*names, "Mood 1", "routine_1", "routine_2"])
+                many = ["All locks", "All lights", "All covers", "Mood 1", "routine_1", "routine_2"]
+                return random.choice(random.choice([names, many]))
             case "area":
                 return random.choice([*AREAS, "kitchen", " HALL", "Nowhere", ""])
             case "floor":
@@ -128,7 +129,7 @@ SENTENCES = (
     "turn off the lights in the {area}",
     "turn on all the lights",
     "lock all the doors",
-    "unlock the {name} and turn on the {name2}",
+    *["turn off the {light} and unlock the {lock}", "lock the {lock} and turn on {light}", "unlock the {lock}"] * 3,
     "turn off the {name} and open the {name2}",
     "close the {name}",
     "run routine_1",
@@ -152,7 +153,11 @@ async def test_every_entity_that_a_sentence_acts_on_was_named_before(hass: HomeA
     for _ in range(40):
         talk = Talk(hass, device_id=random.choice([device_id, None]))
         text = random.choice(SENTENCES).format(
-            name=random.choice([*home.names, *ALIASES]), name2=random.choice(home.names), area=random.choice(AREAS)
+            name=random.choice([*home.names, *ALIASES]),
+            name2=random.choice(home.names),
+            area=random.choice(AREAS),
+            light=random.choice(home.named["light"]),
+            lock=random.choice(home.named["lock"]),
         )
         asked = ConversationInput(text, Context(), None, talk.device_id, None, "en", conversation.HOME_ASSISTANT_AGENT)
         effects = await async_sentence_effects(hass, asked, talk.conversation_id)

@@ -4,7 +4,7 @@ Knows how Home Assistant runs actions. Must not know tools, intents, sentences o
 read as they are written, every branch of them, and what a template decides cannot be told.
 """
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, assert_never
@@ -18,7 +18,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity_component import EntityComponent
 from homeassistant.helpers.script import Script
 
-from .action_targets import action_targets, acts_on_own_domain, has_target, members_of
+from .action_targets import action_targets, acts_on_own_domain, groups_among, has_target, members_of
 from .effects import EntityAction, Touches, Unknown, UnknownReason, Unresolved, effects_of, named_action
 from .reproduced_states import reproducing_actions
 from .sequence_steps import ActionStep, DeviceStep, SceneStep, read_steps
@@ -28,6 +28,8 @@ _GENERIC: Final = frozenset({SERVICE_TURN_ON, SERVICE_TURN_OFF, SERVICE_TOGGLE})
 
 _RUNNING: Final = frozenset({"script.turn_on", "script.toggle", "automation.trigger"})
 """Actions by which an entity runs a sequence."""
+
+_ACTIVATING: Final = "scene.turn_on"
 
 _TELLING: Final = frozenset({"logbook", "notify", "persistent_notification", "system_log", "tts"})
 """Domains whose actions only tell somebody something."""
@@ -46,16 +48,21 @@ class ActionReader:
     hass: HomeAssistant
     _actions: set[EntityAction] = field(default_factory=set)
     _unknowns: set[Unknown] = field(default_factory=set)
-    _waiting: deque[EntityAction] = field(default_factory=deque)
+    _waiting: list[EntityAction] = field(default_factory=list)
 
     @callback
-    def touch(self, entity_id: str, domain: str, service: str, data: Mapping[str, object]) -> None:
-        """Read a service that is called for one entity, whose id is its registered one."""
-        if domain == HOMEASSISTANT_DOMAIN and service in _GENERIC:
-            domain = entity_id.partition(".")[0]
-            if not members_of(self.hass, entity_id) and not self.hass.services.has_service(domain, service):
-                return
-        self._add(EntityAction(entity_id, named_action(domain, service, data)))
+    def touch(self, entity_ids: Iterable[str], domain: str, service: str, data: Mapping[str, object]) -> None:
+        """Read a service that is called for entities, whose ids are the registered ones."""
+        action = named_action(domain, service, data)
+        if domain != HOMEASSISTANT_DOMAIN or service not in _GENERIC:
+            self._add_all(EntityAction(entity_id, action) for entity_id in entity_ids)
+            return
+        alike: dict[str, list[str]] = defaultdict(list)
+        for entity_id in entity_ids:
+            alike[entity_id.partition(".")[0]].append(entity_id)
+        for own, those in alike.items():
+            able = those if self.hass.services.has_service(own, service) else groups_among(self.hass, those)
+            self._add_all(EntityAction(entity_id, f"{own}.{service}") for entity_id in able)
 
     @callback
     def call(self, domain: str, service: str, data: Mapping[str, object], source: EntityAction | None = None) -> None:
@@ -79,10 +86,10 @@ class ActionReader:
                 case ActionStep(domain, service, data):
                     self.call(domain, service, data, source)
                 case SceneStep(entity_id):
-                    self._add(EntityAction(entity_id, "scene.turn_on"))
+                    self._add(EntityAction(entity_id, _ACTIVATING))
                 case DeviceStep(entity, domain, service, data):
                     entity_id = er.async_resolve_entity_id(er.async_get(self.hass), entity) or entity
-                    self.touch(entity_id, domain, service, data)
+                    self.touch([entity_id], domain, service, data)
                 case UnknownReason() as reason:
                     self._unknowns.add(Unknown(reason, source))
                 case _ as unreachable:
@@ -92,38 +99,42 @@ class ActionReader:
     def effects(self) -> Touches | Unresolved:
         """Follow what was read to its end, and return all of it."""
         while self._waiting:
-            action = self._waiting.popleft()
-            if action.action in _RUNNING:
-                self._run(action)
-            elif action.action == "scene.turn_on":
-                self._activate(action)
-            self._pass_on(action)
+            batch, self._waiting = self._waiting, []
+            groups = set(groups_among(self.hass, (action.entity_id for action in batch)))
+            for action in batch:
+                if action.action in _RUNNING:
+                    self._run(action)
+                elif action.action == _ACTIVATING:
+                    self._activate(action)
+                elif action.entity_id in groups:
+                    self._pass_on(action)
         return effects_of(self._actions, self._unknowns)
 
     def _add(self, action: EntityAction) -> None:
-        if action not in self._actions:
-            self._actions.add(action)
-            self._waiting.append(action)
+        self._add_all((action,))
+
+    def _add_all(self, actions: Iterable[EntityAction]) -> None:
+        new = set(actions) - self._actions
+        self._actions |= new
+        self._waiting += new
 
     def _act(self, domain: str, service: str, data: Mapping[str, object]) -> None:
-        own = acts_on_own_domain(domain)
-        for entity_id in action_targets(self.hass, domain, data):
-            if own and entity_id.partition(".")[0] not in (domain, "group"):
-                continue
-            self.touch(entity_id, domain, service, data)
-            if not own and domain != HOMEASSISTANT_DOMAIN:
-                self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, EntityAction(entity_id, f"{domain}.{service}")))
+        targets = action_targets(self.hass, domain, data)
+        if acts_on_own_domain(domain):
+            targets = frozenset(target for target in targets if target.partition(".")[0] in (domain, "group"))
+        elif domain != HOMEASSISTANT_DOMAIN:
+            touched = (EntityAction(target, f"{domain}.{service}") for target in targets)
+            self._unknowns |= {Unknown(UnknownReason.OPAQUE_ACTION, action) for action in touched}
+        self.touch(targets, domain, service, data)
 
     def _pass_on(self, action: EntityAction) -> None:
         """Do to the members of a group what is done to it."""
-        if action.domain == SCENE_DOMAIN:
-            return
         domain, _, service = action.action.partition(".")
         for member in members_of(self.hass, action.entity_id):
             if member.partition(".")[0] == domain or not acts_on_own_domain(domain):
                 self._add(EntityAction(member, action.action))
             elif service in _GENERIC and domain == action.domain:
-                self.touch(member, HOMEASSISTANT_DOMAIN, service, {})
+                self.touch([member], HOMEASSISTANT_DOMAIN, service, {})
 
     def _run(self, action: EntityAction) -> None:
         component = self.hass.data.get(action.domain)

@@ -3,7 +3,7 @@
 Knows states, registries and how Home Assistant extracts targets. Must not know what the action does to them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from homeassistant.const import (
@@ -87,13 +87,21 @@ def action_targets(hass: HomeAssistant, domain: str, data: Mapping[str, object])
 
 
 @callback
+def groups_among(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str]:
+    """Yield the entities that may hold others."""
+    known, states = get_group_entities(hass), hass.states
+    for entity_id in entity_ids:
+        if entity_id in known or ((state := states.get(entity_id)) and ATTR_ENTITY_ID in state.attributes):
+            yield entity_id
+
+
+@callback
 def members_of(hass: HomeAssistant, entity_id: str) -> frozenset[str]:
     """Return the entities that a group holds, without those that these hold in turn. Empty for anything else."""
-    found: set[str] = set()
     state = hass.states.get(entity_id)
     listed: object = state.attributes.get(ATTR_ENTITY_ID) if state else None
+    entity = get_group_entities(hass).get(entity_id)
+    found = set(entity.group.member_entity_ids) if entity and entity.group else set[str]()
     if isinstance(listed, (list, tuple)):
         found |= {member for member in listed if isinstance(member, str)}
-    if (entity := get_group_entities(hass).get(entity_id)) and entity.group:
-        found |= set(entity.group.member_entity_ids)
     return frozenset(found - {entity_id})

@@ -48,7 +48,7 @@ def call_effects(hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Too
             return _of_intent(hass, llm_context, own, arguments)
         case own if _name_of(own) == _SCRIPT_TOOL:
             reader = ActionReader(hass)
-            reader.touch(own.name.replace("__", ".", 1), "script", "turn_on", arguments)
+            reader.touch([own.name.replace("__", ".", 1)], "script", "turn_on", arguments)
             return reader.effects()
         case own if _name_of(own) == _PLAY_TOOL:
             return _of_player(hass, llm_context, arguments)
@@ -91,8 +91,7 @@ def _of_player(hass: HomeAssistant, llm_context: llm.LLMContext, arguments: Mapp
         allow_duplicate_names=True,
     )
     reader = ActionReader(hass)
-    for state in matching_states(hass, constraints):
-        reader.touch(state.entity_id, state.domain, "play_media", {})
+    reader.touch([state.entity_id for state in matching_states(hass, constraints)], "media_player", "play_media", {})
     return reader.effects()
 
 

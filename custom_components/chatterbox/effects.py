@@ -6,7 +6,7 @@ Knows entity ids and names of services. Must not know Home Assistant's registrie
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, assert_never
+from typing import Final, NamedTuple, assert_never
 
 from .agent.messages import ToolAnnotations
 
@@ -18,9 +18,8 @@ _CLOSED_POSITION: Final[Mapping[str, tuple[str, str]]] = {
 """For services that set a position: the name of the position in their data, and what a position of 0 is the same as."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class EntityAction:
-    """One service that would be called for one entity."""
+class EntityAction(NamedTuple):
+    """One service that would be called for one entity. A tuple, because a call may have thousands of them."""
 
     entity_id: str
     action: str

@@ -5,7 +5,8 @@ least what the handler would do, never less: states and features, which an earli
 are not looked at, and of several entities with one name all are meant. Must not know tools, sentences or rules.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -140,12 +141,15 @@ def _name_of(handler: intent.IntentHandler) -> str:
 
 
 def _is_plain(handler: intent.DynamicServiceIntentHandler) -> bool:
-    """Tell whether a handler does what all of its kind do: only Home Assistant's own may do it another way."""
+    """Tell whether a handler calls one service for all entities of a domain: any of its kind, unless it is changed.
+
+    Home Assistant's own are known not to do anything else.
+    """
     kind = type(handler)
-    plain = intent.DynamicServiceIntentHandler
+    plain = intent.ServiceIntentHandler
     changed = any(
         getattr(kind, method) is not getattr(plain, method)
-        for method in ("async_handle", "async_handle_states", "async_call_service")
+        for method in ("async_handle", "async_handle_states", "async_call_service", "get_domain_and_service")
     )
     return not changed or kind.__module__.startswith(_OWN)
 
@@ -166,23 +170,23 @@ def _service_effects(asked: intent.Intent, handler: intent.DynamicServiceIntentH
         return NOTHING
     reader = ActionReader(asked.hass)
     data = {name: slot["value"] for name, slot in asked.slots.items()}
+    states: dict[str, list[State]] = defaultdict(list)
     for state in matching_states(asked.hass, constraints):
-        for domain, service in _services(asked, handler, state):
-            reader.touch(state.entity_id, domain, service, data)
+        states[state.domain].append(state)
+    for alike in states.values():
+        if called := _service(asked, handler, alike[0]):
+            reader.touch([state.entity_id for state in alike], *called, data)
     return reader.effects()
 
 
-def _services(
-    asked: intent.Intent, handler: intent.DynamicServiceIntentHandler, state: State
-) -> Iterator[tuple[str, str]]:
+def _service(asked: intent.Intent, handler: intent.DynamicServiceIntentHandler, state: State) -> tuple[str, str] | None:
+    """Return the service that is called for an entity, and for all of its domain; None when that is not done."""
     try:
         domain, service = handler.get_domain_and_service(asked, state)
     except intent.IntentHandleError:
-        return
-    if isinstance(handler, OnOffIntentHandler) and (special := _ON_OFF_SERVICES.get((state.domain, service))):
-        yield state.domain, special
-    else:
-        yield domain, service
+        return None
+    special = _ON_OFF_SERVICES.get((state.domain, service)) if isinstance(handler, OnOffIntentHandler) else None
+    return (state.domain, special) if special else (domain, service)
 
 
 def _reached(asked: intent.Intent, reach: _Reach) -> Touches | Unresolved:
@@ -198,9 +202,9 @@ def _reached(asked: intent.Intent, reach: _Reach) -> Touches | Unresolved:
         allow_duplicate_names=True,
     )
     reader = ActionReader(asked.hass)
-    for state in matching_states(asked.hass, constraints):
-        for service in reach.services:
-            reader.touch(state.entity_id, reach.domain, service, {})
+    entity_ids = [state.entity_id for state in matching_states(asked.hass, constraints)]
+    for service in reach.services:
+        reader.touch(entity_ids, reach.domain, service, {})
     return reader.effects()
 
 

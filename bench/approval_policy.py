@@ -1,0 +1,132 @@
+"""How long it takes to find out what a call would do, and what the rules say of it, in a home of 2,000 entities.
+
+Run it with `python -m bench.approval_policy`: for calls by name, by area and for the whole house it prints the
+milliseconds of processor time to resolve the call, to judge it, and both. Ends with status 1 when a call takes longer
+than is allowed.
+"""
+
+import argparse
+import asyncio
+import logging
+import statistics
+import sys
+import tempfile
+import time
+from typing import Final
+
+from homeassistant.components import conversation
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, llm
+from homeassistant.loader import DATA_CUSTOM_COMPONENTS
+from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_test_home_assistant
+
+from custom_components.chatterbox.agent.messages import JsonObject
+from custom_components.chatterbox.api_offer import nobody_in_particular
+from custom_components.chatterbox.approval_policy import NOBODY, judge
+from custom_components.chatterbox.approval_rules import Policy, Rule, Verdict
+from custom_components.chatterbox.call_effects import call_effects
+from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.effects import CallEffects, actions_of
+
+ALLOWED: Final = 0.005
+"""Seconds that resolving and judging one call may take."""
+
+ENTITIES: Final = 2000
+_DOMAINS: Final = ("light", "switch", "sensor", "lock", "cover")
+_AREAS: Final = 40
+
+CALLS: Final[dict[str, tuple[str, JsonObject]]] = {
+    "by name": ("intent__HassTurnOff", {"name": "Device 3 Thing 10"}),
+    "by a name that nothing has": ("intent__HassTurnOff", {"name": "Drawbridge"}),
+    "by area": ("intent__HassTurnOff", {"area": "Room 3"}),
+    "by area and domain": ("intent__HassTurnOff", {"area": "Room 3", "domain": ["light"]}),
+    "all locks": ("intent__HassTurnOff", {"name": "all", "domain": ["lock"]}),
+    "the whole house": ("intent__HassTurnOff", {"name": "all", "domain": [*_DOMAINS]}),
+}
+
+POLICY: Final = Policy(
+    (
+        Rule(verdict=Verdict.PIN, domains=frozenset({"lock"}), labels=frozenset({"risky"})),
+        Rule(verdict=Verdict.ASK, areas=frozenset({"room_1"})),
+        Rule(verdict=Verdict.DENY, device_classes=frozenset({"garage"})),
+        Rule(verdict=Verdict.ALLOW, entities=frozenset({"lock.thing_7"})),
+    )
+)
+"""Rules of a household that have everything looked up, of every entity."""
+
+
+async def build(hass: HomeAssistant) -> None:
+    """Fill a home with entities that belong to devices in areas; all are exposed."""
+    for component in ("homeassistant", conversation.DOMAIN, *_DOMAINS):
+        await async_setup_component(hass, component, {})
+    entry = MockConfigEntry(domain="house")
+    entry.add_to_hass(hass)
+    areas = [ar.async_get(hass).async_create(f"Room {number}") for number in range(_AREAS)]
+    devices, entities = dr.async_get(hass), er.async_get(hass)
+    for number in range(ENTITIES):
+        device = devices.async_get_or_create(
+            config_entry_id=entry.entry_id,
+            identifiers={("house", str(number // 3))},
+            name=f"Device {number // 3}",
+        )
+        devices.async_update_device(device.id, area_id=areas[number // 3 % _AREAS].id)
+        entity = entities.async_get_or_create(
+            _DOMAINS[number % len(_DOMAINS)],
+            "house",
+            str(number),
+            config_entry=entry,
+            device_id=device.id,
+            has_entity_name=True,
+            original_name=f"Thing {number}",
+            suggested_object_id=f"thing_{number}",
+        )
+        hass.states.async_set(entity.entity_id, "on", {"friendly_name": f"Device {number // 3} Thing {number}"})
+        async_expose_entity(hass, conversation.DOMAIN, entity.entity_id, should_expose=True)
+
+
+async def seconds(hass: HomeAssistant, name: str, arguments: JsonObject, rounds: int) -> tuple[float, float, int]:
+    """Return the median seconds to resolve a call and to judge it, and how many entities it would act on."""
+    asked = nobody_in_particular(hass, DOMAIN, conversation.DOMAIN)
+    instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, asked)
+    tool = next(tool for tool in instance.tools if tool.name == name)
+    resolving: list[float] = []
+    judging: list[float] = []
+    acted_on = 0
+    for _ in range(rounds):
+        began = time.process_time()
+        effects = call_effects(hass, asked, tool, arguments)
+        resolved = time.process_time()
+        judge(hass, POLICY, CallEffects(name, effects), NOBODY, dt_util.now())
+        judging.append(time.process_time() - resolved)
+        resolving.append(resolved - began)
+        acted_on = len(actions_of(effects))
+    return statistics.median(resolving), statistics.median(judging), acted_on
+
+
+async def main(rounds: int) -> bool:
+    """Print a line for each kind of call; tell whether all were quick enough."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with async_test_home_assistant(config_dir=folder) as hass:
+            hass.data.pop(DATA_CUSTOM_COMPONENTS)
+            await build(hass)
+            sys.stdout.write(f"{'call':<30}{'entities':>10}{'resolve':>10}{'judge':>10}{'both':>10}   milliseconds\n")
+            quick = True
+            for kind, (name, arguments) in CALLS.items():
+                resolve, judged, acted_on = await seconds(hass, name, arguments, rounds)
+                both = resolve + judged
+                quick = quick and both <= ALLOWED
+                figures = "".join(f"{figure * 1000:>10.2f}" for figure in (resolve, judged, both))
+                sys.stdout.write(f"{kind:<30}{acted_on:>10}{figures}\n")
+            await hass.async_stop(force=True)
+    sys.stdout.write(f"allowed: {ALLOWED * 1000:.0f} ms a call\n")
+    return quick
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Measures what it costs to judge a call before it runs.")
+    parser.add_argument("--rounds", type=int, default=25, help="calls of each kind (default: %(default)s)")
+    logging.disable()
+    sys.exit(0 if asyncio.run(main(parser.parse_args().rounds)) else 1)
