@@ -11,6 +11,7 @@ import pytest
 from aiohttp.test_utils import TestServer
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Context, HomeAssistant
@@ -153,6 +154,24 @@ async def test_another_start_of_home_assistant_begins_alike(tmp_path: Path) -> N
 
     assert b"intent__HassTurnOn" in first
     assert first == second
+
+
+async def test_things_that_are_called_like_the_time_stay_where_they_are(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve(HELLO)
+    for hour in (7, 8):
+        hass.states.async_set(f"switch.alarm_{hour}", "on", {"friendly_name": f"Alarm {hour}:30"})
+        async_expose_entity(hass, conversation.DOMAIN, f"switch.alarm_{hour}", should_expose=True)
+    await hass.config.async_set_time_zone("UTC")
+    for time in ("07:29", "07:30", "08:30"):
+        freezer.move_to(f"2026-11-13 {time}:10+00:00")
+        await say(hass, "hello", time)
+
+    prefixes = {prefix_of(request.body) for request in server.requests}
+    assert len(server.requests) == 3
+    assert len(prefixes) == 1
+    assert "Alarm 7:30" in prefixes.pop()
 
 
 async def test_an_owners_template_is_taken_as_it_is(

@@ -11,8 +11,10 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final, NamedTuple
 
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.components.intent import async_device_supports_timers
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
@@ -20,7 +22,8 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from .const import DOMAIN, LOGGER
-from .prompt_lines import leave_out, lines_about_now, lines_without, only, sort_records
+from .exposed_entities import exposed_names
+from .prompt_lines import leave_out, only, parts_about_now, parts_of, parts_without, sort_records
 from .tool_schema import CustomSerializer
 
 _PROBE_TIMEOUT: Final = 60.0
@@ -81,14 +84,14 @@ class _Memory:
 
     api: llm.API
     varying: set[str] = field(default_factory=set)
-    """Lines for nobody in particular that somebody did not get."""
+    """Parts of what nobody in particular is told that somebody did not get."""
     elsewhere: dict[str, llm.Tool] = field(default_factory=dict)
     """Tools that somebody got, and nobody in particular does not."""
     probed: set[_Kind] = field(default_factory=set)
 
     def compare(self, nobody: llm.APIInstance, somebody: llm.APIInstance) -> None:
         """Take note of what is not for everybody."""
-        self.varying |= lines_without(nobody.api_prompt, somebody.api_prompt)
+        self.varying |= parts_without(nobody.api_prompt, somebody.api_prompt)
         common = {tool.name for tool in _named(nobody.tools)}
         for tool in _named(somebody.tools):
             if tool.name not in common:
@@ -116,11 +119,12 @@ async def async_ask_api(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMC
     nobody, somebody = await _async_get_instances(hass, api, llm_context, until)
     memory = _memory_of(hass, api)
     if nobody is not None:
-        memory.varying &= set(nobody.api_prompt.splitlines())
+        memory.varying &= set(parts_of(nobody.api_prompt))
         memory.compare(nobody, somebody)
         await _async_probe(hass, memory, nobody, until)
     common = nobody or somebody
-    moving = memory.varying.union(*(lines_about_now(common.api_prompt, now) for now in (began, dt_util.now())))
+    names = partial(_names_in, hass, llm_context.assistant or CONVERSATION_DOMAIN)
+    moving = memory.varying.union(*(parts_about_now(common.api_prompt, now, names) for now in (began, dt_util.now())))
     prompt = leave_out(common.api_prompt, moving)
     # Assist lists what is in the house by name, and what has the same name as it was loaded.
     in_order = sort_records if api.id == llm.LLM_API_ASSIST else str
@@ -128,7 +132,7 @@ async def async_ask_api(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMC
         api,
         tuple(_paired([*_named(common.tools), *_elsewhere(memory, common)], somebody.tools)),
         in_order(prompt),
-        only(somebody.api_prompt, lines_without(somebody.api_prompt, prompt)),
+        only(somebody.api_prompt, parts_without(somebody.api_prompt, prompt)),
         common.custom_serializer,
     )
 
@@ -200,6 +204,14 @@ async def _async_kinds(hass: HomeAssistant, nobody: llm.APIInstance) -> dict[_Ki
         _PersonKind(nobody.llm_context.language, owner is not None): person,
         **{kind: replace(nobody.llm_context, device_id=device_id) for kind, device_id in _device_kinds(hass).items()},
     }
+
+
+@callback
+def _names_in(hass: HomeAssistant, assistant: str) -> Iterator[str]:
+    """Yield what things and rooms are called."""
+    yield from exposed_names(hass, assistant)
+    for area in ar.async_get(hass).async_list_areas():
+        yield from (area.name, *area.aliases)
 
 
 @callback

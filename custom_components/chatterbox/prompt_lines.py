@@ -1,11 +1,12 @@
-"""What of a prompt holds for everybody, and what only for who asks: told line by line.
+"""What of a prompt holds for everybody, and what only for who asks: told part by part.
 
-Pure text; knows nothing of APIs or devices. A prompt is rendered for nobody in particular and for somebody: a line that
-only one of the two has is not for everybody.
+Pure text; knows nothing of APIs or devices. A part is a line, or a record: an item of a list with the indented lines
+that belong to it, which is never torn. A prompt is rendered for nobody in particular and for somebody: a part that only
+one of the two has is not for everybody.
 """
 
 import re
-from collections.abc import Iterable, Set as AbstractSet
+from collections.abc import Callable, Iterable, Set as AbstractSet
 from datetime import datetime
 from typing import Final
 
@@ -13,31 +14,53 @@ _RECORDS: Final = re.compile(r"(?:^- .*\n(?:^ .*\n)*){2,}", re.MULTILINE)
 """Items of a list one after the other, each with the indented lines that belong to it."""
 _RECORD: Final = re.compile(r"^- .*\n(?:^ .*\n)*", re.MULTILINE)
 
+_PART: Final = re.compile(r"(?:^- .*(?:\n .*)+|^.*$)", re.MULTILINE)
+
 _MOMENTS: Final = ("%Y-%m-%d", "%H:%M", "%I:%M", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%B %d")
 """How a day or a minute is written by those who put it into a prompt."""
 
 
-def lines_without(text: str, other: str) -> set[str]:
-    """Return the lines of a text that are not in the other one. Blank lines do not count."""
-    return {line for line in text.splitlines() if line.strip()} - set(other.splitlines())
+def parts_of(text: str) -> list[str]:
+    """Return the lines and records of a text."""
+    return _PART.findall(text)
 
 
-def lines_about_now(text: str, now: datetime) -> set[str]:
-    """Return the lines that name the present day or minute."""
+def parts_without(text: str, other: str) -> set[str]:
+    """Return the parts of a text that are not in the other one. Blank lines do not count."""
+    return {part for part in parts_of(text) if part.strip()} - set(parts_of(other))
+
+
+def parts_about_now(text: str, now: datetime, names: Callable[[], Iterable[str]] = tuple) -> set[str]:
+    """Return the parts that name the present day or minute. One of the `names` of things in the house never does."""
     moments = {now.strftime(moment).removeprefix("0") for moment in _MOMENTS}
-    named = [moment for moment in moments if moment in text]
-    return {line for line in text.splitlines() if any(moment in line for moment in named)} if named else set()
+    found = {part for part in parts_of(text) if _names_any(part, moments)}
+    if not found:
+        return found
+    timely = sorted((name for name in names() if _names_any(name, moments)), key=len, reverse=True)
+    return {part for part in found if _names_any(_without_names(part, timely), moments)}
 
 
-def leave_out(text: str, lines: AbstractSet[str]) -> str:
-    """Return a text without some of its lines."""
-    return "\n".join(line for line in text.splitlines() if line not in lines)
+def _names_any(text: str, moments: Iterable[str]) -> bool:
+    return any(moment in text for moment in moments)
 
 
-def only(text: str, lines: Iterable[str]) -> str:
-    """Return those lines of a text that are among `lines`, in the order of the text."""
-    wanted = set(lines)
-    return "\n".join(line for line in text.splitlines() if line in wanted)
+def _without_names(part: str, names: Iterable[str]) -> str:
+    """Leave names out of a part, which may be YAML: quoted, and broken at spaces."""
+    text = " ".join(part.replace("''", "'").split())
+    for name in names:
+        text = text.replace(" ".join(name.split()), "")
+    return text
+
+
+def leave_out(text: str, parts: AbstractSet[str]) -> str:
+    """Return a text without some of its parts."""
+    return "\n".join(part for part in parts_of(text) if part not in parts)
+
+
+def only(text: str, parts: Iterable[str]) -> str:
+    """Return those parts of a text that are among `parts`, in the order of the text."""
+    wanted = set(parts)
+    return "\n".join(part for part in parts_of(text) if part in wanted)
 
 
 def sort_records(text: str) -> str:
