@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
-from homeassistant.components.conversation import ChatLog, ConverseError, SystemContent, UserContent
+from homeassistant.components.conversation import ChatLog, SystemContent, UserContent
 from homeassistant.components.conversation.chat_log import async_subscribe_chat_logs
 from homeassistant.components.conversation.const import ChatLogEventType
 from homeassistant.components.conversation.trace import ConversationTraceEvent, async_conversation_trace
@@ -121,12 +121,10 @@ async def test_what_was_added_when_a_conversation_began_holds_until_it_ends(chat
     assert chat_log.llm_api is None
 
 
-async def test_a_template_that_cannot_be_rendered_is_told_by_home_assistant(
-    chat_log: ChatLog, caplog: pytest.LogCaptureFixture
+async def test_home_assistants_own_instructions_stand_in_for_a_template_that_cannot_be_rendered(
+    chat_log: ChatLog,
 ) -> None:
-    with pytest.raises(ConverseError) as raised:
-        await async_provide_prompt(chat_log, asked(), PromptSources("{{ 1 / 0 }}"), None)
+    prompt = await async_provide_prompt(chat_log, asked(), PromptSources("{{ 1 / 0 }}", house="A house."), None)
 
-    result = raised.value.as_conversation_result()
-    assert result.response.speech["plain"]["speech"] == "Sorry, I had a problem with my template"
-    assert "Error rendering prompt" in caplog.text
+    assert prompt.instructions == f"{llm.DEFAULT_INSTRUCTIONS_PROMPT.strip()}\nA house."
+    assert prompt.template_error == "ZeroDivisionError: division by zero"

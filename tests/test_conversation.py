@@ -12,6 +12,7 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 from custom_components.chatterbox.const import DOMAIN, EVENT_TURN_FINISHED
 from tests.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
 from tests.talk import AGENT, LIGHT_ON, Serve, messages_of, say, speech, talk_as_the_pipeline_does
+from tests.test_link_watch import issues
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -111,10 +112,30 @@ async def test_a_hanging_service_ends_at_the_deadline(hass: HomeAssistant, serve
     assert "took too long" in speech(await say(hass, "how are you?"))
 
 
-async def test_a_broken_prompt_template_is_told(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(Script(), prompt="{{ 1 / 0 }}")
+async def test_a_broken_prompt_template_is_told_the_owner_and_not_the_speaker(
+    hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    hello = Script(answers=(ScriptedAnswer(content="Hello."),), after_last="start again")
+    await serve(hello, prompt="{{ states('sensor.x').y.z }}")
 
-    assert "problem with my template" in speech(await say(hass, "hello"))
+    for _ in range(2):
+        assert speech(await say(hass, "hello")) == "Hello."
+
+    problem = "UndefinedError: 'str object' has no attribute 'y'"
+    assert issues(hass) == {"template_broken": {"agent": "Talker", "problem": problem}}
+    assert caplog.text.count("The instructions of conversation.talker cannot be rendered") == 1
+
+
+async def test_a_prompt_template_that_works_again_is_no_issue_any_more(hass: HomeAssistant, serve: Serve) -> None:
+    hello = Script(answers=(ScriptedAnswer(content="Hello."),), after_last="start again")
+    await serve(hello, prompt="{{ 1 / (states('sensor.x') | int) }}")
+
+    await say(hass, "hello")
+    assert list(issues(hass)) == ["template_broken"]
+    hass.states.async_set("sensor.x", "1")
+    await say(hass, "hello")
+
+    assert issues(hass) == {}
 
 
 async def test_the_answer_streams(hass: HomeAssistant, serve: Serve) -> None:

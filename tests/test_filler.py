@@ -19,7 +19,7 @@ from custom_components.chatterbox import const
 from tests.listening_room import SATELLITE, Room, StreamingVoice, WholeVoice, furnish
 from tests.llm_apis import register
 from tests.servers.chat_completions import ScriptedChatCompletions
-from tests.servers.script import Script, ScriptedAnswer
+from tests.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.talk import LIGHT_ON, Serve, talk_as_the_pipeline_does
 from tests.test_spoken_deltas import Ears
 
@@ -192,7 +192,8 @@ async def test_a_turn_that_fails_after_a_filler_is_still_heard_to_its_end(hass: 
         await names_its_tools.wait()
 
     register(hass, "slow").until = until
-    await serve(Script(), llm_hass_api=["slow"], prompt="{{ 1 / 0 }}")
+    refused = ScriptedFailure(status=401, body="no")
+    await serve(Script(answers=(refused,), after_last="start again"), llm_hass_api=["slow"])
     room = await furnish(hass, StreamingVoice())
 
     turn = asyncio.create_task(room.say("what time is it?"))
@@ -202,7 +203,7 @@ async def test_a_turn_that_fails_after_a_filler_is_still_heard_to_its_end(hass: 
     names_its_tools.set()
     await turn
 
-    assert room.heard == "[One moment.][Sorry, I had a problem with my template]"
+    assert room.heard.startswith("[One moment.][The language model does not accept my key any more.]")
 
 
 @pytest.mark.parametrize("file", sorted(TRANSLATIONS.glob("*.json")), ids=lambda file: file.stem)

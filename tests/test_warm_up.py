@@ -208,16 +208,19 @@ async def test_nobody_hears_of_a_server_that_fails(
     assert hass.config_entries.flow.async_progress() == []
 
 
-async def test_a_broken_template_is_told_to_who_speaks_and_not_before(
+async def test_a_broken_template_is_told_by_the_turn_and_not_before(
     hass: HomeAssistant, serve_raw: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = await serve_raw(HELLO, prompt="{{ 1 / 0 }}")
     caplog.clear()
 
     await _prepare(hass)
-
-    assert server.requests == []
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+    await say(hass, "hello")
+
+    ahead, turn = _bodies(server)
+    ahead.pop("max_tokens")
+    assert prefix_of(ahead) == prefix_of(turn)
 
 
 @pytest.mark.usefixtures("offline")

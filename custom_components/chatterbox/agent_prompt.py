@@ -5,6 +5,7 @@ Servers keep the beginning of a prompt that they have read; a minute or the name
 it all again. So the first part is sent first in every turn, and the second right before the person's words.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, override
 
@@ -43,6 +44,8 @@ class TurnPrompt:
     """The same in every turn, unless the owner's template says otherwise."""
     context: str
     """Comes right before the words."""
+    template_error: str | None = None
+    """Why Home Assistant's own instructions stand in for the owner's; None if they do not."""
 
     @override
     def __str__(self) -> str:
@@ -51,11 +54,10 @@ class TurnPrompt:
 
 
 async def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources: PromptSources) -> TurnPrompt:
-    """Write the prompt of a turn. Raises TemplateError."""
+    """Write the prompt of a turn. Home Assistant's own instructions stand in for a template that is broken."""
     user_name = await _async_user_name(hass, llm_context)
     variables = {"ha_name": hass.config.location_name, "user_name": user_name, "llm_context": llm_context}
-    template = Template(sources.template or llm.DEFAULT_INSTRUCTIONS_PROMPT, hass)
-    own = template.async_render(variables, parse_result=False)
+    own, template_error = _rendered(hass, sources.template or llm.DEFAULT_INSTRUCTIONS_PROMPT, variables)
     room = _room(hass, llm_context.device_id)
     facts = (
         _now(hass),
@@ -66,7 +68,18 @@ async def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, s
         sources.extra or "",
     )
     context = "\n".join(fact.strip() for fact in facts if fact.strip())
-    return TurnPrompt("\n".join(filter(None, (own, sources.house))), f"{_BEGIN}\n{context}\n{_END}")
+    instructions = "\n".join(filter(None, (own, sources.house)))
+    return TurnPrompt(instructions, f"{_BEGIN}\n{context}\n{_END}", template_error)
+
+
+@callback
+def _rendered(hass: HomeAssistant, template: str, variables: Mapping[str, object]) -> tuple[str, str | None]:
+    """Return rendered instructions, and why they are not those of `template`."""
+    try:
+        return Template(template, hass).async_render(variables, parse_result=False), None
+    except TemplateError as error:
+        default = Template(llm.DEFAULT_INSTRUCTIONS_PROMPT, hass)
+        return default.async_render(variables, parse_result=False), str(error)
 
 
 async def async_provide_prompt(
@@ -74,16 +87,10 @@ async def async_provide_prompt(
 ) -> TurnPrompt:
     """Write the prompt of a turn, and let everybody who looks into the ChatLog see it, with the tools of `api`.
 
-    Does what `ChatLog.async_provide_llm_data` does, which knows no prompt in parts. Raises `ConverseError` for a
-    template that cannot be rendered, and what `api` raises.
+    Does what `ChatLog.async_provide_llm_data` does, which knows no prompt in parts. Raises what `api` raises.
     """
     sources = replace(sources, extra=sources.extra or chat_log.extra_system_prompt)
-    try:
-        prompt = await async_write_prompt(chat_log.hass, llm_context, sources)
-    except TemplateError:
-        # Home Assistant tells what is wrong with a template in its own words.
-        await chat_log.async_provide_llm_data(llm_context, None, sources.template, sources.extra)
-        raise
+    prompt = await async_write_prompt(chat_log.hass, llm_context, sources)
     chat_log.llm_input_provided_index = len(chat_log.content)
     chat_log.llm_api = await api.async_get_api_instance(llm_context) if api else None
     chat_log.extra_system_prompt = sources.extra

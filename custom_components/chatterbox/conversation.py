@@ -17,7 +17,6 @@ from homeassistant.components.conversation import (
     ConversationEntityFeature,
     ConversationInput,
     ConversationResult,
-    ConverseError,
 )
 from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange, ConfigSubentry
 from homeassistant.core import Context, HomeAssistant, callback
@@ -37,7 +36,7 @@ from .entity import ChatterboxEntity
 from .error_bridge import async_get_sentences
 from .filler import filling_silence
 from .link_watch import SIGNAL_LINKS, async_tell_links
-from .repair_issues import async_report_failed_script, async_report_missing_tools
+from .repair_issues import async_report_broken_template, async_report_failed_script, async_report_missing_tools
 from .runtime import ChatterboxConfigEntry
 from .script_hooks import HookScripts, script_hooks
 from .shown_files import async_read_shown_files
@@ -73,6 +72,8 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         self._agent = entry.runtime_data.agents[subentry.subentry_id]
         self._warm_up: WarmUp | None = None
         """None for an agent without a model."""
+        self._template_error: str | None = None
+        """What was wrong with the instructions in the last turn."""
         if self._agent.controls_home:
             self._attr_supported_features = ConversationEntityFeature.CONTROL
 
@@ -119,6 +120,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     async def async_will_remove_from_hass(self) -> None:
         """Take back what was reported; an agent that comes again finds out again."""
         async_report_missing_tools(self.hass, self.subentry, ())
+        async_report_broken_template(self.hass, self.subentry, None)
         for point in HookPoint:
             async_report_failed_script(self.hass, self.subentry, point, None)
 
@@ -133,8 +135,6 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         ):
             try:
                 return await self._async_take_turn(user_input, chat_log)
-            except ConverseError as err:
-                result = err.as_conversation_result()
             except Exception:  # noqa: BLE001  # the last border before a person who stands in a room and waits
                 LOGGER.exception("A turn of %s failed", self.entity_id)
                 result = _error_result(user_input, chat_log, sentences["spoken_agent_failed"])
@@ -155,6 +155,14 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         finally:
             events.finished(report)
 
+    @callback
+    def _async_note_template(self, error: str | None) -> None:
+        """Tell the owner when the instructions begin to fail, and when they work again."""
+        if error is not None and error != self._template_error:
+            LOGGER.warning("The instructions of %s cannot be rendered: %s", self.entity_id, error)
+        self._template_error = error
+        async_report_broken_template(self.hass, self.subentry, error)
+
     async def _async_answer(
         self, user_input: ConversationInput, chat_log: ChatLog, report: TurnReport, events: TurnEvents
     ) -> ConversationResult:
@@ -168,6 +176,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             self._agent.settings.prompt, tools.prompt, tools.context, user_input.extra_system_prompt
         )
         prompt = await async_provide_prompt(chat_log, user_input.as_llm_context(DOMAIN), sources, tools.api)
+        self._async_note_template(prompt.template_error)
         keep_context(chat_log, prompt.context)
         sentences = await async_get_sentences(self.hass, user_input.language)
         hooks = self._hooks(user_input.context, events.origin, sentences["spoken_prompt_denied"])

@@ -18,6 +18,7 @@ from .const import DOMAIN
 _MISSING_TOOLS = "missing_tools"
 _MODEL_GONE = "model_gone"
 _PROMPT_TOO_LONG = "prompt_too_long"
+_TEMPLATE_BROKEN = "template_broken"
 _GUARD_FAILED = "guard_failed"
 _SCRIPT_FAILED = "script_failed"
 
@@ -55,6 +56,12 @@ def async_report_failed_script(
         state = hass.states.get(script)
         placeholders = {"script": state.name if state else script}
     _report(hass, agent, problem, placeholders, f"{point.value}_")
+
+
+@callback
+def async_report_broken_template(hass: HomeAssistant, agent: ConfigSubentry, problem: str | None) -> None:
+    """Tell why an agent's instructions cannot be rendered; None ends the issue."""
+    _report(hass, agent, _TEMPLATE_BROKEN, None if problem is None else {"problem": problem})
 
 
 def _shown(number: int | None) -> str:

@@ -13,7 +13,6 @@ from typing import Final
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import CALLBACK_TYPE, HassJob, HomeAssistant, callback
-from homeassistant.exceptions import TemplateError
 from homeassistant.helpers.event import async_call_later
 
 from .agent.errors import ProviderError
@@ -63,11 +62,7 @@ class WarmUp:
         patience = min(API_TIMEOUT, self._settings.limits.preparation)
         offer = await async_offer_tools(self._hass, self._settings.llm_apis, nobody, patience)
         sources = PromptSources(self._settings.prompt, offer.prompt, offer.context)
-        try:
-            prompt = await async_write_prompt(self._hass, nobody, sources)
-        except TemplateError as error:
-            LOGGER.debug("%s is not warmed up: %s", self._model, error)
-            return
+        prompt = await async_write_prompt(self._hass, nobody, sources)
         self._async_begin((prompt.instructions, offer.definitions))
 
     async def async_give_way(self, turn: Turn, patience: float) -> None:
