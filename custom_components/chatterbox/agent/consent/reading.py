@@ -28,11 +28,7 @@ def words_of(text: str, folded: str = "") -> Phrase | None:
     A question mark or a quotation mark is more than a pause. `folded` holds pairs of characters:
     one, and what is read in its place.
     """
-    text = unicodedata.normalize("NFC", text).casefold().translate(_APOSTROPHE)
-    text = text.translate(str.maketrans(folded[::2], folded[1::2]))
-    if _BETWEEN_WORDS.fullmatch(_WORD.sub("", text)) is None:
-        return None
-    return tuple(_WORD.findall(text))
+    return _split(_plain(text).translate(str.maketrans(folded[::2], folded[1::2])))
 
 
 def phrases_of(templates: Iterable[str], slots: Mapping[str, Iterable[str]] | None = None) -> frozenset[Phrase]:
@@ -45,8 +41,20 @@ def phrases_of(templates: Iterable[str], slots: Mapping[str, Iterable[str]] | No
     for name, fillings in (slots or {}).items():
         if choice := "|".join(fillings):
             filled = [template.replace(f"{{{name}}}", f"({choice})") for template in filled]
-    read = (words_of(sentence) for template in filled for sentence in _sentences(template))
+    read = (_split(sentence) for template in filled for sentence in _sentences(_plain(template)))
     return frozenset(phrase for phrase in read if phrase)
+
+
+def _plain(text: str) -> str:
+    """Return a text in small letters, each character in its usual form."""
+    return unicodedata.normalize("NFC", text).casefold().translate(_APOSTROPHE)
+
+
+def _split(text: str) -> Phrase | None:
+    """Return the words of a plain text; None if there is more in it than words and pauses."""
+    if _BETWEEN_WORDS.fullmatch(_WORD.sub("", text)) is None:
+        return None
+    return tuple(_WORD.findall(text))
 
 
 def _sentences(template: str) -> Iterator[str]:
