@@ -67,6 +67,15 @@ async def test_a_room_that_an_api_names_is_not_named_twice(house: HomeAssistant)
     assert prompt.context.count("Kitchen") == 1
 
 
+async def test_a_room_whose_name_is_a_part_of_another_word_is_named(house: HomeAssistant) -> None:
+    area = ar.async_get(house).async_create("Kitchen")
+    sources = PromptSources(moment="You speak from the Kitchenette speaker.")
+
+    prompt = await async_write_prompt(house, asked(satellite(house, area.id)), sources)
+
+    assert "Room of the person: Kitchen." in prompt.context
+
+
 async def test_the_owners_template_gets_what_home_assistant_gives_it(house: HomeAssistant) -> None:
     anna = await house.auth.async_create_user("Anna")
     who = replace(asked("a-device"), context=Context(user_id=anna.id))

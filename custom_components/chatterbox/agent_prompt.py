@@ -5,6 +5,7 @@ Servers keep the beginning of a prompt that they have read; a minute or the name
 it all again. So the first part is sent first in every turn, and the second right before the person's words.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, override
@@ -63,7 +64,7 @@ async def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, s
         _now(hass),
         f"Language of the person: {llm_context.language}." if llm_context.language else "",
         f"Name of the person: {user_name}." if user_name else "",
-        f"Room of the person: {room}." if room and room not in sources.moment else "",
+        f"Room of the person: {room}." if room and not _names(sources.moment, room) else "",
         sources.moment,
         sources.extra or "",
     )
@@ -117,6 +118,11 @@ async def _async_user_name(hass: HomeAssistant, llm_context: llm.LLMContext) -> 
 def _now(hass: HomeAssistant) -> str:
     now = dt_util.now()
     return f"It is {now:%A}, {now:%Y-%m-%d}, {now:%H:%M} ({hass.config.time_zone})."
+
+
+def _names(text: str, name: str) -> bool:
+    """Tell whether a name stands in a text, and is no part of a longer word."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 @callback
