@@ -299,3 +299,20 @@ async def test_a_hook_that_takes_longer_than_a_tool_may_denies(asked: str) -> No
     assert denied[asked] == "A safety check failed."
     assert len(dispatcher.finished) == {"prompt": 0, "before": 0, "after": 1, "speech": 1}[asked]
     assert phases(events)[-1] is Phase.OUTPUT
+
+
+class Reader(Hooks):
+    """Reads every message before it is spoken, and lets it pass."""
+
+    @override
+    async def pre_speech(self, text: str) -> None:
+        await asyncio.sleep(0)
+
+
+async def test_words_that_are_there_at_the_deadline_are_still_read_and_spoken() -> None:
+    loop = AgenticLoop(ScriptedProvider([TextDelta("It is dark."), never]), ScriptedDispatcher(), hooks=[Reader()])
+
+    events = await collect(loop, replace(TURN, limits=Limits(deadline=0.02)))
+
+    assert finished(events).stop_reason is StopReason.DEADLINE
+    assert spoken(events).startswith("It is dark. ")

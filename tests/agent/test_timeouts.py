@@ -314,3 +314,18 @@ async def test_a_stream_that_ends_while_it_is_left_has_ended() -> None:
     with pytest.raises(asyncio.CancelledError):
         await reading
     assert not others()
+
+
+async def test_a_stream_that_is_cancelled_from_elsewhere_fails(caplog: pytest.LogCaptureFixture) -> None:
+    async def ends_by_a_cancellation() -> AsyncGenerator[str]:
+        yield "first"
+        waiting = asyncio.create_task(never())
+        waiting.cancel()
+        await waiting
+
+    async with aclosing(leavable(ends_by_a_cancellation(), "stream")) as stream:
+        assert await anext(stream) == "first"
+        with pytest.raises(WorkCancelled, match="stream was cancelled"):
+            await anext(stream)
+
+    assert not caplog.records

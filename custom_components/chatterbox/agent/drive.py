@@ -52,6 +52,8 @@ from .protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
 from .transcript import TranscriptRecorder, open_calls, repair, synthetic_result
 from .turn import ApprovalAnswer, Turn
 
+_HOOK_GRACE: Final = 0.1
+"""Seconds that a hook gets even when the turn is out of time: what it has to see is there, and would be lost."""
 _WITHHELD: Final = "(These words were withheld.)"
 _AWAITS_APPROVAL: Final = "Not run yet: a person has to say yes first."
 _ENDS_WITH_ANSWER: Final = frozenset(
@@ -80,7 +82,7 @@ class Drive:
         self._provider = provider
         self._composer = composer
         self._deadline = time.monotonic() + turn.limits.deadline
-        self._hooks = HookChain(hooks, lambda: min(turn.limits.tool_timeout, self._remaining()))
+        self._hooks = HookChain(hooks, lambda: min(turn.limits.tool_timeout, max(self._remaining(), _HOOK_GRACE)))
         self._runner = ToolRunner(dispatcher, self._hooks, turn.limits.tool_timeout)
         self._recorder = TranscriptRecorder()
         self._state = TurnState(replace(turn, history=repair(turn.history)))

@@ -12,7 +12,7 @@ from typing import Final, assert_never
 
 from .calls import Gated, JudgedCall, Runnable, settle
 from .claim_hold import ClaimHold
-from .errors import ProviderError, ProviderReplyInvalid
+from .errors import ProviderError, ProviderReplyInvalid, ProviderUnreachable
 from .events import (
     ClaimWithheld,
     CompletionResult,
@@ -91,7 +91,7 @@ class Inference:
         )
         try:
             async with (
-                aclosing(leavable(self.provider.stream(request), "provider", _GRACE, may_fail=ProviderError)) as stream,
+                aclosing(self._open(request)) as stream,
                 aclosing(self._follow(stream)) as events,
             ):
                 async for event in events:
@@ -138,6 +138,15 @@ class Inference:
         if text:
             self._said += text
             yield TextDelta(text)
+
+    def _open(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        return leavable(
+            self.provider.stream(request),
+            "provider",
+            _GRACE,
+            may_fail=ProviderError,
+            cancelled_as=ProviderUnreachable,
+        )
 
     def _request(self, step: CallModel) -> CompletionRequest:
         turn = self.state.turn

@@ -7,7 +7,7 @@ Knows asyncio; nothing of turns.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from typing import Final, final
 
@@ -64,8 +64,11 @@ async def leavable[T](
     grace: float = STREAM_GRACE,
     *,
     may_fail: type[Exception] | tuple[()] = (),
+    cancelled_as: Callable[[str], Exception] = WorkCancelled,
 ) -> AsyncGenerator[T]:
     """Yield what a stream yields, and raise what it raises; whoever reads can leave at any moment.
+
+    A stream that ends by a cancellation that did not come from its reader raises `cancelled_as`.
 
     The stream runs in a task of its own, which gets no further than what is asked for, and closes
     it: only who runs a generator can. When this is closed, or its reader is cancelled, the stream
@@ -73,7 +76,8 @@ async def leavable[T](
     `may_fail`: a service may well fail at the moment in which nobody waits for it any more.
     """
     wishes = asyncio.Queue[asyncio.Future[T | _End]]()
-    task = asyncio.create_task(_fulfil(wishes, stream, may_fail), name=name)
+    cancelled = cancelled_as(f"{name} was cancelled")
+    task = asyncio.create_task(_fulfil(wishes, stream, may_fail, cancelled), name=name)
     try:
         while True:
             wish = asyncio.get_running_loop().create_future()
@@ -90,6 +94,7 @@ async def _fulfil[T](
     wishes: asyncio.Queue[asyncio.Future[T | _End]],
     stream: AsyncGenerator[T],
     may_fail: type[Exception] | tuple[()],
+    cancelled: Exception,
 ) -> None:
     """Give each wish the next item of a stream, or the end, or the exception that was the end."""
     wish = await wishes.get()
@@ -102,6 +107,10 @@ async def _fulfil[T](
                 wish = await wishes.get()
         if not wish.done():
             wish.set_result(_END)
+    except asyncio.CancelledError:
+        if _is_left() or wish.done():
+            raise
+        wish.set_exception(cancelled)
     except Exception as err:
         if not wish.done():
             wish.set_exception(err)
@@ -109,6 +118,12 @@ async def _fulfil[T](
             _LOGGER.exception("a stream failed while it was left")
     finally:
         wish.cancel()  # in case that we are cancelled; otherwise it is done
+
+
+def _is_left() -> bool:
+    """Tell whether it is this task that was cancelled, and not what it waited for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 async def _let_go(task: asyncio.Task[object], grace: float) -> None:

@@ -140,6 +140,17 @@ def test_a_probe_that_is_given_up_lets_the_next_one_through(circuit: Circuit) ->
     circuit.admit()
 
 
+def test_who_is_asked_all_the_same_and_left_does_not_end_a_probe(circuit: Circuit) -> None:
+    circuit.open()
+    other = circuit.breaker.insist()
+    circuit.clock.advance(10)
+    with circuit.admit():
+        with other:
+            pass
+
+        assert circuit.breaker.admit() is None
+
+
 def test_who_refuses_a_probe_is_there(circuit: Circuit) -> None:
     circuit.open()
     circuit.clock.advance(10)

@@ -1,18 +1,27 @@
 """Whole turns over a chain: an action happens once, whoever fails, and there are always words."""
 
+import asyncio
+import time
 from dataclasses import replace
 
 import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
-from custom_components.chatterbox.agent.events import ProviderSwitched, StopReason, TextDelta, TurnEvent
+from custom_components.chatterbox.agent.events import (
+    GatedCall,
+    PendingApproval,
+    ProviderSwitched,
+    StopReason,
+    TextDelta,
+    TurnEvent,
+)
 from custom_components.chatterbox.agent.loop import AgenticLoop
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
 from custom_components.chatterbox.agent.providers.breaker import CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
 from custom_components.chatterbox.agent.providers.links import Link
 from custom_components.chatterbox.agent.providers.retry import Retries
-from custom_components.chatterbox.agent.turn import Limits, Turn
+from custom_components.chatterbox.agent.turn import ApprovalAnswer, Approved, Limits, Turn
 from tests.agent.turns import collect, finished, spoken
 from tests.doubles import ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
@@ -117,6 +126,60 @@ async def test_who_acted_is_asked_for_the_words_although_it_is_in_doubt_by_now()
 
     assert spoken(events) == "It is on."
     assert not switches(events)
+
+
+async def cancel_it() -> None:
+    """End by a cancellation that nobody who waits has asked for."""
+    raise asyncio.CancelledError
+
+
+async def test_a_model_that_is_cancelled_by_somebody_else_is_answered_for() -> None:
+    house = House(ScriptedProvider([cancel_it]), ScriptedProvider(say("I stand in.")))
+
+    assert spoken(await house.take()) == "I stand in."
+    assert house.links[0].breaker.failures == 1
+
+
+async def test_a_cancellation_amid_the_words_is_a_failure_of_the_model() -> None:
+    house = House(ScriptedProvider([TextDelta("The light "), cancel_it]), ScriptedProvider())
+
+    events = await house.take()
+
+    assert isinstance(finished(events).error, ProviderUnreachable)
+    assert spoken(events).startswith("The light ")
+
+
+async def test_nothing_is_asked_again_after_a_change() -> None:
+    house = House(ScriptedProvider(call(ON), [DOWN], say("Never asked.")), ScriptedProvider())
+    house.links[0] = replace(house.links[0], retries=Retries(attempts=3))
+    house.loop = AgenticLoop(FailoverProvider(house.links, ManualClock()), house.dispatcher)
+
+    events = await house.take()
+
+    assert len(house.model.requests) == 2
+    assert finished(events).stop_reason is StopReason.PROVIDER_FAILED
+
+
+async def test_an_answer_that_was_read_to_its_end_makes_a_link_whole() -> None:
+    house = House(ScriptedProvider([DOWN], say("I am back.")), ScriptedProvider(say("I stand in.")))
+    await house.take()
+    assert house.links[0].breaker.failures == 1
+
+    await house.take()
+
+    assert (house.links[0].breaker.failures, house.links[0].breaker.last_error) == (0, None)
+
+
+async def test_after_a_yes_a_model_that_works_finds_the_words() -> None:
+    house = House(ScriptedProvider(), ScriptedProvider(say("It is on.")))
+    house.links[0].breaker.trip(DOWN)
+    asked = PendingApproval("p", (GatedCall(ON, "risky"),), time.time() + 50, 1, 0)
+
+    events = await house.take(replace(TURN, user_text=None, approval=ApprovalAnswer(asked, {ON.id: Approved()})))
+
+    assert spoken(events) == "It is on."
+    assert switches(events) == [ProviderSwitched("fallback", "model: circuit open")]
+    assert [ran.name for ran in house.dispatcher.started] == ["light_on"]
 
 
 async def test_a_model_that_fails_after_its_first_words_is_not_answered_for() -> None:

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..errors import ProviderError, ProviderRejectedRequest
+from ..errors import ProviderError, ProviderRejectedRequest, ProviderUnreachable
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched
 from ..messages import ToolResult, UserMessage
 from ..protocols import CompletionRequest
@@ -100,6 +100,7 @@ class FailoverProvider:
         self._clock = clock
         self._jitter = jitter
         self._position = 0
+        self._has_begun = False
         self._words: UserMessage | None = None
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
@@ -116,8 +117,9 @@ class FailoverProvider:
             self._position, self._words = 0, words
         inference = _Inference()
         has_acted = _has_acted(request)
-        candidates = self._who_acted(request) if has_acted else self._candidates(request, inference)
+        candidates = self._who_acted(request, inference) if has_acted else self._candidates(request, inference)
         for candidate, permit in candidates:
+            self._has_begun = True
             with permit:
                 if candidate.position != self._position:
                     self._position = candidate.position
@@ -160,19 +162,31 @@ class FailoverProvider:
             least_bad = min(spare, key=lambda one: one.link.breaker.seconds_until_probe)
             yield least_bad, least_bad.link.breaker.insist()
 
-    def _who_acted(self, request: CompletionRequest) -> Iterator[tuple[_Candidate, Permit]]:
-        """Yield nobody but the link that has the turn: another one might do again what was done."""
-        link = self._links[self._position]
+    def _who_acted(self, request: CompletionRequest, inference: _Inference) -> Iterator[tuple[_Candidate, Permit]]:
+        """Yield nobody but the link that has the turn: another one might do again what was done.
+
+        In a turn that begins with what was done, after a person's yes, it is the first one that works.
+        """
+        position = self._position
+        if not self._has_begun:
+            working = (at for at, link in enumerate(self._links) if link.breaker.state is BreakerState.CLOSED)
+            position = next(working, 0)
+            for link in self._links[:position]:
+                inference.pass_over(link, f"circuit {link.breaker.state}")
+        link = self._links[position]
         visible = link.request(request)
         if visible is not None:
-            yield _Candidate(self._position, link, visible), link.breaker.insist()
+            yield _Candidate(position, link, visible), link.breaker.insist()
 
     async def _begin(self, candidate: _Candidate, *, may_retry: bool) -> BegunStream:
         link = candidate.link
         is_trusted = link.breaker.state is BreakerState.CLOSED
         return await begin(
             lambda: leavable(
-                link.provider.stream(candidate.request), f"provider of {link.name}", may_fail=ProviderError
+                link.provider.stream(candidate.request),
+                f"provider of {link.name}",
+                may_fail=ProviderError,
+                cancelled_as=ProviderUnreachable,
             ),
             min(link.patience.first_token, self._share(candidate.position)),
             link.retries if is_trusted and may_retry else _ONCE,

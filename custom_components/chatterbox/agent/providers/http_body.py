@@ -14,8 +14,8 @@ from .failures import error_of_exception
 
 _MAX_BODY_BYTES: Final = 8 * 1024 * 1024
 _MAX_ERROR_BYTES: Final = 64 * 1024
-_FOR_ERROR_BODY: Final = 5.0
-"""Seconds to wait for an error body."""
+_FOR_ERROR_BODY: Final = 1.0
+"""Seconds to wait for an error body: the status says most, and somebody waits for who comes next."""
 
 
 def now() -> float:

@@ -106,5 +106,5 @@ def _fragment(piece: ToolCallFragment) -> CallFragment:
     name, arguments = (piece.function.name, piece.function.arguments) if piece.function else (None, None)
     text = arguments if isinstance(arguments, str) else "" if arguments is None else canonical_json(arguments)
     return CallFragment(
-        piece.index, piece.id or "", sendable_text(name or ""), sendable_text(text), piece.extra_content
+        piece.index, sendable_text(piece.id or ""), sendable_text(name or ""), sendable_text(text), piece.extra_content
     )
