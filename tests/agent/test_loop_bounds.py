@@ -27,7 +27,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import Hooks
 from custom_components.chatterbox.agent.turn import Limits, Turn
-from tests.agent.turns import collect, finished, let_others_go_on, phases, results
+from tests.agent.turns import collect, finished, let_others_go_on, phases, results, spoken
 from tests.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
 LIGHT, LOOK = tool("light_on"), tool("look", read_only=True)
