@@ -13,7 +13,6 @@ from typing import Final
 import voluptuous as vol
 from homeassistant.components.button import DOMAIN as BUTTON_DOMAIN
 from homeassistant.components.cover import DOMAIN as COVER_DOMAIN
-from homeassistant.components.input_button import DOMAIN as INPUT_BUTTON_DOMAIN
 from homeassistant.components.intent import OnOffIntentHandler
 from homeassistant.components.lock import DOMAIN as LOCK_DOMAIN
 from homeassistant.components.valve import DOMAIN as VALVE_DOMAIN
@@ -32,7 +31,7 @@ _OWN: Final = "homeassistant."
 
 _ON_OFF_SERVICES: Final[Mapping[tuple[str, str], str]] = {
     (BUTTON_DOMAIN, SERVICE_TURN_ON): "press",
-    (INPUT_BUTTON_DOMAIN, SERVICE_TURN_ON): "press",
+    ("input_button", SERVICE_TURN_ON): "press",
     (COVER_DOMAIN, SERVICE_TURN_ON): "open_cover",
     (COVER_DOMAIN, SERVICE_TURN_OFF): "close_cover",
     (LOCK_DOMAIN, SERVICE_TURN_ON): "lock",
