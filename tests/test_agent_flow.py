@@ -191,6 +191,15 @@ async def test_an_llm_api_that_vanished_is_not_shown(hass: HomeAssistant) -> Non
     assert suggested(step)[CONF_LLM_HASS_API] == ["assist"]
 
 
+async def test_a_choice_that_only_another_version_knows_is_not_shown(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address, confirmation="sung", reasoning_effort="heroic"))
+        step = await change(hass, entry)
+
+    assert suggested(step)["voice"]["confirmation"] == "result"
+    assert "reasoning_effort" not in suggested(step)["model_options"]
+
+
 async def test_an_llm_api_of_another_integration_can_be_chosen(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))

@@ -133,7 +133,7 @@ def as_form(
     """Arrange what is set as the form shows it, without LLM APIs and agents that no longer exist."""
     known = {api.id for api in llm.async_get_apis(hass)}
     sections = {
-        place: dict(set_options({option: value_of(settings, option) for option in options}))
+        place: dict(set_options({option: _shown(option, value_of(settings, option)) for option in options}))
         for place, options in sections_of(kind).items()
     }
     return {
@@ -144,6 +144,11 @@ def as_form(
         CONF_FALLBACKS: [fallbacks[agent_id] for agent_id in settings.fallbacks if agent_id in fallbacks],
         **sections,
     }
+
+
+def _shown(option: str, value: Any) -> Any:
+    """Return a value, unless it is a choice that there is not."""
+    return value if option not in _CHOICES or value in _CHOICES[option] else None
 
 
 def as_data(kind: ServiceKind, form: Mapping[str, Any], fallbacks: Sequence[str]) -> dict[str, Any]:

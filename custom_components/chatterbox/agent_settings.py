@@ -6,6 +6,7 @@ Knows the data of a `conversation` subentry. Must not know forms (`agent_options
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Any, Final
 
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
@@ -38,6 +39,7 @@ from .const import (
     CONF_TOP_P,
     CONF_USER_PROMPT_SUBMIT,
     CONF_VERBOSITY,
+    LOGGER,
 )
 
 _LIMITS: Final = Limits()
@@ -126,7 +128,7 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         keep_alive=data.get(CONF_KEEP_ALIVE),
         num_ctx=data.get(CONF_NUM_CTX, default.num_ctx),
         extra_parameters=data.get(CONF_EXTRA_PARAMETERS),
-        confirmation=Confirmation(data.get(CONF_CONFIRMATION, default.confirmation)),
+        confirmation=known_choice(Confirmation, CONF_CONFIRMATION, data.get(CONF_CONFIRMATION)) or default.confirmation,
         filler_after=data.get(CONF_FILLER_AFTER, default.filler_after),
         check_claims=data.get(CONF_CHECK_CLAIMS, default.check_claims),
         connect_timeout=data.get(CONF_CONNECT_TIMEOUT, default.connect_timeout),
@@ -143,3 +145,20 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         post_tool_use=data.get(CONF_POST_TOOL_USE),
         pre_speech=data.get(CONF_PRE_SPEECH),
     )
+
+
+def known_choice[Choice: StrEnum](choices: type[Choice], option: str, value: str | None) -> Choice | None:
+    """Return what an option is set to, or None for nothing, or something that only another version knows."""
+    if not value:
+        return None
+    try:
+        return choices(value)
+    except ValueError:
+        _log_unknown(option, str(value))
+        return None
+
+
+@cache
+def _log_unknown(option: str, value: str) -> None:
+    """Tell once about a choice that is not known."""
+    LOGGER.warning("The option %s of an agent is set to %s, which is not known here: its default holds", option, value)

@@ -34,8 +34,18 @@ from .agent.providers.text_calls import TextCalls
 from .agent.receipts import DEFAULT_LANGUAGES, base_language
 from .agent.turn import Limits
 from .agent_chain import AgentChain, is_for_models, offline_link
-from .agent_settings import AgentSettings, settings_of
-from .const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
+from .agent_settings import AgentSettings, known_choice, settings_of
+from .const import (
+    CONF_BASE_URL,
+    CONF_KIND,
+    CONF_REASONING_EFFORT,
+    CONF_SERVER,
+    CONF_SERVICE_TIER,
+    CONF_VERBOSITY,
+    DOMAIN,
+    SUBENTRY_CONVERSATION,
+    ServiceKind,
+)
 from .error_bridge import async_get_composer, async_get_sentences
 from .offline_dispatcher import offline_languages
 from .service_check import ModelServer, offered_models
@@ -171,8 +181,8 @@ def model_server(
         case ServiceKind.OPENAI_RESPONSES:
             responses = ResponsesSettings(
                 cache_key,
-                verbosity=Verbosity(settings.verbosity) if settings.verbosity else None,
-                service_tier=ServiceTier(settings.service_tier) if settings.service_tier else None,
+                verbosity=known_choice(Verbosity, CONF_VERBOSITY, settings.verbosity),
+                service_tier=known_choice(ServiceTier, CONF_SERVICE_TIER, settings.service_tier),
             )
             return OpenAIResponsesProvider(
                 session, url, model, key, limits, options=options, settings=responses, profile=profile
@@ -197,12 +207,11 @@ def _time_limits(settings: AgentSettings) -> TimeLimits:
 
 
 def _model_options(settings: AgentSettings) -> ModelOptions:
-    effort = settings.reasoning_effort
     return ModelOptions(
         temperature=settings.temperature,
         top_p=settings.top_p,
         max_tokens=settings.max_tokens,
-        reasoning_effort=ReasoningEffort(effort) if effort else None,
+        reasoning_effort=known_choice(ReasoningEffort, CONF_REASONING_EFFORT, settings.reasoning_effort),
         extra=settings.extra_parameters or {},
     )
 
