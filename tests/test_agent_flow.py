@@ -183,12 +183,18 @@ async def test_only_a_script_can_be_chosen_to_decide(hass: HomeAssistant) -> Non
             await submit(hass, step, filled_in(automation={"pre_tool_use": "light.kitchen"}))
 
 
-async def test_an_llm_api_that_vanished_is_not_shown(hass: HomeAssistant) -> None:
+@pytest.mark.parametrize("kept", [["assist", "vanished"], ["assist"]])
+async def test_an_llm_api_that_is_not_there_is_kept_until_it_is_taken_out(hass: HomeAssistant, kept: list[str]) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address, llm_hass_api=["assist", "vanished"]))
         step = await change(hass, entry)
+        await submit(hass, step, filled_in(llm_hass_api=kept))
 
-    assert suggested(step)[CONF_LLM_HASS_API] == ["assist"]
+    assert suggested(step)[CONF_LLM_HASS_API] == ["assist", "vanished"]
+    assert step["data_schema"] is not None
+    options = step["data_schema"].schema[CONF_LLM_HASS_API].config["options"]
+    assert {"value": "vanished", "label": "vanished (not there at the moment)"} in options
+    assert only_agent(entry).data[CONF_LLM_HASS_API] == kept
 
 
 async def test_a_choice_that_only_another_version_knows_is_not_shown(hass: HomeAssistant) -> None:

@@ -21,7 +21,7 @@ from homeassistant.helpers.template import Template
 
 from .agent.errors import ProviderError, ProviderRejectedRequest
 from .agent_fallbacks import fallback_ids, possible_fallbacks
-from .agent_form import agent_schema, as_data, as_form, only_model
+from .agent_form import agent_schema, as_data, as_form, only_model, tool_sources
 from .agent_options import (
     SECTION_MODEL_OPTIONS,
     Problem,
@@ -48,6 +48,8 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         self._name = ""
         self._stored: dict[str, Any] = {}
         self._models: list[str] = []
+        self._absent = "{source}"
+        """How a source of tools is called that is not there."""
 
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing was asked yet
         """Begin a new agent."""
@@ -63,7 +65,7 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         """Ask for everything that a model's agent has, and try the model if it would be asked in another way."""
         fallbacks = possible_fallbacks(self.hass, self._own_id)
         if user_input is None:
-            form = as_form(self.hass, self._kind, self._name, settings_of(self._stored), fallbacks)
+            form = as_form(self._kind, self._name, settings_of(self._stored), fallbacks)
             return self._show_agent(form | {CONF_MODEL: form[CONF_MODEL] or only_model(self._models)}, fallbacks)
         stand_ins = fallback_ids(fallbacks, user_input.get(CONF_FALLBACKS, ()))
         problems = self._field_problems(user_input)
@@ -100,6 +102,7 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         if self._get_entry().state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
         self._name, self._stored = name, dict(data)
+        self._absent = (await async_get_sentences(self.hass, self.hass.config.language))["source_absent"]
         if self._kind is ServiceKind.OFFLINE:
             return await self.async_step_offline_agent()
         try:
@@ -113,7 +116,8 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         self, form: Mapping[str, Any], fallbacks: Mapping[str, str], problems: Sequence[Problem] = ()
     ) -> SubentryFlowResult:
         errors = {problem.place: problem.key for problem in reversed(problems)}  # the first of a place is told
-        schema = agent_schema(self.hass, self._kind, self._models, fallbacks, opened=errors)
+        sources = tool_sources(self.hass, settings_of(self._stored).llm_apis, self._absent)
+        schema = agent_schema(sources, self._kind, self._models, fallbacks, opened=errors)
         placeholders = {name: text for problem in problems for name, text in problem.placeholders.items()}
         return self.async_show_form(
             step_id="agent",

@@ -75,8 +75,17 @@ class _UncheckedEntitySelector(EntitySelector):
         return entities
 
 
+def tool_sources(hass: HomeAssistant, chosen: Collection[str], absent: str) -> Mapping[str, str]:
+    """Return the LLM APIs that there are, and those that an agent has `chosen`: their names by their ids.
+
+    `absent` is how one is called that is not there at the moment, with a place for its id.
+    """
+    there = {api.id: api.name for api in llm.async_get_apis(hass)}
+    return there | {api_id: absent.format(source=api_id) for api_id in chosen if api_id not in there}
+
+
 def agent_schema(
-    hass: HomeAssistant,
+    sources: Mapping[str, str],
     kind: ServiceKind,
     models: Sequence[str],
     fallbacks: Mapping[str, str],
@@ -84,10 +93,10 @@ def agent_schema(
 ) -> vol.Schema:
     """Return the form of an agent that a model of a kind of service drives.
 
-    `fallbacks` are the agents that may step in, as `possible_fallbacks` returns them. The sections `opened` are not
-    folded.
+    `sources` are those of its tools, as `tool_sources` returns them. `fallbacks` are the agents that may step in, as
+    `possible_fallbacks` returns them. The sections `opened` are not folded.
     """
-    apis = [SelectOptionDict(value=api.id, label=api.name) for api in llm.async_get_apis(hass)]
+    apis = [SelectOptionDict(value=api_id, label=name) for api_id, name in sources.items()]
     others = EntitySelectorConfig(include_entities=list(fallbacks.values()), multiple=True, reorder=True)
     sections = {
         vol.Required(name): section(
@@ -127,11 +136,8 @@ def model_title(model: str) -> str:
     return model.rstrip("/").rpartition("/")[2].removesuffix(".gguf") or model
 
 
-def as_form(
-    hass: HomeAssistant, kind: ServiceKind, name: str, settings: AgentSettings, fallbacks: Mapping[str, str]
-) -> dict[str, Any]:
-    """Arrange what is set as the form shows it, without LLM APIs and agents that no longer exist."""
-    known = {api.id for api in llm.async_get_apis(hass)}
+def as_form(kind: ServiceKind, name: str, settings: AgentSettings, fallbacks: Mapping[str, str]) -> dict[str, Any]:
+    """Arrange what is set as the form shows it, without agents that no longer exist."""
     sections = {
         place: dict(set_options({option: _shown(option, value_of(settings, option)) for option in options}))
         for place, options in sections_of(kind).items()
@@ -139,7 +145,7 @@ def as_form(
     return {
         CONF_NAME: name,
         CONF_MODEL: settings.model,
-        CONF_LLM_HASS_API: [api for api in settings.llm_apis if api in known],
+        CONF_LLM_HASS_API: list(settings.llm_apis),
         CONF_PROMPT: settings.prompt or "",
         CONF_FALLBACKS: [fallbacks[agent_id] for agent_id in settings.fallbacks if agent_id in fallbacks],
         **sections,
