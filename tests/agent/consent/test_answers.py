@@ -108,6 +108,11 @@ def test_a_device_may_have_several_names() -> None:
     assert understand_answer("yes, open the garage", "en", asked) is YES
 
 
+def test_a_name_is_read_like_an_answer() -> None:
+    for name, text in (("車庫", "好的 打开车库"), ("车库", "好的 打開車庫"), ("GARAGE", "好的 打开garage")):
+        assert understand_answer(text, "zh", Asked(Action.OPEN, (name,))) is YES
+
+
 @pytest.mark.parametrize(
     ("language", "text", "answer"),
     [

@@ -137,11 +137,9 @@ def _ways(language: str, asked: Asked) -> _Ways:
 
 
 def _usable_names(wording: Wording, asked: Asked) -> list[str]:
-    """Return the names, without those that could be taken for a no or for another action."""
+    """Return the names, without those that could be taken for a no or for an action."""
     negations = {phrase for phrase in phrases_of((*wording.no, *wording.no_alone)) if len(phrase) == 1}
-    pronouns = {"it": (*wording.it, *wording.them)}
-    others = phrases_of(
-        (one for action, told in wording.actions.items() if action is not asked.action for one in told), pronouns
-    )
+    told = [one for templates in wording.actions.values() for one in templates]
+    actions = phrases_of(told, {"it": (*wording.it, *wording.them)})
     read = [words for name in asked.names if (words := words_of(name, wording.folded))]
-    return [" ".join(words) for words in read if words not in others and not {(word,) for word in words} & negations]
+    return [" ".join(words) for words in read if words not in actions and not {(word,) for word in words} & negations]
