@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 from homeassistant.components import conversation
+from homeassistant.components.conversation.chat_log import async_subscribe_chat_logs
+from homeassistant.components.conversation.const import ChatLogEventType
 from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.helpers.json import json_bytes
 from homeassistant.setup import async_setup_component
@@ -137,10 +139,16 @@ async def test_an_interrupted_turn_is_told_to_end(hass: HomeAssistant, serve: Se
 
 
 async def test_a_turn_that_breaks_before_it_begins_is_told_to_end(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(Script(), prompt="{{ 1 / 0 }}")
+    await serve(Script())
     events = told(hass)
 
+    def break_down(_conversation_id: str, event_type: ChatLogEventType, _data: dict[str, object]) -> None:
+        if event_type is ChatLogEventType.UPDATED:
+            raise RuntimeError
+
+    unsubscribe = async_subscribe_chat_logs(hass, break_down)
     await say(hass, "hello")
+    unsubscribe()
 
     assert [event.event_type for event in events] == [EVENT_TURN_STARTED, EVENT_TURN_FINISHED]
 
