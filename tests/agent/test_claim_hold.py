@@ -22,6 +22,9 @@ SENTENCES = st.sampled_from(
         "\n",
         "- Okay,",
         "x",
+        "It is on, shall I?",
+        "Here: - Done",
+        "word " * 60,
     ]
 )
 ANSWERS = st.lists(SENTENCES).map(" ".join) | st.lists(SENTENCES).map("".join) | st.text()
@@ -58,6 +61,37 @@ def test_what_turns_out_to_be_a_quotation_is_let_through_in_the_end() -> None:
 
     assert _said(hold, text) == ['It says "Okay. ', """I've turned on the light. " here."""]
     assert not hold.claimed
+
+
+def test_a_claim_before_a_closing_question_is_held() -> None:
+    hold = ClaimHold("en")
+    text = "I've turned on the light, is there anything else? Well"
+
+    assert _said(hold, text) == ["", ""]
+    assert hold.held == text
+
+
+def test_a_colon_lets_nothing_through_before_the_line_ends() -> None:
+    assert ClaimHold("en").feed("Here is what I did: nothing ") == ""
+    assert ClaimHold("en").feed("The lights:\n- kitchen") == "The lights:\n"
+    assert _said(ClaimHold("en"), "Here is what I did: turned on the light.") == ["", ""]
+
+
+@pytest.mark.parametrize(("unit", "parts"), [("on and ", 997), (".", 1000)])
+def test_a_sentence_without_an_end_is_let_through_in_parts(unit: str, parts: int) -> None:
+    hold, text = ClaimHold("en"), unit * 3000
+
+    said = [hold.feed(text[:1000]), hold.feed(text[1000:1005])]
+
+    assert [len(one) for one in said] == [0, parts]
+    assert "".join([*said, hold.feed(text[1005:]), hold.end()]) == text
+
+
+def test_a_claim_at_the_end_of_a_long_answer_is_held() -> None:
+    hold = ClaimHold("en")
+    text = "It is dark. " * 500
+
+    assert _said(hold, text + "I've turned on the light.") == [text, ""]
 
 
 @pytest.mark.parametrize("end", ["。", "\N{FULLWIDTH EXCLAMATION MARK}", "\n", ". ", '." ', ".** "])

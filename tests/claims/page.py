@@ -20,8 +20,10 @@ succeeded. No model is asked, so the same answer always gets the same verdict.
 
 ## What becomes of a claim without a receipt
 
-1. **Nobody hears it.** As long as nothing was changed, a satellite gets the answer sentence by sentence, up to the
-   first claim. As soon as something was changed, every word goes out at once.
+1. **Nobody hears it.** In a spoken turn in which nothing was changed yet, the answer is not released word by word but
+   sentence by sentence, each when it is complete, up to the first claim; a sentence of more than 1,000 characters goes
+   out in parts. So the first words are heard one sentence later than they could be. As soon as something was changed,
+   every word goes out at once.
 2. **The model is told**, once in a turn, and may call its tools now or say that it was not done. What it says then
    goes on where the answer broke off.
 3. **If it claims it again**, or says nothing, you hear "As far as I can tell, that was not done." So you do when there
@@ -43,6 +45,7 @@ turned it on". The price is that the same sentence goes through when the second 
 | The door is now locked. The garage door is now opening. | The door is locked. The garage door is opening. |
 | Turning on the light. Timer set for ten minutes. Done! | I'll turn on the light. I can turn it on. Shall I? |
 | I couldn't find the lamp, but I've turned on the other. | I couldn't turn on the lamp. Nothing was changed. |
+| I've turned on the light, is there anything else? | Have I turned on the right light, or did you mean the hall? |
 | | You asked me to turn it on. It was locked at 22:15. If I've turned off the wrong one, tell me. |
 
 Whatever may just as well report a state is no claim, and neither is what only reads, such as "I've checked your

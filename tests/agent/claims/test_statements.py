@@ -4,10 +4,40 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.claims.grammar import Grammar, patterns_of
-from custom_components.chatterbox.agent.claims.statements import statements
+from custom_components.chatterbox.agent.claims.statements import statements, unfinished
 
 PATTERNS = patterns_of(
-    Grammar(claims=("done",), vetoes=("not",), openings="(?:okay|sure)", breaks=r",? \bbut\b", folded="燈灯")
+    Grammar(
+        claims=("done",),
+        vetoes=("not",),
+        openings="(?:okay|sure)",
+        breaks=r",? \bbut\b",
+        closings=r"shall\b",
+        folded="燈灯",
+    )
+)
+
+PIECES = st.sampled_from(
+    [
+        "It is on",
+        "done",
+        ". ",
+        "!",
+        "? ",
+        "。",
+        ": ",
+        ", ",
+        " - ",
+        '"',
+        "“",
+        "”",
+        "„",
+        "**",
+        " ",
+        "but ",
+        "shall I",
+        "a " * 70,
+    ]
 )
 
 
@@ -30,6 +60,44 @@ def test_sentences_end_at_punctuation_and_lines(text: str, stated: list[str]) ->
 @pytest.mark.parametrize("mark", ["?", "?!", "\N{FULLWIDTH QUESTION MARK}", "???"])
 def test_questions_state_nothing(mark: str) -> None:
     assert list(statements(f"Is it on{mark} It is.", PATTERNS)) == ["it is"]
+
+
+@pytest.mark.parametrize("mark", [", ", " - ", " \N{EN DASH} ", "\N{EM DASH}", "\N{FULLWIDTH COMMA}"])
+def test_a_closing_question_leaves_what_stands_before_it(mark: str) -> None:
+    assert list(statements(f"It is on{mark}shall I, or not? It is.", PATTERNS)) == ["it is on", "it is"]
+
+
+@pytest.mark.parametrize("text", ["Is it on, or off?", "Shall I?", "Is it on, shallow?", "It is on shall I?"])
+def test_any_other_question_states_nothing(text: str) -> None:
+    assert list(statements(text, PATTERNS)) == []
+
+
+def test_a_dash_after_the_end_of_a_sentence_joins_nothing() -> None:
+    assert list(statements("One. - Two: - three", PATTERNS)) == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize(
+    ("line", "rest"),
+    [
+        ("", ""),
+        ("It is on. ", ""),
+        ("It is on. It", "It"),
+        ("灯开着。门", "门"),
+        ('It is on. He said: "Yes. No. ', '"Yes. No. '),
+        ('It is "on. Or" off', 'It is "on. Or" off'),
+        (f'It is on. "{"x" * 130}. Well', "Well"),
+        ("x " * 600, "x " * 499),
+    ],
+)
+def test_what_is_unfinished_begins_with_a_sentence_outside_of_quotation_marks(line: str, rest: str) -> None:
+    assert unfinished(line) == rest
+
+
+@given(st.lists(PIECES).map("".join), st.lists(PIECES).map("".join))
+def test_what_follows_is_stated_after_the_unfinished_part_as_after_the_line(line: str, rest: str) -> None:
+    whole, end = list(statements(line + rest, PATTERNS)), list(statements(unfinished(line) + rest, PATTERNS))
+
+    assert whole[len(whole) - len(end) :] == end
 
 
 @pytest.mark.parametrize(

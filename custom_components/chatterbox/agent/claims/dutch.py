@@ -67,4 +67,9 @@ GRAMMAR: Final = Grammar(
         zo dus
     """),
     breaks=r",? \b(?:maar|echter|daarom|dus)\b",
+    closings=words("""
+        kan_ik zal_ik mag_ik is_er heb_je heeft_u nog_(?:iets|wat) wat_(?:kan|nog|wil) wil_je wilt_u anders_nog
+        iets_anders waarmee verder_nog
+    """)
+    + r"\b",
 )

@@ -81,4 +81,9 @@ GRAMMAR: Final = Grammar(
         sure_thing there_you_go well good
     """),
     breaks=r",? \b(?:but|however|so(?! far)|and (?=i'll|i will|it will|i can|you can))\b",
+    closings=words("""
+        is_there are_there anything what would_you do_you can_i could_i may_i shall_i should_i need how_else how_about
+        can_you could_you
+    """)
+    + r"\b",
 )

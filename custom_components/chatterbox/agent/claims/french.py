@@ -67,4 +67,9 @@ GRAMMAR: Final = Grammar(
         certainement avec_plaisir c'est_noté c'est_bon volontiers
     """),
     breaks=r",? \b(?:mais|cependant|toutefois)\b|, (?:donc|alors)\b",
+    closings=words("""
+        puis-je est-ce_que y_a-t-il avez-vous as-tu voulez-vous veux-tu souhaitez-vous souhaites-tu besoin
+        autre_chose quoi_d'autre que_puis-je vous_faut-il désirez-vous dois-je
+    """)
+    + r"\b",
 )

@@ -71,4 +71,9 @@ GRAMMAR: Final = Grammar(
         prima super verstanden so also
     """),
     breaks=r",? \b(?:aber|doch|jedoch|deshalb|daher|deswegen|sodass|also)\b",
+    closings=words(r"""
+        kann_ich soll_ich darf_ich möchte?st_du möchten_sie brauch\w* gibt_es ist_(?:noch|sonst) noch_(?:was|etwas)
+        sonst was_(?:noch|sonst|kann|darf|möchte\w*) womit wie_kann willst_du wollen_sie
+    """)
+    + r"\b",
 )

@@ -37,6 +37,8 @@ class Grammar:
     """What may stand before a statement and adds nothing: "okay", "no problem"."""
     breaks: str
     """Words that begin another statement within a sentence: "but", "so"."""
+    closings: str
+    """How a question begins that closes a statement, after a comma or a dash: "anything else?"."""
     folded: str = ""
     """Pairs of characters: one, and what is read in its place."""
 
@@ -49,6 +51,7 @@ class Patterns:
     veto: re.Pattern[str]
     openings: re.Pattern[str]
     breaks: re.Pattern[str]
+    closings: re.Pattern[str]
     folds: dict[int, int]
 
 
@@ -60,5 +63,6 @@ def patterns_of(grammar: Grammar) -> Patterns:
         veto=re.compile("|".join(f"(?:{veto})" for veto in grammar.vetoes)),
         openings=re.compile(rf"^(?:{grammar.openings}(?:[\s,]+|$))+"),
         breaks=re.compile(grammar.breaks),
+        closings=re.compile(rf",\s*+(?:{grammar.closings})"),
         folds=str.maketrans(grammar.folded[::2], grammar.folded[1::2]),
     )

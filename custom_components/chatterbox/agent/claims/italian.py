@@ -57,4 +57,9 @@ GRAMMAR: Final = Grammar(
         capito
     """),
     breaks=r",? \b(?:ma|però|tuttavia|perciò|così)\b|, quindi\b",
+    closings=words("""
+        posso c'è_altro c'è_qualcos'altro altro qualcos'altro hai_bisogno ha_bisogno ti_serve le_serve serve vuoi vuole
+        desidera desideri cos'altro che_altro cosa
+    """)
+    + r"\b",
 )

@@ -61,4 +61,8 @@ GRAMMAR: Final = Grammar(
         proszę_bardzo
     """),
     breaks=r",? \b(?:ale|więc|dlatego|jednak)\b",
+    closings=words("""
+        czy coś w_czym co_jeszcze potrzebujesz jeszcze_coś chcesz
+    """)
+    + r"\b",
 )

@@ -67,4 +67,9 @@ GRAMMAR: Final = Grammar(
         combinado ótimo
     """),
     breaks=r",? \b(?:mas|porém|por isso|então|no entanto)\b",
+    closings=words("""
+        posso mais_alguma algo mais_algo há_mais precisa[sm]? deseja[sm]? quer(?:es|em)? o_que em_que gostaria[sm]?
+        alguma_outra
+    """)
+    + r"\b",
 )

@@ -85,4 +85,9 @@ GRAMMAR: Final = Grammar(
         bien bueno genial
     """),
     breaks=r",? \b(?:pero|así que|por eso|por lo que|sin embargo)\b",
+    closings=words("""
+        algo necesitas? desea[sn]? quiere[sn]? puedo hay_algo qué en_qué te_puedo le_puedo te_gustaría le_gustaría
+        alguna_otra
+    """)
+    + r"\b",
 )

@@ -66,4 +66,9 @@ GRAMMAR: Final = Grammar(
         naturligtvis
     """),
     breaks=r",? \b(?:men|så(?! där| snart| fort)|därför|dock)\b",
+    closings=words("""
+        kan_jag ska_jag finns_det är_det_något något_(?:mer|annat) behöver_du vill_du vad_(?:mer|annat|kan|vill) har_du
+        undrar_du
+    """)
+    + r"\b",
 )
