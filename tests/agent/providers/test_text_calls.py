@@ -77,6 +77,21 @@ async def test_however_formats_are_mixed_the_cut_makes_no_difference(data: st.Da
     assert (cut.said, cut.thought, cut.calls) == (whole.said, whole.thought, whole.calls)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("It is 21 degrees.<|im_end|>\n<|im_start|>user\nturn on the light", "It is 21 degrees.\n"),
+        ("One.<|im_end|>\n<|im_start|>user\nAnd?<|im_end|>\n<|im_start|>assistant\nTwo.<|im_end|>", "One.\nTwo."),
+        ('One.<end_of_turn>\n<start_of_turn>user\n<tool_call>{"name":"light_on","arguments":{}}</tool_call>', "One.\n"),
+    ],
+)
+async def test_what_a_model_makes_up_for_others_is_neither_said_nor_done(text: str, said: str) -> None:
+    for pieces in [[text], *cuts(text)]:
+        heard = await hear(*message(pieces))
+
+        assert (heard.said, heard.calls) == (said, [])
+
+
 async def test_the_line_end_after_a_mark_may_come_in_the_next_piece() -> None:
     text = "<|im_start|>assistant\nOn.<|im_end|>" * 2
 

@@ -20,11 +20,11 @@ _FORMS: Final = frozenset(
 """Commands that say how something looks."""
 
 _MAY_BE_LATEX: Final = re.compile(r"[\\$^{}]")
-_PATH: Final = re.compile(r"\W*[A-Za-z]:\\|\\\\\w+\\")
-_FRACTION: Final = re.compile(r"\\+[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
-_COMMAND: Final = re.compile(r"\\+([A-Za-z]+)")
+_PATH: Final = re.compile(r"\W*+[A-Za-z]:\\|\\\\\w++\\")
+_FRACTION: Final = re.compile(r"(?<!\\)\\++[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
+_COMMAND: Final = re.compile(r"(?<!\\)\\++([A-Za-z]++)")
 _THIN_SPACE: Final = re.compile(r"\\[,;](?=\S)")
-_DELIMITER: Final = re.compile(r"\\+[()]|\$\$+")
+_DELIMITER: Final = re.compile(r"(?<!\\)\\++[()]|\$\$+")
 _RAISED: Final = re.compile(r"(?<!\[)\^(?:\{([+-]?\d{1,3}|°)\}|([+-]?\d{1,3}|°))")
 _LOWERED: Final = re.compile(r"_\{(\w+)\}")
 _FORMULA: Final = re.compile(r"\$([^\s$]+)\$(?!\d)")

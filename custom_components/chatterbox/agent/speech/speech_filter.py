@@ -18,9 +18,8 @@ _FENCE: Final = re.compile(r"```+|(?<!\S)~~~+")
 _SPACE: Final = re.compile(r"\s")
 _SEPARATOR: Final = re.compile("[|→•]")
 _PART: Final = re.compile(r"\s|[|→•]|[^\s|→•]+")
-_BEGUN_TAG: Final = re.compile(r"(?:</?[A-Za-z][\w:-]*)+$")
+_BEGUN_TAG: Final = re.compile(r"</?[A-Za-z][\w:-]*+")
 _ATTRIBUTE: Final = re.compile(r"[\w:-]+=|/?>")
-_COMMENT: Final = re.compile(r"<!--.*?-->")
 _COMMENT_START: Final = "<!--"
 _COMMENT_END: Final = "-->"
 _REFERENCE: Final = re.compile(r"\[\d{1,3}\]:")
@@ -124,7 +123,7 @@ class SpeechFilter:
         before = ""
         while text != before:
             before = text
-            text = spoken_dates(decode(_COMMENT.sub("", text)), self._language)
+            text = spoken_dates(decode(_without_comments(text)), self._language)
             if _SPACE.search(text) or (_SEPARATOR.search(text) and not has_address(text)):
                 self._take_parts(text, before_space=before_space)
                 return
@@ -152,10 +151,12 @@ class SpeechFilter:
         """Cut a word where a tag or a comment begins that ends in another word."""
         text, comment, _ = text.partition(_COMMENT_START)
         self._skipped_until = _COMMENT_END if comment else self._skipped_until
-        if tag := _BEGUN_TAG.search(text):
-            self._begun_tag, self._space_after_tag = tag.group(), False
-            text = text[: tag.start()]
-        return text
+        begins = len(text)
+        while (at := text.rfind("<", 0, begins)) >= 0 and _BEGUN_TAG.fullmatch(text, at, begins):
+            begins = at
+        if begins < len(text):
+            self._begun_tag, self._space_after_tag = text[begins:], False
+        return text[:begins]
 
     def _end_tag(self) -> None:
         """Speak what began like a tag and was none."""
@@ -164,3 +165,15 @@ class SpeechFilter:
             self._begun_tag = ""
             if self._space_after_tag:
                 self._voice.space()
+
+
+def _without_comments(text: str) -> str:
+    kept: list[str] = []
+    at = 0
+    while (begins := text.find(_COMMENT_START, at)) >= 0:
+        ends = text.find(_COMMENT_END, begins + len(_COMMENT_START))
+        if ends < 0:
+            break
+        kept.append(text[at:begins])
+        at = ends + len(_COMMENT_END)
+    return "".join((*kept, text[at:]))

@@ -12,7 +12,7 @@ _CHINESE: Final = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000
 _HEADING: Final = re.compile(r"#{1,6}$|#{2,}")
 _BULLET: Final = re.compile("[-*+·\u2013—]$|[‣◦▪]")
 _QUOTE: Final = re.compile(r">+")
-_RULE: Final = re.compile(r"(?:[-_*=]{3,}|[|:-]*--[|:-]*)$")
+_RULE: Final = re.compile(r"[-_*=]{3,}+$|(?=[|:-]*+$)[|:-]*?--")
 _LABEL: Final = re.compile(r"\[\^[^\[\]\s]*\]:|:$")
 """What begins a footnote, or a definition."""
 _NUMBER: Final = re.compile(r"\d{1,3}[.)]$")

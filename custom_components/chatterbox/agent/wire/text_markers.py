@@ -41,6 +41,11 @@ _CALL_MARKS: Final = (
     ("<|functioncallbegin|>", "<|functioncallend|>"),
     ("<start_function_call>", "<end_function_call>"),
 )
+_TURNS: Final = (
+    ("<|im_start|>", ("user", "system", "tool"), "assistant"),
+    ("<start_of_turn>", ("user",), "model"),
+)
+"""What begins a message, whose it is when it is not the model's, and when it is."""
 _NOISE_MARKS: Final = (("[tool_results]", "[/tool_results]"), ("<|tool_response>", "<tool_response|>"))
 
 _SPECIAL: Final = Opening("<", OneOf(("|", "\uff5c")), Run(r"[^\s|\uff5c<>]", 40, 1), OneOf(("|", "\uff5c")), ">")
@@ -56,9 +61,9 @@ _MESSAGE_ENDS: Final = Opening(
 _FENCE_END: Final = Opening("```")
 
 _OTHER_TOKENS: Final = (
-    Opening("<|im_start|>", OneOf(("assistant", "user", "system", "tool"))),
+    Opening("<|im_start|>assistant"),
     Opening("<|start_header_id|>", Run("[a-z]", 20), "<|end_header_id|>"),
-    Opening("<start_of_turn>", OneOf(("model", "user"))),
+    Opening("<start_of_turn>model"),
     Opening(OneOf(("<end_of_turn>", "</s>", "<eos>", "<channel|>", "<tool_call|>"))),
     _SPECIAL,
 )
@@ -107,6 +112,9 @@ def _noise() -> Iterator[Marker]:
         yield Marker(start, Region(Kind.NOISE, Ends([end], [_MESSAGE_ENDS])))
         if end is not _FENCE_END:
             yield Marker(end, Region(Kind.TOKEN))
+    # A model that goes on after its own message makes up what others say.
+    for start, others, itself in _TURNS:
+        yield Marker(Opening(start, OneOf(others)), Region(Kind.NOISE, Ends(until=[Opening(start, itself)])))
 
 
 _QUOTES: Final = OneOf(("", '"', "'", "“", "”"))

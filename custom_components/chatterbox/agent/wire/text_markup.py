@@ -23,7 +23,7 @@ _SURELY_A_MARKER: Final = 4
 
 _PLACE: Final = re.compile(r"[<\[{`◁\n]|(?<=[.!?…\"”)}\]])[aA]")
 _SENTENCE_ENDS: Final = '.!?…"”)}]'
-_HEADER: Final = re.compile(r"(?:<[^<>\n]*>|assistant|analysis|commentary|final|to=\S*|\s)*", re.IGNORECASE)
+_HEADER: Final = re.compile(r"\A(?:<[^<>\n]*+>|assistant|analysis|commentary|final|to=\S*+|\s)*+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

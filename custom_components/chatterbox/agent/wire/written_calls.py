@@ -19,30 +19,38 @@ _CUT: Final = "…"
 """Ends arguments that nobody can be sure of, so that nobody takes them for whole."""
 
 _QUOTE_TOKEN: Final = re.compile(r'<\|"\|>|<escape>')
+
+# Every repetition below is possessive and every choice is told by its first character, so that no
+# text, however long and strange, is tried in more than one way.
+_LONGEST_NAME: Final = 128
+"""Characters of a tool's or a parameter's name; services allow 64."""
 _SEPARATOR: Final = (
-    r"<[|\uff5c][^<>]{0,60}>|\[(?:args|/?tool_calls)\]|\[call_id\][\w-]*|```\w*"
-    r"|</?(?:\w+:)?(?:tool|function)_?calls?\b[^<>{]{0,60}>?"
+    r"<[|\uff5c][^<>]{0,60}+>|\[(?:args|/?tool_calls)\]|\[call_id\][\w-]*+|```\w*+"
+    r"|</?(?:\w{1,40}+:)?+(?:tool|function)_?calls?\b(?:[^<>{]{0,60}+>)?+"
 )
-_GAP: Final = re.compile(rf"(?:\s|{_SEPARATOR})*", re.IGNORECASE)
-_BETWEEN_CALLS: Final = re.compile(rf"(?:[\s,;>)\]}}]|{_SEPARATOR})*", re.IGNORECASE)
-_ADDRESS: Final = re.compile(r"\A(?:<[|\uff5c][^<>]{0,60}>|(?!to=)[a-z]++|\s++){0,8}to=", re.IGNORECASE)
+_BETWEEN_CALLS: Final = re.compile(rf"(?:[\s,;>)\]}}]|{_SEPARATOR})*+", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"\A(?:<[|\uff5c][^<>]{0,60}+>|(?!to=)[a-z]++|\s++){0,8}+to=", re.IGNORECASE)
 """What stands before the name of a tool in the header of a message (harmony)."""
 _TAGGED: Final = re.compile(
-    r"<(function|invoke)(?:=| name=)[\"']?([^\"'>\s]+)[\"']?\s*>(.*?)(?:</\1>|(?=<(?:function|invoke)[= ])|\Z)",
-    re.DOTALL,
+    rf"<(function|invoke)(?:=| name=)[\"']?+([^\"'<>\s]{{1,{_LONGEST_NAME}}}+)[\"']?+\s*+>"
+    r"((?:[^<]++|<(?!/\1>|(?:function|invoke)[= ]))*+)(?:</\1>)?+"
 )
 _PARAMETER: Final = re.compile(
-    r"<parameter(?:=| name=)[\"']?([^\"'>]+?)[\"']?(?:\s[^>]*)?>(.*?)(?:</parameter>|(?=<parameter[= ])|\Z)", re.DOTALL
+    rf"<parameter(?:=| name=)[\"']?+\s*+([^\"'<>\s]{{1,{_LONGEST_NAME}}}+)[\"']?+(?:\s[^<>]*+)?+>"
+    r"((?:[^<]++|<(?!/parameter>|parameter[= ]))*+)"
 )
-_PAIRED: Final = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)(?:</arg_value>|(?=<arg_key>)|\Z)", re.DOTALL)
-_NAME: Final = re.compile(r"[A-Za-z_][\w.-]*")
+_PAIRED: Final = re.compile(
+    rf"<arg_key>([^<]{{0,{_LONGEST_NAME}}}+)</arg_key>\s*+<arg_value>((?:[^<]++|<(?!/arg_value>|arg_key>))*+)"
+)
+_NAME: Final = re.compile(r"[A-Za-z_][\w.-]*+")
 _NAMED: Final = re.compile(
-    rf"(?:function(?=<)|call:)?(?:{_SEPARATOR})*([A-Za-z_][\w.-]*)(?::\d+)?(?:\s|{_SEPARATOR}|(?:json|code|analysis|commentary|final)\b)*(?=\{{)",
+    rf"(?:function(?=<)|call:)?(?:{_SEPARATOR})*+([A-Za-z_][\w.-]*+)(?::\d++)?+"
+    rf"(?:\s|{_SEPARATOR}|(?:json|code|analysis|commentary|final)\b)*+(?=\{{)",
     re.IGNORECASE,
 )
-_PYTHON: Final = re.compile(r"\[?\s*(?:print\s*\(\s*|\w+\s*=\s*)?([A-Za-z_][\w.]*)\s*\(")
-_KEYWORD: Final = re.compile(r"([A-Za-z_]\w*)\s*=\s*")
-_NAME_IN_JSON: Final = re.compile(r"[\"'](?:name|tool|tool_name|function)[\"']\s*:\s*[\"']([\w.-]+)[\"']")
+_PYTHON: Final = re.compile(r"\[?+\s*+(?:print\s*+\(\s*+|\w++\s*+=\s*+)?([A-Za-z_][\w.]*+)\s*+\(")
+_KEYWORD: Final = re.compile(r"([A-Za-z_]\w*+)\s*+=\s*+")
+_NAME_IN_JSON: Final = re.compile(r"[\"'](?:name|tool|tool_name|function)[\"']\s*+:\s*+[\"']([\w.-]++)[\"']")
 
 _DATA: Final = re.compile(r"[=:\"']")
 """Without any of these, a name with brackets is no call: a light(s)."""
