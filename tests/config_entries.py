@@ -23,12 +23,12 @@ async def prepare(hass: HomeAssistant) -> None:
     assert await async_setup_component(hass, "conversation", {})
 
 
-async def set_up(hass: HomeAssistant, entry: MockConfigEntry) -> MockConfigEntry:
-    """Add an entry and set it up, whether that goes well or not."""
+async def set_up(hass: HomeAssistant, entry: MockConfigEntry, *, wait_for_service: bool = True) -> MockConfigEntry:
+    """Add an entry and set it up, whether that goes well or not; its service is asked in the background, too."""
     await prepare(hass)
     entry.add_to_hass(hass)
     await hass.config_entries.async_setup(entry.entry_id)
-    await hass.async_block_till_done()
+    await hass.async_block_till_done(wait_background_tasks=wait_for_service)
     return entry
 
 

@@ -20,7 +20,6 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
     assert await async_setup_component(hass, "diagnostics", {})
     async with serving_script(Script()) as address:
         entry = await set_up(hass, server_entry(address, "the-secret-key", prompt="My door code is 4711."))
-        await hass.async_block_till_done(wait_background_tasks=True)
     client = await hass_client()
     response = await client.get(f"/api/diagnostics/config_entry/{entry.entry_id}")
 
@@ -62,7 +61,6 @@ async def test_diagnostics_tell_how_the_models_of_an_agent_are_doing(
     assert await async_setup_component(hass, "diagnostics", {})
     down = await set_up(hass, server_entry(address_without_server(), extra_parameters={"their_key": "secret"}))
     failed = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
-    await hass.async_block_till_done(wait_background_tasks=True)
     client = await hass_client()
 
     (agent,) = (await (await client.get(f"/api/diagnostics/config_entry/{down.entry_id}")).json())["data"]["agents"]

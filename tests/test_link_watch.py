@@ -215,7 +215,6 @@ async def test_a_key_that_is_refused_at_set_up_is_asked_for_anew_although_somebo
     await prepare(hass)
     async with serving_script(Script(api_key="right-key")) as address:
         entry = await set_up(hass, server_entry(address, "wrong-key"))
-        await hass.async_block_till_done(wait_background_tasks=True)
 
     assert is_available(hass)
     assert [flow["context"]["source"] for flow in entry.async_get_active_flows(hass, {"reauth"})] == ["reauth"]
@@ -245,7 +244,6 @@ async def test_who_is_answered_for_by_an_agent_that_comes_later_is_set_up(hass: 
     helper.add_to_hass(hass)
     (fallback,) = helper.subentries
     entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[], fallbacks=[fallback]))
-    await hass.async_block_till_done(wait_background_tasks=True)
 
     assert entry.state is ConfigEntryState.LOADED
     assert not is_available(hass)
@@ -256,7 +254,7 @@ async def test_nobody_waits_for_a_server_that_stalls_when_somebody_else_can_answ
 ) -> None:
     await prepare(hass)
     async with raw_http_server(RawReply([b"HTTP/1.1 200 OK\r\n"], Ending.WAIT)) as stalled:
-        entry = await set_up(hass, server_entry(f"http://127.0.0.1:{stalled.port}/v1"))
+        entry = await set_up(hass, server_entry(f"http://127.0.0.1:{stalled.port}/v1"), wait_for_service=False)
 
         assert entry.state is ConfigEntryState.LOADED
         assert not stalled.left.is_set()
