@@ -80,12 +80,12 @@ def test_a_dash_after_the_end_of_a_sentence_joins_nothing() -> None:
     ("line", "rest"),
     [
         ("", ""),
-        ("It is on. ", ""),
-        ("It is on. It", "It"),
+        ("It is on. ", " "),
+        ("It is on. It", " It"),
         ("灯开着。门", "门"),
-        ('It is on. He said: "Yes. No. ', '"Yes. No. '),
+        ('It is on. He said: "Yes. No. ', ' "Yes. No. '),
         ('It is "on. Or" off', 'It is "on. Or" off'),
-        (f'It is on. "{"x" * 130}. Well', "Well"),
+        (f'It is on. "{"x" * 130}. Well', " Well"),
         ("x " * 600, "x " * 499),
     ],
 )

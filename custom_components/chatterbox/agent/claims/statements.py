@@ -27,7 +27,7 @@ _END: Final = re.compile(r"((?<![.:])[.:]++(?=\s|$)|[!?;。]++|\n++)")
 _AROUND: Final = re.compile(r"^\W++|(?<!\W)\W++$")
 _OPENING_MARK: Final = re.compile(f"[{_LEFT}{''.join(left for left, _ in _QUOTATION_MARKS)}]")
 _LONGEST_QUOTATION: Final = 122
-_SENTENCE_END: Final = re.compile(r"[.:]\s|[!?;。]")
+_SENTENCE_END: Final = re.compile(r"[.:](?=\s)|[!?;。]")
 _LONGEST_STATEMENT: Final = 1000
 """Of a statement that arrives in pieces, so many characters are read together."""
 
