@@ -113,8 +113,8 @@ def _noise() -> Iterator[Marker]:
         if end is not _FENCE_END:
             yield Marker(end, Region(Kind.TOKEN))
     # A model that goes on after its own message makes up what others say.
-    for start, others, itself in _TURNS:
-        yield Marker(Opening(start, OneOf(others)), Region(Kind.NOISE, Ends(until=[Opening(start, itself)])))
+    for turn, others, itself in _TURNS:
+        yield Marker(Opening(turn, OneOf(others)), Region(Kind.NOISE, Ends(until=[Opening(turn, itself)])))
 
 
 _QUOTES: Final = OneOf(("", '"', "'", "“", "”"))
