@@ -92,6 +92,12 @@ async def test_what_a_model_makes_up_for_others_is_neither_said_nor_done(text: s
         assert (heard.said, heard.calls) == (said, [])
 
 
+@pytest.mark.parametrize("text", ["AssistantRelay is running.", "FinalX is up.", "It is on. AssistantFinal is a name."])
+async def test_a_name_that_begins_like_a_header_is_said(text: str) -> None:
+    for pieces in [[text], *cuts(text)]:
+        assert (await hear(*message(pieces))).said == text
+
+
 async def test_the_line_end_after_a_mark_may_come_in_the_next_piece() -> None:
     text = "<|im_start|>assistant\nOn.<|im_end|>" * 2
 

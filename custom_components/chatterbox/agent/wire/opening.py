@@ -11,9 +11,10 @@ from typing import Final, Literal, assert_never
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """One of several texts, whatever their case."""
+    """One of several texts, whatever their case unless it counts."""
 
     texts: tuple[str, ...]
+    case_counts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,8 @@ def _whole(part: Part) -> str:
     match part:
         case str():
             return re.escape(part)
-        case OneOf(texts):
-            return f"(?:{'|'.join(re.escape(text) for text in sorted(texts, key=len, reverse=True))})"
+        case OneOf(texts, case_counts):
+            return f"{_group(case_counts=case_counts)}{'|'.join(re.escape(text) for text in sorted(texts, key=len, reverse=True))})"
         case Run(characters, most, least):
             return f"{characters}{{{least},{'' if most is None else most}}}"
         case _:
@@ -67,12 +68,16 @@ def _begun(part: Part) -> str:
     match part:
         case str():
             return _begun_text(part)
-        case OneOf(texts):
-            return f"(?:{'|'.join(_begun_text(text) for text in texts)})"
+        case OneOf(texts, case_counts):
+            return f"{_group(case_counts=case_counts)}{'|'.join(_begun_text(text) for text in texts)})"
         case Run(characters, most, _):
             return f"{characters}{{0,{'' if most is None else most}}}"
         case _:
             assert_never(part)
+
+
+def _group(*, case_counts: bool) -> str:
+    return "(?-i:" if case_counts else "(?:"
 
 
 def _begun_text(text: str) -> str:

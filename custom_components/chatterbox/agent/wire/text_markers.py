@@ -171,23 +171,29 @@ DRAFT_FROM_START: Final = Region(Kind.DRAFT, Ends([_end_tag(name) for name in _T
 """How a message begins whose template opened the reasoning already."""
 
 
+def _headers(*texts: str) -> OneOf:
+    """Return parts of harmony's headers, which are in small letters; a name such as AssistantRelay is none."""
+    return OneOf(texts, case_counts=True)
+
+
 def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
     """Yield what is left of harmony's headers where a server took away their tokens and nothing else."""
-    role = OneOf(("", "assistant")) if message_start else "assistant"
+    assistant = _headers("assistant")
+    role = _headers("", "assistant") if message_start else assistant
     addressed = Opening(
-        *(role, OneOf(_CHANNELS), " to=", Run(r"[\w.-]", 80, 1)),
+        *(role, _headers(*_CHANNELS), " to=", Run(r"[\w.-]", 80, 1)),
         *(Run(r"[^\S\n]", 4), OneOf(("", "json", "code")), Run(r"\s", 4)),
         then=r"\{",
     )
-    named = [Opening("assistant", OneOf(_CHANNELS)), Opening("assistant", then=_NOT_LOWER)]
+    named = [Opening(assistant, _headers(*_CHANNELS)), Opening(assistant, then=_NOT_LOWER)]
     draft = Region(Kind.DRAFT, Ends((), named))
     yield Marker(addressed, Region(Kind.CALL), keeps_opening=True)
-    yield Marker(Opening("assistantanalysis"), draft)
-    yield Marker(Opening(OneOf(("assistantcommentary", "assistantfinal"))), Region(Kind.TOKEN))
+    yield Marker(Opening(_headers("assistantanalysis")), draft)
+    yield Marker(Opening(_headers("assistantcommentary", "assistantfinal")), Region(Kind.TOKEN))
     yield Marker(named[1], draft)
     if message_start:
-        yield Marker(Opening("analysis", then=_NOT_LOWER), draft)
-        yield Marker(Opening(OneOf(("", "a")), OneOf(("commentary", "final")), then=_NOT_LOWER), Region(Kind.TOKEN))
+        yield Marker(Opening(_headers("analysis"), then=_NOT_LOWER), draft)
+        yield Marker(Opening(_headers("", "a"), _headers("commentary", "final"), then=_NOT_LOWER), Region(Kind.TOKEN))
 
 
 def _by_character(markers: Iterable[Marker]) -> dict[str, list[Marker]]:
