@@ -56,7 +56,8 @@ def _whole(part: Part) -> str:
         case str():
             return re.escape(part)
         case OneOf(texts, case_counts):
-            return f"{_group(case_counts=case_counts)}{'|'.join(re.escape(text) for text in sorted(texts, key=len, reverse=True))})"
+            longest_first = sorted(texts, key=len, reverse=True)
+            return f"{_group(case_counts=case_counts)}{'|'.join(map(re.escape, longest_first))})"
         case Run(characters, most, least):
             return f"{characters}{{{least},{'' if most is None else most}}}"
         case _:
