@@ -327,3 +327,20 @@ def test_any_value_is_fitted_for_good_or_refused(pair: SchemaAndValue, value: Js
     with suppress(Unfit):
         fitted = fit(value, schema)
         assert fit(fitted, schema) == fitted
+
+
+@pytest.mark.timeout(10)
+def test_choices_within_choices_are_each_tried_once() -> None:
+    choice: JsonObject = {
+        "anyOf": [
+            {"type": "object", "properties": {"and": {"$ref": "#/$defs/x"}}, "required": ["and"]},
+            {"type": "object", "properties": {"and": {"$ref": "#/$defs/x"}}, "required": ["and", "or"]},
+            {"type": "string"},
+        ]
+    }
+    value: JsonValue = []
+    for _ in range(30):
+        value = {"and": value}
+
+    with pytest.raises(Unfit):
+        fit(value, {"$ref": "#/$defs/x", "$defs": {"x": choice}})

@@ -8,7 +8,7 @@ tools; nothing of tools, calls or turns.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from .json_text import finite, parse_json, shown
@@ -41,6 +41,11 @@ class _Fit:
     """Fits values to the parts of one schema, whose root resolves `$ref`."""
 
     root: JsonObject
+    _tried: dict[tuple[int, int, bool], tuple[JsonValue, JsonValue, object]] = field(default_factory=dict)
+    """What came of trying a value with a schema, by the ids of both, which are kept so that no id is given anew.
+
+    Choices within choices would otherwise be tried more often with every level.
+    """
 
     def fit(self, schema: JsonValue, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
         """Return the value as the schema wants it; raise `Unfit` otherwise."""
@@ -104,10 +109,14 @@ class _Fit:
         raise self._unfit(path, schema, value)
 
     def _attempt(self, schema: JsonValue, value: JsonValue, path: str, *, generous: bool) -> object:
-        try:
-            return self.fit(schema, value, path, generous=generous)
-        except Unfit:
-            return _MISSING
+        key = (id(schema), id(value), generous)
+        if key not in self._tried:
+            try:
+                outcome: object = self.fit(schema, value, path, generous=generous)
+            except Unfit:
+                outcome = _MISSING
+            self._tried[key] = (schema, value, outcome)
+        return self._tried[key][2]
 
     def _fit_object(self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
         if generous:
