@@ -56,8 +56,8 @@ class Frontend:
 
     async def add_stand_in(self, dialog: Locator, agent: str) -> None:
         """Choose the first agent that answers when the model fails."""
-        await dialog.get_by_text("Select an entity").click()
         picker = dialog.locator("ha-entities-picker")
+        await picker.get_by_text("Select an entity").click()
         await expect(picker.get_by_placeholder("Search")).to_be_focused()  # before that, the list takes no click
         await picker.get_by_text(agent).first.click()
         await dialog.get_by_role("button", name="Add entity").wait_for()
