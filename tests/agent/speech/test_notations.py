@@ -205,3 +205,15 @@ def test_any_other_tick_is_not(written: str, spoken: str) -> None:
 
 def test_a_language_without_words_leaves_ticks_out() -> None:
     assert_said("A: ✅\nB", "A: B", "xx")
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("The sky is blue.[1] It is high[2][3].", "The sky is blue. It is high."),
+        ("Readings are [12], [15] and [20] watts.", "Readings are 12, 15 and 20 watts."),
+        ("Room [5] is free.", "Room 5 is free."),
+    ],
+)
+def test_a_number_in_brackets_is_a_citation_only_right_after_a_word(text: str, spoken: str) -> None:
+    assert speakable(text, "en") == spoken
