@@ -159,3 +159,12 @@ async def test_asking_can_be_broken_off() -> None:
     assert asking.cancelled()
     assert house.breaker.state is HALF_OPEN
     assert house.breaker.admit() is not None
+
+
+def test_what_somebody_else_has_found_out_is_told_while_it_is_news(caplog: pytest.LogCaptureFixture) -> None:
+    house = House(None)
+    for error in (DOWN, ProviderRejectedKey("no"), ProviderRejectedKey("no")):
+        house.link.tripped(error)
+
+    assert house.breaker.state is OPEN
+    assert [record.message for record in caplog.records] == ["kitchen failed: ProviderRejectedKey: no"]
