@@ -97,6 +97,16 @@ async def test_fallbacks_are_asked_in_their_order_and_those_that_are_not_there_a
     ]
 
 
+async def test_an_agent_does_not_stand_in_for_itself(hass: HomeAssistant) -> None:
+    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+    async with serving_script(ALWAYS_DOWN) as broken:
+        await add_agents(hass, broken, ["talker"], ["talker"])
+
+        await say(hass, "hello")
+
+    assert [one["to"] for one in turns[0].data["handovers"]] == ["Home Assistant"]
+
+
 async def test_the_own_model_gets_its_place_back_by_itself(hass: HomeAssistant) -> None:
     comes_back = Script(answers=(DOWN, DOWN, ScriptedAnswer(content="I am back.")))
     stands_in = Script(answers=(ScriptedAnswer(content="I stand in."),), after_last="start again")

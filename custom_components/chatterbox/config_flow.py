@@ -23,13 +23,14 @@ from homeassistant.core import callback
 from homeassistant.data_entry_flow import AbortFlow
 
 from .agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
+from .agent.providers.profiles import PROFILES
 from .agent_flow import ConversationAgentFlow
 from .agent_form import model_selector, model_title, only_model
 from .agent_options import new_agent_data
 from .agent_settings import AgentSettings, settings_of
 from .const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, LOGGER, SUBENTRY_CONVERSATION, ServiceKind
 from .error_bridge import async_get_sentences, error_key
-from .runtime import SERVERS, ModelProvider, is_same_server, model_server
+from .runtime import ModelProvider, is_same_server, model_server
 from .service_address import parse_address
 from .service_check import answering_interface, check_key, offered_models
 from .service_form import (
@@ -57,7 +58,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
 
     def __init__(self) -> None:
         """Start with nothing typed and no server found."""
-        self._service = TypedService.new(next(iter(SERVERS)))
+        self._service = TypedService.new(next(iter(PROFILES)))
         self._models: list[str] = []
         self._refused_kind: ServiceKind | None = None
         """The interface that the server does not answer over, where another one was found."""

@@ -54,11 +54,6 @@ from .turn_tools import TurnTools, async_gather_tools
 _FOR_A_LIST: Final = TimeLimits(between_bytes=10.0)
 _NOTHING_SET: Final = AgentSettings()
 
-type KnownServer = ServerProfile
-"""What is known of a kind of server: its name, where it usually is, the interface that it speaks best."""
-
-SERVERS: Final[Mapping[str, KnownServer]] = PROFILES
-"""By id, in the order in which people are shown them."""
 REASONING_EFFORTS: Final[tuple[str, ...]] = tuple(ReasoningEffort)
 VERBOSITIES: Final[tuple[str, ...]] = tuple(Verbosity)
 SERVICE_TIERS: Final[tuple[str, ...]] = tuple(ServiceTier)
@@ -216,7 +211,7 @@ def _model_options(settings: AgentSettings) -> ModelOptions:
     )
 
 
-def known_server(service: Mapping[str, Any]) -> KnownServer:
+def known_server(service: Mapping[str, Any]) -> ServerProfile:
     """Return what is known of the server of a service, guessed from its address where nobody has said what it is."""
     return PROFILES.get(service.get(CONF_SERVER, ""), profile_at(service[CONF_BASE_URL]))
 

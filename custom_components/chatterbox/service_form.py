@@ -21,8 +21,9 @@ from homeassistant.helpers.selector import (
     TextSelectorType,
 )
 
+from .agent.providers.profiles import PROFILES, ServerProfile
 from .const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
-from .runtime import SERVERS, KnownServer, known_server
+from .runtime import known_server
 from .service_address import InvalidAddress, parse_address, short_name
 
 EXAMPLE_URL: Final = "http://192.168.1.10:11434/v1"
@@ -59,7 +60,7 @@ class TypedService:
     @classmethod
     def new(cls, server: str) -> Self:
         """Begin with what is known of a kind of server."""
-        known = SERVERS[server]
+        known = PROFILES[server]
         return cls(server, ServiceKind(known.wire.value), known.base_url)
 
     @classmethod
@@ -69,9 +70,9 @@ class TypedService:
         return cls(known_server(data).id, kind, url, data.get(CONF_API_KEY))
 
     @property
-    def known(self) -> KnownServer:
+    def known(self) -> ServerProfile:
         """What is known of the server."""
-        return SERVERS[self.server]
+        return PROFILES[self.server]
 
     @property
     def data(self) -> dict[str, str]:
@@ -154,7 +155,7 @@ def connect_schema(*, asks_server: bool = False, opened: Collection[str] = ()) -
 
 
 def _servers() -> SelectSelector:
-    options = [SelectOptionDict(value=server.id, label=server.name) for server in SERVERS.values()]
+    options = [SelectOptionDict(value=server.id, label=server.name) for server in PROFILES.values()]
     return SelectSelector(
         SelectSelectorConfig(options=options, mode=SelectSelectorMode.DROPDOWN, translation_key=CONF_SERVER)
     )

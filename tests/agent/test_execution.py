@@ -117,7 +117,8 @@ async def test_calls_that_change_nothing_known_do_not_wait() -> None:
     await fan.reached.wait()
     light.opened.set()
     fan.opened.set()
-    await turn
+
+    assert len(await turn) == 2
 
 
 async def test_a_reading_call_sees_what_was_changed_before_it() -> None:
