@@ -27,11 +27,12 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.api_offer import nobody_in_particular
-from custom_components.chatterbox.approval_policy import NOBODY, judge
+from custom_components.chatterbox.approval_policy import judge
 from custom_components.chatterbox.approval_rules import Policy, Rule, Verdict
 from custom_components.chatterbox.call_effects import call_effects
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.effects import CallEffects, actions_of
+from custom_components.chatterbox.speakers import NOBODY
 
 ALLOWED: Final = 0.005
 """Seconds that resolving and judging one call may take."""

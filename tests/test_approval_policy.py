@@ -14,7 +14,7 @@ from homeassistant.helpers import (
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations
-from custom_components.chatterbox.approval_policy import NOBODY, Decision, Judgement, Speaker, judge
+from custom_components.chatterbox.approval_policy import Decision, Judgement, judge
 from custom_components.chatterbox.approval_rules import (
     DEFAULT_RULES,
     Policy,
@@ -35,6 +35,7 @@ from custom_components.chatterbox.effects import (
     Unresolved,
 )
 from custom_components.chatterbox.house_table import HouseRow, summarize
+from custom_components.chatterbox.speakers import NOBODY, Speaker
 
 from .demo_house.move_in import move_in
 

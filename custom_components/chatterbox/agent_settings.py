@@ -4,17 +4,20 @@ Knows the data of a `conversation` subentry. Must not know forms (`agent_options
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from typing import Any, Final
 
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 
-from .agent.messages import JsonObject
+from .agent.consent.pin import PinHash
+from .agent.messages import JsonObject, JsonValue
 from .agent.protocols import HookPoint
 from .agent.turn import Limits
+from .approval_rules import Policy, PolicyError, Rule, Verdict, policy_from_json
 from .const import (
+    CONF_ASK_AFTER_OUTSIDE_CONTENT,
     CONF_BETWEEN_TOKENS_TIMEOUT,
     CONF_CHECK_CLAIMS,
     CONF_CONFIRMATION,
@@ -28,15 +31,20 @@ from .const import (
     CONF_MAX_ITERATIONS,
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_CALLS,
+    CONF_NOTIFY,
     CONF_NUM_CTX,
+    CONF_PEOPLE_AT_SATELLITES,
+    CONF_PIN,
     CONF_POST_TOOL_USE,
     CONF_PRE_SPEECH,
     CONF_PRE_TOOL_USE,
     CONF_REASONING_EFFORT,
+    CONF_RULES,
     CONF_SERVICE_TIER,
     CONF_TEMPERATURE,
     CONF_TOOL_TIMEOUT,
     CONF_TOP_P,
+    CONF_TRUSTED_CALLERS,
     CONF_USER_PROMPT_SUBMIT,
     CONF_VERBOSITY,
     LOGGER,
@@ -93,6 +101,18 @@ class AgentSettings:
     between_tokens_timeout: float = 30.0
     """Seconds that the model may fall silent amid an answer."""
     limits: Limits = _LIMITS
+    policy: Policy = field(default_factory=Policy)
+    """What may be done without a yes."""
+    pin: PinHash | None = None
+    """Without one, what asks for a PIN is not done."""
+    ask_after_outside_content: bool = True
+    """Whether every change needs a yes once something from outside the house is part of a conversation."""
+    notify: tuple[str, ...] = ()
+    """Entity ids of what is told of a question, above all phones."""
+    trusted_callers: frozenset[str] = frozenset()
+    """Entity ids of automations and scripts for which what would be asked about is allowed."""
+    people_at_satellites: Mapping[str, str] = field(default_factory=dict)
+    """Entity ids of persons, by the ids of the devices at which they are the ones who speak."""
     user_prompt_submit: str | None = None
     """Entity id of a script that is asked at this point of a turn, as are the next three; see `script_hooks.py`."""
     pre_tool_use: str | None = None
@@ -140,11 +160,34 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
             deadline=data.get(CONF_DEADLINE, _LIMITS.deadline),
             tool_timeout=data.get(CONF_TOOL_TIMEOUT, _LIMITS.tool_timeout),
         ),
+        policy=_policy(data.get(CONF_RULES, [])),
+        pin=_pin(data.get(CONF_PIN)),
+        ask_after_outside_content=data.get(CONF_ASK_AFTER_OUTSIDE_CONTENT, default.ask_after_outside_content),
+        notify=tuple(data.get(CONF_NOTIFY, ())),
+        trusted_callers=frozenset(data.get(CONF_TRUSTED_CALLERS, ())),
+        people_at_satellites={row["device"]: row["person"] for row in data.get(CONF_PEOPLE_AT_SATELLITES, ())},
         user_prompt_submit=data.get(CONF_USER_PROMPT_SUBMIT),
         pre_tool_use=data.get(CONF_PRE_TOOL_USE),
         post_tool_use=data.get(CONF_POST_TOOL_USE),
         pre_speech=data.get(CONF_PRE_SPEECH),
     )
+
+
+def _policy(stored: JsonValue) -> Policy:
+    """Read rules; of those that cannot be read, nobody knows what they were to stop, so all is asked about."""
+    try:
+        return policy_from_json(stored)
+    except PolicyError as error:
+        LOGGER.error("The rules of an agent cannot be read, so it asks before it changes anything: %s", error)
+        return Policy((Rule(verdict=Verdict.ASK),))
+
+
+def _pin(stored: JsonValue) -> PinHash | None:
+    try:
+        return None if stored is None else PinHash.from_json(stored)
+    except ValueError as error:
+        LOGGER.error("What asks for the PIN of an agent is not done: %s", error)
+        return None
 
 
 def known_choice[Choice: StrEnum](choices: type[Choice], option: str, value: str | None) -> Choice | None:

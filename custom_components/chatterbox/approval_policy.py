@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
-from typing import Final, assert_never
+from typing import assert_never
 
 from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.core import HomeAssistant, callback
@@ -21,17 +21,7 @@ from .approval_rules import DEFAULT_RULES, Policy, Rule, Verdict
 from .effects import Annotated, CallEffects, EntityAction, Touches, Unknown, Unresolved
 from .entity_matches import areas_of_entities
 from .reproduced_states import ANY_ACTION
-
-
-@dataclass(frozen=True, slots=True)
-class Speaker:
-    """Who asks, as far as it is known."""
-
-    user_id: str | None = None
-    device_id: str | None = None
-
-
-NOBODY: Final = Speaker()
+from .speakers import Speaker
 
 
 @dataclass(frozen=True, slots=True)

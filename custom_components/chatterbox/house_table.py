@@ -11,9 +11,10 @@ from homeassistant.const import SERVICE_TOGGLE, SERVICE_TURN_OFF, SERVICE_TURN_O
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, callback
 
 from .action_effects import ActionReader
-from .approval_policy import NOBODY, Judgement, Speaker, judge
+from .approval_policy import Judgement, judge
 from .approval_rules import Policy, Verdict
 from .effects import CallEffects, EntityAction, Touches, Unresolved
+from .speakers import NOBODY, Speaker
 
 
 @dataclass(frozen=True, slots=True)
