@@ -143,11 +143,13 @@ class ScriptedHooks(Hooks):
         *,
         prompt: Callable[[str], Deny | Rewrite[str] | None] = lambda _: None,
         before: Callable[[str, JsonObject], Deny | Ask | Rewrite[JsonObject] | None] = lambda _, __: None,
+        approved: Callable[[str, JsonObject], Deny | Ask | None] = lambda _, __: None,
         after: Callable[[ToolResult], Deny | Rewrite[str] | None] = lambda _: None,
     ) -> None:
-        self._prompt, self._before, self._after = prompt, before, after
+        self._prompt, self._before, self._approved, self._after = prompt, before, approved, after
         self.prompts: list[str] = []
         self.calls: list[tuple[str, JsonObject]] = []
+        self.approved_calls: list[tuple[str, JsonObject]] = []
         self.results: list[tuple[ToolCall, ToolResult]] = []
 
     @override
@@ -161,6 +163,11 @@ class ScriptedHooks(Hooks):
     ) -> Deny | Ask | Rewrite[JsonObject] | None:
         self.calls.append((tool.name, arguments))
         return self._before(tool.name, arguments)
+
+    @override
+    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
+        self.approved_calls.append((tool.name, arguments))
+        return self._approved(tool.name, arguments)
 
     @override
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:

@@ -26,6 +26,7 @@ async def test_a_hook_that_overrides_nothing_has_no_opinion() -> None:
     hooks = chain(ScriptedHooks(), ScriptedCensor(lambda _: None))
     assert await hooks.user_prompt_submit("Hi") == Seen("Hi")
     assert await hooks.pre_tool_use(LIGHT, {}) == Seen({})
+    assert await hooks.pre_approved_use(LIGHT, {}) is None
     assert await hooks.post_tool_use(CALL, RESULT) == Seen("done")
     assert await hooks.pre_speech("Hi") == Seen("Hi")
     assert await chain().user_prompt_submit("Hi") == Seen("Hi")
@@ -63,11 +64,45 @@ async def test_each_kind_of_decision_comes_through() -> None:
     assert await chain(ScriptedCensor(lambda text: Rewrite(text.upper()))).pre_speech("Hi") == Seen("HI")
 
 
+async def test_what_several_hooks_ask_becomes_one_question() -> None:
+    hooks = chain(
+        asking(Ask("It is late.", "late")),
+        asking(Ask("", "")),
+        asking(Ask("The children sleep.", "children")),
+        asking(Ask("It is late.", "late")),
+        asking(Ask("", "loud")),
+    )
+
+    question = Ask("It is late. The children sleep.", "late\nchildren\nloud")
+    assert await hooks.pre_tool_use(LIGHT, {}) == Seen({}, question)
+    assert await hooks.pre_approved_use(LIGHT, {}) == question
+
+
+async def test_an_ask_does_not_spare_a_call_the_hooks_after_it() -> None:
+    asks = asking(Ask("Sure?"))
+    moves = ScriptedHooks(before=lambda _, __: Rewrite({"room": "cellar"}))
+    denies = ScriptedHooks(before=lambda _, __: Deny("Never."), approved=lambda _, __: Deny("Not now."))
+    last = ScriptedHooks()
+
+    assert await chain(asks, moves, last).pre_tool_use(LIGHT, {}) == Seen({"room": "cellar"}, Ask("Sure?"))
+    assert last.calls == [("light_on", {"room": "cellar"})]
+    assert await chain(asks, moves, denies, asks).pre_tool_use(LIGHT, {}) == Seen({"room": "cellar"}, Deny("Never."))
+    assert await chain(asks, denies, asks).pre_approved_use(LIGHT, {}) == Deny("Not now.")
+    assert (await chain(asks, ScriptedHooks(before=broken)).pre_tool_use(LIGHT, {})).decision == FAILED
+
+
+def asking(ask: Ask) -> ScriptedHooks:
+    """Return a hook that always asks the same."""
+    return ScriptedHooks(before=lambda _, __: ask, approved=lambda _, __: ask)
+
+
 async def test_hooks_see_what_they_decide_about() -> None:
     hook = ScriptedHooks()
     await chain(hook).pre_tool_use(LIGHT, {"a": [1]})
+    await chain(hook).pre_approved_use(LIGHT, {"a": [2]})
     await chain(hook).post_tool_use(CALL, RESULT)
     assert hook.calls == [("light_on", {"a": [1]})]
+    assert hook.approved_calls == [("light_on", {"a": [2]})]
     assert hook.results == [(CALL, RESULT)]
 
 
@@ -77,10 +112,12 @@ async def test_a_hook_that_changes_the_arguments_it_was_shown_changes_nothing() 
 
     witness = ScriptedHooks()
     arguments: JsonObject = {"rooms": ["kitchen"]}
-    await chain(ScriptedHooks(before=spoil), witness).pre_tool_use(LIGHT, arguments)
+    hooks = chain(ScriptedHooks(before=spoil, approved=spoil), witness)
+    await hooks.pre_tool_use(LIGHT, arguments)
+    await hooks.pre_approved_use(LIGHT, arguments)
 
     assert arguments == {"rooms": ["kitchen"]}
-    assert witness.calls == [("light_on", arguments)]
+    assert witness.calls == witness.approved_calls == [("light_on", arguments)]
 
 
 def broken(_: object, __: object = None) -> None:
@@ -89,11 +126,12 @@ def broken(_: object, __: object = None) -> None:
 
 
 async def test_a_hook_that_raises_denies(caplog: pytest.LogCaptureFixture) -> None:
-    hook = ScriptedHooks(prompt=broken, before=broken, after=broken)
+    hook = ScriptedHooks(prompt=broken, before=broken, approved=broken, after=broken)
     after = ScriptedHooks(prompt=Rewrite)
 
     assert (await chain(hook, after).user_prompt_submit("Hi")).decision == FAILED
     assert (await chain(hook).pre_tool_use(LIGHT, {})).decision == FAILED
+    assert await chain(hook).pre_approved_use(LIGHT, {}) == FAILED
     assert (await chain(hook).post_tool_use(CALL, RESULT)).decision == FAILED
     assert (await chain(ScriptedCensor(broken)).pre_speech("Hi")).decision == FAILED
     assert "Hook ScriptedHooks failed and therefore denies" in caplog.text
@@ -116,6 +154,10 @@ class Optional(Hooks):
         raise ValueError("secret")
 
     @override
+    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | None:
+        raise ValueError("secret")
+
+    @override
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Rewrite[str] | None:
         return Rewrite(None)  # type: ignore[arg-type]  # that is the point
 
@@ -131,6 +173,7 @@ async def test_a_hook_that_fails_has_no_say_where_it_says_so(caplog: pytest.LogC
 
     assert await hooks.user_prompt_submit("Hi") == Seen("Hi", Deny("No."))
     assert (await hooks.pre_tool_use(LIGHT, {})).decision == FAILED
+    assert await hooks.pre_approved_use(LIGHT, {}) == FAILED, "it is about a call, too"
     assert await hooks.post_tool_use(CALL, RESULT) == Seen("done")
     assert await HookChain([Optional()], lambda: 0.01).pre_speech("Hi") == Seen("Hi")
     assert (witness.prompts, witness.calls) == (["Hi"], [])
@@ -169,11 +212,16 @@ class Untyped(Hooks):
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | None:
         return self._answer  # type: ignore[return-value]  # that is the point
 
+    @override
+    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | None:
+        return self._answer  # type: ignore[return-value]  # that is the point
+
 
 _CIRCLE: list[JsonValue] = []
 _CIRCLE.append(_CIRCLE)
 _NO_PROMPTS = [True, False, "no", Ask("Sure?"), Rewrite(None), Rewrite({"a": 1}), Deny(None)]  # type: ignore[arg-type]  # that is the point
-_NO_CALLS = [True, "no", Rewrite("text"), Rewrite([1]), Rewrite({"a": object}), Rewrite({"a": _CIRCLE})]
+_NO_OPINIONS = [True, "no", Ask(None), Ask("Sure?", None), Deny(None)]  # type: ignore[arg-type]  # that is the point
+_NO_CALLS = [*_NO_OPINIONS, Rewrite("text"), Rewrite([1]), Rewrite({"a": object}), Rewrite({"a": _CIRCLE})]
 
 
 @pytest.mark.parametrize("answer", _NO_PROMPTS, ids=repr)
@@ -184,6 +232,11 @@ async def test_a_prompt_passes_no_hook_that_answers_nonsense(answer: object) -> 
 @pytest.mark.parametrize("answer", _NO_CALLS, ids=repr)
 async def test_a_call_passes_no_hook_that_answers_nonsense(answer: object) -> None:
     assert (await chain(Untyped(answer)).pre_tool_use(LIGHT, {})).decision == FAILED
+
+
+@pytest.mark.parametrize("answer", [*_NO_OPINIONS, Rewrite({"a": 1})], ids=repr)
+async def test_an_approved_call_passes_no_hook_that_answers_nonsense(answer: object) -> None:
+    assert await chain(Untyped(answer)).pre_approved_use(LIGHT, {}) == FAILED
 
 
 def test_speech_is_held_back_only_where_a_hook_wants_to_see_it() -> None:

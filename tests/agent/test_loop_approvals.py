@@ -1,6 +1,7 @@
 """A call that needs a yes ends the turn with a question; the answer goes on from there, and holds once."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from custom_components.chatterbox.agent.events import (
 from custom_components.chatterbox.agent.loop import AgenticLoop
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
+    JsonObject,
     NamedTool,
     ToolCall,
     ToolChoiceMode,
@@ -21,7 +23,7 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import Ask, Deny
+from custom_components.chatterbox.agent.protocols import Ask, Deny, Hooks
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
 from custom_components.chatterbox.agent.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
 from tests.agent.turns import assert_valid, calls, collect, finished, results
@@ -37,7 +39,8 @@ UNLOCK_AS_ASKED = replace(UNLOCK, arguments='{"door":"front"}')
 class House:
     """A loop with a dispatcher, whose turns make one history."""
 
-    def __init__(self, *script: list[Line]) -> None:
+    def __init__(self, *script: list[Line], hooks: Sequence[Hooks] | None = None) -> None:
+        self.hooks = [asks_for("unlock", "disarm")] if hooks is None else hooks
         self.provider = ScriptedProvider(*script)
         self.dispatcher = ScriptedDispatcher()
         self.history: Transcript = ()
@@ -45,7 +48,7 @@ class House:
 
     async def take(self, turn: Turn) -> PendingApproval | None:
         """Take a turn on the history so far; return the question that it ended with."""
-        loop = AgenticLoop(self.provider, self.dispatcher, hooks=[asks_for("unlock", "disarm")])
+        loop = AgenticLoop(self.provider, self.dispatcher, hooks=self.hooks)
         events = await collect(loop, replace(turn, history=self.history))
         recorder = TranscriptRecorder()
         if turn.user_text is not None:
@@ -263,6 +266,145 @@ async def test_an_approved_call_is_not_shown_to_the_hook_that_asked_again() -> N
     assert [one.name for one in dispatcher.finished] == ["unlock"]
     assert hook.calls == []
     assert calls(events)[0].arguments == '{"door":"front"}'
+
+
+class Guard:
+    """Asks for everything but the light, on the terms that hold at that moment."""
+
+    def __init__(self, **terms: str) -> None:
+        self.terms = {"unlock": "front door", "disarm": "alarm"} | terms
+        self.hook = ScriptedHooks(before=self.decide, approved=self.decide)
+
+    def decide(self, name: str, _: JsonObject) -> Deny | Ask | None:
+        """Ask, or deny what is forbidden by now."""
+        match self.terms.get(name):
+            case None:
+                return None
+            case "":
+                return Deny("Not any more.")
+            case terms:
+                return Ask(f"{terms}?", terms)
+
+
+async def test_a_question_tells_what_a_yes_is_to() -> None:
+    house = House(call(UNLOCK), hooks=(asks_for("unlock"), Guard().hook))
+    pending = await house.take(TURN)
+    assert pending
+    assert pending.calls == (GatedCall(UNLOCK_AS_ASKED, "unlock is risky. front door?", "front door"),)
+
+
+async def test_a_yes_runs_the_call_when_it_would_be_asked_the_same_now() -> None:
+    guard, silent = Guard(), asks_for("unlock")
+    house = House(call(UNLOCK), say("It is open."), hooks=(silent, guard.hook))
+    pending = await house.take(TURN)
+
+    await house.take(replace(TURN, user_text="Yes", approval=yes(pending)))
+
+    assert house.ran == ["unlock"]
+    assert guard.hook.approved_calls == silent.approved_calls == [("unlock", {"door": "front"})]
+    assert len(guard.hook.calls) == 1, "it is no new call"
+
+
+async def test_a_call_that_needs_no_yes_any_more_runs_on_the_one_it_got() -> None:
+    guard = Guard()
+    house = House(call(UNLOCK), say("It is open."), hooks=(guard.hook,))
+    pending = await house.take(TURN)
+    del guard.terms["unlock"]
+    await house.take(replace(TURN, user_text="Yes", approval=yes(pending)))
+    assert house.ran == ["unlock"]
+
+
+async def test_a_yes_to_something_else_than_it_would_be_now_asks_anew_before_the_model() -> None:
+    guard = Guard()
+    house = House(call(UNLOCK), say("Both are open."), hooks=(guard.hook,))
+    first = await house.take(TURN)
+    guard.terms["unlock"] = "front door and back door"
+
+    second = await house.take(replace(TURN, user_text="Yes", approval=yes(first)))
+
+    assert house.ran == []
+    assert len(house.provider.requests) == 1
+    assert first
+    assert second
+    assert second.id != first.id
+    assert [(gated.reason, gated.terms) for gated in second.calls] == [
+        ("front door and back door?", "front door and back door")
+    ]
+    assert [gated.call.arguments for gated in second.calls] == [UNLOCK_AS_ASKED.arguments]
+    assert (second.iterations, second.tool_calls) == (1, 0)
+    assert_valid(house.history)
+
+    await house.take(replace(TURN, user_text="Yes", approval=yes(second)))
+    assert house.ran == ["unlock"]
+
+
+async def test_the_first_question_is_over_once_it_was_asked_anew() -> None:
+    guard = Guard()
+    house = House(call(UNLOCK), say("I asked about both."), hooks=(guard.hook,))
+    first = await house.take(TURN)
+    guard.terms["unlock"] = "front door and back door"
+    await house.take(replace(TURN, user_text="Yes", approval=yes(first)))
+    guard.terms["unlock"] = "front door"
+
+    await house.take(replace(TURN, user_text="Yes", approval=yes(first)))
+
+    assert house.ran == []
+    assert "answered or asked anew" in house.results[0].content
+
+
+async def test_a_call_that_is_forbidden_by_now_is_answered_with_the_reason() -> None:
+    guard = Guard()
+    house = House(call(UNLOCK), say("I may not."), hooks=(guard.hook,))
+    pending = await house.take(TURN)
+    guard.terms["unlock"] = ""
+
+    await house.take(replace(TURN, user_text="Yes", approval=yes(pending)))
+
+    assert house.ran == []
+    assert [(result.content, result.is_error) for result in house.results] == [("Not any more.", True)]
+
+
+async def test_of_several_approved_calls_those_run_that_may() -> None:
+    guard = Guard()
+    back = replace(UNLOCK, id="5", arguments='{"door": "back"}')
+    house = House(call(UNLOCK, DISARM, back), say("The alarm is off."), hooks=(guard.hook,))
+    pending = await house.take(TURN)
+    assert pending
+    guard.terms["unlock"] = "all doors"
+    answer = ApprovalAnswer(pending, {"2": Approved(), "3": Approved(), "5": Denied()})
+
+    again = await house.take(replace(TURN, user_text="Yes", approval=answer))
+
+    assert house.ran == ["disarm"]
+    assert len(house.provider.requests) == 1
+    assert again
+    assert [gated.terms for gated in again.calls] == ["all doors"]
+    assert (again.iterations, again.tool_calls) == (1, 1)
+    assert ("unlock", {"door": "back"}) not in guard.hook.approved_calls
+    assert [result.content for result in house.results] == [
+        "Not run yet: a person has to say yes first.",
+        '{"done":true}',
+        "Not run: the person said no.",
+    ]
+
+    assert await house.take(replace(TURN, user_text="Yes", approval=yes(again))) is None
+    assert house.ran == ["disarm", "unlock"]
+    assert len(house.provider.requests) == 2
+
+
+async def test_hooks_are_not_shown_a_call_that_would_not_run() -> None:
+    guard = Guard()
+    guard_of_words = ScriptedHooks(prompt=lambda text: Deny("Not you.") if text == "Let me!" else None)
+    house = House(call(UNLOCK), say("Too late."), hooks=(guard_of_words, guard.hook))
+    pending = await house.take(TURN)
+    assert pending
+
+    await house.take(replace(TURN, user_text="Let me!", approval=yes(pending)))
+    house.history = house.history[:3]
+    await house.take(replace(TURN, user_text="Yes", approval=yes(replace(pending, expires_at=time.time() - 1))))
+
+    assert guard.hook.approved_calls == []
+    assert house.ran == []
 
 
 @pytest.mark.parametrize("text", ["", "Is the kettle on?"])

@@ -43,6 +43,8 @@ class Gated:
     tool: ToolDefinition
     arguments: JsonObject
     reason: str
+    terms: str = ""
+    """What exactly the yes is to; see `protocols.Ask`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from .events import (
 from .execution import ToolRunner
 from .hooks import HookChain
 from .inference import Inference
-from .judgement import decide_call
+from .judgement import check_again, decide_call
 from .messages import (
     AssistantMessage,
     ToolCall,
@@ -132,7 +132,7 @@ class Drive:
                 yield PromptReplaced(text)
             self._recorder.append(UserMessage(text, turn.attachments, turn.context))
         if turn.approval is not None:
-            for judged in self._resume(turn.approval):
+            for judged in await self._resume(turn.approval):
                 yield ToolCallReady(judged.call)
             calls = tuple(judged.call for judged in self._state.open_calls)
             yield MessageDone(AssistantMessage(tool_calls=calls))
@@ -146,7 +146,7 @@ class Drive:
         self._state = replace(self._state, prompt_denied=seen.decision.reason)
         return _WITHHELD
 
-    def _resume(self, answer: ApprovalAnswer) -> tuple[JudgedCall, ...]:
+    async def _resume(self, answer: ApprovalAnswer) -> tuple[JudgedCall, ...]:
         """Take up the turn that asked, under its budgets; its calls come anew, decided."""
         pending = answer.pending
         expired = time.time() >= pending.expires_at
@@ -156,6 +156,9 @@ class Drive:
         for gated in pending.calls:
             decision = answer.decisions.get(gated.call.id)
             judged = decide_call(self._state, gated, decision, expired=expired)
+            if isinstance(judged.verdict, Runnable) and self._state.prompt_denied is None:
+                opinion = await self._hooks.pre_approved_use(judged.verdict.tool, judged.verdict.arguments)
+                judged = check_again(judged, gated, opinion)
             self._state = replace(self._state, open_calls=(*self._state.open_calls, judged))
         return self._state.open_calls
 
@@ -191,7 +194,9 @@ class Drive:
     async def _interrupt_for_approval(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.APPROVAL_INTERRUPT)
         gated = tuple(
-            GatedCall(judged.call, judged.verdict.reason) for judged in calls if isinstance(judged.verdict, Gated)
+            GatedCall(judged.call, judged.verdict.reason, judged.verdict.terms)
+            for judged in calls
+            if isinstance(judged.verdict, Gated)
         )
         for judged in self._unanswered():
             yield ToolFinished(await self._result(judged))

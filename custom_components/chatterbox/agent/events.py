@@ -54,6 +54,9 @@ class GatedCall:
     call: ToolCall
     """The exact call: id, name and arguments as they would run."""
     reason: str
+    """Why it waits, in words for the person; may be empty."""
+    terms: str = ""
+    """What exactly a yes is to, as `approval_terms.py` joins it; nobody reads it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,17 @@
 """Asks the owner's hooks: in order, the first no wins, and a failure is a no unless the hook says otherwise.
 
 A hook that puts something else in place decides nothing: those after it see what it put
-there. Knows the `Hooks` protocol and time; nothing of turns.
+there. Neither does one that wants a person asked: what all of them ask becomes one question.
+Knows the `Hooks` protocol and time; nothing of turns.
 """
 
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, assert_never
 
+from .approval_terms import join_terms
 from .messages import JsonObject, ToolCall, ToolDefinition, ToolResult, canonical_json
 from .protocols import Ask, Deny, HookPoint, Hooks, Rewrite
 from .timeouts import finish_within
@@ -53,6 +55,14 @@ class HookChain:
             point, arguments, lambda hook, value: hook.pre_tool_use(tool, deepcopy(value)), _decides
         )
 
+    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
+        """Show a call that was said yes to, right before it runs."""
+        point = HookPoint.PRE_TOOL_USE
+        seen = await self._show(
+            point, arguments, lambda hook, value: hook.pre_approved_use(tool, deepcopy(value)), _permits
+        )
+        return seen.decision
+
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Seen[str]:
         """Show a result before the model reads it."""
         point = HookPoint.POST_TOOL_USE
@@ -71,6 +81,7 @@ class HookChain:
         show: Callable[[Hooks, V], Coroutine[object, object, Deny | Ask | Rewrite[V] | None]],
         understood: Callable[[object], bool],
     ) -> Seen[V]:
+        asks: list[Ask] = []
         for hook in self.hooks:
             name = type(hook).__name__
             try:
@@ -82,11 +93,26 @@ class HookChain:
                 if denies:
                     return Seen(value, Deny(_FAILED))
                 continue
-            if isinstance(decision, Deny | Ask):
-                return Seen(value, decision)
-            if isinstance(decision, Rewrite):
-                value = decision.value
-        return Seen(value)
+            match decision:
+                case Deny():
+                    return Seen(value, decision)
+                case Ask():
+                    asks.append(decision)
+                case Rewrite():
+                    value = decision.value
+                case None:
+                    pass
+                case _:
+                    assert_never(decision)
+        return Seen(value, _joined(asks))
+
+
+def _joined(asks: Sequence[Ask]) -> Ask | None:
+    """Make one question of several."""
+    if not asks:
+        return None
+    reasons = dict.fromkeys(ask.reason for ask in asks if ask.reason)
+    return Ask(" ".join(reasons), join_terms(ask.terms for ask in asks))
 
 
 def _understood[D](decision: D, understood: Callable[[object], bool]) -> D:
@@ -106,10 +132,16 @@ def _speaks(decision: object) -> bool:
 
 def _decides(decision: object) -> bool:
     match decision:
-        case Deny(str()) | Ask(str()):
-            return True
         case Rewrite(dict() as arguments):
             canonical_json(arguments)  # raises for what is not JSON
+            return True
+        case _:
+            return _permits(decision)
+
+
+def _permits(decision: object) -> bool:
+    match decision:
+        case Deny(str()) | Ask(str(), str()):
             return True
         case _:
             return False

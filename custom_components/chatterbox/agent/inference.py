@@ -216,8 +216,8 @@ class Inference:
         match seen.decision, judged.verdict:
             case Deny(reason), _:
                 return settle(judged.call, reason)
-            case Ask(reason), Runnable(tool, arguments):
-                return JudgedCall(judged.call, Gated(tool, arguments, reason))
+            case Ask(reason, terms), Runnable(tool, arguments):
+                return JudgedCall(judged.call, Gated(tool, arguments, reason, terms))
             case _:
                 return judged
 

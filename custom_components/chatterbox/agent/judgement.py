@@ -7,10 +7,12 @@ from dataclasses import replace
 from itertools import count
 from typing import Final, assert_never
 
+from .approval_terms import covers
 from .calls import ForClient, Gated, JudgedCall, Runnable, Settled, as_recorded, judge, settle
 from .events import GatedCall
 from .messages import AssistantMessage, Message, ToolCall, ToolChoiceMode, ToolResult
 from .next_step import TurnState
+from .protocols import Ask, Deny
 from .turn import Approved, Denied
 
 _ID_LENGTH: Final = 64
@@ -87,6 +89,17 @@ def decide_call(state: TurnState, gated: GatedCall, decision: Approved | Denied 
             return settle(judged.call, "Not run: no yes was given.")
         case _:
             assert_never(decision)
+
+
+def check_again(judged: JudgedCall, gated: GatedCall, opinion: Deny | Ask | None) -> JudgedCall:
+    """Apply what the hooks say now of a call that a person said yes to. A yes is to the terms of its question only."""
+    match opinion, judged.verdict:
+        case Deny(reason), _:
+            return settle(judged.call, reason)
+        case Ask(reason, terms), Runnable(tool, arguments) if not covers(gated.terms, terms):
+            return JudgedCall(judged.call, Gated(tool, arguments, reason, terms))
+        case _:
+            return judged
 
 
 def _is_same(judged: JudgedCall, asked: ToolCall) -> bool:

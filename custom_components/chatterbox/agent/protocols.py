@@ -122,6 +122,9 @@ class Ask:
     """A hook's wish that a person says yes first."""
 
     reason: str
+    """Words for the person; empty when whoever asks them finds its own."""
+    terms: str = ""
+    """What exactly a yes would be to, in whatever words: it is only compared. A yes holds while these stay the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +146,9 @@ class HookPoint(StrEnum):
 class Hooks(Protocol):
     """What an owner may put between the model and the house. None means no opinion.
 
-    Subclass it and override what is needed. Hooks run in order and the first `Deny` or `Ask`
-    wins; after a `Rewrite` the others see what was put in place. One that raises, takes
+    Subclass it and override what is needed. Hooks run in order and the first `Deny` wins;
+    after a `Rewrite` the others see what was put in place. An `Ask` ends nothing: the others
+    are shown the call too, and what they ask becomes one question. A hook that raises, takes
     longer than the tool timeout or decides what is no answer has failed, and a failure denies
     unless the hook says otherwise.
     """
@@ -161,6 +165,14 @@ class Hooks(Protocol):
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> Deny | Ask | Rewrite[JsonObject] | None:
         """See a call before it runs."""
+        return None
+
+    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
+        """See a call that a person said yes to, right before it runs; `pre_tool_use` saw it before the question.
+
+        An `Ask` on terms that were part of the question, or on none, lets it run; on any other
+        it asks the person again. A failure is one of `HookPoint.PRE_TOOL_USE`.
+        """
         return None
 
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:
