@@ -12,6 +12,7 @@ from homeassistant.core import HomeAssistant
 from .agent.errors import ProviderError
 from .error_bridge import as_setup_error
 from .link_watch import LinkWatch
+from .pin_tries import async_get_pin_tries
 from .runtime import ChatterboxConfigEntry, async_build
 
 PLATFORMS: Final = (Platform.CONVERSATION,)
@@ -38,6 +39,12 @@ async def async_unload_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) 
     return await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
 
 
+async def async_remove_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:  # noqa: ARG001  # Home Assistant's signature
+    """Forget the agents of an entry that is removed."""
+    await async_get_pin_tries(hass).async_forget_removed()
+
+
 async def _async_reload(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
     """Start anew with what was changed: the service, its title, or an agent."""
+    await async_get_pin_tries(hass).async_forget_removed()
     await hass.config_entries.async_reload(entry.entry_id)

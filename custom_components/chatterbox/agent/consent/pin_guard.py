@@ -5,6 +5,7 @@ which the caller sees to by storing it. Knows neither PINs nor words.
 """
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -86,6 +87,10 @@ class PinGuard:
     def succeed(self, place: Place) -> Self:
         """Forget the tries of a place where the PIN was right."""
         return type(self)(tuple(one for one in self.places if one.place != place))
+
+    def of_agents(self, agents: Collection[str]) -> Self:
+        """Forget the tries of all other agents."""
+        return type(self)(tuple(one for one in self.places if one.place.agent in agents))
 
     def as_json(self) -> list[JsonValue]:
         """Return what `from_json` reads. It tells nothing about a PIN."""
