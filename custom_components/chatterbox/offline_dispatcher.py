@@ -17,9 +17,11 @@ from homeassistant.helpers import intent, llm
 
 from .agent.messages import JsonObject, ToolCall, ToolOutcome
 from .const import LOGGER
+from .effects import NOTHING, Effects
 from .error_bridge import async_get_sentences
 from .offline_memory import async_process_in_context
 from .offline_provider import PROCESS_SENTENCE, SENTENCE
+from .sentence_effects import async_sentence_effects
 from .tool_bridge import result_content
 
 MAX_NESTING: Final = 3
@@ -52,6 +54,13 @@ class OfflineDispatcher:
         """Return None: only the built-in agent finds out what a sentence means."""
         return None
 
+    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:  # noqa: ARG002 there is one tool
+        """Return what a sentence would do."""
+        sentence = arguments.get(SENTENCE)
+        if not isinstance(sentence, str):
+            return NOTHING
+        return await async_sentence_effects(self.hass, self._said(sentence), self.conversation_id)
+
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Let the built-in agent act on a sentence.
 
@@ -69,7 +78,10 @@ class OfflineDispatcher:
         return ToolOutcome(result_content(native), is_error=is_error, native=native)
 
     async def _process(self, sentence: str) -> intent.IntentResponse:
-        user_input = conversation.ConversationInput(
+        return await async_process_in_context(self.hass, self._said(sentence), self.conversation_id, self._converse)
+
+    def _said(self, sentence: str) -> conversation.ConversationInput:
+        return conversation.ConversationInput(
             sentence,
             self.context,
             None,
@@ -78,7 +90,6 @@ class OfflineDispatcher:
             self.language,
             conversation.HOME_ASSISTANT_AGENT,
         )
-        return await async_process_in_context(self.hass, user_input, self.conversation_id, self._converse)
 
     async def _converse(self, user_input: conversation.ConversationInput) -> intent.IntentResponse:
         converse = conversation.async_converse(

@@ -18,7 +18,9 @@ from homeassistant.util.hass_dict import HassKey
 
 from .agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from .api_offer import ApiOffer, async_ask_api
+from .call_effects import async_call_effects
 from .const import DOMAIN, LOGGER
+from .effects import Effects
 from .hanging_apis import async_leave_alone, is_left_alone
 from .merged_api import merge_apis
 from .tool_errors import explain_failure
@@ -145,6 +147,10 @@ class LlmToolDispatcher:
         """Return the ids of the entities that a call may change, or None when it cannot be told."""
         tool = self._tools.get(name)
         return call_targets(self._hass, self._instance.llm_context, tool, arguments) if tool else None
+
+    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
+        """Return what a call would do. Raises KeyError for a tool that is not offered."""
+        return await async_call_effects(self._hass, self._instance.llm_context, self._tools[name], arguments)
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Run a tool; whatever it raises becomes an outcome with `is_error`, cancellation passes."""

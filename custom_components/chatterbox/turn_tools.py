@@ -4,6 +4,7 @@ Knows who runs which. Must not know who may call them: that is the chain's.
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
@@ -13,9 +14,18 @@ from .agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from .agent.protocols import ToolDispatcher
 from .agent_settings import AgentSettings
 from .const import DOMAIN
+from .effects import Effects
 from .offline_dispatcher import OfflineDispatcher
 from .offline_provider import PROCESS_SENTENCE
 from .tool_bridge import API_TIMEOUT, async_offer_tools
+
+
+class HouseDispatcher(ToolDispatcher, Protocol):
+    """Runs tools, and can tell beforehand what a call would do."""
+
+    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
+        """Return what a call of an offered tool would do. May raise anything; nothing is done by asking."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +35,7 @@ class TurnTools:
     api: llm.API | None
     """The same tools for Home Assistant's ChatLog, if they are tools of its kind."""
     definitions: tuple[ToolDefinition, ...]
-    dispatcher: ToolDispatcher
+    dispatcher: HouseDispatcher
     missing_apis: tuple[str, ...] = ()
     """Ids of LLM APIs that the agent is set to use and that Home Assistant does not have."""
     prompt: str = ""
@@ -71,14 +81,17 @@ async def async_gather_tools(
 class _EitherDispatcher:
     """Runs a sentence by the one dispatcher, and everything else by the other."""
 
-    tools: ToolDispatcher
-    sentences: ToolDispatcher
+    tools: HouseDispatcher
+    sentences: HouseDispatcher
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
         return self._of(name).targets(name, arguments)
 
+    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
+        return await self._of(name).async_effects(name, arguments)
+
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         return await self._of(call.name).dispatch(call, arguments)
 
-    def _of(self, name: str) -> ToolDispatcher:
+    def _of(self, name: str) -> HouseDispatcher:
         return self.sentences if name == PROCESS_SENTENCE.name else self.tools

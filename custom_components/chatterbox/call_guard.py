@@ -1,0 +1,187 @@
+"""The rules of a household as the last hook before every call: it runs, is asked about, or is refused.
+
+Knows rules, effects, who speaks, and whether something from outside the house is part of the conversation. Must not
+know how a question is worded or answered. What a model writes can only make a call be judged by what it would do.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+from typing import Final, assert_never, override
+
+from homeassistant.core import HomeAssistant
+from homeassistant.util import dt as dt_util
+
+from .agent.events import PendingApproval
+from .agent.messages import JsonObject, ToolCall, ToolDefinition, ToolResult, canonical_json
+from .agent.protocols import Ask, Deny, Hooks
+from .agent_settings import AgentSettings
+from .approval_policy import Judgement, judge
+from .approval_rules import Verdict
+from .approvals import AskedCall
+from .effects import NOTHING, Annotated, CallEffects, Effects, Touches, Unresolved
+from .entity_permissions import async_forbidden
+from .speakers import Asking, Speaker
+
+type EffectsOf = Callable[[str, JsonObject], Awaitable[Effects]]
+"""Tells what a call of a tool, by its offered name, would do."""
+
+
+class Refusal(StrEnum):
+    """Why a call is not even asked about. The values are keys of what a person hears."""
+
+    RULES = "not_allowed"
+    NOBODY = "nobody_to_ask"
+    PIN_NOT_SET = "pin_not_set"
+    PERMISSION = "may_not_control"
+
+
+_TOLD: Final = {
+    Refusal.RULES: "Not run: the rules of this household do not allow it. Say so, and do not try it another way.",
+    Refusal.NOBODY: "Not run: it needs a yes, and nobody is there to give it. Do not try it another way.",
+    Refusal.PERMISSION: "Not run: the person has no right to control this. Say so, and do not try it another way.",
+    Refusal.PIN_NOT_SET: "Not run: it needs a PIN, and none is set. Say so, and do not try it another way.",
+}
+"""What a model is told."""
+
+
+class GuardOutcome(StrEnum):
+    """What became of a call."""
+
+    ALLOWED = "allowed"
+    ASKED = "asked"
+    DENIED = "denied"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCall:
+    """A call, and how it was judged."""
+
+    tool: str
+    arguments: JsonObject
+    effects: Effects
+    judgement: Judgement
+    outcome: GuardOutcome
+    for_outside_content: bool = False
+    """It needs a yes only because something from outside the house is part of the conversation."""
+    refusal: Refusal | None = None
+
+
+class CallGuard(Hooks):
+    """Guards the calls of one turn."""
+
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        settings: AgentSettings,
+        speaker: Speaker,
+        effects_of: EffectsOf,
+        *,
+        has_outside_content: bool,
+    ) -> None:
+        """Judge by `settings`; `has_outside_content` tells of the conversation before this turn."""
+        self._hass = hass
+        self._settings = settings
+        self._speaker = speaker
+        self._effects_of = effects_of
+        self._has_outside_content = has_outside_content
+        self._open_world: set[str] = set()
+        self._seen: dict[tuple[str, str], SeenCall] = {}
+
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Why calls were refused so far."""
+        return tuple(seen.refusal for seen in self._seen.values() if seen.refusal)
+
+    def seen(self, call: ToolCall) -> SeenCall | None:
+        """Return how a call was judged last; None for one that never got here."""
+        return self._seen.get((call.name, call.arguments))
+
+    def asked(self, pending: PendingApproval) -> tuple[AskedCall, ...]:
+        """Return what the calls of `pending` would do, in their order."""
+        found = ((gated, self._seen[gated.call.name, gated.call.arguments]) for gated in pending.calls)
+        return tuple(AskedCall(gated, one.effects, one.judgement, one.for_outside_content) for gated, one in found)
+
+    @override
+    async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
+        seen = await self._see(tool, arguments)
+        self._seen[tool.name, canonical_json(arguments)] = seen
+        if tool.annotations.open_world:
+            self._open_world.add(tool.name)
+        match seen.outcome:
+            case GuardOutcome.ALLOWED:
+                return None
+            case GuardOutcome.ASKED:
+                return Ask("", _terms(seen))
+            case GuardOutcome.DENIED:
+                return Deny(_TOLD[seen.refusal or Refusal.RULES])
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    @override
+    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
+        """Judge a call again that somebody said yes to: what it would do may be something else by now."""
+        return await self.pre_tool_use(tool, arguments)
+
+    @override
+    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:
+        self._has_outside_content |= call.name in self._open_world
+
+    async def _see(self, tool: ToolDefinition, arguments: JsonObject) -> SeenCall:
+        effects = await self._effects_of(tool.name, arguments)
+        call = CallEffects(tool.name, effects)
+        judgement = judge(self._hass, self._settings.policy, call, self._speaker, dt_util.now())
+        for_outside = (
+            judgement.verdict is Verdict.ALLOW
+            and self._has_outside_content
+            and self._settings.ask_after_outside_content
+            and changes_something(tool, effects)
+        )
+        needed = Verdict.ASK if for_outside else judgement.verdict
+        forbidden = await async_forbidden(self._hass, self._speaker.user_id, effects)
+        refusal = Refusal.PERMISSION if forbidden else self._refusal(needed)
+        if refusal:
+            outcome = GuardOutcome.DENIED
+        elif needed is Verdict.ALLOW or self._speaker.asking is Asking.TRUSTED:
+            outcome = GuardOutcome.ALLOWED
+        else:
+            outcome = GuardOutcome.ASKED
+        return SeenCall(tool.name, arguments, effects, judgement, outcome, for_outside, refusal)
+
+    def _refusal(self, needed: Verdict) -> Refusal | None:
+        """Tell why nobody is asked about a call that needs something; None if somebody is, or nobody has to be."""
+        match needed, self._speaker.asking:
+            case Verdict.ALLOW, _:
+                return None
+            case Verdict.DENY, _:
+                return Refusal.RULES
+            case Verdict.PIN, Asking.PERSON:
+                return None if self._settings.pin else Refusal.PIN_NOT_SET
+            case (_, Asking.NOBODY) | (Verdict.PIN, Asking.TRUSTED):
+                return Refusal.NOBODY
+            case _:
+                return None
+
+
+def changes_something(tool: ToolDefinition, effects: Effects) -> bool:
+    """Tell whether a call may change anything, in the house or elsewhere."""
+    return not tool.annotations.read_only and effects != NOTHING
+
+
+def _terms(seen: SeenCall) -> str:
+    """Return what a yes would be to, as a text that is another one as soon as anything of it is."""
+    verdict = max(seen.judgement.verdict, Verdict.ASK, key=lambda verdict: verdict.strictness)
+    return f"{verdict}:{sha256(_told(seen.effects).encode()).hexdigest()}"
+
+
+def _told(effects: Effects) -> str:
+    match effects:
+        case Annotated():
+            return repr(effects)
+        case Touches(actions):
+            return repr(sorted(actions))
+        case Unresolved(unknowns, actions):
+            return repr((sorted(actions), sorted(map(repr, unknowns))))
+        case _ as unreachable:
+            assert_never(unreachable)
