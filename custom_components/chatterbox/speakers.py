@@ -1,11 +1,29 @@
 """Who speaks to an agent, as far as it is known, and whether they can be asked something.
 
-Knows users, persons and devices of Home Assistant. Must not know rules, or what was said.
+Knows users, persons and devices of Home Assistant, and which automations call. Must not know rules, or what was said.
+It decides about safety: where it is not sure that somebody is there, nobody is.
 """
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+
+from .agent_settings import AgentSettings
+from .callers import Callers, async_get_context_watch
+
+_USER_ID: Final = "user_id"
+"""Of a person."""
+
+_is_in_turn: ContextVar[bool] = ContextVar("chatterbox_is_in_turn", default=False)
+"""Whether what runs was started by a turn of an agent, at whatever remove."""
 
 
 class Asking(StrEnum):
@@ -24,6 +42,7 @@ class Speaker:
     """Who asks, as far as it is known."""
 
     user_id: str | None = None
+    """Whose permissions hold. A script that a user has started speaks in the name of that user."""
     device_id: str | None = None
     name: str | None = None
     """What they are called."""
@@ -33,3 +52,87 @@ class Speaker:
 
 
 NOBODY: Final = Speaker()
+
+
+@contextmanager
+def in_turn() -> Iterator[None]:
+    """Mark what a turn of an agent does meanwhile: a turn that comes of it has nobody to ask, and is not trusted.
+
+    Otherwise a model could have a trusted script say to an agent what it may not do itself.
+    """
+    token = _is_in_turn.set(True)
+    try:
+        yield
+    finally:
+        _is_in_turn.reset(token)
+
+
+async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput, settings: AgentSettings) -> Speaker:
+    """Return who speaks to an agent with these settings.
+
+    That is the user of Home Assistant who is there, else the person whom the owner has assigned to the satellite.
+    """
+    await asyncio.sleep(0)  # an event that is fired while another one is told of is told of after that one
+    callers = async_get_context_watch(hass).callers(user_input.context)
+    device_id = user_input.device_id or _device_of(hass, user_input.satellite_id)
+    user_id, name = await _async_identity(hass, user_input.context, settings.people_at_satellites.get(device_id or ""))
+    is_user = user_id is not None and user_id == user_input.context.user_id
+    asking = _asking(user_input, callers, settings.trusted_callers, is_user=is_user)
+    return Speaker(user_id, device_id, name, asking, callers.entity_ids[-1] if callers.entity_ids else None)
+
+
+@callback
+def speaker_context(context: Context, speaker: Speaker) -> Context:
+    """Return the context in which a turn runs, so that Home Assistant asks for the permissions of who speaks.
+
+    It is that of the words, or a child of it in the name of the person who was recognised by the satellite.
+    """
+    if speaker.user_id in (None, context.user_id):
+        return context
+    return Context(user_id=speaker.user_id, parent_id=context.id)
+
+
+def _asking(user_input: ConversationInput, callers: Callers, trusted: frozenset[str], *, is_user: bool) -> Asking:
+    if callers.entity_ids or callers.is_by_action:
+        return Asking.TRUSTED if _is_trusted(callers, trusted) else Asking.NOBODY
+    if user_input.satellite_id is not None:
+        return Asking.PERSON
+    if _is_in_turn.get():
+        return Asking.NOBODY
+    # A device that speaks in no conversation is a timer with a command: nobody listens to what comes of that.
+    is_device = user_input.device_id is not None and user_input.conversation_id is not None
+    return Asking.PERSON if is_user or is_device else Asking.NOBODY
+
+
+def _is_trusted(callers: Callers, trusted: frozenset[str]) -> bool:
+    """Tell whether only automations and scripts that are trusted had a part in what is said."""
+    if callers.comes_of_turn or _is_in_turn.get() or not callers.is_by_action:
+        return False
+    return bool(callers.entity_ids) and trusted.issuperset(callers.entity_ids)
+
+
+async def _async_identity(
+    hass: HomeAssistant, context: Context, person_id: str | None
+) -> tuple[str | None, str | None]:
+    """Return the id and the name of the user who speaks, else of the person whom the owner expects to.
+
+    A user who is deactivated or gone is not mistaken for that person. Integrations speak as users of their own, such as
+    the one for phone calls; so it does not matter who these are.
+    """
+    if context.user_id is not None:
+        user = await hass.auth.async_get_user(context.user_id)
+        if user is None or not user.is_active:
+            return None, None
+        if not user.system_generated:
+            return user.id, user.name
+    person = hass.states.get(person_id) if person_id else None
+    if person is None:
+        return None, None
+    user_id = person.attributes.get(_USER_ID)
+    return (user_id if isinstance(user_id, str) else None), person.name
+
+
+@callback
+def _device_of(hass: HomeAssistant, satellite_id: str | None) -> str | None:
+    entry = er.async_get(hass).async_get(satellite_id) if satellite_id else None
+    return entry.device_id if entry else None
