@@ -21,8 +21,7 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_capture_events
 
 from custom_components.chatterbox.agent_settings import AgentSettings
-from custom_components.chatterbox.callers import async_get_context_watch
-from custom_components.chatterbox.const import EVENT_TURN_STARTED
+from custom_components.chatterbox.const import DOMAIN, EVENT_TURN_STARTED
 from custom_components.chatterbox.speakers import Asking, Speaker, async_get_speaker, in_turn, speaker_context
 from tests.llm_apis import satellite
 
@@ -77,9 +76,8 @@ class ListeningAgent(AbstractConversationAgent):
 @pytest.fixture
 async def agent(hass: HomeAssistant) -> ListeningAgent:
     assert await async_setup_component(hass, "homeassistant", {})
-    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    assert await async_setup_component(hass, DOMAIN, {})
     await hass.auth.async_create_user("Owner", group_ids=[GROUP_ID_ADMIN])
-    async_get_context_watch(hass)
     entry = MockConfigEntry(domain="listening", entry_id="listener")
     entry.add_to_hass(hass)
     listener = ListeningAgent(hass)

@@ -1,6 +1,6 @@
 """Chatterbox: a voice conversation agent that walks from words to deeds in an agentic loop.
 
-This module is the life of a config entry: checked, set up, reloaded when something about it
+This module is the life of the integration, and of a config entry: checked, set up, reloaded when something about it
 changes, unloaded. What is built for it stands in `runtime.py`.
 """
 
@@ -8,14 +8,25 @@ from typing import Final
 
 from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import config_validation as cv
+from homeassistant.helpers.typing import ConfigType
 
 from .agent.errors import ProviderError
+from .callers import async_get_context_watch
+from .const import DOMAIN
 from .error_bridge import as_setup_error
 from .link_watch import LinkWatch
 from .pin_tries import async_get_pin_tries
 from .runtime import ChatterboxConfigEntry, async_build
 
+CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
 PLATFORMS: Final = (Platform.CONVERSATION,)
+
+
+async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa: ARG001  # Home Assistant's signature
+    """Listen to who calls whom, from before the first agent is there."""
+    async_get_context_watch(hass)
+    return True
 
 
 async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> bool:
