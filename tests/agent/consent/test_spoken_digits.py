@@ -7,8 +7,11 @@ from hypothesis import given, strategies as st
 from unicode_rbnf import RbnfEngine
 
 from custom_components.chatterbox.agent.consent import NUMBER_WORDS
+from custom_components.chatterbox.agent.consent.answers import Answer, Asked
 from custom_components.chatterbox.agent.consent.reading import phrases_of
 from custom_components.chatterbox.agent.consent.spoken_digits import spoken_digits
+from custom_components.chatterbox.agent.consent.wording import Action
+from tests.consent.labelled import Kind, read_answers
 
 LANGUAGES = st.sampled_from(sorted(NUMBER_WORDS))
 SPELLED = {
@@ -37,6 +40,11 @@ SPELLED = {
         ("en", "the code is 4711", "4711"),
         ("en", "Yes, my PIN is: four seven eleven, please!", "4711"),
         ("en", "it's 4711 thanks", "4711"),
+        ("en", "Sure thing, 4711.", "4711"),
+        ("en", "4711, go ahead", "4711"),
+        ("en", "yes please, my PIN is 4711, thanks, do it", "4711"),
+        ("en", "yes, oh four seven one one", "04711"),
+        ("en", "yes oh, four seven one one", "04711"),
         ("de", "siebenundvierzig elf", "4711"),
         ("de", "sieben und vierzig elf", "4711"),
         ("de", "vierzig sieben elf", "40711"),
@@ -74,6 +82,8 @@ def test_a_pin_is_understood(language: str, text: str, digits: str) -> None:
         ("en", "1 2 3 4 5 6 7 8 9 0 1"),
         ("en", "four seven one one I think"),
         ("en", "not four seven one one"),
+        ("en", "no, four seven one one"),
+        ("en", "yes, unlock the back door, 4711"),
         ("en", "four seven one one or four seven one two"),
         ("en", "forty 7 eleven"),
         ("en", "four thousand seven hundred eleven"),
@@ -97,6 +107,24 @@ def test_a_pin_is_understood(language: str, text: str, digits: str) -> None:
 )
 def test_what_may_be_no_pin_or_another_is_none(language: str, text: str) -> None:
     assert spoken_digits(text, language) is None
+
+
+@pytest.mark.parametrize("language", NUMBER_WORDS)
+def test_a_plain_yes_may_stand_around_the_digits(language: str) -> None:
+    plain = [one.text for one in read_answers(language) if one.answer is Answer.YES and one.kind is Kind.PLAIN]
+
+    assert plain
+    assert [yes for yes in plain if spoken_digits(f"{yes}, 4711", language) != "4711"] == []
+    assert [yes for yes in plain if spoken_digits(f"4711, {yes}", language) != "4711"] == []
+    assert [yes for yes in plain if spoken_digits(f"{yes} 4 7 1 1", language) != "4711"] == []
+
+
+def test_a_yes_may_repeat_what_was_asked() -> None:
+    asked = Asked(Action.UNLOCK, ("Front door",))
+
+    assert spoken_digits("yes, unlock the front door, 4711", "en", asked) == "4711"
+    assert spoken_digits("yes, unlock the back door, 4711", "en", asked) is None
+    assert spoken_digits("unlock the front door, 4711", "en", asked) is None
 
 
 @pytest.mark.parametrize("language", NUMBER_WORDS)

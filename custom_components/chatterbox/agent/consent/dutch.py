@@ -68,4 +68,5 @@ NUMBERS: Final = NumberWords(
         "[ja|oké|ok] [eh] (het is|pin|code|pincode|de code)",
     ),
     after=("alsjeblieft|alstublieft|dank je|bedankt",),
+    large=("*honderd*", "*duizend*"),
 )

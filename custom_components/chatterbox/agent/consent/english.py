@@ -62,4 +62,5 @@ NUMBERS: Final = NumberWords(
         "[yes|okay|ok] [um|uh] (it's|it is|that's|pin|code|pin code)",
     ),
     after=("please|thanks|thank you",),
+    large=("hundred", "hundreds", "thousand", "thousands"),
 )

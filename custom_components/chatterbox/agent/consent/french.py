@@ -69,4 +69,5 @@ NUMBERS: Final = NumberWords(
         "[oui|ok|d'accord] [euh] (c'est|code|pin|le code|mon code)",
     ),
     after=("s'il (te|vous) plaît|merci",),
+    large=("cent", "cents", "mille"),
 )

@@ -74,4 +74,5 @@ NUMBERS: Final = NumberWords(
     ),
     after=("bitte|danke",),
     units=("ein", "zwei|zwo", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"),
+    large=("*hundert*", "*tausend*"),
 )

@@ -74,4 +74,10 @@ NUMBERS: Final = NumberWords(
         "[sì|ok|va bene] [ehm] (è|pin|codice|il codice|il pin)",
     ),
     after=("per favore|grazie",),
+    large=(
+        *("cento*", "duecento*", "trecento*", "quattrocento*", "cinquecento*", "seicento*", "settecento*"),
+        *("ottocento*", "novecento*", "mille*", "*duemila*", "*tremila*", "*quattromila*", "*cinquemila*"),
+        *("*seimila*", "*settemila*", "*ottomila*", "*novemila*", "*cimila*", "*ventimila*", "*ntamila*"),
+        *("*unmila*", "*unomila*"),
+    ),
 )

@@ -67,4 +67,8 @@ NUMBERS: Final = NumberWords(
     ),
     after=("proszę|dziękuję",),
     units=("jeden", "dwa|dwie", "trzy", "cztery", "pięć", "sześć", "siedem", "osiem", "dziewięć"),
+    large=(
+        *("sto", "dwieście", "trzysta", "czterysta", "pięćset", "sześćset", "siedemset", "osiemset", "dziewięćset"),
+        *("tysiąc*", "tysięcy"),
+    ),
 )

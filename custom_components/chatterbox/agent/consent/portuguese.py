@@ -67,4 +67,5 @@ NUMBERS: Final = NumberWords(
     ),
     after=("por favor|obrigado|obrigada",),
     units=("um|uma", "dois|duas", "três", "quatro", "cinco", "seis", "sete", "oito", "nove"),
+    large=("cem", "*cent[oa]*", "duzent*", "trezent*", "quinhent*", "mil"),
 )

@@ -14,8 +14,9 @@ from typing import Final
 type Phrase = tuple[str, ...]
 """Words, in the order in which they are said."""
 
-_HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\N{IDEOGRAPHIC NUMBER ZERO}"
-_WORD: Final = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+(?:'[^\W_{_HAN}]+)*")
+HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\N{IDEOGRAPHIC NUMBER ZERO}"
+"""Chinese characters, as they stand in a set of a regular expression. Each is a word of its own."""
+_WORD: Final = re.compile(rf"[{HAN}]|[^\W_{HAN}]+(?:'[^\W_{HAN}]+)*")
 """A Chinese character, or letters and digits with apostrophes between them."""
 _BETWEEN_WORDS: Final = re.compile(r"[\s.,!;:…\-‐-—¡。，！、；：]*")  # noqa: RUF001 - that is what Chinese looks like
 _APOSTROPHE: Final = str.maketrans(dict.fromkeys("\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER APOSTROPHE}", "'"))

@@ -71,4 +71,5 @@ NUMBERS: Final = NumberWords(
         "[sí|vale|ok] [eh] (es|es el|pin|código|el código|mi código)",
     ),
     after=("por favor|gracias",),
+    large=("cien", "*cient[oa]*", "quinient*", "mil"),
 )

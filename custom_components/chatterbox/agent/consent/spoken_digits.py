@@ -14,6 +14,7 @@ from typing import Final
 
 from ..receipts import base_language
 from . import NUMBER_WORDS
+from .answers import NOTHING_NAMED, Answer, Asked, understand_answer
 from .pin import LONGEST_PIN, SHORTEST_PIN
 from .reading import Phrase, phrases_of, words_of
 from .wording import NumberWords
@@ -27,11 +28,11 @@ _DIGITS: Final = frozenset("123456789")
 _TENS: Final = frozenset(f"{ten}0" for ten in range(2, 10))
 
 
-def spoken_digits(text: str, language: str) -> str | None:
-    """Return the digits of a PIN that was said in a language such as `de` or `pt-BR`.
+def spoken_digits(text: str, language: str, asked: Asked = NOTHING_NAMED) -> str | None:
+    """Return the digits of a PIN that was said in a language such as `de` or `pt-BR`, alone or with a yes around it.
 
     None if it is no PIN of `SHORTEST_PIN` to `LONGEST_PIN` digits, if any word is left over, and if it can be read in
-    two ways.
+    two ways. `asked` is what the question named, so that the yes may repeat it.
     """
     language = base_language(language)
     if language not in NUMBER_WORDS or len(text) > _MAX_CHARACTERS:
@@ -39,22 +40,33 @@ def spoken_digits(text: str, language: str) -> str | None:
     words = _words_and_pauses(text)
     if words is None or len(words) > _MAX_WORDS:
         return None
-    known = _known(language)
-    readings = {digits for core in _cores(words, known) for digits in _readings(core, known.values)}
+    around = _Around(known_numbers(language), language, asked)
+    plain = tuple(map(without_accents, words))
+    readings = {
+        digits
+        for start, end in around.cores(words, plain)
+        for digits in _readings(plain[start:end], around.known.values)
+    }
     return readings.pop() if len(readings) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class KnownNumbers:
     """The number words of a language, ready to be looked up; all of them without accents."""
 
     values: Mapping[Phrase, str]
+    """The digits that a phrase says."""
     before: frozenset[Phrase]
     after: frozenset[Phrase]
 
+    @property
+    def longest(self) -> int:
+        """Return how many words a number has at most."""
+        return max(map(len, self.values), default=0)
+
 
 @cache
-def _known(language: str) -> _Known:
+def known_numbers(language: str) -> KnownNumbers:
     """Spell out the numbers and the courtesies of a language."""
     numbers = NUMBER_WORDS[language]
     said = [(str(number), template) for number, template in _numbers(numbers)]
@@ -63,7 +75,7 @@ def _known(language: str) -> _Known:
         for repeat, times in numbers.repeats.items()
         for digit, word in enumerate(numbers.digits)
     ]
-    return _Known(
+    return KnownNumbers(
         values={phrase: digits for digits, template in said for phrase in _phrases((template,))},
         before=_phrases(numbers.before) | {()},
         after=_phrases(numbers.after) | {()},
@@ -83,7 +95,7 @@ def _numbers(numbers: NumberWords) -> Iterator[tuple[int, str]]:
 
 
 def _words_and_pauses(text: str) -> Phrase | None:
-    """Return the words without accents, with a sign for each pause between them."""
+    """Return the words, with a sign for each pause between them."""
     words: list[str] = []
     for part in _PAUSE.split(unicodedata.normalize("NFKC", text)):
         spoken = words_of(part)
@@ -91,26 +103,56 @@ def _words_and_pauses(text: str) -> Phrase | None:
             return None
         if words and spoken:
             words.append(_PAUSED)
-        words += map(_without_accents, spoken)
+        words += spoken
     return tuple(words)
 
 
-def _without_accents(word: str) -> str:
+def without_accents(word: str) -> str:
     """Return a word as somebody writes it who leaves the accents out."""
     return "".join(char for char in unicodedata.normalize("NFKD", word) if not unicodedata.combining(char))
 
 
 def _phrases(templates: Iterable[str]) -> frozenset[Phrase]:
     """Return the phrases of templates, without accents."""
-    return frozenset(tuple(map(_without_accents, phrase)) for phrase in phrases_of(templates))
+    return frozenset(tuple(map(without_accents, phrase)) for phrase in phrases_of(templates))
 
 
-def _cores(words: Phrase, known: _Known) -> Iterator[Phrase]:
-    """Yield what may be the digits, for each way to leave out the courtesies around them."""
-    for start in range(len(words)):
-        for end in range(start + 1, len(words) + 1):
-            if _spoken(words[:start]) in known.before and _spoken(words[end:]) in known.after:
-                yield words[start:end]
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What may be said around the digits: courtesies, and a yes."""
+
+    known: KnownNumbers
+    language: str
+    asked: Asked
+
+    def cores(self, words: Phrase, plain: Phrase) -> Iterator[tuple[int, int]]:
+        """Yield from where to where the digits may stand. `plain` are the same words without accents."""
+        ends = [end for end in range(len(words) + 1) if self._may_follow(words[end:], plain[end:])]
+        for start in range(len(words)):
+            if self._may_lead(words[:start], plain[:start]):
+                yield from ((start, end) for end in ends if end > start)
+
+    def _may_lead(self, words: Phrase, plain: Phrase) -> bool:
+        """Tell whether this is a yes and a courtesy, or one of them, or nothing."""
+        return any(
+            _spoken(plain[parted:]) in self.known.before and self._agrees(words[:parted], _spoken(plain[:parted])[-1:])
+            for parted in range(len(words) + 1)
+        )
+
+    def _may_follow(self, words: Phrase, plain: Phrase) -> bool:
+        """Tell whether this is a courtesy and a yes, or one of them, or nothing."""
+        return any(
+            _spoken(plain[:parted]) in self.known.after and self._agrees(words[parted:], _spoken(plain[parted:])[:1])
+            for parted in range(len(words) + 1)
+        )
+
+    def _agrees(self, words: Phrase, nearest: Phrase) -> bool:
+        """Tell whether the words are a plain yes, or none. A number nearest to the digits is one of them."""
+        if not (spoken := _spoken(words)):
+            return True
+        if _value(nearest, self.known.values) is not None:
+            return False
+        return understand_answer(" ".join(spoken), self.language, self.asked) is Answer.YES
 
 
 def _spoken(words: Phrase) -> Phrase:

@@ -62,4 +62,5 @@ NUMBERS: Final = NumberWords(
         "[ja|okej|ok] [eh] (koden|pinkoden|pin|kod)",
     ),
     after=("tack|snälla",),
+    large=("*hundra*", "*tusen*"),
 )

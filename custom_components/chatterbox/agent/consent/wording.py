@@ -76,3 +76,5 @@ class NumberWords:
     """The same behind them: "please"."""
     units: tuple[str, ...] = ()
     """1 to 9 within other numbers, if they are not as they are alone."""
+    large: tuple[str, ...] = ()
+    """Words for hundreds and thousands, which are not understood as digits; `*` stands for any letters around them."""

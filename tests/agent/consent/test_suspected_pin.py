@@ -1,0 +1,117 @@
+"""Words among which a PIN may be are told from all others, also where the PIN itself cannot be understood."""
+
+import pytest
+from hypothesis import given, strategies as st
+from unicode_rbnf import RbnfEngine
+
+from custom_components.chatterbox.agent.consent import NUMBER_WORDS
+from custom_components.chatterbox.agent.consent.answers import Answer
+from custom_components.chatterbox.agent.consent.spoken_digits import spoken_digits
+from custom_components.chatterbox.agent.consent.suspected_pin import may_hold_pin
+from tests.consent.labelled import Kind, question_in, read_answers
+
+LANGUAGES = st.sampled_from(sorted(NUMBER_WORDS))
+PINS = st.text("0123456789", min_size=4, max_size=10)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "4711"),
+        ("en", "4711?"),
+        ("en", "(47) 11"),
+        ("en", "#4711"),
+        ("en", "4" + "\N{ZERO WIDTH SPACE}" + "711"),
+        ("en", "٤٧١١"),
+        ("en", "No, it's 4711!"),
+        ("en", "yes, 47/11"),
+        ("en", "four thousand seven hundred eleven"),
+        ("en", "1 2 3 4 5 6 7 8 9 10 11"),
+        ("de", "Viertausendsiebenhundertelf"),
+        ("zh", "四千七百一十一"),
+        ("fi", "4711"),
+    ],
+)
+def test_nothing_but_a_number_is_suspected_whatever_was_asked(language: str, text: str) -> None:
+    assert may_hold_pin(text, language, is_asked_for=False)
+    assert may_hold_pin(text, language, is_asked_for=True)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "for seven one one"),
+        ("en", "four seven"),
+        ("en", "I told you, it is 4711"),
+        ("en", "47x11"),
+        ("en", "wake me at 12:30"),
+        ("en", "one moment"),
+        ("fi", "kyllä, 4 7 1 1"),
+    ],
+)
+def test_other_words_with_a_number_are_suspected_only_if_a_pin_was_asked_for(language: str, text: str) -> None:
+    assert may_hold_pin(text, language, is_asked_for=True)
+    assert not may_hold_pin(text, language, is_asked_for=False)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", ""),
+        ("en", "yes"),
+        ("en", "oh yes"),
+        ("en", "No, never mind."),
+        ("en", "Yes, unlock the front door."),
+        ("en", "turn on the light"),
+        ("en", "set a timer for 10 minutes"),
+        ("en", "what was the question?"),
+        ("de", "Stelle die Heizung auf 21 Grad"),
+        ("fi", "kyllä"),
+    ],
+)
+def test_other_words_are_not_suspected(language: str, text: str) -> None:
+    asked = question_in("en")
+
+    assert not may_hold_pin(text, language, asked, is_asked_for=True)
+    assert not may_hold_pin(text, language, asked, is_asked_for=False)
+
+
+@pytest.mark.parametrize("language", NUMBER_WORDS)
+def test_a_plain_answer_is_never_suspected(language: str) -> None:
+    asked = question_in(language)
+    plain = [one.text for one in read_answers(language) if one.answer is not Answer.OTHER]
+
+    assert [text for text in plain if may_hold_pin(text, language, asked, is_asked_for=True)] == []
+
+
+@pytest.mark.parametrize("language", NUMBER_WORDS)
+def test_requests_are_not_suspected(language: str) -> None:
+    requests = [one.text for one in read_answers(language) if one.kind in (Kind.UNRELATED, Kind.MORE, Kind.DEVICE)]
+
+    assert requests
+    assert [text for text in requests if may_hold_pin(text, language, is_asked_for=False)] == []
+
+
+@given(LANGUAGES, st.integers(1000, 99_999))
+def test_a_pin_that_is_said_as_one_number_is_suspected(language: str, pin: int) -> None:
+    spelled = RbnfEngine.for_language(language).format_number(pin).text
+
+    assert may_hold_pin(spelled, language, is_asked_for=True)
+    assert may_hold_pin(f"{pin}", language, is_asked_for=False)
+
+
+@given(LANGUAGES, PINS, st.text(max_size=30), st.text(max_size=30))
+def test_digits_are_suspected_in_any_words_if_a_pin_was_asked_for(
+    language: str, pin: str, before: str, after: str
+) -> None:
+    assert may_hold_pin(f"{before}{pin}{after}", language, is_asked_for=True)
+
+
+@given(LANGUAGES, PINS, st.sampled_from(["", " ", ", ", "-", ". ", "?", "/", " # ", "\N{ZERO WIDTH JOINER}"]))
+def test_digits_alone_are_always_suspected(language: str, pin: str, between: str) -> None:
+    assert may_hold_pin(between.join(pin), language, is_asked_for=False)
+
+
+@given(LANGUAGES, st.text(max_size=60), st.booleans())
+def test_what_is_understood_as_a_pin_is_suspected(language: str, text: str, is_asked_for: bool) -> None:  # noqa: FBT001  # drawn by hypothesis
+    assert may_hold_pin(text, language, is_asked_for=is_asked_for) or spoken_digits(text, language) is None
