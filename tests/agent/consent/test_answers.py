@@ -87,6 +87,32 @@ def test_an_answer_repeats_nothing_that_was_not_asked(text: str, answer: Answer)
     assert understand_answer(text, "en") is answer
 
 
+def test_the_whole_question_may_be_repeated_behind_a_yes() -> None:
+    words = "unlock the Front Door, open the Garage Door and 4 more"
+    asked = Asked(several=True, repetition=words)
+
+    assert understand_answer(f"Yes please, {words.lower()}!", "en", asked) is YES
+    assert understand_answer(words, "en", asked) is OTHER
+    assert understand_answer(f"no, {words}", "en", asked) is OTHER
+    assert understand_answer(f"yes, {words} tomorrow", "en", asked) is OTHER
+    assert understand_answer(f"yes, {words}?", "en", asked) is OTHER
+    assert understand_answer("yes, open the garage door and 4 more", "en", asked) is OTHER
+
+
+def test_a_long_question_may_be_repeated_and_no_more_said() -> None:
+    words = "unlock " + "the very long door and " * 12 + "the other"
+
+    assert understand_answer(f"yes, {words}", "en", Asked(several=True, repetition=words)) is YES
+    assert understand_answer("yes " * MAX_WORDS + words, "en", Asked(several=True, repetition=words)) is YES
+    assert understand_answer("yes " * (MAX_WORDS + 1) + words, "en", Asked(repetition=words)) is OTHER
+
+
+def test_a_question_that_holds_a_no_cannot_be_repeated() -> None:
+    asked = Asked(repetition="run never mind")
+
+    assert understand_answer("yes, run never mind", "en", asked) is OTHER
+
+
 def test_one_of_several_devices_cannot_be_named() -> None:
     with pytest.raises(ValueError, match="no yes to all"):
         Asked(names=("Front door", "Back door"), several=True)

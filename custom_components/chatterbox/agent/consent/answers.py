@@ -41,6 +41,8 @@ class Asked:
     """What the one device that was asked about is called. A name has to mean this device and no other in the home."""
     several: bool = False
     """True if more than one device was asked about: then "both" is an answer, and a name is none."""
+    repetition: str = ""
+    """All that was asked, in the words of the question: "unlock the front door and open the garage door"."""
 
     def __post_init__(self) -> None:
         """Refuse names of several devices."""
@@ -58,10 +60,11 @@ def understand_answer(text: str, language: str, asked: Asked = NOTHING_NAMED) ->
     In a language that is not known here, every answer is `OTHER`.
     """
     language = base_language(language)
-    if language not in WORDINGS or len(text) > _MAX_CHARACTERS:
+    if language not in WORDINGS or len(text) > _MAX_CHARACTERS + len(asked.repetition):
         return Answer.OTHER
-    words = words_of(text, WORDINGS[language].folded)
-    if words is None or len(words) > MAX_WORDS:
+    folded = WORDINGS[language].folded
+    words = words_of(text, folded)
+    if words is None or len(words) > MAX_WORDS + len(words_of(asked.repetition, folded) or ()):
         return Answer.OTHER
     ways = _ways(language, asked)
     if ways.agree(words):
@@ -126,6 +129,8 @@ def _ways(language: str, asked: Asked) -> _Ways:
     declining = {"action": actions, "it": (*wording.it, *wording.them, *names)}
     courtesies = phrases_of(wording.courtesies)
     repeated = phrases_of((*actions, *(wording.them if asked.several else names)), agreeing)
+    if (whole := words_of(asked.repetition, wording.folded)) and not _negates(whole, wording):
+        repeated |= {whole}
     return _Ways(
         yes=phrases_of(wording.yes, agreeing),
         yes_alone=phrases_of(wording.yes_alone, agreeing),
@@ -138,8 +143,13 @@ def _ways(language: str, asked: Asked) -> _Ways:
 
 def _usable_names(wording: Wording, asked: Asked) -> list[str]:
     """Return the names, without those that could be taken for a no or for an action."""
-    negations = {phrase for phrase in phrases_of((*wording.no, *wording.no_alone)) if len(phrase) == 1}
     told = [one for templates in wording.actions.values() for one in templates]
     actions = phrases_of(told, {"it": (*wording.it, *wording.them)})
     read = [words for name in asked.names if (words := words_of(name, wording.folded))]
-    return [" ".join(words) for words in read if words not in actions and not {(word,) for word in words} & negations]
+    return [" ".join(words) for words in read if words not in actions and not _negates(words, wording)]
+
+
+def _negates(words: Phrase, wording: Wording) -> bool:
+    """Tell whether one of the words says no, all alone."""
+    negations = phrases_of((*wording.no, *wording.no_alone))
+    return any((word,) in negations for word in words)
