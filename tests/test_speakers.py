@@ -246,8 +246,8 @@ async def test_a_user_who_may_not_come_in_any_more_is_nobody(
     await say(hass, Context(user_id=user.id))
     await say(hass, Context(user_id=user.id), device_id)
 
-    assert agent.speakers[0] == Speaker(None, None, None, Asking.NOBODY)
-    assert (agent.speakers[1].user_id, agent.speakers[1].name) == (None, None)
+    assert agent.speakers[0] == Speaker(user.id, None, None, Asking.NOBODY)
+    assert (agent.speakers[1].user_id, agent.speakers[1].name) == (user.id, None)
 
 
 async def test_nobody_listens_to_the_command_of_a_timer(hass: HomeAssistant, agent: ListeningAgent) -> None:

@@ -35,6 +35,8 @@ class PromptSources:
     """What the LLM APIs say that holds for who asks, or at this moment."""
     extra: str | None = None
     """What who began the conversation has to add."""
+    person: str | None = None
+    """What the person is called who speaks; see `Speaker.name`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class TurnPrompt:
 
 async def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources: PromptSources) -> TurnPrompt:
     """Write the prompt of a turn. Home Assistant's own instructions stand in for a template that is broken."""
-    user_name = await _async_user_name(hass, llm_context)
+    user_name = sources.person or await _async_user_name(hass, llm_context)
     variables = {"ha_name": hass.config.location_name, "user_name": user_name, "llm_context": llm_context}
     own, template_error = _rendered(hass, sources.template or llm.DEFAULT_INSTRUCTIONS_PROMPT, variables)
     room = _room(hass, llm_context.device_id)
@@ -111,7 +113,7 @@ def _notify(chat_log: ChatLog) -> None:
 async def _async_user_name(hass: HomeAssistant, llm_context: llm.LLMContext) -> str | None:
     user_id = llm_context.context.user_id if llm_context.context else None
     user = await hass.auth.async_get_user(user_id) if user_id else None
-    return user.name if user else None
+    return user.name if user and user.is_active and not user.system_generated else None
 
 
 @callback

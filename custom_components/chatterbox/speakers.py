@@ -75,10 +75,9 @@ async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput, 
     await asyncio.sleep(0)  # an event that is fired while another one is told of is told of after that one
     callers = async_get_context_watch(hass).callers(user_input.context)
     device_id = user_input.device_id or _device_of(hass, user_input.satellite_id)
-    user_id, name = await _async_identity(hass, user_input.context, settings.people_at_satellites.get(device_id or ""))
-    is_user = user_id is not None and user_id == user_input.context.user_id
-    asking = _asking(user_input, callers, settings.trusted_callers, is_user=is_user)
-    return Speaker(user_id, device_id, name, asking, callers.entity_ids[-1] if callers.entity_ids else None)
+    who = await _async_identity(hass, user_input.context, settings.people_at_satellites.get(device_id or ""))
+    asking = _asking(user_input, callers, settings.trusted_callers, is_user=who.is_user)
+    return Speaker(who.user_id, device_id, who.name, asking, callers.entity_ids[-1] if callers.entity_ids else None)
 
 
 @callback
@@ -111,25 +110,31 @@ def _is_trusted(callers: Callers, trusted: frozenset[str]) -> bool:
     return bool(callers.entity_ids) and trusted.issuperset(callers.entity_ids)
 
 
-async def _async_identity(
-    hass: HomeAssistant, context: Context, person_id: str | None
-) -> tuple[str | None, str | None]:
-    """Return the id and the name of the user who speaks, else of the person whom the owner expects to.
+@dataclass(frozen=True, slots=True)
+class _Identity:
+    user_id: str | None = None
+    name: str | None = None
+    is_user: bool = False
+    """A user of Home Assistant who is let in."""
 
-    A user who is deactivated or gone is not mistaken for that person. Integrations speak as users of their own, such as
-    the one for phone calls; so it does not matter who these are.
+
+async def _async_identity(hass: HomeAssistant, context: Context, person_id: str | None) -> _Identity:
+    """Return what is known of the user who speaks, else of the person whom the owner expects to.
+
+    A user who is deactivated or gone is not mistaken for that person, has no name any more, and may do nothing.
+    Integrations speak as users of their own, such as the one for phone calls; so it does not matter who these are.
     """
     if context.user_id is not None:
         user = await hass.auth.async_get_user(context.user_id)
         if user is None or not user.is_active:
-            return None, None
+            return _Identity(context.user_id)
         if not user.system_generated:
-            return user.id, user.name
+            return _Identity(user.id, user.name, is_user=True)
     person = hass.states.get(person_id) if person_id else None
     if person is None:
-        return None, None
+        return _Identity()
     user_id = person.attributes.get(_USER_ID)
-    return (user_id if isinstance(user_id, str) else None), person.name
+    return _Identity(user_id if isinstance(user_id, str) else None, person.name)
 
 
 @callback

@@ -16,26 +16,33 @@ from homeassistant.util.ulid import ulid_now
 from .agent.events import ToolCallReady, ToolFinished, ToolStarted, TurnEvent
 from .agent.messages import JsonValue, ToolCall
 from .const import EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED, EVENT_TURN_STARTED
+from .speakers import Speaker
 from .turn_report import TurnReport, shown_call, shown_result
 
 _MAX_SHOWN: Final = 10_000
 """Bytes of the arguments, and of the result, of one call; Home Assistant records up to 32,768 of an event."""
 
 
-def turn_origin(user_input: ConversationInput, agent_id: str, conversation_id: str) -> Mapping[str, JsonValue]:
+def turn_origin(
+    user_input: ConversationInput, agent_id: str, conversation_id: str, speaker: Speaker | None = None
+) -> Mapping[str, JsonValue]:
     """Return what tells a turn from others: who answers whom, where, and in which conversation.
 
     `turn_id` (new with every call of this), `entity_id` (the agent's), `conversation_id`, `language`; `device_id`,
-    `satellite_id` and `user_id` are None where they are not known.
+    `satellite_id`, `user_id`, `person` (a name) and `caller` (the automation or the script that speaks) are None where
+    they are not known.
     """
+    who = speaker or Speaker(user_input.context.user_id, user_input.device_id)
     return {
         "turn_id": ulid_now(),
         "entity_id": agent_id,
         "conversation_id": conversation_id,
         "language": user_input.language,
-        "device_id": user_input.device_id,
+        "device_id": who.device_id,
         "satellite_id": user_input.satellite_id,
-        "user_id": user_input.context.user_id,
+        "user_id": who.user_id,
+        "person": who.name,
+        "caller": who.caller,
     }
 
 
