@@ -197,6 +197,7 @@ def tool(
     name: str,
     *,
     read_only: bool = False,
+    open_world: bool = False,
     client: bool = False,
     repeatable: bool = False,
     parameters: JsonObject | None = None,
@@ -206,7 +207,7 @@ def tool(
         name,
         f"Does {name}",
         parameters or {"type": "object", "properties": {}},
-        ToolAnnotations(read_only=read_only),
+        ToolAnnotations(read_only=read_only, open_world=open_world),
         client=client,
         repeatable=repeatable,
     )

@@ -11,9 +11,10 @@ from custom_components.chatterbox.agent.events import ToolFinished, ToolStarted
 from custom_components.chatterbox.agent.loop import AgenticLoop
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
 from custom_components.chatterbox.agent.protocols import Deny, Rewrite
-from custom_components.chatterbox.agent.turn import Turn
+from custom_components.chatterbox.agent.transcript import has_outside_content
+from custom_components.chatterbox.agent.turn import Limits, Turn
 from tests.agent.turns import collect, finished, let_others_go_on, results
-from tests.doubles import Gate, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, ToolBody, call, say, tool
+from tests.doubles import Gate, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, ToolBody, call, never, say, tool
 
 LIGHT, FAN, LOOK = tool("light_on"), tool("fan_on"), tool("look", read_only=True)
 TURN = Turn("Go!", tools=(LIGHT, FAN, LOOK, tool("song", repeatable=True)))
@@ -186,6 +187,11 @@ async def raises(_: JsonObject) -> ToolOutcome:
     raise ValueError("the bulb is broken")
 
 
+async def refuses(_: JsonObject) -> ToolOutcome:
+    """Answer with an error."""
+    return ToolOutcome("no such page", is_error=True)
+
+
 async def raises_at_length(_: JsonObject) -> ToolOutcome:
     """Fail, and say too much."""
     raise ValueError("x" * 100_000)
@@ -251,6 +257,48 @@ async def test_an_outcome_comes_through_whole() -> None:
 
     assert result == ToolResult("a", "light_on", "no such lamp", is_error=True)
     assert result.native is native
+
+
+PAGE = tool("web_page", open_world=True)
+READ = ToolCall("w", "web_page", "{}")
+
+
+@pytest.mark.parametrize("body", [None, raises, refuses, never], ids=["answers", "raises", "refuses", "hangs"])
+@pytest.mark.parametrize(
+    "hook", [lambda _: None, lambda _: Rewrite("less"), lambda _: Deny("Not for you.")], ids=["", "rewritten", "hidden"]
+)
+async def test_what_comes_from_outside_says_so_whatever_became_of_it(
+    body: ToolBody | None, hook: Callable[[ToolResult], Deny | Rewrite[str] | None]
+) -> None:
+    hooks = ScriptedHooks(after=hook)
+    provider = ScriptedProvider(call(READ), say("Done."))
+    dispatcher = ScriptedDispatcher({"web_page": body} if body else {})
+    turn = replace(TURN, tools=(PAGE,), limits=Limits(tool_timeout=0.01))
+
+    events = await collect(AgenticLoop(provider, dispatcher, hooks=[hooks]), turn)
+
+    assert [event for event in events if isinstance(event, ToolStarted)] == [ToolStarted(READ, open_world=True)]
+    assert [result.open_world for result in results(events)] == [True]
+    assert [result.open_world for _, result in hooks.results] == [True], "hooks can tell, too"
+    assert has_outside_content(provider.requests[1].transcript)
+
+
+async def test_a_call_that_was_cut_off_may_have_brought_something_in() -> None:
+    turn = replace(TURN, tools=(PAGE, LIGHT), limits=Limits(deadline=0.05))
+    provider = ScriptedProvider(call(READ, A), say("Done."))
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher({"web_page": never})), turn)
+    assert [(result.content.split(":")[0], result.open_world) for result in results(events)] == [
+        ("Cut off", True),
+        ("Cut off", False),
+    ]
+
+
+async def test_a_call_that_did_not_run_has_brought_nothing_in() -> None:
+    turn = replace(TURN, tools=(PAGE,), allowed_tools=frozenset())
+    provider = ScriptedProvider(call(READ), say("Done."))
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), turn)
+    assert [result.open_world for result in results(events)] == [False]
+    assert not has_outside_content(provider.requests[1].transcript)
 
 
 async def test_every_call_is_started_before_any_is_waited_for() -> None:

@@ -78,7 +78,13 @@ class SlowCensor(SlowHooks):
         await moment()
 
 
-TOOLS = (tool("light_on"), tool("fan_on"), tool("look", read_only=True), tool("unlock"), tool("fail"))
+TOOLS = (
+    tool("light_on"),
+    tool("fan_on"),
+    tool("look", read_only=True, open_world=True),
+    tool("unlock"),
+    tool("fail", open_world=True),
+)
 PAGE = tool("show_page", client=True)
 
 
@@ -142,6 +148,8 @@ def check(recorder: TranscriptRecorder, provider: ScriptedProvider, dispatcher: 
     for call in dispatcher.started:
         if call.id in results:
             assert not results[call.id].synthetic, f"{call} ran, and the transcript says that it did not"
+            outside = call.name in {"look", "fail"}
+            assert results[call.id].open_world == outside, f"it is not said where the result of {call} is from"
     assert (provider.open_streams, dispatcher.running) == (0, 0)
     assert asyncio.all_tasks() == {asyncio.current_task()}
 

@@ -38,9 +38,9 @@ NUMBER: JsonObject = {"type": "object", "properties": {"n": {"type": "integer"}}
 TOOLS = (
     tool("home__on", parameters=NUMBER),
     tool("home__off", parameters=NUMBER),
-    tool("home__look", parameters=NUMBER, read_only=True),
+    tool("home__look", parameters=NUMBER, read_only=True, open_world=True),
     tool("home__next", parameters=NUMBER, repeatable=True),
-    tool("home__fails", parameters=NUMBER),
+    tool("home__fails", parameters=NUMBER, open_world=True),
     tool("show_page", parameters=NUMBER, client=True),
 )
 NAMES = [one.name for one in TOOLS]
@@ -56,7 +56,8 @@ async def refuses(_: JsonObject) -> ToolOutcome:
     return ToolOutcome("no", is_error=True)
 
 
-type Decision = Deny | Ask | Rewrite[JsonObject] | None
+type Opinion = Deny | Ask | None
+type Decision = Opinion | Rewrite[JsonObject]
 
 CALLS = st.builds(
     ToolCallReady,
@@ -81,7 +82,13 @@ ENDS = st.one_of(
 )
 INFERENCES = st.tuples(st.lists(PIECES, max_size=5), ENDS)
 DECISIONS: st.SearchStrategy[Decision] = st.sampled_from(
-    [None, None, None, Deny("No."), Ask("Sure?"), Rewrite({"n": "1"}), Rewrite({"n": "x"})]
+    [None, None, None, Deny("No."), Ask("Sure?", "a"), Ask("", "b"), Rewrite({"n": "1"}), Rewrite({"n": "x"})]
+)
+OPINIONS: st.SearchStrategy[Opinion] = st.sampled_from(
+    [None, None, Deny("Not now."), Ask("Sure?", "a"), Ask("Sure?", "b"), Ask("Sure?")]
+)
+BY_HOOK = st.tuples(
+    st.dictionaries(st.sampled_from(NAMES), DECISIONS), st.dictionaries(st.sampled_from(NAMES), OPINIONS)
 )
 ANSWERS = st.sampled_from([Approved(), Approved(), Denied("No."), None])
 
@@ -94,7 +101,8 @@ class Script:
     limits: Limits
     choice: ToolChoiceMode | NamedTool
     allowed: frozenset[str] | None
-    decisions: dict[str, Decision]
+    hooks: list[tuple[dict[str, Decision], dict[str, Opinion]]]
+    """What each says of the calls of a tool, before the question and after it."""
     prompt: Deny | Rewrite[str] | None
     answers: list[Approved | Denied | None]
     brings_results: bool
@@ -103,6 +111,14 @@ class Script:
     def provider(self) -> ScriptedProvider:
         """Return a provider that fails the test when it is asked too often."""
         return ScriptedProvider(*(self._lines(pieces, end) for pieces, end in self.inferences))
+
+    def hook(self, now: dict[str, Decision], later: dict[str, Opinion]) -> ScriptedHooks:
+        """Return a hook that decides so."""
+        return ScriptedHooks(
+            prompt=lambda _: self.prompt,
+            before=lambda name, _: now.get(name),
+            approved=lambda name, _: later.get(name),
+        )
 
     def _lines(self, pieces: list[TurnEvent], end: CompletionResult | ProviderUnreachable | None) -> list[Line]:
         ids: set[str] = set()
@@ -129,7 +145,7 @@ def scripts(draw: st.DrawFn) -> Script:
         limits=Limits(max_iterations=bound, max_tool_calls=draw(st.integers(1, 4))),
         choice=draw(st.sampled_from([ToolChoiceMode.AUTO, *ToolChoiceMode, NamedTool("home__on")])),
         allowed=draw(st.none() | st.frozensets(st.sampled_from(NAMES))),
-        decisions=draw(st.dictionaries(st.sampled_from(NAMES), DECISIONS)),
+        hooks=draw(st.lists(BY_HOOK, max_size=2)),
         prompt=draw(st.sampled_from([None, None, Rewrite("Please!"), Deny("No.")])),
         answers=draw(st.lists(ANSWERS, min_size=8, max_size=8)),
         brings_results=draw(st.booleans()),
@@ -151,8 +167,8 @@ class Conversation:
         dispatcher = ScriptedDispatcher(
             {"home__fails": fails, "home__off": refuses}, lambda name, _: None if name == "home__off" else frozenset()
         )
-        hooks = ScriptedHooks(prompt=lambda _: script.prompt, before=lambda name, _: script.decisions.get(name))
-        events = await collect(AgenticLoop(provider, dispatcher, hooks=[hooks]), turn)
+        hooks = [script.hook(now, later) for now, later in script.hooks]
+        events = await collect(AgenticLoop(provider, dispatcher, hooks=hooks), turn)
         self._fold(turn, events, provider)
         self._check_what_ran(turn, dispatcher)
         self.last = finished(events)

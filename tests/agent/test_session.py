@@ -46,7 +46,7 @@ from tests.doubles import (
 )
 
 
-@tool(read_only=True)
+@tool(read_only=True, open_world=False)
 def add(a: int, b: int) -> int:
     """Add two numbers."""
     return a + b
@@ -239,7 +239,7 @@ async def test_in_manual_mode_the_caller_runs_the_tools() -> None:
         UserMessage("Add and open!"),
         AssistantMessage("Wait.", tool_calls=(SUM, UNLOCK)),
         ToolResult("1", "add", "3"),
-        ToolResult("u", "unlock", "front is open"),
+        ToolResult("u", "unlock", "front is open", open_world=True),
         AssistantMessage("3, and open."),
     )
     assert provider.requests[1].transcript == talk.history[:-1]

@@ -30,6 +30,7 @@ from custom_components.chatterbox.agent.transcript import (
     NO_RESULT,
     NOT_STARTED,
     TranscriptRecorder,
+    has_outside_content,
     open_calls,
     repair,
     synthetic_result,
@@ -110,6 +111,25 @@ def test_what_was_cut_off_is_closed_and_says_how_far_it_came(length: int, messag
                 assert (found.content, found.is_error, found.synthetic) == (NOT_STARTED, True, True)
             case message:
                 assert found == message
+
+
+def test_what_came_from_outside_stays_marked() -> None:
+    page = replace(RESULT_B, open_world=True)
+    events: list[TurnEvent] = [MessageDone(ASKED), ToolStarted(A), ToolStarted(B, open_world=True)]
+
+    light, interrupted = recorded(events).interrupted()[1:]
+    assert isinstance(light, ToolResult)
+    assert isinstance(interrupted, ToolResult)
+    assert (light.open_world, interrupted.open_world) == (False, True)
+    assert recorded([*events, ToolFinished(RESULT_A), ToolFinished(page)]).messages == (ASKED, RESULT_A, page)
+    assert repair((page, SAID, ASKED)) == (SAID, ASKED, synthetic_result(A, NO_RESULT), page)
+
+
+def test_outside_content_is_found_wherever_it_stands() -> None:
+    page = replace(RESULT_B, open_world=True, is_error=True)
+    assert has_outside_content((SAID, ASKED, RESULT_A, page, AssistantMessage("Hi."), SAID))
+    assert not has_outside_content((SAID, ASKED, RESULT_A, RESULT_B))
+    assert not has_outside_content(())
 
 
 def test_open_calls_are_those_without_a_result() -> None:

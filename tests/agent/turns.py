@@ -112,8 +112,10 @@ def assert_whole(events: Sequence[TurnEvent], turn: Turn) -> None:
     assert len(set(started)) == len(started)
     assert len(started) <= max(turn.limits.max_tool_calls - (used_before.tool_calls if used_before else 0), 0)
     assert handed_out.isdisjoint(started)
+    outside = {tool.name for tool in turn.tools if tool.annotations.open_world}
     for result in answers:
         assert result.synthetic == (result.call_id not in started)
+        assert result.open_world == (result.call_id in started and result.name in outside)
 
     assert list(end.receipts) == [result for result in answers if not (result.is_error or result.synthetic)]
     assert end.usage == reduce(add, (event.usage for event in events if isinstance(event, UsageReported)), Usage())

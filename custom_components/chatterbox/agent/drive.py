@@ -24,7 +24,6 @@ from .events import (
     TextDelta,
     ToolCallReady,
     ToolFinished,
-    ToolStarted,
     TurnEvent,
     TurnFinished,
 )
@@ -174,8 +173,8 @@ class Drive:
         for judged in calls:
             if isinstance(judged.verdict, Runnable):
                 self._state = replace(self._state, tool_calls=self._state.tool_calls + 1)
-                if self._runner.start(judged.call, judged.verdict):
-                    yield ToolStarted(judged.call)
+                if started := self._runner.start(judged.call, judged.verdict):
+                    yield started
         for judged in self._state.open_calls:
             yield ToolFinished(await self._result(judged))
         still_open = tuple(judged for judged in self._state.open_calls if judged not in calls)

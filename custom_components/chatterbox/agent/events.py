@@ -126,6 +126,8 @@ class ToolStarted:
     """A tool is running."""
 
     call: ToolCall
+    open_world: bool = False
+    """Its result will say so too; see `ToolResult`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from .calls import Runnable
+from .events import ToolStarted
 from .hooks import HookChain
-from .messages import ToolCall, ToolResult
+from .messages import ToolCall, ToolOutcome, ToolResult
 from .protocols import ToolDispatcher
 from .timeouts import TookTooLong, finish_within
 from .transcript import synthetic_result
@@ -44,13 +45,17 @@ class ToolRunner:
     dispatcher: ToolDispatcher
     hooks: HookChain
     tool_timeout: float
+    _open_world: set[str] = field(default_factory=set)
+    """Ids of the calls whose results are from outside, whatever becomes of them."""
     _tasks: dict[str, asyncio.Task[ToolResult]] = field(default_factory=dict)
     _changing: list[_Changing] = field(default_factory=list)
 
-    def start(self, call: ToolCall, verdict: Runnable) -> bool:
-        """Start a call unless it runs already; tell whether this started it."""
+    def start(self, call: ToolCall, verdict: Runnable) -> ToolStarted | None:
+        """Start a call, and say so; None when it was started before."""
         if call.id in self._tasks:
-            return False
+            return None
+        if verdict.tool.annotations.open_world:
+            self._open_world.add(call.id)
         reads = verdict.tool.annotations.read_only
         targets = None if reads else self._targets(call, verdict)
         waits = [other.task for other in self._changing if other.meets(targets)]
@@ -58,7 +63,7 @@ class ToolRunner:
         self._tasks[call.id] = task
         if not reads:
             self._changing.append(_Changing(targets, task))
-        return True
+        return ToolStarted(call, verdict.tool.annotations.open_world)
 
     async def result(self, call: ToolCall, remaining: float) -> ToolResult:
         """Wait for a started call and return its result.
@@ -70,7 +75,7 @@ class ToolRunner:
         await asyncio.wait({task}, timeout=max(remaining, 0))
         if not task.done():
             await self.close()
-        return _failed(call, _CUT_OFF) if task.cancelled() else task.result()
+        return self._failed(call, _CUT_OFF) if task.cancelled() else task.result()
 
     async def conclude(self, call: ToolCall) -> ToolResult:
         """Return the result of a call that the turn does not wait for any more."""
@@ -105,18 +110,27 @@ class ToolRunner:
         try:
             work = self.dispatcher.dispatch(call, verdict.arguments)
             outcome = await finish_within(self.tool_timeout, work, f"tool {call.name}")
-            return ToolResult(call.id, call.name, outcome.content, is_error=outcome.is_error, native=outcome.native)
+            return self._answered(call, outcome)
         except TookTooLong:
             patience = f"{self.tool_timeout:g} seconds"
-            return _failed(call, f"{call.name} did not finish within {patience}. It may still take effect.")
+            return self._failed(call, f"{call.name} did not finish within {patience}. It may still take effect.")
         except Exception as err:  # whatever a tool does is an answer to the model
             _LOGGER.warning("Tool %s failed", call.name, exc_info=True)
-            return _failed(call, _reason(err)[:_REASON_LENGTH])
+            return self._failed(call, _reason(err)[:_REASON_LENGTH])
 
+    def _failed(self, call: ToolCall, content: str) -> ToolResult:
+        """Answer for a tool that did run, and has no answer of its own."""
+        return self._answered(call, ToolOutcome(content, is_error=True))
 
-def _failed(call: ToolCall, content: str) -> ToolResult:
-    """Answer for a tool that did run, and has no answer of its own."""
-    return ToolResult(call.id, call.name, content, is_error=True)
+    def _answered(self, call: ToolCall, outcome: ToolOutcome) -> ToolResult:
+        return ToolResult(
+            call.id,
+            call.name,
+            outcome.content,
+            is_error=outcome.is_error,
+            open_world=call.id in self._open_world,
+            native=outcome.native,
+        )
 
 
 def _reason(err: Exception) -> str:

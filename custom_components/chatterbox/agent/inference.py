@@ -180,8 +180,8 @@ class Inference:
                     judged = await self._judge(call)
                     self.state = replace(self.state, open_calls=(*self.state.open_calls, judged))
                     yield ToolCallReady(judged.call)
-                    if self._start_early(judged):
-                        yield ToolStarted(judged.call)
+                    if started := self._start_early(judged):
+                        yield started
                 case CompletionResult(finish_reason, usage, provider_items):
                     self._provider_items = provider_items
                     self.state = replace(self.state, finish_reason=finish_reason, usage=self.state.usage + usage)
@@ -221,18 +221,18 @@ class Inference:
             case _:
                 return judged
 
-    def _start_early(self, judged: JudgedCall) -> bool:
+    def _start_early(self, judged: JudgedCall) -> ToolStarted | None:
         """Start a call that only reads, where no sibling stands in its way.
 
         The caller may have to run them, or one before it changes what is read.
         """
         if any(offered.client for offered in self.state.turn.tools):
-            return False
+            return None
         verdicts = [other.verdict for other in self.state.open_calls]
         if any(isinstance(other, Runnable) and not other.tool.annotations.read_only for other in verdicts):
-            return False
+            return None
         verdict = judged.verdict
-        return isinstance(verdict, Runnable) and self.runner.start(judged.call, verdict)
+        return self.runner.start(judged.call, verdict) if isinstance(verdict, Runnable) else None
 
     async def _cleared_for_speech(self, text: str) -> str:
         seen = await self.hooks.pre_speech(text)

@@ -85,6 +85,8 @@ class ToolResult:
     is_error: bool = False
     synthetic: bool = False
     """True when the tool did not run and the loop itself wrote the answer."""
+    open_world: bool = False
+    """True when the tool did run, or may have, and brings in what people outside the house wrote."""
     native: object = field(default=None, compare=False)
     """What the dispatcher's own side made of the result. The loop carries it untouched."""
 

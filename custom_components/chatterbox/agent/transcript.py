@@ -26,6 +26,11 @@ def synthetic_result(call: ToolCall, content: str) -> ToolResult:
     return ToolResult(call.id, call.name, content, is_error=True, synthetic=True)
 
 
+def has_outside_content(transcript: Iterable[Message]) -> bool:
+    """Tell whether a tool has put into a transcript what people outside the house may have written."""
+    return any(isinstance(message, ToolResult) and message.open_world for message in transcript)
+
+
 class TranscriptRecorder:
     """Folds the events of a turn into messages.
 
@@ -38,7 +43,7 @@ class TranscriptRecorder:
         self.messages: Transcript = ()
         self._text = ""
         self._calls: tuple[ToolCall, ...] = ()
-        self._started: frozenset[str] = frozenset()
+        self._started: dict[str, ToolStarted] = {}
 
     def add(self, event: TurnEvent) -> None:
         """Take in one event."""
@@ -51,7 +56,7 @@ class TranscriptRecorder:
                 self.messages += (event.message,)
                 self._text, self._calls = "", ()
             case ToolStarted():
-                self._started |= {event.call.id}
+                self._started[event.call.id] = event
             case ToolFinished():
                 self.messages += (event.result,)
             case _:
@@ -67,8 +72,8 @@ class TranscriptRecorder:
         if self._text or self._calls:
             messages += (AssistantMessage(self._text, tool_calls=self._calls),)
         ended = tuple(
-            ToolResult(call.id, call.name, INTERRUPTED, is_error=True)
-            if call.id in self._started
+            ToolResult(call.id, call.name, INTERRUPTED, is_error=True, open_world=started.open_world)
+            if (started := self._started.get(call.id))
             else synthetic_result(call, NOT_STARTED)
             for call in open_calls(messages)
         )
