@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp.test_utils import TestServer
@@ -9,6 +10,7 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
+from tests.leaks import Leaks
 from tests.servers.chat_completions import ScriptedChatCompletions
 from tests.servers.script import Script
 from tests.talk import Serve, add_agent, move_into_the_demo_home
@@ -64,3 +66,11 @@ async def offline(hass: HomeAssistant) -> None:
     """Set up the agent that needs nothing, in the demo home."""
     await move_into_the_demo_home(hass)
     await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {})
+
+
+@pytest.fixture
+def leaks(hass: HomeAssistant, hass_storage: dict[str, Any], caplog: pytest.LogCaptureFixture) -> Leaks:
+    """Watch where words get to that nobody may read."""
+    watching = Leaks(hass, hass_storage, caplog)
+    watching.watch()
+    return watching

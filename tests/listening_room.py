@@ -82,9 +82,9 @@ class Room:
                 self._more.clear()
                 await self._more.wait()
 
-    async def say(self, text: str) -> None:
-        """Say something, and listen to the end."""
-        with chat_session.async_get_chat_session(self.hass, None) as session:
+    async def say(self, text: str, conversation_id: str | None = None) -> None:
+        """Say something, in a new conversation or in one that goes on, and listen to the end."""
+        with chat_session.async_get_chat_session(self.hass, conversation_id) as session:
             run = PipelineRun(
                 self.hass,
                 context=Context(),

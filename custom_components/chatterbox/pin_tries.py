@@ -103,13 +103,9 @@ class PinTries:
 
     async def _async_keep(self, guard: PinGuard) -> None:
         """Take a new state, and store it at once. On a disk that is full, it holds until the next start."""
-        if guard == self._guard:
-            return
-        self._guard = guard
-        try:
+        if guard != self._guard:
+            self._guard = guard
             await self._store.async_save(guard.as_json())
-        except OSError as error:
-            LOGGER.error("The tries to say a PIN cannot be stored: %s", error)
 
 
 _PIN_TRIES: HassKey[PinTries] = HassKey(f"{DOMAIN}_pin_tries")
