@@ -22,8 +22,9 @@ _REPOSITORY = Path(custom_components.__file__).parents[1]
 _INTEGRATION = _REPOSITORY / "custom_components" / "chatterbox"
 _CONSTRAINTS = Path(homeassistant.__file__).parent / "package_constraints.txt"
 
-# What an integration may import undeclared: words of entity platforms, and what needs no set-up or is there before us.
-_ALWAYS_THERE = {"diagnostics", "homeassistant", "llm", *Platform}
+# What an integration may import undeclared: words of entity platforms, what needs no set-up or is there before us, and
+# what itself asks for the module that imports it.
+_ALWAYS_THERE = {"diagnostics", "homeassistant", "llm", "logbook", *Platform}
 
 
 class _Manifest(BaseModel):

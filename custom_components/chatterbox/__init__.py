@@ -17,6 +17,7 @@ from .const import DOMAIN
 from .error_bridge import as_setup_error
 from .link_watch import LinkWatch
 from .pin_tries import async_get_pin_tries
+from .question_audit import async_audit_questions
 from .runtime import ChatterboxConfigEntry, async_build
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
@@ -39,6 +40,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
         entry.runtime_data = await async_build(hass, entry)
     except ProviderError as error:
         raise as_setup_error(error, entry.title) from error
+    async_audit_questions(hass)
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     LinkWatch(hass, entry).async_start()
     entry.async_on_unload(entry.add_update_listener(_async_reload))

@@ -71,3 +71,6 @@ EVENT_TURN_STARTED: Final = "chatterbox_turn_started"
 EVENT_TOOL_CALLED: Final = "chatterbox_tool_called"
 EVENT_TOOL_FINISHED: Final = "chatterbox_tool_finished"
 EVENT_TURN_FINISHED: Final = "chatterbox_turn_finished"
+
+EVENT_CHANGE: Final = "chatterbox_change"
+"""Fired for each call that changed something, or would have; data: see `change_record.py`."""

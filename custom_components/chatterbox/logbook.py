@@ -1,0 +1,66 @@
+"""Home Assistant's logbook asks here how to describe our events.
+
+Knows the data of `chatterbox_change`, whose words were found when it was fired. Those of other versions may lack some.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from homeassistant.components.logbook import (
+    LOGBOOK_ENTRY_CONTEXT_ID,
+    LOGBOOK_ENTRY_ENTITY_ID,
+    LOGBOOK_ENTRY_ICON,
+    LOGBOOK_ENTRY_MESSAGE,
+    LOGBOOK_ENTRY_NAME,
+    LazyEventPartialState,
+)
+from homeassistant.core import HomeAssistant, callback
+
+from .change_record import ApprovalWay, ChangeOutcome
+from .const import DOMAIN, EVENT_CHANGE
+
+_APPROVED_ICON: Final = "mdi:shield-check-outline"
+_WAITING_ICON: Final = "mdi:timer-sand"
+_FAILED_ICON: Final = "mdi:alert-circle-outline"
+_NOT_DONE_ICON: Final = "mdi:shield-remove-outline"
+_DONE_ICON: Final = "mdi:forum-outline"
+
+type Description = dict[str, str | None]
+
+
+@callback
+def async_describe_events(
+    hass: HomeAssistant,  # noqa: ARG001  # Home Assistant's signature
+    async_describe_event: Callable[[str, str, Callable[[LazyEventPartialState], Description]], None],
+) -> None:
+    """Tell the logbook how to describe what agents changed, and what they did not."""
+    async_describe_event(DOMAIN, EVENT_CHANGE, _describe_change)
+
+
+@callback
+def _describe_change(event: LazyEventPartialState) -> Description:
+    data: Mapping[str, object] = event.data
+    place, person = data.get("place") or "Chatterbox", data.get("person")
+    entity_ids = data.get("done_to") or data.get("entity_ids")
+    acted_on = entity_ids[0] if isinstance(entity_ids, list) and len(entity_ids) == 1 else data.get("entity_id")
+    return {
+        LOGBOOK_ENTRY_NAME: f"{place} ({person})" if person else str(place),
+        LOGBOOK_ENTRY_MESSAGE: str(data.get("message", "")),
+        LOGBOOK_ENTRY_ENTITY_ID: None if acted_on is None else str(acted_on),
+        LOGBOOK_ENTRY_ICON: _icon(data),
+        LOGBOOK_ENTRY_CONTEXT_ID: event.context_id,
+    }
+
+
+def _icon(data: Mapping[str, object]) -> str:
+    match data.get("outcome"):
+        case ChangeOutcome.DONE if data.get("approval") == ApprovalWay.NOT_NEEDED:
+            return _DONE_ICON
+        case ChangeOutcome.DONE:
+            return _APPROVED_ICON
+        case ChangeOutcome.WAITING:
+            return _WAITING_ICON
+        case ChangeOutcome.FAILED | ChangeOutcome.INTERRUPTED:
+            return _FAILED_ICON
+        case _:
+            return _NOT_DONE_ICON

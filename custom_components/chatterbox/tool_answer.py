@@ -1,0 +1,40 @@
+"""What one of Home Assistant's tools says it has done, and why not, from the result of a call.
+
+Knows intent responses and our results. Must not know who wants to know.
+"""
+
+from homeassistant.helpers import intent, llm
+
+from .agent.messages import ToolResult
+from .turn_report import parsed_content
+
+
+def entities_done(result: ToolResult) -> frozenset[str]:
+    """Return the ids of the entities that an intent says it has acted on; none for a tool that does not say."""
+    if (response := _intent_response(result)) is None:
+        return frozenset()
+    entity = intent.IntentResponseTargetType.ENTITY
+    return frozenset(target.id for target in response.success_results if target.type is entity and target.id)
+
+
+def error_text(result: ToolResult) -> str:
+    """Return what a call that failed says about it, as short as it has it."""
+    response = _intent_response(result)
+    speech: object = response.speech.get("plain", {}).get("speech") if response else None
+    match speech, parsed_content(result):
+        case str() as said, _ if said:
+            return said
+        case _, {"error": str() as error}:
+            return error
+        case _:
+            return result.content
+
+
+def _intent_response(result: ToolResult) -> intent.IntentResponse | None:
+    match result.native:
+        case llm.ToolResult(data=llm.IntentResponseDict() as data):
+            # Home Assistant leaves the attribute out when the dict was not made from a response.
+            response: object = getattr(data, "original", None)
+            return response if isinstance(response, intent.IntentResponse) else None
+        case _:
+            return None

@@ -1,0 +1,101 @@
+"""What the logbook shows of changes: the real one, on a real recorder."""
+
+from datetime import timedelta
+
+import pytest
+from homeassistant.components.logbook.helpers import async_determine_event_types
+from homeassistant.components.logbook.processor import EventProcessor
+from homeassistant.components.recorder import Recorder, get_instance
+from homeassistant.core import HomeAssistant, ServiceCall
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
+from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
+
+from custom_components.chatterbox.approvals import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.const import DOMAIN, EVENT_CHANGE
+from custom_components.chatterbox.speakers import Speaker
+from tests.audited_turns import AGENT, LAMP_ON, UNLOCK, AuditedTalk, begin_talk, calling
+from tests.config_entries import offline_entry, set_up
+from tests.doubles import call, say
+
+YES = GivenAnswer(approved=True, channel=Channel.VOICE)
+
+
+@pytest.fixture
+def mock_recorder_before_hass(async_test_recorder: object) -> None:
+    """Have the recorder's own fixture begin before that of Home Assistant, as it wants to."""
+
+
+@pytest.fixture
+async def talk(recorder_mock: Recorder, hass: HomeAssistant) -> AuditedTalk:  # noqa: ARG001 the logbook reads from it
+    talk = await begin_talk(hass)
+    assert await async_setup_component(hass, "logbook", {})
+    await set_up(hass, offline_entry())
+    return talk
+
+
+async def entries(hass: HomeAssistant, *keys: str) -> list[tuple[object, ...]]:
+    """Return what the page of the logbook shows about us."""
+    await async_wait_recording_done(hass)
+    processor = EventProcessor(hass, async_determine_event_types(hass, None, None))
+    now, hour = dt_util.utcnow(), timedelta(hours=1)
+    shown = await get_instance(hass).async_add_executor_job(processor.get_events, now - hour, now + hour)
+    return [tuple(entry.get(key) for key in keys) for entry in shown if entry.get("domain") == DOMAIN]
+
+
+async def test_changes_are_shown_with_who_and_where(talk: AuditedTalk) -> None:
+    await talk.events_of(call(LAMP_ON), say("It is on."))
+    await talk.answer(await talk.take(call(UNLOCK)), YES, say("There you are."))
+
+    assert await entries(talk.hass, "name", "message", "entity_id", "icon") == [
+        ("Kitchen satellite (Anna)", "turned on Lamp", "light.lamp", "mdi:forum-outline"),
+        ("Kitchen satellite (Anna)", "did not unlock Front Door: waits for a yes", "lock.front", "mdi:timer-sand"),
+        (
+            "Kitchen satellite (Anna)",
+            "unlocked Front Door, after a yes by voice",
+            "lock.front",
+            "mdi:shield-check-outline",
+        ),
+    ]
+
+
+async def _fail(_: ServiceCall) -> None:
+    raise HomeAssistantError("It is broken")
+
+
+async def test_what_was_not_done_is_shown_to_be_that(talk: AuditedTalk) -> None:
+    talk.speaker = Speaker()
+    await talk.events_of(call(UNLOCK), say("Nobody is there."))
+    talk.hass.services.async_register("light", "turn_on", _fail)
+    await talk.events_of(call(LAMP_ON), say("I cannot."))
+
+    (refused, failed) = await entries(talk.hass, "name", "message", "icon")
+    assert refused == (
+        "Kitchen satellite",
+        "did not unlock Front Door: nobody was there to say yes",
+        "mdi:shield-remove-outline",
+    )
+    assert failed[2] == "mdi:alert-circle-outline"
+
+
+async def test_what_acts_on_several_belongs_to_the_agent(talk: AuditedTalk) -> None:
+    lights = calling("intent__HassTurnOn", {"domain": ["light"], "area": "Hall"})
+
+    await talk.events_of(call(lights), say("They are on."))
+
+    assert await entries(talk.hass, "message", "entity_id") == [("turned on Lamp, Spot", AGENT)]
+
+
+async def test_an_event_that_lacks_what_is_known_today_is_shown(talk: AuditedTalk) -> None:
+    talk.hass.bus.async_fire(EVENT_CHANGE, {})
+
+    assert await entries(talk.hass, "name", "message", "entity_id") == [("Chatterbox", "", None)]
+
+
+async def test_an_agent_that_goes_leaves_no_question_untold(talk: AuditedTalk) -> None:
+    await talk.take(call(UNLOCK))
+    async_get_approvals(talk.hass).drop_all_of(AGENT)
+    await talk.hass.async_block_till_done()
+
+    assert (await entries(talk.hass, "message"))[1:] == [("did not unlock Front Door: the question was dropped",)]
