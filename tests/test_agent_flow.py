@@ -12,7 +12,7 @@ from homeassistant.data_entry_flow import FlowResultType, InvalidData
 from homeassistant.helpers import llm
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.const import SUBENTRY_CONVERSATION
+from custom_components.chatterbox.const import CONF_KIND, SUBENTRY_CONVERSATION
 from tests.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.sentences import sentence
 from tests.servers.in_process import address_without_server, serving, serving_script, with_list
@@ -66,11 +66,23 @@ async def add(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult
 
 
 async def change(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
+    """Begin to change the settings of the agent of an entry."""
+    menu = await open_menu(hass, entry)
+    return await choose(hass, menu, "offline_agent" if entry.data[CONF_KIND] == "offline" else "agent")
+
+
+async def open_menu(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
     """Begin to change the agent of an entry."""
     return await hass.config_entries.subentries.async_init(
         (entry.entry_id, SUBENTRY_CONVERSATION),
         context={"source": "reconfigure", "subentry_id": only_agent(entry).subentry_id},
     )
+
+
+async def choose(hass: HomeAssistant, menu: SubentryFlowResult, option: str) -> SubentryFlowResult:
+    """Choose from a menu."""
+    assert menu["type"] is FlowResultType.MENU
+    return await submit(hass, menu, {"next_step_id": option})
 
 
 async def submit(hass: HomeAssistant, step: SubentryFlowResult, form: Mapping[str, object]) -> SubentryFlowResult:
@@ -136,6 +148,19 @@ async def test_the_only_model_is_chosen_already_and_still_tried(hass: HomeAssist
         step = await submit(hass, step, filled_in())
 
     assert step["errors"] == {CONF_MODEL: "provider_busy"}
+
+
+async def test_what_the_form_does_not_hold_is_kept(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(
+            hass, server_entry(address, rules=[{"verdict": "ask"}], of_a_later_version=7, keep_alive=5)
+        )
+        await submit(hass, await change(hass, entry), filled_in())
+
+    data = only_agent(entry).data
+    assert data["rules"] == [{"verdict": "ask"}]
+    assert data["of_a_later_version"] == 7
+    assert "keep_alive" not in data, "it belongs to another kind of service"
 
 
 async def test_an_agent_is_changed(hass: HomeAssistant) -> None:
@@ -291,6 +316,12 @@ async def test_no_agent_is_added_to_a_service_that_does_not_run(hass: HomeAssist
 
     assert result["type"] is FlowResultType.ABORT
     assert result["reason"] == "entry_not_loaded"
+
+
+async def test_no_agent_is_changed_of_a_service_that_does_not_run(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
+
+    assert (await open_menu(hass, entry))["reason"] == "entry_not_loaded"
 
 
 async def test_an_offline_agent_is_added_by_its_name(hass: HomeAssistant) -> None:

@@ -343,6 +343,6 @@ def test_numbers_are_stored_as_they_are_or_named_as_a_problem(data: st.DataObjec
 
     assert (problems == []) is fits
     if fits:
-        stored = as_data(kind, {CONF_MODEL: "m", **form}, ())
+        stored = as_data(kind, {CONF_MODEL: "m", **form}, (), {})
         for options in form.values():
             assert options.items() <= stored.items()

@@ -6,9 +6,11 @@ from http import HTTPStatus
 import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
+from pydantic import JsonValue
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from tests.config_entries import server_entry, set_up
+from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
+from tests.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.servers.in_process import address_without_server, serving_script
 from tests.servers.script import Script
 
@@ -52,6 +54,26 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
     text = json.dumps(await response.json())
     assert "the-secret-key" not in text
     assert "4711" not in text
+
+
+async def test_diagnostics_show_the_rules_and_nothing_of_the_pin(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    assert await async_setup_component(hass, "diagnostics", {})
+    entry = await set_up(hass, offline_entry())
+    rules: list[JsonValue] = [{"verdict": "pin", "domains": ["lock"]}]
+    pin = PinHash.of("739105", HashCost(memory=2, repeats=1)).as_json()
+    hass.config_entries.async_update_subentry(
+        entry, only_agent(entry), data={"rules": rules, "pin": pin, "notify": ["notify.phone"]}
+    )
+    client = await hass_client()
+    response = await client.get(f"/api/diagnostics/config_entry/{entry.entry_id}")
+
+    (agent,) = (await response.json())["data"]["agents"]
+    assert agent["data"] == {"rules": rules, "pin": "**REDACTED**", "notify": ["notify.phone"]}
+    text = await response.text()
+    assert str(pin["digest"]) not in text
+    assert str(pin["salt"]) not in text
 
 
 @pytest.mark.usefixtures("socket_enabled")

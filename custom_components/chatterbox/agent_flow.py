@@ -1,7 +1,8 @@
 """The dialogs that add and change a conversation agent: one subentry each.
 
-Knows the walk through the dialogs. Must not know what can be set (`agent_options.py`), what the form looks like
-(`agent_form.py`), how a server is asked (`service_check.py`), or any sentence (`translations/`).
+Knows the walk through the dialogs. Must not know what can be set (`agent_options.py`), what the forms look like
+(`agent_form.py`, `approval_form.py`), how a server is asked (`service_check.py`), what rules mean (`house_page.py`), or
+any sentence (`translations/`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from homeassistant.exceptions import TemplateError
 from homeassistant.helpers.selector import TextSelector
 from homeassistant.helpers.template import Template
 
+from .agent.consent.pin import PinHash, flaw_of_pin
 from .agent.errors import ProviderError, ProviderRejectedRequest
 from .agent_fallbacks import fallback_ids, possible_fallbacks
 from .agent_form import agent_schema, as_data, as_form, only_model, tool_sources
@@ -32,8 +34,19 @@ from .agent_options import (
     sections_of,
 )
 from .agent_settings import AgentSettings, settings_of
-from .const import CONF_FALLBACKS, CONF_KIND, LOGGER, ServiceKind
+from .approval_form import (
+    APPROVAL_KEYS,
+    approval_schema,
+    approvals_as_form,
+    read_approvals,
+    shown_pin,
+    typed_pin,
+    without_pin,
+)
+from .const import CONF_FALLBACKS, CONF_KIND, CONF_PIN, LOGGER, ServiceKind
 from .error_bridge import async_get_sentences, error_key
+from .house_page import HousePage
+from .rule_words import RuleWords, async_get_rule_words
 from .runtime import model_server
 from .service_check import offered_models
 
@@ -50,21 +63,40 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         self._models: list[str] = []
         self._absent = "{source}"
         """How a source of tools is called that is not there."""
+        self._approvals: dict[str, Any] = {}
+        """What would be stored of approvals if it was saved now."""
+        self._pin: PinHash | None = None
+        """The PIN, as it would be stored."""
+        self._words: RuleWords | None = None
 
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing was asked yet
-        """Begin a new agent."""
+        """Begin a new agent, with its settings."""
+        if self._get_entry().state is not ConfigEntryState.LOADED:
+            return self.async_abort(reason="entry_not_loaded")
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
-        return await self._begin(sentences["agent_title"], new_agent_data(self._kind))
+        self._name, self._stored = sentences["agent_title"], new_agent_data(self._kind)
+        if self._kind is ServiceKind.OFFLINE:
+            return await self.async_step_offline_agent()
+        return await self.async_step_agent()
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing was asked yet
-        """Begin with an agent that exists."""
+        """Ask what is to be changed of an agent that exists."""
+        if self._get_entry().state is not ConfigEntryState.LOADED:
+            return self.async_abort(reason="entry_not_loaded")
         agent = self._get_reconfigure_subentry()
-        return await self._begin(agent.title, agent.data)
+        self._name, self._stored = agent.title, dict(agent.data)
+        self._approvals = {key: value for key, value in agent.data.items() if key in APPROVAL_KEYS}
+        self._pin = settings_of(self._approvals).pin
+        settings = "offline_agent" if self._kind is ServiceKind.OFFLINE else "agent"
+        return self.async_show_menu(
+            menu_options=[settings, "approvals"], description_placeholders={"agent": agent.title}
+        )
 
     async def async_step_agent(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Ask for everything that a model's agent has, and try the model if it would be asked in another way."""
         fallbacks = possible_fallbacks(self.hass, self._own_id)
         if user_input is None:
+            await self._async_list_models()
             form = as_form(self._kind, self._name, settings_of(self._stored), fallbacks)
             return self._show_agent(form | {CONF_MODEL: form[CONF_MODEL] or only_model(self._models)}, fallbacks)
         stand_ins = fallback_ids(fallbacks, user_input.get(CONF_FALLBACKS, ()))
@@ -74,7 +106,7 @@ class ConversationAgentFlow(ConfigSubentryFlow):
             problems.append(Problem(CONF_FALLBACKS, "fallback_unknown", {}))
         if problems:
             return self._show_agent(user_input, fallbacks, problems)
-        data = as_data(self._kind, user_input, stand_ins or ())
+        data = as_data(self._kind, user_input, stand_ins or (), self._present)
         settings = settings_of(data)
         if problems := find_late_deadlines(settings) or await self._async_try(settings):
             return self._show_agent(user_input, fallbacks, problems)
@@ -85,10 +117,42 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         errors: dict[str, str] = {}
         if user_input is not None:
             if user_input[CONF_NAME].strip():
-                return self._save(user_input[CONF_NAME], self._stored)
+                return self._save(user_input[CONF_NAME], self._present)
             errors[CONF_NAME] = "name_missing"
         schema = self.add_suggested_values_to_schema(_NAME_SCHEMA, {CONF_NAME: self._name})
         return self.async_show_form(step_id="offline_agent", data_schema=schema, errors=errors)
+
+    async def async_step_approvals(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
+        """Ask what needs a yes, and show what that would mean."""
+        words = await self._async_words()
+        if user_input is None:
+            return self._show_approvals(words, approvals_as_form(settings_of(self._approvals), words))
+        problems = await self._async_take_pin(user_input)
+        found = read_approvals(user_input, words, has_pin=bool(self._pin or problems))
+        if isinstance(found, list) or problems:
+            problems += found if isinstance(found, list) else []
+            return self._show_approvals(words, without_pin(user_input), problems)
+        self._approvals = {**found, **({CONF_PIN: self._pin.as_json()} if self._pin else {})}
+        return await self.async_step_house()
+
+    async def async_step_house(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing is asked
+        """Show what would be saved."""
+        page = HousePage.of(self.hass, settings_of(self._approvals).policy, await self._async_words())
+        return self.async_show_menu(
+            step_id="house",
+            menu_options=["save_approvals", "approvals"],
+            description_placeholders={**page.numbers, "table": page.markdown},
+        )
+
+    async def async_step_save_approvals(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing is asked
+        """Store what needs a yes."""
+        others = {key: value for key, value in self._present.items() if key not in APPROVAL_KEYS}
+        return self._save(self._name, others | self._approvals)
+
+    @property
+    def _present(self) -> Mapping[str, Any]:
+        """What is stored by now, perhaps by another dialog."""
+        return self._stored if self.source == SOURCE_USER else self._get_reconfigure_subentry().data
 
     @property
     def _own_id(self) -> str | None:
@@ -98,19 +162,18 @@ class ConversationAgentFlow(ConfigSubentryFlow):
     def _kind(self) -> ServiceKind:
         return ServiceKind(self._get_entry().data[CONF_KIND])
 
-    async def _begin(self, name: str, data: Mapping[str, Any]) -> SubentryFlowResult:
-        if self._get_entry().state is not ConfigEntryState.LOADED:
-            return self.async_abort(reason="entry_not_loaded")
-        self._name, self._stored = name, dict(data)
+    async def _async_words(self) -> RuleWords:
+        if self._words is None:
+            self._words = await async_get_rule_words(self.hass, self._kind, settings_of(self._stored))
+        return self._words
+
+    async def _async_list_models(self) -> None:
         self._absent = (await async_get_sentences(self.hass, self.hass.config.language))["source_absent"]
-        if self._kind is ServiceKind.OFFLINE:
-            return await self.async_step_offline_agent()
         try:
             self._models = await offered_models(model_server(self.hass, self._get_entry().data))
         except ProviderError as error:
             # Everything but the model can be changed while the server is down.
             LOGGER.debug("The server lists no models: %s", error)
-        return await self.async_step_agent()
 
     def _show_agent(
         self, form: Mapping[str, Any], fallbacks: Mapping[str, str], problems: Sequence[Problem] = ()
@@ -125,6 +188,31 @@ class ConversationAgentFlow(ConfigSubentryFlow):
             errors=errors,
             description_placeholders=placeholders,
         )
+
+    def _show_approvals(
+        self, words: RuleWords, form: Mapping[str, Any], problems: Sequence[Problem] = ()
+    ) -> SubentryFlowResult:
+        errors = {problem.place: problem.key for problem in reversed(problems)}
+        placeholders = {name: text for problem in problems for name, text in problem.placeholders.items()}
+        numbers = HousePage.of(self.hass, settings_of(self._approvals).policy, words).numbers
+        return self.async_show_form(
+            step_id="approvals",
+            data_schema=self.add_suggested_values_to_schema(
+                approval_schema(words, opened=errors), {**form, **shown_pin(self._pin)}
+            ),
+            errors=errors,
+            description_placeholders=placeholders | numbers,
+        )
+
+    async def _async_take_pin(self, form: Mapping[str, Any]) -> list[Problem]:
+        """Keep what the form says of the PIN: the present one, another, or none; unless it cannot be one."""
+        typed = typed_pin(form, self._pin)
+        if isinstance(typed, str):
+            if flaw := flaw_of_pin(typed):
+                return [Problem(CONF_PIN, f"pin_{flaw}", {})]
+            typed = await self.hass.async_add_executor_job(PinHash.of, typed)
+        self._pin = typed
+        return []
 
     def _field_problems(self, form: Mapping[str, Any]) -> list[Problem]:
         problems: list[Problem] = []

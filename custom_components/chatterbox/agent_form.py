@@ -52,6 +52,11 @@ _CHOICES: Final[Mapping[str, Sequence[str]]] = {
     CONF_CONFIRMATION: tuple(Confirmation),
 }
 
+_OWN_KEYS: Final = frozenset({CONF_MODEL, CONF_LLM_HASS_API, CONF_PROMPT, CONF_FALLBACKS}).union(
+    *(options for kind in ServiceKind for options in sections_of(kind).values())
+)
+"""What is stored of this form, for any kind of service."""
+
 
 # What these three hold is judged by the flow, so that the verdict is translated and nothing typed is lost.
 class _UncheckedTemplateSelector(TemplateSelector):
@@ -157,10 +162,13 @@ def _shown(option: str, value: Any) -> Any:
     return value if option not in _CHOICES or value in _CHOICES[option] else None
 
 
-def as_data(kind: ServiceKind, form: Mapping[str, Any], fallbacks: Sequence[str]) -> dict[str, Any]:
+def as_data(
+    kind: ServiceKind, form: Mapping[str, Any], fallbacks: Sequence[str], stored: Mapping[str, Any]
+) -> dict[str, Any]:
     """Arrange a filled-in form as it is stored, which is nothing of what is empty.
 
-    The name is the title of the subentry. `fallbacks` are the subentries that the form names.
+    The name is the title of the subentry. `fallbacks` are the subentries that the form names. What is `stored` and no
+    such form holds is kept.
     """
     options = {
         option: int(value) if option in NUMBERS and NUMBERS[option].step == 1 else value
@@ -170,6 +178,7 @@ def as_data(kind: ServiceKind, form: Mapping[str, Any], fallbacks: Sequence[str]
     if kind is ServiceKind.OLLAMA_CHAT:
         options.setdefault(CONF_NUM_CTX, None)  # here, empty is a choice: the server's own size
     return {
+        **{key: value for key, value in stored.items() if key not in _OWN_KEYS},
         CONF_MODEL: form[CONF_MODEL].strip(),
         CONF_LLM_HASS_API: form.get(CONF_LLM_HASS_API, []),
         CONF_PROMPT: form.get(CONF_PROMPT, ""),

@@ -14,10 +14,10 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.loader import async_get_integration
 
 from .agent.providers.links import LinkState
-from .const import CONF_EXTRA_PARAMETERS, DOMAIN
+from .const import CONF_EXTRA_PARAMETERS, CONF_PIN, DOMAIN
 from .runtime import ChatterboxConfigEntry
 
-_PRIVATE: Final = frozenset({CONF_API_KEY, CONF_PROMPT, CONF_EXTRA_PARAMETERS})
+_PRIVATE: Final = frozenset({CONF_API_KEY, CONF_PROMPT, CONF_EXTRA_PARAMETERS, CONF_PIN})
 
 
 async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> dict[str, Any]:

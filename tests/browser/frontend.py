@@ -62,6 +62,15 @@ class Frontend:
         await picker.get_by_text(agent).first.click()
         await dialog.get_by_role("button", name="Add entity").wait_for()
 
+    async def pick_in_rule(self, row: Locator, field: str, what: str) -> None:
+        """Choose something in a field of a rule that lists what can be searched for."""
+        await row.get_by_text(field, exact=True).first.click()
+        search = row.get_by_placeholder("Search")
+        await expect(search).to_be_focused()  # before that, the list takes no click
+        await search.fill(what)
+        await row.get_by_text(what, exact=True).last.click()
+        await expect(search).to_be_hidden()
+
     async def unfold(self, dialog: Locator, section: str) -> None:
         """Open a section of a form, or close it."""
         await dialog.locator("ha-expansion-panel").get_by_role("button", name=section, exact=True).click()
@@ -78,11 +87,18 @@ class Frontend:
         return dialog
 
     async def change_agent(self, name: str) -> Locator:
-        """Begin to change an agent, on the page of the integration; return the dialog."""
+        """Begin to change the settings of an agent, on the page of the integration; return the dialog."""
+        dialog = await self.open_agent_menu(name)
+        await dialog.get_by_text("Settings", exact=True).click()
+        await dialog.get_by_text("If the model fails").wait_for()
+        return dialog
+
+    async def open_agent_menu(self, name: str) -> Locator:
+        """Begin to change an agent, on the page of the integration; return the dialog that asks what of it."""
         row = self.page.locator("ha-config-sub-entry-row").filter(has_text=name)
         await row.get_by_role("button", name="Change agent").click()
         dialog = self.page.locator("dialog-data-entry-flow")
-        await dialog.get_by_text("If the model fails").wait_for()
+        await dialog.get_by_text("What needs a yes").wait_for()
         return dialog
 
     async def finish(self, dialog: Locator) -> None:
@@ -90,6 +106,13 @@ class Frontend:
         finish = dialog.get_by_role("button", name=re.compile("finish", re.IGNORECASE))
         await finish.click()
         await expect(finish).to_be_hidden()
+
+    async def close_when_changed(self, dialog: Locator) -> None:
+        """Close the dialog that says that something was changed."""
+        done = dialog.get_by_text("Reconfiguration was successful")
+        await done.wait_for()
+        await dialog.get_by_role("button", name="Close").last.click()
+        await expect(done).to_be_hidden()
 
     async def open_service(self, name: str) -> None:
         """Go to the page of an integration, from the list of integrations."""
