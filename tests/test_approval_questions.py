@@ -286,6 +286,9 @@ async def test_answers_that_repeat_the_question(home: HomeAssistant) -> None:
         ("one door", "yes, unlock the front door", Answer.YES),
         ("one door", "yes, the front door", Answer.YES),
         ("one door", "yes, the front door in the hallway", Answer.YES),
+        ("one door", "yes, unlock it in our hallway", Answer.YES),
+        ("one door", "yes, the front door in the kitchen", Answer.OTHER),
+        ("one with its place in its name", "yes, open the garage door in the garage", Answer.YES),
         ("one door", "unlock the front door", Answer.OTHER),
         ("one door", "yes, the garage door", Answer.OTHER),
         ("one door", "yes, lock it", Answer.OTHER),
@@ -327,6 +330,28 @@ async def test_a_name_that_another_thing_has_too_is_no_answer(home: HomeAssistan
         home.states.async_set("lock.other", "locked", {"friendly_name": other})
         assert await answered(home, "yes, the front door", KINDS["one door"]) is Answer.OTHER
         assert await answered(home, "yes, the front door in the hallway", KINDS["one door"]) is Answer.YES
+        assert await answered(home, "yes, unlock the front door in the hallway", KINDS["one door"]) is Answer.YES
+
+
+async def test_a_name_that_is_given_twice_in_a_room_is_no_answer_with_that_room(home: HomeAssistant) -> None:
+    registry = er.async_get(home)
+    other = registry.async_get_or_create("lock", "test", "other", original_name="Front Door")
+    registry.async_update_entity(other.entity_id, area_id="hallway")
+    async_expose_entity(home, "conversation", other.entity_id, should_expose=True)
+    home.states.async_set(other.entity_id, "locked", {"friendly_name": "Front Door"})
+
+    assert await answered(home, "yes, the front door in the hallway", KINDS["one door"]) is Answer.OTHER
+    assert await answered(home, "yes", KINDS["one door"]) is Answer.YES
+
+
+async def test_an_article_does_not_tell_two_names_apart(home: HomeAssistant) -> None:
+    home.states.async_set("lock.front_door", "locked", {"friendly_name": "Entrée"})
+    assert await answered(home, "oui, l'entrée", KINDS["one door"], "fr") is Answer.YES
+
+    async_expose_entity(home, "conversation", "lock.other", should_expose=True)
+    for other in ("L\N{RIGHT SINGLE QUOTATION MARK}entrée", "la entrée"):
+        home.states.async_set("lock.other", "locked", {"friendly_name": other})
+        assert await answered(home, "oui, l'entrée", KINDS["one door"], "fr") is Answer.OTHER
 
 
 async def test_what_no_assistant_may_see_is_not_meant(home: HomeAssistant) -> None:

@@ -20,7 +20,7 @@ from .agent.receipts import base_language
 from .approvals import AskedCall
 from .asked_deeds import AskedDeeds, Deed, what_is_asked
 from .entity_matches import matching_states
-from .spoken_names import area_name, entity_name, means_one, names_of, tool_name
+from .spoken_names import area_name, entity_name, names_of, tool_name
 
 _MOST_NAMES: Final = 5
 """So many can be listened to."""
@@ -59,15 +59,14 @@ def asked_of(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[
         return NOTHING_NAMED
     asked = what_is_asked(hass, calls)
     words = _Words(hass, sentences, asked)
-    action, names = None, dict[str, None]()
+    action, names, place = None, tuple[str, ...](), ""
     if len(asked.deeds) == 1 and not asked.tools and not asked.has_more:
         ((deed, entity_ids),) = asked.deeds.items()
         action = deed.action
         if len(entity_ids) == 1:
-            names |= dict.fromkeys(names_of(hass, entity_ids[0], wording))
-            if means_one(hass, entity_ids[0], named := words.thing(entity_ids[0], deed), wording):
-                names[named] = None
-    return Asked(action, tuple(names), several=asked.is_several, repetition=words.deeds())
+            place = area_name(hass, entity_ids[0])
+            names = names_of(hass, entity_ids[0], wording, lambda name: words.placed(name, place))
+    return Asked(action, names, place, several=asked.is_several, repetition=words.deeds())
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +102,12 @@ class _Words:
         if deed is Deed.RUN:
             return name
         place = area_name(self.hass, entity_id) if not self.asked.is_several or self._is_shared(name) else ""
-        if not place:
-            return self._with_article(name)
-        return self._say("placed", thing=self._with_article(name), place=self._with_article(place))
+        return self.placed(name, "" if place.casefold() in name.casefold() else place)
+
+    def placed(self, name: str, place: str) -> str:
+        """Return a name with a place, if there is one."""
+        thing = self._with_article(name)
+        return self._say("placed", thing=thing, place=self._with_article(place)) if place else thing
 
     def _is_shared(self, name: str) -> bool:
         """Tell whether others that an assistant may see have a name, too."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from homeassistant.core import HomeAssistant, callback
 
-from .action_targets import members_of
+from .action_targets import groups_among, members_of
 from .agent.consent.wording import Action
 from .approval_rules import Verdict
 from .approvals import AskedCall
@@ -182,9 +182,10 @@ def _asked_about(call: AskedCall) -> Iterator[EntityAction]:
 
 def _without_groups(hass: HomeAssistant, entity_ids: Sequence[str]) -> tuple[str, ...]:
     """Leave out groups whose members are named, or the members where they are too many to be listened to."""
-    members = {entity_id: members_of(hass, entity_id) & set(entity_ids) for entity_id in entity_ids}
-    inside = frozenset[str]().union(*members.values())
-    single = [entity_id for entity_id in entity_ids if not members[entity_id]]
+    named = set(entity_ids)
+    members = {group: members_of(hass, group) & named for group in groups_among(hass, entity_ids)}
+    single = [entity_id for entity_id in entity_ids if not members.get(entity_id)]
     if len(single) <= _MOST_MEMBERS:
         return tuple(single)
+    inside = frozenset[str]().union(*members.values())
     return tuple(entity_id for entity_id in entity_ids if entity_id not in inside)

@@ -6,7 +6,7 @@ names and areas that is made anew when a registry has changed.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -75,6 +75,12 @@ def matching_states(hass: HomeAssistant, constraints: intent.MatchTargetsConstra
 def areas_of_entities(hass: HomeAssistant) -> Mapping[str, str | None]:
     """Return the id of the area, of its own or of its device, of every registered entity, as it is now."""
     return _index(hass).area_ids
+
+
+@callback
+def entities_by_name(hass: HomeAssistant) -> Mapping[str, AbstractSet[str]]:
+    """Return the ids of all registered entities by their names and aliases, which are in small letters."""
+    return _index(hass).named
 
 
 def _candidates(hass: HomeAssistant, constraints: intent.MatchTargetsConstraints) -> list[State]:

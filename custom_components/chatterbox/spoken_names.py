@@ -6,17 +6,17 @@ somebody typed, or what a device brought along, and may hold anything: what nobo
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Set as AbstractSet
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.core import HomeAssistant, callback, split_entity_id
-from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent
+from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr
 
 from .agent.consent.reading import Phrase, phrases_of, words_of
 from .agent.consent.wording import Wording
-from .entity_matches import areas_of_entities
+from .entity_matches import areas_of_entities, entities_by_name
 
 _LONGEST: Final = 60
 """Characters of a name that are spoken."""
@@ -37,11 +37,10 @@ def entity_name(hass: HomeAssistant, entity_id: str) -> str:
 
 @callback
 def area_name(hass: HomeAssistant, entity_id: str) -> str:
-    """Return what the area of an entity is called; empty if it is in none, or if its own name tells."""
+    """Return what the area of an entity is called; empty if it is in none."""
     area_id = areas_of_entities(hass).get(entity_id)
     area = ar.async_get(hass).async_get_area(area_id) if area_id else None
-    name = spoken(area.name) if area else ""
-    return "" if name.casefold() in entity_name(hass, entity_id).casefold() else name
+    return spoken(area.name) if area else ""
 
 
 def tool_name(offered: str) -> str:
@@ -65,43 +64,67 @@ def _said(char: str) -> str:
 
 
 @callback
-def names_of(hass: HomeAssistant, entity_id: str, wording: Wording) -> tuple[str, ...]:
-    """Return the names and aliases that mean this entity, and nothing else that an assistant may be told of."""
-    names = dict.fromkeys([entity_name(hass, entity_id), *map(spoken, _all_names(hass, entity_id))])
-    return tuple(name for name in names if name and means_one(hass, entity_id, name, wording))
+def names_of(
+    hass: HomeAssistant, entity_id: str, wording: Wording, with_place: Callable[[str], str]
+) -> tuple[str, ...]:
+    """Return the names and aliases of an entity that mean it and nothing else in the home.
 
-
-@callback
-def means_one(hass: HomeAssistant, entity_id: str, name: str, wording: Wording) -> bool:
-    """Tell whether a name means no other exposed entity, no area and no floor, with or without an article."""
-    forms = _forms(name, wording)
-    ends = {form[-1] for form in forms}
-    others = (one for names in _other_names(hass, entity_id) for one in names if _ending(one, wording) in ends)
-    return all(forms.isdisjoint(_forms(other, wording)) for other in others)
-
-
-def _other_names(hass: HomeAssistant, entity_id: str) -> Iterator[Iterable[str]]:
-    """Yield the names of each thing in the home but one entity."""
-    for other in hass.states.async_entity_ids():
-        if other != entity_id and async_should_expose(hass, CONVERSATION, other):
-            yield _all_names(hass, other)
-    areas, floors = ar.async_get(hass).async_list_areas(), fr.async_get(hass).async_list_floors()
-    yield from ([area.name, *area.aliases] for area in areas)
-    yield from ([floor.name, *floor.aliases] for floor in floors)
-
-
-def _all_names(hass: HomeAssistant, entity_id: str) -> list[str]:
-    state = hass.states.get(entity_id)
+    Something else is whatever else is exposed, every area and every floor; articles make no difference. A name that
+    means something else too is given `with_place`, if that is somewhere else.
+    """
     entry = er.async_get(hass).async_get(entity_id)
-    return [state.name, *intent.async_get_entity_aliases(hass, entry, state=state)] if state else []
+    aliases = er.async_get_entity_aliases(hass, entry) if entry else []
+    names = {name: with_place(name) for name in (entity_name(hass, entity_id), *map(spoken, aliases)) if name}
+    ends = {words[-1] for name in (*names, *names.values()) if (words := _words(name, wording))}
+    beside = _beside(hass, entity_id, wording, ends)
+    area_id = areas_of_entities(hass).get(entity_id)
+
+    def places_of_others(name: str) -> list[str | None]:
+        words = _words(name, wording)
+        return [place for other, place in beside if _sound_alike(words, other, wording)]
+
+    plain = [name for name in names if not places_of_others(name)]
+    apart = [name for name in names if name not in plain and area_id and area_id not in places_of_others(name)]
+    return (*plain, *(placed for name in apart if not places_of_others(placed := names[name])))
 
 
-def _ending(name: str, wording: Wording) -> str:
-    words = words_of(spoken(name), wording.folded)
-    return words[-1] if words else ""
+def _beside(
+    hass: HomeAssistant, entity_id: str, wording: Wording, ends: AbstractSet[str]
+) -> frozenset[tuple[Phrase, str | None]]:
+    """Return the words by which other things are called, and the ids of their areas.
+
+    There are at least all that end like one of `ends`.
+    """
+    folded = str.maketrans(wording.folded[::2], wording.folded[1::2])
+    pieces = {end.rpartition("'")[2] for end in ends}
+
+    def may_end(name: str) -> bool:
+        plain = unicodedata.normalize("NFC", name).casefold().translate(folded)
+        return any(piece in plain for piece in pieces)
+
+    states = ((state.name, {state.entity_id}) for state in hass.states.async_all())
+    named = [(name, ids - {entity_id}) for name, ids in (*entities_by_name(hass).items(), *states) if may_end(name)]
+    exposed = ((name, one) for name, ids in named for one in ids if async_should_expose(hass, CONVERSATION, one))
+    area_ids = areas_of_entities(hass)
+    found = {(_words(name, wording), area_ids.get(one)) for name, one in exposed}
+    areas, floors = ar.async_get(hass).async_list_areas(), fr.async_get(hass).async_list_floors()
+    places = [*((area.name, *area.aliases) for area in areas), *((floor.name, *floor.aliases) for floor in floors)]
+    return frozenset(found).union((_words(name, wording), None) for names in places for name in names if may_end(name))
 
 
-def _forms(name: str, wording: Wording) -> frozenset[Phrase]:
+def _sound_alike(one: Phrase, other: Phrase, wording: Wording) -> bool:
+    """Tell whether two names may be said in the same way, with articles before them."""
+    shorter, longer = sorted(("'".join(words).split("'") for words in (one, other)), key=len)
+    if not shorter or longer[-len(shorter) :] != shorter:
+        return False
+    return not _forms(one, wording).isdisjoint(_forms(other, wording))
+
+
+def _words(name: str, wording: Wording) -> Phrase:
+    """Return the words of a name; none of one that nobody can say."""
+    return words_of(spoken(name), wording.folded) or ()
+
+
+def _forms(words: Phrase, wording: Wording) -> frozenset[Phrase]:
     """Return how a name may stand in a sentence."""
-    words = " ".join(words_of(spoken(name), wording.folded) or ())
-    return phrases_of(form.replace("{name}", words) for form in wording.named) if words else frozenset()
+    return phrases_of(form.replace("{name}", " ".join(words)) for form in wording.named)

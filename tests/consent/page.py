@@ -35,8 +35,8 @@ Chatterbox does not ask yet ([roadmap](roadmap.md)).
   {most} words, a question mark, a quotation mark, a letter of another alphabet, an invisible character, an emoji.
 - **Capitals, punctuation and blanks do not matter**: speech recognition sets them as it likes.
 - **An answer may repeat the question** behind a yes: what is to be done, and the device, if only one was asked about,
-  by a name that nothing else in the home has; or the whole question, however long, in its own words. The request
-  alone, once more, is no yes: a television may say it twice.
+  by a name that nothing else in the home has, and where it is; or the whole question, however long, in its own words.
+  The request alone, once more, is no yes: a television may say it twice.
 - **A correction is neither**: "No, the back door" is a new request.
 - **Some names cannot be repeated**: those with a word that says no in that language, and those that are another action,
   such as a door named "Lock".

@@ -116,6 +116,33 @@ def test_a_question_that_holds_a_no_cannot_be_repeated() -> None:
 def test_one_of_several_devices_cannot_be_named() -> None:
     with pytest.raises(ValueError, match="no yes to all"):
         Asked(names=("Front door", "Back door"), several=True)
+    with pytest.raises(ValueError, match="no yes to all"):
+        Asked(place="Hall", several=True)
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "place", "text"),
+    [
+        ("de", "Rollo", "Küche", "ja, das Rollo in der Küche"),
+        ("en", "Blind", "Kitchen", "yes, open the blind in the kitchen"),
+        ("es", "Persiana", "Cocina", "sí, abre la persiana de la cocina"),
+        ("fr", "Volet", "Entrée", "oui, le volet de l'entrée"),
+        ("it", "Tapparella", "Ingresso", "sì, apri la tapparella dell'ingresso"),
+        ("nl", "Rolluik", "Keuken", "ja, open het rolluik in de keuken"),
+        ("pl", "Roleta", "Garażu", "tak, otwórz roleta w garażu"),
+        ("pt-BR", "Persiana", "Cozinha", "sim, a persiana da cozinha"),
+        ("sv", "Rullgardin", "Köket", "ja, öppna rullgardin i köket"),
+        ("zh", "窗帘", "厨房", "好的 打开厨房的窗帘"),
+    ],
+)
+def test_an_answer_may_say_where_the_device_is(language: str, name: str, place: str, text: str) -> None:
+    assert understand_answer(text, language, Asked(Action.OPEN, (name,), place)) is YES
+    assert understand_answer(text, language, Asked(Action.OPEN, (name,))) is OTHER
+
+
+@pytest.mark.parametrize("place", ["10 minutes", "Never", ""])
+def test_a_place_that_says_something_else_is_not_taken_as_a_place(place: str) -> None:
+    assert understand_answer(f"yes, in {place}", "en", Asked(Action.OPEN, ("Blind",), place)) is OTHER
 
 
 @pytest.mark.parametrize("name", ["Lock", "Close it", "Stop light", "Not the garage", "🚪", ""])

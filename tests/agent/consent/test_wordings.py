@@ -55,6 +55,14 @@ def test_names_stand_in_their_templates(wording: Wording) -> None:
 
 
 @LANGUAGES
+def test_places_stand_in_their_templates(wording: Wording) -> None:
+    placed = phrases_of(wording.placed, SLOTS | {"place": ["x"]})
+
+    assert placed
+    assert all(any(word.endswith("x") for word in phrase) and phrase != ("x",) for phrase in placed)
+
+
+@LANGUAGES
 def test_characters_are_folded_in_pairs(wording: Wording) -> None:
     assert len(wording.folded) % 2 == 0
     assert all(words_of(char, wording.folded) == (char,) for char in wording.folded[1::2])

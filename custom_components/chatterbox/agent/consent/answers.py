@@ -6,6 +6,7 @@ else. Knows words; must not know what was asked to be done, nor by whom, and kee
 was said.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -39,6 +40,8 @@ class Asked:
     """The one thing to be done; None if there is no word for it here, or if several things are to be done."""
     names: tuple[str, ...] = ()
     """What the one device that was asked about is called. A name has to mean this device and no other in the home."""
+    place: str = ""
+    """What the room is called that the one device is in."""
     several: bool = False
     """True if more than one device was asked about: then "both" is an answer, and a name is none."""
     repetition: str = ""
@@ -46,8 +49,8 @@ class Asked:
 
     def __post_init__(self) -> None:
         """Refuse names of several devices."""
-        if self.several and self.names:
-            raise ValueError("a yes that names one of several devices is no yes to all of them: give no names")
+        if self.several and (self.names or self.place):
+            raise ValueError("a yes that names one of several devices is no yes to all: give no names, and no place")
 
 
 NOTHING_NAMED: Final = Asked()
@@ -122,13 +125,14 @@ class _Ways:
 def _ways(language: str, asked: Asked) -> _Ways:
     """Put together what a language knows and what the question named."""
     wording = WORDINGS[language]
-    names = [form.replace("{name}", name) for name in _usable_names(wording, asked) for form in wording.named]
+    names = [form.replace("{name}", name) for name in _usable_names(wording, asked.names) for form in wording.named]
+    places = [form.replace("{place}", name) for name in _usable_places(wording, asked) for form in wording.placed]
     things = wording.them if asked.several else (*wording.it, *names)
     actions = wording.actions[asked.action] if asked.action else ()
     agreeing = {"action": actions, "it": things}
     declining = {"action": actions, "it": (*wording.it, *wording.them, *names)}
     courtesies = phrases_of(wording.courtesies)
-    repeated = phrases_of((*actions, *(wording.them if asked.several else names)), agreeing)
+    repeated = phrases_of((*actions, *(wording.them if asked.several else names), *places), agreeing)
     if (whole := words_of(asked.repetition, wording.folded)) and not _negates(whole, wording):
         repeated |= {whole}
     return _Ways(
@@ -141,11 +145,16 @@ def _ways(language: str, asked: Asked) -> _Ways:
     )
 
 
-def _usable_names(wording: Wording, asked: Asked) -> list[str]:
+def _usable_places(wording: Wording, asked: Asked) -> list[str]:
+    """Return the name of the place, unless it could be taken for a no, an action or a time: "in 10 minutes"."""
+    return [] if any(map(str.isnumeric, asked.place)) else _usable_names(wording, [asked.place])
+
+
+def _usable_names(wording: Wording, names: Iterable[str]) -> list[str]:
     """Return the names, without those that could be taken for a no or for an action."""
     told = [one for templates in wording.actions.values() for one in templates]
     actions = phrases_of(told, {"it": (*wording.it, *wording.them)})
-    read = [words for name in asked.names if (words := words_of(name, wording.folded))]
+    read = [words for name in names if (words := words_of(name, wording.folded))]
     return [" ".join(words) for words in read if words not in actions and not _negates(words, wording)]
 
 

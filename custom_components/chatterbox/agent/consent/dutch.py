@@ -50,6 +50,7 @@ WORDING: Final = Wording(
     it=("hem|het|die|deze|dat",),
     them=("ze|allebei|beide|alle|alles|ze allebei|allemaal|ze allemaal",),
     named=("[de|het|mijn|onze|ons] {name}",),
+    placed=("(in|op|bij|van) [de|het|mijn|onze|ons] {place}",),
 )
 
 NUMBERS: Final = NumberWords(

@@ -44,6 +44,7 @@ WORDING: Final = Wording(
     it=("it|that|that one|this one",),
     them=("them|both|both of them|all of (it|them)|them (all|both)|everything|all",),
     named=("[the|that|my|our] {name}",),
+    placed=("(in|at|from|of) [the|my|our] {place}",),
 )
 
 NUMBERS: Final = NumberWords(

@@ -43,6 +43,7 @@ WORDING: Final = Wording(
     it=("la|le|ça|celle-ci|celui-ci",),
     them=("les|les deux|tous|toutes|tout|tous les deux|toutes les deux",),
     named=("[la|le|ma|mon|notre] {name}|l'{name}",),
+    placed=("(dans|de|à|côté) [la|le|ma|mon|notre] {place}|(dans|de|à) l'{place}|(du|au) {place}",),
 )
 
 _TEENS: Final = (

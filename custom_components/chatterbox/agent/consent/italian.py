@@ -50,6 +50,7 @@ WORDING: Final = Wording(
     it=("quella|quello|questa|questo",),
     them=("tutte e due|tutti e due|entrambe|entrambi|tutte|tutti|tutto",),
     named=("[la|il|lo|la mia|il mio] {name}|l'{name}",),
+    placed=("(in|nel|nella|nello|di|del|della|dello|al|alla) {place}|(nell'|dell'|all'){place}",),
 )
 
 NUMBERS: Final = NumberWords(

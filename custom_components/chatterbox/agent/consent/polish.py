@@ -42,6 +42,7 @@ WORDING: Final = Wording(
     it=("je|ją|go|to|te",),
     them=("oba|obie|oboje|wszystko|wszystkie",),
     named=("[te|tę|ten|nasze|moje] {name}",),
+    placed=("(w|we|na|przy|w obszarze) {place}",),
 )
 
 NUMBERS: Final = NumberWords(

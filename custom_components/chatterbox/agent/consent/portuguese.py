@@ -47,6 +47,7 @@ WORDING: Final = Wording(
     it=("ela|ele|essa|esse|esta|este",),
     them=("as duas|os dois|ambas|ambos|todas|todos|tudo",),
     named=("[a|o|minha|meu|nossa|nosso] {name}",),
+    placed=("(em|de|na|no|da|do) [minha|meu|nossa|nosso] {place}",),
 )
 
 NUMBERS: Final = NumberWords(

@@ -49,6 +49,7 @@ WORDING: Final = Wording(
     it=("la|lo|eso",),
     them=("las dos|los dos|ambas|ambos|todas|todos|todo",),
     named=("[la|el|mi|nuestra|nuestro] {name}",),
+    placed=("(en|de) [la|el|mi|nuestra|nuestro] {place}|del {place}",),
 )
 
 NUMBERS: Final = NumberWords(

@@ -43,6 +43,7 @@ WORDING: Final = Wording(
     it=("den|det|den där|den här",),
     them=("dem|dom|båda|båda två|alla|allt|allihop",),
     named=("[den|min|vår|vårt] {name}",),
+    placed=("(i|på|vid) [min|mitt|vår|vårt] {place}",),
 )
 
 NUMBERS: Final = NumberWords(

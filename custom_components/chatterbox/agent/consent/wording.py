@@ -46,6 +46,8 @@ class Wording:
     """Words for several devices, and for all of them: "both"."""
     named: tuple[str, ...]
     """How `{name}`, the name of a device, stands in a sentence: "the {name}"."""
+    placed: tuple[str, ...]
+    """How `{place}`, the name of the room of a device, stands before or behind it: "in the {place}"."""
     yes_alone: tuple[str, ...] = ()
     """A yes with only courtesies around it; other words would make it something else: Spanish "si" is also "if"."""
     no_alone: tuple[str, ...] = ()
