@@ -115,7 +115,7 @@ def _beside(
 def _sound_alike(one: Phrase, other: Phrase, wording: Wording) -> bool:
     """Tell whether two names may be said in the same way, with articles before them."""
     shorter, longer = sorted(("'".join(words).split("'") for words in (one, other)), key=len)
-    if not shorter or longer[-len(shorter) :] != shorter:
+    if longer[-len(shorter) :] != shorter:
         return False
     return not _forms(one, wording).isdisjoint(_forms(other, wording))
 
