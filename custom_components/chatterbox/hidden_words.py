@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 HIDDEN_WORDS: Final = "(a PIN)"
 """What stands in place of a PIN, also where a model reads it."""
 
-_LATELY: Final = timedelta(minutes=10)
+LATELY: Final = timedelta(minutes=10)
 """For so long after something became of a question, somebody may still say a PIN, or say it again."""
 
 
@@ -113,7 +113,7 @@ class _AskedPlaces:
     def _note(self, news: QuestionNews) -> None:
         now = dt_util.utcnow()
         self._until = {place: until for place, until in self._until.items() if now < until}
-        self._until |= dict.fromkeys(_places(news.question.spot), now + _LATELY)
+        self._until |= dict.fromkeys(_places(news.question.spot), now + LATELY)
 
 
 def _places(spot: Spot) -> tuple[str, ...]:

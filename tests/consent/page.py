@@ -9,6 +9,7 @@ from pathlib import Path
 from custom_components.chatterbox.agent.consent.answers import MAX_WORDS
 from custom_components.chatterbox.agent.consent.pin import LONGEST_PIN, SHORTEST_PIN
 from custom_components.chatterbox.agent.consent.pin_guard import LOCK_SECONDS, MAX_TRIES
+from custom_components.chatterbox.hidden_words import HIDDEN_WORDS, LATELY
 
 from .measurement import Measurement
 
@@ -58,15 +59,52 @@ question, all alone, and cannot be an exclamation, thanks or hesitation.
 ## A spoken PIN
 
 "Four seven one one", "47 11", "forty seven eleven", "double seven oh one", and "my PIN is" before it, are understood in
-the same languages. "Forty seven" is 47; with a pause, "forty, seven", it is 407. Hundreds and thousands are not
-understood, nor is anything that could be two PINs, such as Chinese 四十七十一 or "forty 7": better to be asked again
-than to lose a try.
+the same languages, alone or with a yes around them: "Yes, unlock the front door, 4711". "Forty seven" is 47; with a
+pause, "forty, seven", it is 407. Hundreds and thousands are not understood, nor is anything that could be two PINs,
+such as Chinese 四十七十一 or "forty 7": better to be asked again than to lose a try.
 
 - A PIN has {shortest} to {longest} digits. One that anybody would try first is refused: 0000, 1234, 9876, 1212.
 - It is kept as a salted hash (scrypt), and compared in constant time. With so few digits, a hash only slows a thief
   down: keep it as you keep a password.
-- After {tries} wrong tries in a row a place is locked for {minutes} minutes, per agent and per device, restarts
-  included.
+- It is compared only where a question needs it. Said to any other question, to one that has run out, or to none, it is
+  compared with nothing.
+- After {tries} wrong tries in a row a place is locked for {minutes} minutes, even for the right PIN. A try counts from
+  before it is compared; it is stored at once, so that a restart gives none back.
+- A place is one agent at one satellite. Phones, browsers, and whatever else is no satellite count together, because
+  they can say that they are any device.
+
+## What is kept of a PIN, and what is not
+
+The words in which a PIN was said are taken out of a turn before anybody else reads them; "{hidden}" stands in their
+place. So they are not in the conversation that Home Assistant keeps and shows, not in its traces of conversations (it
+keeps the last three, and all of them are deleted, as none can be changed), not in the debug runs of a voice assistant,
+not in events, scripts, logs of Chatterbox or its files, and no model ever reads them.
+
+Words are taken out where a question was asked in the same conversation, or at the same device, within the last
+{lately} minutes:
+
+- **After a question that needs a PIN**, until it is answered or dropped: all words that hold as many digits as a PIN,
+  hundreds or thousands, or little else than numbers. So also "for seven one one" and "4711?", and "wake me at 12:30",
+  which has to be said again.
+- **After any question**, also one that was answered: words that are nothing but a number as long as a PIN, a yes or a
+  no, and courtesies. "My PIN is 4711", not "wake me at 12:30".
+
+A PIN that nobody asked for is like any other words: "Unlock the door, my PIN is 4711" is read by the model. Wait for
+the question.
+
+Some of Home Assistant hears your words before an agent does, and cannot be made to forget them:
+
+- **Speech-to-text** in a cloud: its maker may keep what it hears.
+- **The satellite, or the app**, is told what was understood, and may show it.
+- **An administrator** who has the debug page of the conversation open sees the words as they are said. They are gone
+  when the page is opened anew.
+- **Home Assistant's log** holds them if `homeassistant.components.conversation` or
+  `homeassistant.components.assist_pipeline` is set to `debug`.
+- **Recordings** hold the sound itself if `debug_recording_dir` of `assist_pipeline` is set.
+- **The action `conversation.process`** leaves an event `call_service`, which Home Assistant records, and the trace of
+  its automation. Let no automation say a PIN.
+- **Sentences and triggers of your own** take words before the agent hears them, but not those that follow a question
+  in a conversation that goes on.
 """
 
 
@@ -74,7 +112,12 @@ def page(measurements: Iterable[Measurement]) -> str:
     """Return the whole page."""
     before = _BEFORE_TABLE.format(most=MAX_WORDS)
     after = _AFTER_TABLE.format(
-        shortest=SHORTEST_PIN, longest=LONGEST_PIN, tries=MAX_TRIES, minutes=round(LOCK_SECONDS / 60)
+        shortest=SHORTEST_PIN,
+        longest=LONGEST_PIN,
+        tries=MAX_TRIES,
+        minutes=round(LOCK_SECONDS / 60),
+        hidden=HIDDEN_WORDS,
+        lately=round(LATELY.total_seconds() / 60),
     )
     return before + table(measurements) + after
 
