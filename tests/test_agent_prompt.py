@@ -58,6 +58,18 @@ async def test_the_moment_the_room_and_the_person_come_after_what_stays(house: H
     )
 
 
+async def test_the_person_who_is_expected_at_a_satellite_has_a_name(house: HomeAssistant) -> None:
+    phone_line = await house.auth.async_create_system_user("Voice over IP")
+    who = replace(asked(), context=Context(user_id=phone_line.id))
+
+    known = await async_write_prompt(house, who, PromptSources("For {{ user_name }}.", person="Mia"))
+    unknown = await async_write_prompt(house, who, PromptSources())
+
+    assert known.instructions == "For Mia."
+    assert "Name of the person: Mia." in known.context
+    assert "Name of the person" not in unknown.context
+
+
 async def test_a_room_that_an_api_names_is_not_named_twice(house: HomeAssistant) -> None:
     area = ar.async_get(house).async_create("Kitchen")
     sources = PromptSources(moment="You are in area Kitchen.")

@@ -15,7 +15,7 @@ from homeassistant.components.conversation import (
     UserContent,
 )
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session, llm
 from homeassistant.util.ulid import ulid_now
 
@@ -54,6 +54,19 @@ async def test_an_interrupted_turn_leaves_a_later_one_its_words(hass: HomeAssist
 
     heard = [str(message["content"]).rpartition("\n\n")[2] for message in messages_of(server.requests[-1])[1:]]
     assert heard == ["the first question", "the second question", "The second answer.", "are you there?"]
+
+
+async def test_each_words_keep_the_name_of_who_said_them(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(content="Hello."), ScriptedAnswer(content="Hello, too."))))
+    for name in ("Anna", "Ben"):
+        user = await hass.auth.async_create_user(name)
+        await conversation.async_converse(hass, "it is me", "a-talk", Context(user_id=user.id), "en", AGENT)
+
+    by_anna, _, by_ben = (str(message["content"]) for message in messages_of(server.requests[1])[1:])
+    assert "Name of the person: Anna." in by_anna
+    assert "Name of the person: Ben." in by_ben
+    assert "Ben" not in by_anna
+    assert "Anna" not in by_ben
 
 
 @pytest.mark.parametrize(
