@@ -16,7 +16,7 @@ from custom_components.chatterbox.effects import (
     UnknownReason,
     Unresolved,
 )
-from custom_components.chatterbox.entity_permissions import Forbidden, async_forbidden, async_may_control
+from custom_components.chatterbox.entity_permissions import Forbidden, async_forbidden
 
 LAMP = EntityAction("light.lamp", "light.turn_on")
 DOOR = EntityAction("lock.door", "lock.unlock")
@@ -106,13 +106,3 @@ async def test_a_change_of_permissions_holds_at_once(hass: HomeAssistant) -> Non
     await hass.auth.async_update_user(user, group_ids=[GROUP_ID_READ_ONLY])
 
     assert await async_forbidden(hass, user.id, LAMP_AND_DOOR) is not None
-
-
-async def test_several_calls_are_only_for_whoever_may_do_all_of_them(hass: HomeAssistant) -> None:
-    ben, anna = lights_only(hass), await hass.auth.async_create_user("Anna", group_ids=[GROUP_ID_USER])
-    lamp, door = (Touches(frozenset({action})) for action in (LAMP, DOOR))
-
-    assert await async_may_control(hass, ben.id, [lamp])
-    assert not await async_may_control(hass, ben.id, [lamp, door])
-    assert not await async_may_control(hass, ben.id, [SCRIPT_OF_UNKNOWN_CONTENT])
-    assert await async_may_control(hass, anna.id, [lamp, door, SCRIPT_OF_UNKNOWN_CONTENT])

@@ -5,7 +5,6 @@ when its own services are called; asked here, a call is refused as a whole befor
 that would reach an entity by a way on which nobody asks any more.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from homeassistant.auth.permissions.const import POLICY_CONTROL
@@ -40,14 +39,6 @@ async def async_forbidden(hass: HomeAssistant, user_id: str | None, effects: Eff
         check = user.permissions.check_entity
         entity_ids = {entity_id for entity_id in entity_ids if not check(entity_id, POLICY_CONTROL)}
     return Forbidden(frozenset(entity_ids)) if entity_ids or _is_unknown(effects) else None
-
-
-async def async_may_control(hass: HomeAssistant, user_id: str, effects: Iterable[Effects]) -> bool:
-    """Tell whether a user may do all of what several calls would do, and so may say yes to them."""
-    for one in effects:
-        if await async_forbidden(hass, user_id, one) is not None:
-            return False
-    return True
 
 
 def _is_unknown(effects: Effects) -> bool:
