@@ -2,10 +2,11 @@
 
 from collections.abc import AsyncGenerator
 
+import pytest
 from homeassistant.components import conversation
 from homeassistant.components.conversation import UserContent
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import chat_session
+from homeassistant.helpers import chat_session, entity_registry as er
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.events import CompletionResult, TextDelta, TurnEvent
@@ -21,15 +22,23 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import Rewrite
 from custom_components.chatterbox.agent.turn import Turn
 from custom_components.chatterbox.chat_log_bridge import async_record_turn, history, keep_context
+from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.turn_report import TurnReport
 from tests.doubles import ScriptedDispatcher, ScriptedHooks, ScriptedProvider, asks_for, call, say, tool
 
+TALKER = "conversation.talker"
 SIGNED = ProviderItem("a-format", {"type": "thinking", "signature": "abc"})
 
 
-async def test_a_turn_comes_back_from_the_chat_log_as_it_was(hass: HomeAssistant) -> None:
+@pytest.fixture(autouse=True)
+async def _set_up(hass: HomeAssistant) -> None:
+    """Set up conversations, and an agent of ours."""
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, "conversation", {})
+    er.async_get(hass).async_get_or_create("conversation", DOMAIN, "talker", suggested_object_id="talker")
+
+
+async def test_a_turn_comes_back_from_the_chat_log_as_it_was(hass: HomeAssistant) -> None:
     provider = ScriptedProvider(
         call(ToolCall("1", "light_on", "{}"), text="One moment."),
         [TextDelta("It is on."), CompletionResult(FinishReason.STOP, provider_items=(SIGNED,))],
@@ -41,7 +50,7 @@ async def test_a_turn_comes_back_from_the_chat_log_as_it_was(hass: HomeAssistant
     ):
         chat_log.async_add_user_content(UserContent("Light!"))
         events: AsyncGenerator[TurnEvent] = loop.stream(Turn("Light!", tools=(tool("light_on"),)))
-        await async_record_turn(chat_log, "conversation.talker", events, TurnReport("Light!"))
+        await async_record_turn(chat_log, TALKER, events, TurnReport("Light!"))
         chat_log.async_add_user_content(UserContent("Thanks."))
         remembered = history(chat_log)
 
@@ -54,8 +63,6 @@ async def test_a_turn_comes_back_from_the_chat_log_as_it_was(hass: HomeAssistant
 
 
 async def test_a_call_that_did_not_run_is_remembered_as_such(hass: HomeAssistant) -> None:
-    assert await async_setup_component(hass, "homeassistant", {})
-    assert await async_setup_component(hass, "conversation", {})
     loop = AgenticLoop(
         ScriptedProvider(call(ToolCall("1", "light_on", "{}"))), ScriptedDispatcher(), hooks=[asks_for("light_on")]
     )
@@ -65,15 +72,13 @@ async def test_a_call_that_did_not_run_is_remembered_as_such(hass: HomeAssistant
     ):
         chat_log.async_add_user_content(UserContent("Light!"))
         events: AsyncGenerator[TurnEvent] = loop.stream(Turn("Light!", tools=(tool("light_on"),)))
-        await async_record_turn(chat_log, "conversation.talker", events, TurnReport("Light!"))
+        await async_record_turn(chat_log, TALKER, events, TurnReport("Light!"))
         *_, answer = history(chat_log)
 
     assert answer == ToolResult("1", "light_on", "Not run yet: a person has to say yes first.", synthetic=True)
 
 
 async def test_what_another_agent_left_is_no_item_of_ours(hass: HomeAssistant) -> None:
-    assert await async_setup_component(hass, "homeassistant", {})
-    assert await async_setup_component(hass, "conversation", {})
     with (
         chat_session.async_get_chat_session(hass, "a-talk") as session,
         conversation.async_get_chat_log(hass, session) as chat_log,
@@ -87,8 +92,6 @@ async def test_what_another_agent_left_is_no_item_of_ours(hass: HomeAssistant) -
 
 
 async def test_words_that_a_hook_took_out_are_not_remembered(hass: HomeAssistant) -> None:
-    assert await async_setup_component(hass, "homeassistant", {})
-    assert await async_setup_component(hass, "conversation", {})
     hook = ScriptedHooks(prompt=lambda text: Rewrite(text.replace("1234", "****")))
     loop = AgenticLoop(ScriptedProvider(say("Thank you.")), ScriptedDispatcher(), hooks=[hook])
     with (
@@ -97,7 +100,7 @@ async def test_words_that_a_hook_took_out_are_not_remembered(hass: HomeAssistant
     ):
         chat_log.async_add_user_content(UserContent("My PIN is 1234."))
         events: AsyncGenerator[TurnEvent] = loop.stream(Turn("My PIN is 1234."))
-        await async_record_turn(chat_log, "conversation.talker", events, TurnReport("My PIN is ****."))
+        await async_record_turn(chat_log, TALKER, events, TurnReport("My PIN is ****."))
         chat_log.async_add_user_content(UserContent("Bye."))
         remembered = history(chat_log)
 
@@ -105,8 +108,6 @@ async def test_words_that_a_hook_took_out_are_not_remembered(hass: HomeAssistant
 
 
 async def test_words_are_remembered_with_what_held_when_they_were_said(hass: HomeAssistant) -> None:
-    assert await async_setup_component(hass, "homeassistant", {})
-    assert await async_setup_component(hass, "conversation", {})
     hooks = ScriptedHooks(prompt=lambda _: Rewrite("Light, please!"))
     loop = AgenticLoop(ScriptedProvider(say("It is on.")), ScriptedDispatcher(), hooks=[hooks])
     with (
@@ -116,7 +117,7 @@ async def test_words_are_remembered_with_what_held_when_they_were_said(hass: Hom
         chat_log.async_add_user_content(UserContent("Light!"))
         keep_context(chat_log, "It is dark.")
         events: AsyncGenerator[TurnEvent] = loop.stream(Turn("Light!"))
-        await async_record_turn(chat_log, "conversation.talker", events, TurnReport("Light!"))
+        await async_record_turn(chat_log, TALKER, events, TurnReport("Light!"))
         keep_context(chat_log, "That was no person.")
         chat_log.async_add_user_content(UserContent("Thanks."))
         remembered = history(chat_log)

@@ -24,7 +24,7 @@ from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import chat_session, llm
 from homeassistant.helpers.json import json_dumps
-from homeassistant.util.json import JsonObjectType, json_loads_object
+from homeassistant.util.json import json_loads_object
 
 from .agent.events import (
     MessageDone,
@@ -46,16 +46,11 @@ from .agent.messages import (
     canonical_json,
 )
 from .agent.transcript import TranscriptRecorder
+from .native_results import from_native, to_native
 from .shown_files import ShownFiles
-from .tool_bridge import UNREADABLE, result_content
 from .turn_report import TurnReport, shown_arguments
 
 type Delta = AssistantContentDeltaDict | ToolResultContentDeltaDict
-
-_NOTE: Final = "note"
-"""Key under which the ChatLog keeps the result of a tool that has no native one."""
-_NOT_RUN: Final = "not_run"
-"""Key under which the ChatLog keeps what a call was answered that did not run."""
 
 _NO_FILES: Final = ShownFiles()
 
@@ -81,7 +76,11 @@ def history(chat_log: ChatLog, files: ShownFiles = _NO_FILES) -> Transcript:
     contents = chat_log.content
     if contents and isinstance(contents[-1], UserContent):
         contents = contents[:-1]
-    return tuple(_content_to_message(content, files) for content in contents if not isinstance(content, SystemContent))
+    return tuple(
+        _content_to_message(chat_log.hass, content, files)
+        for content in contents
+        if not isinstance(content, SystemContent)
+    )
 
 
 def words(chat_log: ChatLog, files: ShownFiles) -> UserMessage:
@@ -91,6 +90,7 @@ def words(chat_log: ChatLog, files: ShownFiles) -> UserMessage:
 
 
 def _content_to_message(
+    hass: HomeAssistant,
     content: UserContent | AssistantContent | ToolResultContent,
     files: ShownFiles,
 ) -> Message:
@@ -101,9 +101,8 @@ def _content_to_message(
             calls = tuple(ToolCall(call.id, call.tool_name, _arguments_text(call)) for call in content.tool_calls or ())
             items = content.native if _is_ours(content.native) else ()
             return AssistantMessage(content.content or "", content.thinking_content or "", calls, items)
-        case ToolResultContent(tool_call_id=call_id, tool_name=name, result=result):
-            text, synthetic = _result_text(result)
-            return ToolResult(call_id, name, text, is_error=result.error, synthetic=synthetic, native=result)
+        case ToolResultContent():
+            return from_native(hass, content)
 
 
 def _user_message(said: UserContent, files: ShownFiles) -> UserMessage:
@@ -118,19 +117,6 @@ def _arguments_text(call: llm.ToolInput) -> str:
         return canonical_json(json_loads_object(json_dumps(call.tool_args)))
     except TypeError, ValueError:
         return "{}"
-
-
-def _result_text(result: llm.ToolResult) -> tuple[str, bool]:
-    """Return what the model reads, and whether it is no result because nothing ran."""
-    match result.data:
-        case {"note": str(text), **rest} if not rest:
-            return text, False
-        case {"not_run": str(text), **rest} if not rest:
-            return text, True
-    try:
-        return result_content(result), False
-    except TypeError, ValueError:
-        return UNREADABLE, False
 
 
 def _is_ours(native: object) -> TypeIs[tuple[ProviderItem, ...]]:
@@ -155,19 +141,12 @@ def _message_to_content(message: Message, agent_id: str) -> Content:
                 agent_id=agent_id,
                 tool_call_id=message.call_id,
                 tool_name=message.name,
-                result=_native_result(message),
+                result=to_native(message),
             )
 
 
 def _tool_input(call: ToolCall) -> llm.ToolInput:
     return llm.ToolInput(call.name, shown_arguments(call), id=call.id, external=True)
-
-
-def _native_result(result: ToolResult) -> llm.ToolResult:
-    if isinstance(result.native, llm.ToolResult):
-        return result.native
-    data: JsonObjectType = {_NOT_RUN if result.synthetic else _NOTE: result.content}
-    return llm.ToolResult(data=data, error=result.is_error)
 
 
 async def async_record_turn(
@@ -245,7 +224,7 @@ def _result_delta(result: ToolResult) -> ToolResultContentDeltaDict:
         "role": "tool_result",
         "tool_call_id": result.call_id,
         "tool_name": result.name,
-        "result": _native_result(result),
+        "result": to_native(result),
     }
 
 
