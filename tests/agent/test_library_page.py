@@ -26,6 +26,7 @@ async def others() -> None:
             await follow(session)
         await by_hand(provider)
         await with_a_yes(provider)
+        await with_two_yeses(provider)
         async with Session(provider, Toolbox([temperature])) as session:
             await change_of_mind(session)
 
@@ -36,6 +37,11 @@ asyncio.run(others())
 def asks(room: str) -> ScriptedAnswer:
     """Script a model that measures."""
     return ScriptedAnswer(tool_calls=(ScriptedCall(name="temperature", arguments={"room": room}),))
+
+
+def acts() -> ScriptedAnswer:
+    """Script a model that unlocks all doors."""
+    return ScriptedAnswer(tool_calls=(ScriptedCall(name="unlock_all", arguments={}),))
 
 
 def says(text: str) -> ScriptedAnswer:
@@ -89,6 +95,7 @@ async def test_the_other_programs_do_what_is_said_of_them(tmp_path: Path) -> Non
         *(asks("attic"), says("17 degrees.")),
         *(asks("kitchen"), says("21.5 degrees.")),
         *(asks("attic"), says("Only 17.")),
+        *(acts(), says("All are open.")),
         *(ScriptedAnswer(content="and then " * 500 + "The end.", piece_delay_seconds=0.3), says("It is 21.5 degrees.")),
     )
 
@@ -100,6 +107,9 @@ async def test_the_other_programs_do_what_is_said_of_them(tmp_path: Path) -> Non
         "21.5 degrees.",
         "Nobody goes to the attic.",
         "Only 17.",
+        "Unlock front? {'front': 'locked', 'back': 'open'}",
+        "Unlock front and back? {'front': 'locked', 'back': 'locked'}",
+        "All are open.",
         "It is 21.5 degrees.",
     ]
     story = str(bodies[-1]["messages"])
