@@ -6,9 +6,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, ServiceCall
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
+from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockUser, async_capture_events, async_fire_time_changed
 
@@ -22,6 +24,7 @@ from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.effects import Effects
 from custom_components.chatterbox.speakers import Asking, Speaker
 from tests.audited_turns import AGENT, ANNA, LAMP_ON, UNLOCK, AuditedTalk, begin_talk, calling
+from tests.documented_yaml import blocks_with
 from tests.doubles import ScriptedHooks, call, say
 from tests.llm_apis import StubTool, register
 
@@ -172,6 +175,16 @@ async def test_a_question_that_is_dropped_is_told_once(talk: AuditedTalk, change
     assert told(changes[1:], "outcome", "message") == [
         ("dropped", "did not unlock Front Door: the question was dropped")
     ]
+
+
+async def test_a_question_that_home_assistant_does_not_live_to_see_answered_is_told(
+    talk: AuditedTalk, changes: Changes
+) -> None:
+    await talk.take(call(UNLOCK))
+    talk.hass.bus.async_fire(EVENT_HOMEASSISTANT_STOP)
+    await talk.hass.async_block_till_done()
+
+    assert told(changes[1:], "outcome") == [("dropped",)]
 
 
 async def test_of_a_question_for_several_calls_each_is_told(talk: AuditedTalk, changes: Changes) -> None:
@@ -408,3 +421,15 @@ async def test_a_yes_to_a_turn_that_breaks_before_it_begins_is_told(talk: Audite
     begun.audit.finished()
 
     assert told(changes[1:], "outcome", "approval", "tool_call_id") == [("not_run", "voice", "door")]
+
+
+async def test_the_documented_note_about_locks_is_left(talk: AuditedTalk) -> None:
+    (automation,) = blocks_with(EVENT_CHANGE)
+    assert await async_setup_component(talk.hass, "persistent_notification", {})
+    assert await async_setup_component(talk.hass, "automation", {"automation": {"alias": "Note", **automation}})
+    notes = async_capture_events(talk.hass, "call_service")
+
+    await talk.answer(await talk.take(call(UNLOCK, LAMP_ON)), NO, say("As you like."))
+
+    (note,) = (note.data["service_data"] for note in notes if note.data["domain"] == "persistent_notification")
+    assert note["message"] == "Kitchen satellite did not unlock Front Door: somebody said no"

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
+from homeassistant.const import EVENT_HOMEASSISTANT_STOP
+from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util.hass_dict import HassKey
 
-from .approvals import SIGNAL_QUESTION, QuestionNews, QuestionState
+from .approvals import SIGNAL_QUESTION, QuestionNews, QuestionState, async_get_approvals
 from .change_events import async_fire_change
 from .change_record import ApprovalWay, ChangeOutcome, ChangeRecord, ChangingCall
 from .change_words import async_get_change_words
@@ -32,6 +33,15 @@ def async_audit_questions(hass: HomeAssistant) -> None:
     """Begin to tell, once for all agents, and go on until Home Assistant stops: agents that go leave questions."""
     if _LISTENING not in hass.data:
         hass.data[_LISTENING] = async_dispatcher_connect(hass, SIGNAL_QUESTION, partial(_async_tell, hass))
+        hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, partial(_drop_all, hass))
+
+
+@callback
+def _drop_all(hass: HomeAssistant, _stop: Event) -> None:
+    """Leave no question without an end: none waits any more after a restart."""
+    approvals = async_get_approvals(hass)
+    for question in approvals.waiting:
+        approvals.drop(question.id)
 
 
 async def _async_tell(hass: HomeAssistant, news: QuestionNews) -> None:
