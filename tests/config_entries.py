@@ -41,9 +41,9 @@ def server_entry(
     return _entry("The server", data | ({CONF_API_KEY: api_key} if api_key else {}), agent)
 
 
-def offline_entry() -> MockConfigEntry:
+def offline_entry(**options: object) -> MockConfigEntry:
     """Return the entry of the offline service, with one agent."""
-    return _entry("Offline", {CONF_KIND: ServiceKind.OFFLINE.value}, {})
+    return _entry("Offline", {CONF_KIND: ServiceKind.OFFLINE.value}, options)
 
 
 def state_of(entry: ConfigEntry) -> ConfigEntryState:

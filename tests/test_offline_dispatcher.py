@@ -213,7 +213,7 @@ async def _automate(hass: HomeAssistant, command: str, *actions: dict[str, objec
 
 
 async def test_a_sentence_that_says_itself_comes_to_an_end(house: HomeAssistant) -> None:
-    await set_up(house, offline_entry())
+    await set_up(house, offline_entry(rules=[{"verdict": "allow", "tools": [PROCESS_SENTENCE.name]}]))
     (agent_id,) = [agent for agent in house.states.async_entity_ids("conversation") if "talker" in agent]
     say_it_again: dict[str, object] = {
         "action": "conversation.process",

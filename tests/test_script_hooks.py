@@ -57,11 +57,13 @@ def issues_of(hass: HomeAssistant) -> list[tuple[str | None, dict[str, str] | No
     return [(issue.translation_key, issue.translation_placeholders) for issue in issues if issue.domain == DOMAIN]
 
 
-async def listen_to(hass: HomeAssistant, text: str) -> tuple[list[str], ConversationResult]:
+async def listen_to(
+    hass: HomeAssistant, text: str, satellite_id: str | None = None
+) -> tuple[list[str], ConversationResult]:
     """Say something, and return the pieces in which the answer came."""
     pieces: list[str] = []
     result = await talk_as_the_pipeline_does(
-        hass, text, "a-talk", lambda _, delta: pieces.append(str(delta.get("content") or ""))
+        hass, text, "a-talk", lambda _, delta: pieces.append(str(delta.get("content") or "")), satellite_id
     )
     return [piece for piece in pieces if piece], result
 
@@ -91,7 +93,7 @@ async def test_a_script_is_told_who_wants_what_where(
 
     context = Context(user_id=hass_admin_user.id)
     await conversation.async_converse(
-        hass, "light!", "a-talk", context, "en", AGENT, device_id="a-device", satellite_id="a-satellite"
+        hass, "light!", "a-talk", context, "en", AGENT, device_id="a-device", satellite_id="assist_satellite.kitchen"
     )
 
     assert hass.states.is_state(LIGHT, "on")
@@ -104,7 +106,7 @@ async def test_a_script_is_told_who_wants_what_where(
         "conversation_id": "a-talk",
         "language": "en",
         "device_id": "a-device",
-        "satellite_id": "a-satellite",
+        "satellite_id": "assist_satellite.kitchen",
         "user_id": hass_admin_user.id,
     }
     assert all(one.items() >= origin.items() for one in told)
@@ -137,15 +139,17 @@ async def test_a_script_wants_a_yes(hass: HomeAssistant, serve: Serve) -> None:
     await add_script(hass, answering({"decision": "ask", "reason": "The baby sleeps."}))
     turns = async_capture_events(hass, EVENT_TURN_FINISHED)
 
-    pieces, result = await listen_to(hass, "light!")
+    pieces, result = await listen_to(hass, "light!", "assist_satellite.kitchen")
 
+    question = "The baby sleeps. Turn on the Kitchen Ceiling Light?"
     assert hass.states.is_state(LIGHT, "off")
     assert turns[0].data["stop_reason"] == "approval_required"
-    assert speech(result) == turns[0].data["speech"] == "I need a yes before I do that."
-    assert "".join(pieces).endswith("I need a yes before I do that.")
-    assert speech(await say(hass, "never mind", "a-talk")) == "Good."
+    assert speech(result) == turns[0].data["speech"] == question
+    assert "".join(pieces).endswith(question)
+    assert speech(await say(hass, "yes", "a-talk", "assist_satellite.kitchen")) == "Good."
+    assert hass.states.is_state(LIGHT, "on")
     roles = [message["role"] for message in messages_of(server.requests[1])]
-    assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]
+    assert roles == ["system", "user", "assistant", "tool", "assistant", "user", "assistant", "tool"]
 
 
 @pytest.mark.parametrize(
@@ -382,14 +386,15 @@ async def test_the_documented_script_keeps_the_garage_shut_at_night(
     hass: HomeAssistant, serve: Serve, sun: str, call: ScriptedCall, state: str
 ) -> None:
     server = await serve(
-        Script(answers=(ScriptedAnswer(tool_calls=(call,)), ScriptedAnswer(content="There you are."))),
+        Script(answers=(ScriptedAnswer(tool_calls=(call,)), *[ScriptedAnswer(content="There you are.")] * 2)),
         pre_tool_use="script.garage_at_night",
     )
     (scripts,) = blocks_with("garage_at_night:")
     assert await async_setup_component(hass, "script", {"script": scripts})
     hass.states.async_set("sun.sun", sun)
 
-    await say(hass, "please")
+    await say(hass, "please", satellite_id="assist_satellite.kitchen")
+    await say(hass, "yes", satellite_id="assist_satellite.kitchen")  # to the agent's own question, by day
 
     assert hass.states.is_state("cover.garage_door", state)
     refused = "The garage stays shut at night." in results_in(server.requests[1])[0]

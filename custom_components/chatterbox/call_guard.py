@@ -34,7 +34,7 @@ class Refusal(StrEnum):
     RULES = "not_allowed"
     NOBODY = "nobody_to_ask"
     PIN_NOT_SET = "pin_not_set"
-    PERMISSION = "may_not_control"
+    PERMISSION = "not_permitted"
 
 
 _TOLD: Final = {

@@ -112,22 +112,31 @@ class TranslatedComposer:
 
     def compose(self, reason: StopReason, receipts: Sequence[ToolResult], error: AgentError | None) -> str:
         """Say what was done, then why there is no more to say."""
+        is_complete = reason is StopReason.COMPLETED and error is None
+        said = self._report(receipts, briefly=is_complete and self.confirmation is Confirmation.DONE)
+        if error is not None:
+            said.append(self._error(error))
+        elif not (is_complete and said):
+            said.append(self._say(reason.value))
+        return " ".join(said)
+
+    def done(self, receipts: Sequence[ToolResult]) -> str:
+        """Say what was done; nothing when nothing was."""
+        return " ".join(self._report(receipts, briefly=self.confirmation is Confirmation.DONE))
+
+    def _report(self, receipts: Sequence[ToolResult], *, briefly: bool) -> list[str]:
+        """Say what tools themselves want said, what was done, and what of it did not work."""
         silent = [receipt for receipt in receipts if receipt.name not in self.read_only_tools and not _speech(receipt)]
         deeds = [receipt for receipt in silent if _is_deed(receipt)]
-        is_complete = reason is StopReason.COMPLETED and error is None
         said = [speech for receipt in receipts if (speech := _speech(receipt))]
-        if deeds and is_complete and self.confirmation is Confirmation.DONE:
+        if deeds and briefly:
             said.append(self._say("done"))
         else:
             said += self._confirmed(deeds)
         failed = (response.failed_results for receipt in deeds if (response := _intent_response(receipt)))
         if names := _names(failed):
             said.append(self._listed("not_done", names))
-        if error is not None:
-            said.append(self._error(error))
-        elif not (is_complete and said):
-            said.append(self._say(reason.value))
-        return " ".join(said)
+        return said
 
     def _confirmed(self, deeds: Sequence[ToolResult]) -> list[str]:
         """Say of each deed what Home Assistant would say; name the targets of those for which it has no words.

@@ -18,7 +18,7 @@ from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
 from .agent.errors import PromptTooLong
 from .agent.loop import AgenticLoop
-from .agent.protocols import Hooks, LLMProvider, Prefiller
+from .agent.protocols import Hooks, LLMProvider, Prefiller, ResponseComposer
 from .agent.providers.address import api_root, ollama_root
 from .agent.providers.anthropic_messages import AnthropicMessagesProvider
 from .agent.providers.breaker import CircuitBreaker
@@ -46,7 +46,6 @@ from .const import (
     SUBENTRY_CONVERSATION,
     ServiceKind,
 )
-from .error_bridge import async_get_composer, async_get_sentences
 from .offline_dispatcher import offline_languages
 from .service_check import ModelServer, offered_models
 from .turn_tools import TurnTools, async_gather_tools
@@ -110,14 +109,11 @@ class Agent:
             understands_sentences=self.understands_sentences,
         )
 
-    async def async_get_loop(
-        self, tools: TurnTools, language: str, limits: Limits, hooks: Sequence[Hooks] = ()
+    def build_loop(
+        self, tools: TurnTools, limits: Limits, hooks: Sequence[Hooks], composer: ResponseComposer, took_over: str
     ) -> AgenticLoop:
-        """Return the loop of one turn within `limits`, with words in the speaker's language."""
-        composer = await async_get_composer(self.hass, language, tools.definitions, self.settings.confirmation)
-        sentences = await async_get_sentences(self.hass, language)
-        links = self.chain.links(sentences["spoken_offline_took_over"])
-        provider = FailoverProvider(links, within=limits.deadline)
+        """Return the loop of one turn within `limits`; `took_over` is said when Home Assistant itself answers."""
+        provider = FailoverProvider(self.chain.links(took_over), within=limits.deadline)
         return AgenticLoop(provider, tools.dispatcher, hooks=hooks, composer=composer)
 
 
@@ -143,7 +139,7 @@ async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runt
     """
     agents = {agent.subentry_id: agent for agent in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)}
     if entry.data[CONF_KIND] == ServiceKind.OFFLINE:
-        return Runtime(dict.fromkeys(agents, _offline_agent(hass)), {})
+        return Runtime({agent_id: _offline_agent(hass, agent) for agent_id, agent in agents.items()}, {})
     models = {agent_id: _agent_model(hass, entry.data, agent) for agent_id, agent in agents.items()}
     built = {agent_id: _model_agent(hass, model) for agent_id, model in models.items()}
     if any(_is_answered_for(hass, entry, agent) for agent in built.values()):
@@ -222,8 +218,8 @@ def is_same_server(kind: ServiceKind, one: str, other: str) -> bool:
     return root_of(one) == root_of(other)
 
 
-def _offline_agent(hass: HomeAssistant) -> Agent:
-    settings = AgentSettings()
+def _offline_agent(hass: HomeAssistant, agent: ConfigSubentry) -> Agent:
+    settings = settings_of(agent.data)
     chain = AgentChain(offline_link(), tuple, ends_offline=False)
     return Agent(hass, settings, chain, understands_sentences=True, supported_languages=offline_languages(hass))
 

@@ -7,7 +7,7 @@ options look like. What a script is told, and what it may answer, stands in `doc
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Final, override
+from typing import Final, assert_never, override
 
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant
@@ -20,10 +20,13 @@ from .agent.protocols import Ask, Deny, HookPoint, Hooks, Rewrite
 from .agent.timeouts import finish_within
 from .const import SCRIPT_DOMAIN
 from .repair_issues import async_report_failed_script
+from .speakers import Asking
 from .turn_report import parsed_content, shown_arguments
 
 _TIME_LIMIT: Final = 2.0
 """Seconds that a script may take: somebody waits for it, at every call."""
+
+_NOBODY_TO_ASK: Final = "(Not run: it needs a yes, and nobody is there to give it.)"
 
 _asking: ContextVar[frozenset[str]] = ContextVar("chatterbox_asking", default=frozenset())
 """Agents whose scripts are being asked, in whatever such a script has started, too."""
@@ -57,6 +60,8 @@ class HookScripts:
     """What a script is told at every point; see `turn_events.turn_origin`."""
     refusal: str
     """The reason of a script that gives none."""
+    asking: Asking = Asking.PERSON
+    """What comes of it when a script wants somebody to be asked."""
 
     async def ask[D](self, point: HookPoint, told: JsonObject, read: Callable[[JsonObject], D]) -> D | None:
         """Return what the script at a point answers, as `read` understands it; None where there is no script.
@@ -130,7 +135,7 @@ class _ScriptHooks(Hooks):
     ) -> Deny | Ask | Rewrite[JsonObject] | None:
         def decide(answer: JsonObject) -> Deny | Ask | Rewrite[JsonObject] | None:
             if answer.get("decision") == "ask" and answer.get("arguments") is None:
-                return Ask(self._scripts.reason(answer))
+                return self._asked(self._scripts.reason(answer))
             return self._scripts.verdict(answer, "arguments", _object)
 
         told: JsonObject = {"tool": tool.name, "arguments": arguments, "read_only": tool.annotations.read_only}
@@ -148,6 +153,17 @@ class _ScriptHooks(Hooks):
             "is_error": result.is_error,
         }
         return await self._scripts.ask(HookPoint.POST_TOOL_USE, told, decide)
+
+    def _asked(self, reason: str) -> Deny | Ask | None:
+        match self._scripts.asking:
+            case Asking.PERSON:
+                return Ask(reason)
+            case Asking.NOBODY:
+                return Deny(f"{reason} {_NOBODY_TO_ASK}")
+            case Asking.TRUSTED:
+                return None
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def _about_text(self, answer: JsonObject) -> Deny | Rewrite[str] | None:
         return self._scripts.verdict(answer, "text", _text)

@@ -1,0 +1,290 @@
+"""One turn of an agent: gathers what it needs, has the loop walk it, records what happens, asks what has to be asked.
+
+Knows what a turn is made of. Must not know how words reach an agent, what they mean as an answer, or what Home
+Assistant makes of what is said. A turn begins with a person's words, or with an answer that came from elsewhere.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from homeassistant.components.conversation import ChatLog, ConversationInput
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import HomeAssistant, callback
+
+from .agent.errors import AgentError
+from .agent.events import (
+    MessageDone,
+    PendingApproval,
+    Phase,
+    PhaseEntered,
+    StopReason,
+    TextDelta,
+    TurnEvent,
+    TurnFinished,
+)
+from .agent.messages import AssistantMessage, JsonValue, ToolResult, Usage
+from .agent.protocols import Hooks
+from .agent.transcript import has_outside_content
+from .agent.turn import ApprovalAnswer, Approved, Denied, Turn
+from .agent_prompt import PromptSources, async_provide_prompt
+from .approval_questions import question_text
+from .approval_sentences import ApprovalSentences
+from .approvals import GivenAnswer, GoOn, Question, Spot, async_get_approvals
+from .call_guard import CallGuard, EffectsOf
+from .change_audit import AuditedTurn, ChangeAudit
+from .change_words import async_get_change_words
+from .chat_log_bridge import async_record_turn, history, keep_context, words
+from .const import DOMAIN, LOGGER
+from .error_bridge import TranslatedComposer, async_get_composer
+from .repair_issues import async_report_broken_template, async_report_missing_tools
+from .runtime import Agent
+from .script_hooks import HookScripts, script_hooks
+from .shown_files import async_read_shown_files
+from .speakers import Speaker, in_turn
+from .turn_events import TurnEvents, turn_origin
+from .turn_report import TurnReport
+from .turn_tools import TurnTools
+from .warm_up import WarmUp
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What a turn begins with."""
+
+    user_input: ConversationInput
+    """The words of a person; their text is empty in a turn that goes on without any."""
+    speaker: Speaker
+    answered: tuple[Question, GivenAnswer] | None = None
+    """A question that was answered, by these words or elsewhere."""
+    opening: str = ""
+    """What is said before the answer."""
+    asks_again: bool = False
+    """The answer asks for another one."""
+    reply: str = ""
+    """The answer, where nobody has to think about it."""
+
+    @property
+    def approval(self) -> ApprovalAnswer | None:
+        """The answer to a question, as the loop takes it."""
+        if self.answered is None:
+            return None
+        question, answer = self.answered
+        is_yes = answer.approved and (answer.with_pin or not question.needs_pin)
+        decision = Approved() if is_yes else Denied()
+        return ApprovalAnswer(question.pending, {gated.call.id: decision for gated in question.pending.calls})
+
+    @property
+    def is_heard(self) -> bool:
+        """Tell whether a voice says the answer."""
+        return self.user_input.satellite_id is not None or self.user_input.device_id is not None
+
+
+def spot_of(user_input: ConversationInput, agent_id: str, conversation_id: str) -> Spot:
+    """Return where a question is asked that comes of somebody's words."""
+    device_id, satellite_id = user_input.device_id, user_input.satellite_id
+    return Spot(agent_id, conversation_id, device_id, satellite_id, user_input.context.user_id)
+
+
+class AgentTurns:
+    """Takes the turns of one agent. Of them it keeps nothing but what was wrong with the agent's instructions."""
+
+    def __init__(  # noqa: PLR0913 these are what an agent is made of
+        self,
+        hass: HomeAssistant,
+        agent_id: str,
+        subentry: ConfigSubentry,
+        agent: Agent,
+        *,
+        warm_up: WarmUp | None,
+        go_on: GoOn,
+    ) -> None:
+        """Take turns of the agent whose entity is `agent_id`. `go_on` is for `Approvals.ask`."""
+        self._hass = hass
+        self._agent_id = agent_id
+        self._subentry = subentry
+        self._agent = agent
+        self._warm_up = warm_up
+        self._go_on = go_on
+        self._template_error: str | None = None
+
+    async def async_take(self, begin: Beginning, chat_log: ChatLog) -> TurnReport:
+        """Take a turn and record it in the ChatLog. Raises only for bugs."""
+        report = TurnReport(begin.user_input.text)
+        origin = turn_origin(begin.user_input, self._agent_id, chat_log.conversation_id, begin.speaker)
+        events = TurnEvents(self._hass, begin.user_input.context, origin)
+        events.started()
+        try:
+            with in_turn():
+                walk = _reply(begin.reply) if begin.reply else await self._async_walk(begin, chat_log, report, events)
+                await async_record_turn(chat_log, self._agent_id, _opened(walk, begin.opening), report)
+        finally:
+            events.finished(report)
+        return report
+
+    async def _async_walk(
+        self, begin: Beginning, chat_log: ChatLog, report: TurnReport, events: TurnEvents
+    ) -> AsyncGenerator[TurnEvent]:
+        """Gather what a turn needs, and return its events."""
+        settings = self._agent.settings
+        tools, turn = await self._async_gather(begin, chat_log)
+        composer = await async_get_composer(
+            self._hass, begin.user_input.language, tools.definitions, settings.confirmation
+        )
+        effects_of, is_marked = tools.dispatcher.async_effects, has_outside_content(turn.history)
+        guard = CallGuard(self._hass, settings, begin.speaker, effects_of, has_outside_content=is_marked)
+        if self._warm_up is not None:
+            await self._warm_up.async_give_way(turn, max(settings.limits.preparation - report.duration, 0))
+        limits = settings.limits.after(report.duration)
+        audit = await self._async_audit(begin, events, guard, effects_of)
+        hooks = [audit, *self._scripts(begin, events, composer), guard]
+        took_over = composer.sentences["spoken_offline_took_over"]
+        loop = self._agent.build_loop(tools, limits, hooks, _NotDone(composer, guard, begin), took_over)
+        walk = _audited(audit, events.telling(loop.stream(replace(turn, limits=limits))))
+        asking = _Asking(self._hass, begin, events.origin, guard, composer, self._go_on)
+        return asking.follow(walk, spot_of(begin.user_input, self._agent_id, chat_log.conversation_id))
+
+    async def _async_gather(self, begin: Beginning, chat_log: ChatLog) -> tuple[TurnTools, Turn]:
+        """Gather tools, prompt and history."""
+        user_input, settings = begin.user_input, self._agent.settings
+        files, tools = await asyncio.gather(
+            async_read_shown_files(self._hass, chat_log, settings.limits.preparation),
+            self._agent.async_gather_tools(user_input, chat_log.conversation_id),
+        )
+        async_report_missing_tools(self._hass, self._subentry, tools.missing_apis)
+        said_first, name = user_input.extra_system_prompt, begin.speaker.name
+        sources = PromptSources(settings.prompt, tools.prompt, tools.context, said_first, name)
+        prompt = await async_provide_prompt(chat_log, user_input.as_llm_context(DOMAIN), sources, tools.api)
+        self._note_template(prompt.template_error)
+        keep_context(chat_log, prompt.context)
+        said = words(chat_log, files)
+        turn = Turn(
+            user_input.text or None,
+            history(chat_log, files),
+            prompt.instructions,
+            tools.definitions,
+            approval=begin.approval,
+            context=said.context or prompt.context,
+            attachments=said.attachments,
+            claim_language=self._agent.claim_language(user_input.language) if begin.is_heard else None,
+        )
+        return tools, turn
+
+    async def _async_audit(
+        self, begin: Beginning, events: TurnEvents, guard: CallGuard, effects_of: EffectsOf
+    ) -> ChangeAudit:
+        """Return what tells of the calls that change something."""
+        turn = AuditedTurn(
+            origin=events.origin,
+            context=begin.user_input.context,
+            asking=begin.speaker.asking,
+            seen=guard.seen,
+            effects_of=effects_of,
+            answered=begin.answered,
+        )
+        return ChangeAudit(turn, await async_get_change_words(self._hass))
+
+    def _scripts(self, begin: Beginning, events: TurnEvents, composer: TranslatedComposer) -> Sequence[Hooks]:
+        """Return what the owner has put between the model and the house."""
+        by_point, context = self._agent.settings.scripts, begin.user_input.context
+        refusal, asking = composer.sentences["spoken_prompt_denied"], begin.speaker.asking
+        return script_hooks(HookScripts(self._hass, self._subentry, by_point, context, events.origin, refusal, asking))
+
+    @callback
+    def _note_template(self, error: str | None) -> None:
+        """Tell the owner when the instructions begin to fail, and when they work again."""
+        if error is not None and error != self._template_error:
+            LOGGER.warning("The instructions of %s cannot be rendered: %s", self._agent_id, error)
+        self._template_error = error
+        async_report_broken_template(self._hass, self._subentry, error)
+
+
+@dataclass(frozen=True, slots=True)
+class _NotDone:
+    """The `ResponseComposer` of a turn: where a model has no words for it, it says why something was not done."""
+
+    composer: TranslatedComposer
+    guard: CallGuard
+    begin: Beginning
+
+    def compose(self, reason: StopReason, receipts: Sequence[ToolResult], error: AgentError | None) -> str:
+        refused = self.guard.refusals
+        if reason is not StopReason.COMPLETED or receipts or error:
+            return self.composer.compose(reason, receipts, error)
+        if refused:
+            return self.composer.sentences[f"spoken_{refused[-1]}"]
+        if self.begin.answered and not self.begin.answered[1].approved:
+            return ApprovalSentences(self.composer.sentences).declined
+        return self.composer.compose(reason, receipts, error)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """Ends a turn that needs a yes with a question."""
+
+    hass: HomeAssistant
+    begin: Beginning
+    origin: Mapping[str, JsonValue]
+    guard: CallGuard
+    composer: TranslatedComposer
+    go_on: GoOn
+
+    async def follow(self, events: AsyncGenerator[TurnEvent], spot: Spot) -> AsyncGenerator[TurnEvent]:
+        """Yield the events of a turn; what was done beside is said before the question."""
+        async with aclosing(events):
+            async for event in events:
+                if not isinstance(event, TurnFinished) or event.pending is None:
+                    yield event
+                    continue
+                question = self._question(event.pending, spot)
+                text = " ".join(filter(None, (self.composer.done(event.receipts), question.text)))
+                yield TextDelta(text)
+                yield MessageDone(AssistantMessage(text))
+                expires_in = max(event.pending.expires_at - time.time(), 0)
+                async_get_approvals(self.hass).ask(question, expires_in, self.go_on)
+                yield replace(event, text=text)
+
+    def _question(self, pending: PendingApproval, spot: Spot) -> Question:
+        user_input, calls = self.begin.user_input, self.guard.asked(pending)
+        sentences = self.composer.sentences
+        again = ApprovalSentences(sentences).asked_again if self.begin.answered else ""
+        text = f"{again} {question_text(self.hass, sentences, calls)}".lstrip()
+        speaker, context = self.begin.speaker, user_input.context
+        return Question(pending, calls, text, user_input.language, spot, speaker, context, self.origin)
+
+
+async def _audited(audit: ChangeAudit, events: AsyncGenerator[TurnEvent]) -> AsyncGenerator[TurnEvent]:
+    """Yield the events of a turn, and tell of its calls, however it ends."""
+    try:
+        async with aclosing(audit.telling(events)) as told:
+            async for event in told:
+                yield event
+    finally:
+        audit.finished()
+
+
+async def _reply(text: str) -> AsyncGenerator[TurnEvent]:
+    """Yield the events of a turn whose answer is known."""
+    yield PhaseEntered(Phase.RECEIVE_INPUT)
+    yield PhaseEntered(Phase.RESPONSE_COMPOSITION)
+    yield TextDelta(text)
+    yield MessageDone(AssistantMessage(text))
+    yield PhaseEntered(Phase.OUTPUT)
+    yield TurnFinished(StopReason.COMPLETED, text, Usage(), 0)
+
+
+async def _opened(events: AsyncGenerator[TurnEvent], opening: str) -> AsyncGenerator[TurnEvent]:
+    """Yield the events of a turn, whose first words are the opening."""
+    said = f"{opening} " if opening else ""
+    async with aclosing(events):
+        async for event in events:
+            match event:
+                case TextDelta(text) if said:
+                    yield TextDelta(said + text)
+                    said = ""
+                case TurnFinished():
+                    yield replace(event, text=f"{opening} {event.text}".strip()) if opening else event
+                case _:
+                    yield event

@@ -1,0 +1,113 @@
+"""From what somebody said to what a turn begins with: a new request, or the answer to a question that waits.
+
+Knows speakers, questions and their answers. Must not know how a turn is taken. A spoken PIN ends here: nobody after
+this sees it.
+"""
+
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from homeassistant.components.conversation import ChatLog, ConversationInput
+from homeassistant.core import HomeAssistant, callback
+
+from .agent.consent.answers import Asked
+from .agent.consent.pin_guard import LOCK_SECONDS
+from .agent_settings import AgentSettings
+from .agent_turn import Beginning, spot_of
+from .answer_reading import (
+    Agreed,
+    Declined,
+    PinLocked,
+    PinMissing,
+    PinNotNeeded,
+    PinUnclear,
+    Reading,
+    SomethingElse,
+    TooLate,
+    WrongPin,
+    async_read_answer,
+)
+from .approval_questions import asked_of
+from .approval_sentences import ApprovalSentences
+from .approvals import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
+from .error_bridge import async_get_sentences
+from .hidden_words import async_hide_pin
+from .speakers import async_get_speaker, speaker_context
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBeginnings:
+    """Finds out what the words mean that one agent is told."""
+
+    hass: HomeAssistant
+    agent_id: str
+    """Entity id."""
+    subentry_id: str
+    settings: AgentSettings
+
+    async def async_begin(self, user_input: ConversationInput, chat_log: ChatLog) -> Beginning:
+        """Return what a turn begins with."""
+        speaker = await async_get_speaker(self.hass, user_input, self.settings)
+        sentences = await async_get_sentences(self.hass, user_input.language)
+        user_input = replace(user_input, context=speaker_context(user_input.context, speaker))
+        spot = spot_of(user_input, self.agent_id, chat_log.conversation_id)
+        question = async_get_approvals(self.hass).asked_at(spot)
+        if question is None:
+            shown = async_hide_pin(self.hass, user_input, chat_log, spot)
+            late = "" if shown is user_input else ApprovalSentences(sentences).expired
+            return Beginning(shown, speaker, reply=late)
+        asked = asked_of(self.hass, sentences, question.calls, user_input.language)
+        begin = Beginning(async_hide_pin(self.hass, user_input, chat_log, spot, asked), speaker)
+        reading = await self._async_read(question, user_input, asked)
+        return self._as_answer(begin, question, reading, ApprovalSentences(sentences))
+
+    async def _async_read(self, question: Question, user_input: ConversationInput, asked: Asked) -> Reading:
+        is_late = question not in async_get_approvals(self.hass).waiting
+        text, language, pin = user_input.text, user_input.language, self.settings.pin
+        return await async_read_answer(self.hass, question, text, language, asked, pin, is_late)
+
+    @callback
+    def _as_answer(
+        self, begin: Beginning, question: Question, reading: Reading, sentences: ApprovalSentences
+    ) -> Beginning:
+        """Make a turn of what words were as an answer to a question."""
+        approvals = async_get_approvals(self.hass)
+        match reading:
+            case Agreed(with_pin):
+                return self._answered(begin, question, sentences, approved=True, with_pin=with_pin)
+            case Declined():
+                return self._answered(begin, question, sentences, approved=False)
+            case SomethingElse():
+                return replace(begin, opening=sentences.dropped if approvals.drop(question.id) else "")
+            case TooLate():
+                approvals.drop(question.id)
+                return replace(begin, reply=sentences.expired)
+            case PinMissing() | PinUnclear():
+                return replace(begin, reply=sentences.pin_missing, asks_again=True)
+            case PinNotNeeded():
+                return replace(begin, reply=question.text, asks_again=True)
+            case WrongPin(tries_left) if tries_left:
+                return replace(begin, reply=sentences.pin_wrong(tries_left), asks_again=True)
+            case WrongPin() | PinLocked():
+                approvals.drop(question.id)
+                seconds = reading.seconds_left if isinstance(reading, PinLocked) else LOCK_SECONDS
+                return replace(begin, reply=sentences.pin_locked(seconds))
+            case _:
+                assert_never(reading)
+
+    def _answered(
+        self,
+        begin: Beginning,
+        question: Question,
+        sentences: ApprovalSentences,
+        *,
+        approved: bool,
+        with_pin: bool = False,
+    ) -> Beginning:
+        """Begin with an answer, unless somebody else was faster."""
+        answer = GivenAnswer(approved, Channel.VOICE, begin.speaker.user_id, with_pin)
+        try:
+            async_get_approvals(self.hass).take(question.id, answer)
+        except QuestionGone:
+            return replace(begin, reply=sentences.expired)
+        return replace(begin, answered=(question, answer))
