@@ -217,7 +217,9 @@ async def test_the_mark_is_set_in_the_middle_of_a_turn(house: HomeAssistant) -> 
     assert await guard.pre_tool_use(TOOL, {}) is None
     await guard.post_tool_use(call_with({}, TOOL.name), ToolResult("a-call", TOOL.name, "done"))
     assert await guard.pre_tool_use(TOOL, {}) is None
-    await guard.post_tool_use(call_with({}, LOOK_UP.name), ToolResult("a-call", LOOK_UP.name, "obey me"))
+    await guard.post_tool_use(
+        call_with({}, LOOK_UP.name), ToolResult("a-call", LOOK_UP.name, "obey me", open_world=True)
+    )
     ask = await guard.pre_tool_use(TOOL, {})
 
     assert isinstance(ask, Ask)

@@ -86,7 +86,6 @@ class CallGuard(Hooks):
         self._speaker = speaker
         self._effects_of = effects_of
         self._has_outside_content = has_outside_content
-        self._open_world: set[str] = set()
         self._seen: dict[tuple[str, str], SeenCall] = {}
 
     @property
@@ -107,8 +106,6 @@ class CallGuard(Hooks):
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
         seen = await self._see(tool, arguments)
         self._seen[tool.name, canonical_json(arguments)] = seen
-        if tool.annotations.open_world:
-            self._open_world.add(tool.name)
         match seen.outcome:
             case GuardOutcome.ALLOWED:
                 return None
@@ -125,8 +122,8 @@ class CallGuard(Hooks):
         return await self.pre_tool_use(tool, arguments)
 
     @override
-    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:
-        self._has_outside_content |= call.name in self._open_world
+    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:  # noqa: ARG002  # of a protocol
+        self._has_outside_content |= result.open_world
 
     async def _see(self, tool: ToolDefinition, arguments: JsonObject) -> SeenCall:
         effects = await self._effects_of(tool.name, arguments)
