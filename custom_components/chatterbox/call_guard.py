@@ -122,7 +122,7 @@ class CallGuard(Hooks):
         return await self.pre_tool_use(tool, arguments)
 
     @override
-    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:  # noqa: ARG002  # of a protocol
+    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:  # of a protocol
         self._has_outside_content |= result.open_world
 
     async def _see(self, tool: ToolDefinition, arguments: JsonObject) -> SeenCall:
