@@ -81,6 +81,8 @@ def using(tool: str) -> AskedCall:
 
 
 OPAQUE = Unknown(UnknownReason.CONTENT, MOVIE)
+NIGHT = EntityAction("script.good_night", "script.turn_on")
+SPRAYING = Unknown(UnknownReason.OPAQUE_ACTION, EntityAction("valve.sprinkler", "garden.spray"))
 LATER = Unknown(UnknownReason.SENTENCE)
 LAMPS = tuple(EntityAction(f"light.{name}", "light.turn_off") for name in ("hallway", "bedroom", "garden", "bathroom"))
 KINDS: Mapping[str, Sequence[AskedCall]] = {
@@ -138,6 +140,15 @@ async def test_a_question_names_what_would_be_done(home: HomeAssistant) -> None:
         (KINDS["several of a kind"], "Open the Garage Door and the Sprinkler?"),
         (KINDS["with the rest"], "Unlock the Front Door along with the rest?"),
         (KINDS["a scene that does it"], "Run Movie Night and unlock the Front Door?"),
+        ([asked(effects_of((FRONT, MOVIE, NIGHT), ()), FRONT)], "Unlock the Front Door along with the rest?"),
+        (
+            [asked(effects_of((MOVIE, *LAMPS), (OPAQUE,)), OPAQUE)],
+            "I cannot tell all that this would do. Run Movie Night?",
+        ),
+        (
+            [asked(effects_of((), (SPRAYING,)), SPRAYING)],
+            "I cannot tell all that this would do. Use the Sprinkler in the Garden?",
+        ),
         (KINDS["a tool"], "Use send email?"),
         (KINDS["a scene that cannot be read"], "I cannot tell all that this would do. Run Movie Night?"),
         ([asked(effects_of((), (LATER,)), LATER)], "I cannot tell all that this would do. Shall I do that?"),
@@ -352,6 +363,23 @@ async def test_an_article_does_not_tell_two_names_apart(home: HomeAssistant) -> 
     for other in ("L\N{RIGHT SINGLE QUOTATION MARK}entrée", "la entrée"):
         home.states.async_set("lock.other", "locked", {"friendly_name": other})
         assert await answered(home, "oui, l'entrée", KINDS["one door"], "fr") is Answer.OTHER
+
+
+async def test_an_elided_article_does_not_either(home: HomeAssistant) -> None:
+    home.states.async_set("lock.front_door", "locked", {"friendly_name": "L'entrée"})
+    async_expose_entity(home, "conversation", "lock.other", should_expose=True)
+    home.states.async_set("lock.other", "locked", {"friendly_name": "Entrée"})
+
+    assert await answered(home, "oui, l'entrée", KINDS["one door"], "fr") is Answer.OTHER
+
+
+async def test_a_name_with_its_room_may_be_the_name_of_another_thing(home: HomeAssistant) -> None:
+    async_expose_entity(home, "conversation", "lock.other", should_expose=True)
+    async_expose_entity(home, "conversation", "lock.third", should_expose=True)
+    home.states.async_set("lock.other", "locked", {"friendly_name": "Front Door"})
+    home.states.async_set("lock.third", "locked", {"friendly_name": "Front Door in the Hallway"})
+
+    assert await answered(home, "yes, the front door in the hallway", KINDS["one door"]) is Answer.OTHER
 
 
 async def test_what_no_assistant_may_see_is_not_meant(home: HomeAssistant) -> None:

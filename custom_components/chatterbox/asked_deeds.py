@@ -157,8 +157,9 @@ class _Found:
         named = {action.entity_id for action in asked}
         besides = {action for action in known if action.entity_id not in named}
         origins = sorted(action for action in besides if deed_of(action.action) is Deed.RUN)
-        if not origins or len(origins) > 1:
-            self.more |= bool(besides) or not asked
+        if len(origins) != 1:
+            belongs_to_one = any(deed_of(action.action) is Deed.RUN for action in asked)
+            self.more |= not asked or (bool(besides) and not belongs_to_one)
             origins = []
         for action in (*origins, *asked):
             self.named.setdefault(deed_of(action.action), {})[action.entity_id] = None
