@@ -22,6 +22,22 @@ _BEFORE_TABLE = """\
 always means the same: a plain yes, a plain no, or something else. Only a plain yes is a yes. This is built and tested;
 Chatterbox does not ask yet ([roadmap](roadmap.md)).
 
+## What is asked
+
+One question names all that waits for a yes, by what it would do and to which device, not by what was said:
+
+| asked | because |
+| --- | --- |
+| Unlock the Front Door in the Hallway? | one device, and where it is, unless its name tells |
+| Unlock the Front Door and open the Garage Door? | both were asked for at once |
+| Unlock the Front Door along with the rest? | "turn everything off" means the lock, too |
+| Run Good Night and unlock the Front Door? | the script unlocks it |
+| I cannot tell all that this would do. Run Movie Night? | the scene cannot be read |
+| Unlock the Front Door in the Hallway? Please say the PIN. | the rules want it |
+
+Of many devices, up to five are named and the others counted; of many kinds of deeds, those that let somebody in.
+A name is said without emoji, brackets and other marks, and up to 60 characters of it.
+
 ## What counts as a yes
 
 | a yes | a no | neither |
