@@ -200,6 +200,22 @@ async def test_of_a_question_for_several_calls_each_is_told(talk: AuditedTalk, c
     ]
 
 
+async def test_what_decided_is_told_first(talk: AuditedTalk, changes: Changes) -> None:
+    question = await talk.take(call(calling("intent__HassTurnOff", {"area": "Hall"})))
+    await talk.answer(question, YES, say("Good night."))
+
+    assert told(changes, "entity_ids", "message") == [
+        (
+            ["lock.front", "light.lamp", "light.spot"],
+            "did not unlock Front Door; did not turn off Lamp, Spot: waits for a yes",
+        ),
+        (
+            ["lock.front", "light.lamp", "light.spot"],
+            "unlocked Front Door; turned off Lamp, Spot, after a yes by voice",
+        ),
+    ]
+
+
 async def test_a_house_that_changed_before_the_yes_asks_anew(talk: AuditedTalk, changes: Changes) -> None:
     doors = calling("intent__HassTurnOff", {"domain": ["lock"], "area": "Hall"})
     question = await talk.take(call(doors))
@@ -327,11 +343,9 @@ async def test_what_a_script_puts_in_place_is_what_is_told(talk: AuditedTalk, ch
 
     await talk.events_of(call(LAMP_ON), say("It is on."))
 
-    assert told(changes, "outcome", "arguments", "done_to", "message")[0][:3] == (
-        "done",
-        {"name": "Spot", "domain": ["light"]},
-        ["light.spot"],
-    )
+    assert told(changes, "outcome", "approval", "arguments", "entity_ids", "message") == [
+        ("done", "not_needed", {"name": "Spot", "domain": ["light"]}, ["light.spot"], "turned on Spot")
+    ]
 
 
 async def test_a_refused_call_of_which_nothing_can_be_told_is_told(talk: AuditedTalk, changes: Changes) -> None:

@@ -87,6 +87,13 @@ async def test_what_acts_on_several_belongs_to_the_agent(talk: AuditedTalk) -> N
     assert await entries(talk.hass, "message", "entity_id") == [("turned on Lamp, Spot", AGENT)]
 
 
+async def test_what_was_done_to_one_of_several_belongs_to_that(talk: AuditedTalk) -> None:
+    acted = {"entity_id": AGENT, "entity_ids": ["light.lamp", "light.spot"], "done_to": ["light.spot"]}
+    talk.hass.bus.async_fire(EVENT_CHANGE, acted)
+
+    assert await entries(talk.hass, "entity_id") == [("light.spot",)]
+
+
 async def test_an_event_that_lacks_what_is_known_today_is_shown(talk: AuditedTalk) -> None:
     talk.hass.bus.async_fire(EVENT_CHANGE, {})
 

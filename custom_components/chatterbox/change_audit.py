@@ -29,6 +29,7 @@ from .turn_report import shown_arguments
 
 _PATIENCE: Final = 2.0
 """Seconds to find out what a refused call would have done."""
+_RAN: Final = frozenset({ChangeOutcome.DONE, ChangeOutcome.FAILED, ChangeOutcome.INTERRUPTED})
 _LEAST_SAFE: Final = Annotated(ToolAnnotations())
 """What is taken to be done by a call of which nobody can tell."""
 
@@ -46,7 +47,7 @@ class AuditedTurn:
     seen: Callable[[ToolCall], SeenCall | None]
     """Tells how a call was judged; None for one that never was."""
     effects_of: EffectsOf
-    """Tells what a call would do that was never judged, because a script refused it first."""
+    """Tells what a call does that was not judged as it is: a script refused it first, or changed it."""
     answered: tuple[Question, GivenAnswer] | None = None
     """The question that the turn brings an answer to."""
 
@@ -65,7 +66,6 @@ class ChangeAudit(Hooks):
         self._refused: set[tuple[str, str]] = set()
         self._owed: dict[str, AskedCall] = {}
         """By the ids under which they come anew; by those of the question before they do."""
-        self._came_anew = False
         if turn.answered and turn.answered[1].approved:
             self._owed = {asked.gated.call.id: asked for asked in turn.answered[0].calls}
 
@@ -99,9 +99,8 @@ class ChangeAudit(Hooks):
         match event:
             case ToolCallReady(call):
                 self._calls[call.id] = call
-            case MessageDone(message) if self._owed and not self._came_anew:
-                # A turn that brings an answer begins with the calls of its question, in their order.
-                self._came_anew = True
+            case MessageDone(message) if self._owed:
+                # A turn that brings an answer begins with the calls of its question, in their order, and their results.
                 self._owed = dict(zip((call.id for call in message.tool_calls), self._owed.values(), strict=False))
             case ToolStarted(call):
                 self._running[call.id] = call
@@ -122,7 +121,7 @@ class ChangeAudit(Hooks):
         asked = self._owed.pop(call.id, None)
         if not result.synthetic:
             outcome = ChangeOutcome.FAILED if result.is_error else ChangeOutcome.DONE
-            self._tell(self._change(call, asked), outcome, asked, result)
+            self._tell(await self._resolved(self._change(call, asked)), outcome, asked, result)
         elif not result.is_error:
             return
         elif (refusal := self._refusal(call)) is None:
@@ -175,7 +174,7 @@ class ChangeAudit(Hooks):
             origin=self._turn.origin,
             change=change,
             outcome=outcome,
-            approval=approval_by(answer) if answer else self._approval(change.call),
+            approval=approval_by(answer) if answer else self._approval(change.call, outcome),
             question_id=question.id if question else None,
             answer=answer,
             error=error_text(result) if result and result.is_error else "",
@@ -183,12 +182,12 @@ class ChangeAudit(Hooks):
         )
         async_fire_change(self._words, record, self._turn.context)
 
-    def _approval(self, call: ToolCall) -> ApprovalWay:
-        """Return how a call came to run that nobody was asked about."""
-        seen = self._turn.seen(call)
-        if seen is None or seen.outcome is not GuardOutcome.ALLOWED:
+    def _approval(self, call: ToolCall, outcome: ChangeOutcome) -> ApprovalWay:
+        """Return how a call came to run that nobody was asked about, or that it did not."""
+        if outcome not in _RAN:
             return ApprovalWay.MISSING
-        needed = seen.for_outside_content or seen.judgement.verdict is not Verdict.ALLOW
+        seen = self._turn.seen(call)
+        needed = seen is not None and (seen.for_outside_content or seen.judgement.verdict is not Verdict.ALLOW)
         return ApprovalWay.TRUSTED_AUTOMATION if needed else ApprovalWay.NOT_NEEDED
 
 
