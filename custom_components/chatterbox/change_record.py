@@ -63,7 +63,7 @@ class ChangeOutcome(StrEnum):
     """Somebody is asked. Another record tells what comes of it."""
     REFUSED_BY_RULES = "refused_by_rules"
     REFUSED_BY_SCRIPT = "refused_by_script"
-    """A script of the owner refused it, or failed to decide."""
+    """A script of the owner refused it, failed to decide, or wanted somebody to be asked where nobody is."""
     NOT_PERMITTED = "not_permitted"
     """Home Assistant does not let the user who speaks control what it would act on."""
     NOBODY_TO_ASK = "nobody_to_ask"
