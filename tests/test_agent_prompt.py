@@ -10,7 +10,7 @@ from homeassistant.components.conversation import ChatLog, SystemContent, UserCo
 from homeassistant.components.conversation.chat_log import async_subscribe_chat_logs
 from homeassistant.components.conversation.const import ChatLogEventType
 from homeassistant.components.conversation.trace import ConversationTraceEvent, async_conversation_trace
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, chat_session, llm
 from homeassistant.setup import async_setup_component
 
@@ -39,11 +39,10 @@ async def chat_log(house: HomeAssistant) -> AsyncGenerator[ChatLog]:
 
 async def test_the_moment_the_room_and_the_person_come_after_what_stays(house: HomeAssistant) -> None:
     area = ar.async_get(house).async_create("Kitchen")
-    anna = await house.auth.async_create_user("Anna")
-    who = replace(asked(satellite(house, area.id)), language="de-AT", context=Context(user_id=anna.id))
-    sources = PromptSources("Be kind to {{ ha_name }}.", "A house.", "Say no names.", "You asked for the door.")
+    who = replace(asked(satellite(house, area.id)), language="de-AT")
+    sources = PromptSources("Be kind to {{ ha_name }}.", "A house.", "Say no names.", "You asked for the door.", "Anna")
 
-    prompt = await async_write_prompt(house, who, sources)
+    prompt = async_write_prompt(house, who, sources)
 
     assert prompt.instructions == "Be kind to test home.\nA house."
     assert prompt.context == (
@@ -58,23 +57,11 @@ async def test_the_moment_the_room_and_the_person_come_after_what_stays(house: H
     )
 
 
-async def test_the_person_who_is_expected_at_a_satellite_has_a_name(house: HomeAssistant) -> None:
-    phone_line = await house.auth.async_create_system_user("Voice over IP")
-    who = replace(asked(), context=Context(user_id=phone_line.id))
-
-    known = await async_write_prompt(house, who, PromptSources("For {{ user_name }}.", person="Mia"))
-    unknown = await async_write_prompt(house, who, PromptSources())
-
-    assert known.instructions == "For Mia."
-    assert "Name of the person: Mia." in known.context
-    assert "Name of the person" not in unknown.context
-
-
 async def test_a_room_that_an_api_names_is_not_named_twice(house: HomeAssistant) -> None:
     area = ar.async_get(house).async_create("Kitchen")
     sources = PromptSources(moment="You are in area Kitchen.")
 
-    prompt = await async_write_prompt(house, asked(satellite(house, area.id)), sources)
+    prompt = async_write_prompt(house, asked(satellite(house, area.id)), sources)
 
     assert prompt.context.count("Kitchen") == 1
 
@@ -83,21 +70,19 @@ async def test_a_room_whose_name_is_a_part_of_another_word_is_named(house: HomeA
     area = ar.async_get(house).async_create("Kitchen")
     sources = PromptSources(moment="You speak from the Kitchenette speaker.")
 
-    prompt = await async_write_prompt(house, asked(satellite(house, area.id)), sources)
+    prompt = async_write_prompt(house, asked(satellite(house, area.id)), sources)
 
     assert "Room of the person: Kitchen." in prompt.context
 
 
 async def test_the_owners_template_gets_what_home_assistant_gives_it(house: HomeAssistant) -> None:
-    anna = await house.auth.async_create_user("Anna")
-    who = replace(asked("a-device"), context=Context(user_id=anna.id))
-    sources = PromptSources("{{ user_name }} by {{ llm_context.device_id }}")
+    sources = PromptSources("{{ user_name }} by {{ llm_context.device_id }}", person="Anna")
 
-    assert (await async_write_prompt(house, who, sources)).instructions == "Anna by a-device"
+    assert async_write_prompt(house, asked("a-device"), sources).instructions == "Anna by a-device"
 
 
 async def test_without_a_word_from_anybody_the_instructions_are_home_assistants_own(house: HomeAssistant) -> None:
-    prompt = await async_write_prompt(house, replace(asked(), language=None), PromptSources())
+    prompt = async_write_prompt(house, replace(asked(), language=None), PromptSources())
 
     assert prompt.instructions == llm.DEFAULT_INSTRUCTIONS_PROMPT.strip()
     assert prompt.context == "<context>\nIt is Saturday, 2026-10-03, 17:05 (Europe/Berlin).\n</context>"

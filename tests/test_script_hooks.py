@@ -108,11 +108,11 @@ async def test_a_script_is_told_who_wants_what_where(
         "device_id": "a-device",
         "satellite_id": "assist_satellite.kitchen",
         "user_id": hass_admin_user.id,
+        "person": hass_admin_user.name,
+        "caller": None,
     }
     assert all(one.items() >= origin.items() for one in told)
-    prompt, before, after, spoken = (
-        {key: one[key] for key in one if key not in {*origin, "person", "caller"}} for one in told
-    )
+    prompt, before, after, spoken = ({key: one[key] for key in one if key not in origin} for one in told)
     call = {"tool": "intent__HassTurnOn", "arguments": {"name": "Kitchen ceiling light", "domain": ["light"]}}
     assert prompt == {"hook": "user_prompt_submit", "text": "light!"}
     assert before == {"hook": "pre_tool_use", **call, "read_only": False}

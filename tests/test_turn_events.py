@@ -60,7 +60,7 @@ async def test_a_turn_is_told_as_it_goes(hass: HomeAssistant, serve: Serve, hass
     turn_id = events[0].data["turn_id"]
     assert turn_id
     for event in events:
-        assert {key: event.data[key] for key in ORIGIN - {"person", "caller"}} == {
+        assert {key: event.data[key] for key in ORIGIN} == {
             "turn_id": turn_id,
             "entity_id": AGENT,
             "conversation_id": "a-talk",
@@ -68,6 +68,8 @@ async def test_a_turn_is_told_as_it_goes(hass: HomeAssistant, serve: Serve, hass
             "device_id": "a-device",
             "satellite_id": "assist_satellite.kitchen",
             "user_id": hass_admin_user.id,
+            "person": hass_admin_user.name,
+            "caller": None,
         }
     started, called, finished, end = (
         {key: value for key, value in event.data.items() if key not in ORIGIN} for event in events

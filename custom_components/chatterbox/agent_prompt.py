@@ -56,16 +56,16 @@ class TurnPrompt:
         return "\n\n".join(filter(None, (self.instructions, self.context)))
 
 
-async def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources: PromptSources) -> TurnPrompt:
+@callback
+def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources: PromptSources) -> TurnPrompt:
     """Write the prompt of a turn. Home Assistant's own instructions stand in for a template that is broken."""
-    user_name = sources.person or await _async_user_name(hass, llm_context)
-    variables = {"ha_name": hass.config.location_name, "user_name": user_name, "llm_context": llm_context}
+    variables = {"ha_name": hass.config.location_name, "user_name": sources.person, "llm_context": llm_context}
     own, template_error = _rendered(hass, sources.template or llm.DEFAULT_INSTRUCTIONS_PROMPT, variables)
     room = _room(hass, llm_context.device_id)
     facts = (
         _now(hass),
         f"Language of the person: {llm_context.language}." if llm_context.language else "",
-        f"Name of the person: {user_name}." if user_name else "",
+        f"Name of the person: {sources.person}." if sources.person else "",
         f"Room of the person: {room}." if room and not _names(sources.moment, room) else "",
         sources.moment,
         sources.extra or "",
@@ -93,7 +93,7 @@ async def async_provide_prompt(
     Does what `ChatLog.async_provide_llm_data` does, which knows no prompt in parts. Raises what `api` raises.
     """
     sources = replace(sources, extra=sources.extra or chat_log.extra_system_prompt)
-    prompt = await async_write_prompt(chat_log.hass, llm_context, sources)
+    prompt = async_write_prompt(chat_log.hass, llm_context, sources)
     chat_log.llm_input_provided_index = len(chat_log.content)
     chat_log.llm_api = await api.async_get_api_instance(llm_context) if api else None
     chat_log.extra_system_prompt = sources.extra
@@ -108,12 +108,6 @@ async def async_provide_prompt(
 def _notify(chat_log: ChatLog) -> None:
     for listener in chat_log.hass.data.get(DATA_SUBSCRIPTIONS, []):
         listener(chat_log.conversation_id, ChatLogEventType.UPDATED, {"chat_log": chat_log.as_dict()})
-
-
-async def _async_user_name(hass: HomeAssistant, llm_context: llm.LLMContext) -> str | None:
-    user_id = llm_context.context.user_id if llm_context.context else None
-    user = await hass.auth.async_get_user(user_id) if user_id else None
-    return user.name if user and user.is_active and not user.system_generated else None
 
 
 @callback

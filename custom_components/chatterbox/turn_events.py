@@ -24,7 +24,7 @@ _MAX_SHOWN: Final = 10_000
 
 
 def turn_origin(
-    user_input: ConversationInput, agent_id: str, conversation_id: str, speaker: Speaker | None = None
+    user_input: ConversationInput, agent_id: str, conversation_id: str, speaker: Speaker
 ) -> Mapping[str, JsonValue]:
     """Return what tells a turn from others: who answers whom, where, and in which conversation.
 
@@ -32,17 +32,16 @@ def turn_origin(
     `satellite_id`, `user_id`, `person` (a name) and `caller` (the automation or the script that speaks) are None where
     they are not known.
     """
-    who = speaker or Speaker(user_input.context.user_id, user_input.device_id)
     return {
         "turn_id": ulid_now(),
         "entity_id": agent_id,
         "conversation_id": conversation_id,
         "language": user_input.language,
-        "device_id": who.device_id,
+        "device_id": speaker.device_id,
         "satellite_id": user_input.satellite_id,
-        "user_id": who.user_id,
-        "person": who.name,
-        "caller": who.caller,
+        "user_id": speaker.user_id,
+        "person": speaker.name,
+        "caller": speaker.caller,
     }
 
 

@@ -62,7 +62,7 @@ class WarmUp:
         patience = min(API_TIMEOUT, self._settings.limits.preparation)
         offer = await async_offer_tools(self._hass, self._settings.llm_apis, nobody, patience)
         sources = PromptSources(self._settings.prompt, offer.prompt, offer.context)
-        prompt = await async_write_prompt(self._hass, nobody, sources)
+        prompt = async_write_prompt(self._hass, nobody, sources)
         self._async_begin((prompt.instructions, offer.definitions))
 
     async def async_give_way(self, turn: Turn, patience: float) -> None:
