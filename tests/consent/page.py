@@ -19,8 +19,7 @@ _BEFORE_TABLE = """\
 # A spoken yes
 
 "Unlock the front door?" What is said next is understood without a model, by lists of words, so that the same answer
-always means the same: a plain yes, a plain no, or something else. Only a plain yes is a yes. This is built and tested;
-Chatterbox does not ask yet ([roadmap](roadmap.md)).
+always means the same: a plain yes, a plain no, or something else. Only a plain yes is a yes.
 
 ## What is asked
 
