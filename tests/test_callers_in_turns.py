@@ -139,3 +139,18 @@ async def test_a_person_is_asked_again_after_a_turn(hass: HomeAssistant, agent: 
     await say(hass, Context(user_id=anna))
 
     assert agent.askings == [Asking.PERSON] * 2
+
+
+@pytest.mark.parametrize(("generations", "expected"), [(5, Asking.TRUSTED), (30, Asking.NOBODY)])
+async def test_an_automation_with_too_long_a_past_is_not_trusted(
+    hass: HomeAssistant, agent: ListeningAgent, generations: int, expected: Asking
+) -> None:
+    await add_automations(hass, trusted=[speak()])
+    context = Context()
+    for _ in range(generations):
+        context = Context(parent_id=context.id)
+        hass.bus.async_fire("automation_triggered", {"entity_id": "automation.busy", "name": "busy"}, context=context)
+
+    await start(hass, "trusted", context)
+
+    assert agent.askings == [expected]

@@ -6,6 +6,7 @@ that would reach an entity by a way on which nobody asks any more.
 """
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from homeassistant.auth.permissions.const import POLICY_CONTROL
 from homeassistant.core import HomeAssistant
@@ -50,3 +51,5 @@ def _is_unknown(effects: Effects) -> bool:
             return True
         case Annotated(annotations):
             return not annotations.read_only
+        case _ as unreachable:
+            assert_never(unreachable)
