@@ -187,6 +187,7 @@ async def test_words_of_the_house_are_offered(
     assert {"Cover", "Light", "Lock"} <= set(row_options(step, "domains"))
     assert {"Unlock lock", "Open cover"} <= set(row_options(step, "actions"))
     assert not [word for word in row_options(step, "actions") if word.endswith("reload")]
+    assert "Conversation" not in row_options(step, "domains"), "nothing of the house is acted on there"
     assert row_options(step, "device_classes") == ["Blind", "Garage"]
     assert row_options(step, "users") == [hass_admin_user.name]
     assert row_options(step, "tools") == ["conversation__process_sentence"]
@@ -211,6 +212,15 @@ async def test_the_tools_of_an_agent_can_be_chosen(hass: HomeAssistant) -> None:
     assert "intent__HassTurnOn" in row_options(step, "tools")
 
 
+async def test_all_scripts_are_started_by_one_action(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    script = {"alias": "Welcome", "sequence": []}
+    assert await async_setup_component(hass, "script", {"script": {"welcome": script}})
+    actions = row_options(await open_approvals(hass, entry), "actions")
+
+    assert "script.welcome" not in actions
+    assert "Turn on script" in actions
+
+
 async def test_what_is_gone_is_still_shown_and_kept(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     gone = {
         "verdict": "deny",
@@ -226,7 +236,9 @@ async def test_what_is_gone_is_still_shown_and_kept(hass: HomeAssistant, entry: 
     await choose(hass, house, "save_approvals")
 
     assert suggested(step)["rules"][0]["domains"] == ["Siren"]
-    assert suggested(step)["rules"][0]["users"] == ["somebody"]
+    assert "moat" in row_options(step, "device_classes")
+    assert "moat__fill" in row_options(step, "tools")
+    assert "somebody" in row_options(step, "users")
     assert only_agent(entry).data == {"rules": [gone]}
 
 
@@ -391,6 +403,14 @@ async def test_a_pin_with_a_flaw_is_refused_and_the_present_one_kept(
     assert said in text_of_error(step, "pin")
     assert suggested(step)["pin"] == DOTS
     assert suggested(step)["rules"] == rules
+
+
+async def test_a_first_pin_with_a_flaw_is_not_shown_again(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    step = await sent(hass, entry, rules=[{"verdict": "Ask for the PIN"}], pin="1234")
+
+    assert step["errors"] == {"pin": "pin_obvious"}
+    assert "pin" not in suggested(step)
+    assert "1234" not in repr((step, suggested(step)))
 
 
 async def test_a_pin_is_changed_beside_its_dots_and_left_alone_with_them(

@@ -128,7 +128,7 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         if user_input is None:
             return self._show_approvals(words, approvals_as_form(settings_of(self._approvals), words))
         problems = await self._async_take_pin(user_input)
-        found = read_approvals(user_input, words, has_pin=bool(self._pin or problems))
+        found = read_approvals(user_input, words, has_pin=self._pin is not None)
         if isinstance(found, list) or problems:
             problems += found if isinstance(found, list) else []
             return self._show_approvals(words, without_pin(user_input), problems)

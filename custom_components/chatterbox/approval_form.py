@@ -8,10 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final, override
 
 import voluptuous as vol
-from homeassistant.components.assist_satellite import DOMAIN as SATELLITE_DOMAIN
-from homeassistant.components.automation import DOMAIN as AUTOMATION_DOMAIN
-from homeassistant.components.notify import DOMAIN as NOTIFY_DOMAIN
-from homeassistant.components.person import DOMAIN as PERSON_DOMAIN
+from homeassistant.const import Platform
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers.selector import (
     AreaSelector,
@@ -51,7 +48,7 @@ from .const import (
     CONF_TRUSTED_CALLERS,
     SCRIPT_DOMAIN,
 )
-from .rule_rows import CONDITIONS, FIELD_AFTER, FIELD_BEFORE, FIELD_VERDICT, read_rules, rows_of
+from .rule_rows import FIELD_AFTER, FIELD_BEFORE, FIELD_VERDICT, FIELDS, read_rules, rows_of
 from .rule_words import RuleWords, Words
 
 SECTION_WHO_SPEAKS: Final = "who_speaks"
@@ -70,11 +67,14 @@ APPROVAL_KEYS: Final = frozenset(
 )
 """What is stored of this form, among the data of an agent."""
 
+_AUTOMATION_DOMAIN: Final = "automation"
+_PERSON_DOMAIN: Final = "person"
+
 _KNOWN_PIN: Final = "•" * 8
 """Stands in the form for a PIN that there is."""
 
-_PASSWORD: Final = TextSelector(TextSelectorConfig(type=TextSelectorType.PASSWORD, autocomplete="new-password"))
-_SATELLITES: Final = EntityFilterSelectorConfig(domain=SATELLITE_DOMAIN)
+_PASSWORD: Final = TextSelector(TextSelectorConfig(type=TextSelectorType.PASSWORD, autocomplete="off"))
+_SATELLITES: Final = EntityFilterSelectorConfig(domain=Platform.ASSIST_SATELLITE)
 
 
 # What these hold is judged by the flow, so that the verdict is translated and nothing typed is lost.
@@ -86,8 +86,8 @@ class _UncheckedObjectSelector(ObjectSelector):
 
 def approval_schema(words: RuleWords, opened: Collection[str] = ()) -> vol.Schema:
     """Return the form; the sections `opened` are not folded."""
-    told = EntitySelectorConfig(domain=NOTIFY_DOMAIN, multiple=True)
-    callers = EntitySelectorConfig(domain=[AUTOMATION_DOMAIN, SCRIPT_DOMAIN], multiple=True)
+    told = EntitySelectorConfig(domain=Platform.NOTIFY, multiple=True)
+    callers = EntitySelectorConfig(domain=[_AUTOMATION_DOMAIN, SCRIPT_DOMAIN], multiple=True)
     who_speaks = vol.Schema(
         {
             vol.Optional(CONF_PEOPLE_AT_SATELLITES): _rows(CONF_PEOPLE_AT_SATELLITES, _people_fields()),
@@ -112,18 +112,19 @@ def _rows(name: str, fields: Mapping[str, ObjectSelectorField]) -> ObjectSelecto
 
 def _rule_fields(words: RuleWords) -> Mapping[str, ObjectSelectorField]:
     first = next(iter(words.verdicts.ids))
-    verdict = ObjectSelectorField(selector=_choice(words.verdicts, several=False), required=True, default=first)
-    conditions: Mapping[str, Selector[Any]] = {
+    selectors: Mapping[str, Selector[Any]] = {
         "entities": EntitySelector(EntitySelectorConfig(domain=list(words.domains.ids.values()), multiple=True)),
         "areas": AreaSelector(AreaSelectorConfig(multiple=True)),
         "labels": LabelSelector(LabelSelectorConfig(multiple=True)),
         "devices": DeviceSelector(DeviceSelectorConfig(entity=_SATELLITES, multiple=True)),
         **{name: _choice(known, several=True) for name, known in words.of_conditions.items()},
+        FIELD_AFTER: TimeSelector(),
+        FIELD_BEFORE: TimeSelector(),
     }
-    times = {name: ObjectSelectorField(selector=TimeSelector()) for name in (FIELD_AFTER, FIELD_BEFORE)}
-    fields = {name: ObjectSelectorField(selector=conditions[name]) for name in CONDITIONS}
-    asked, asking = dict(list(fields.items())[:6]), dict(list(fields.items())[6:])
-    return {FIELD_VERDICT: verdict, **asked, **times, **asking}
+    verdict = ObjectSelectorField(selector=_choice(words.verdicts, several=False), required=True, default=first)
+    return {
+        name: verdict if name == FIELD_VERDICT else ObjectSelectorField(selector=selectors[name]) for name in FIELDS
+    }
 
 
 def _choice(words: Words, *, several: bool) -> SelectSelector:
@@ -140,7 +141,7 @@ def _people_fields() -> Mapping[str, ObjectSelectorField]:
             selector=DeviceSelector(DeviceSelectorConfig(entity=_SATELLITES)), required=True
         ),
         FIELD_PERSON: ObjectSelectorField(
-            selector=EntitySelector(EntitySelectorConfig(domain=PERSON_DOMAIN)), required=True
+            selector=EntitySelector(EntitySelectorConfig(domain=_PERSON_DOMAIN)), required=True
         ),
     }
 

@@ -18,10 +18,15 @@ from .rule_words import RuleWords
 FIELD_VERDICT: Final = "verdict"
 FIELD_AFTER: Final = "after"
 FIELD_BEFORE: Final = "before"
-CONDITIONS: Final = ("entities", "areas", "domains", "device_classes", "labels", "actions", "users", "devices", "tools")
-"""Names of the conditions of a rule that are lists, in the order in which a row has them."""
-
-_FIELDS: Final = frozenset({FIELD_VERDICT, FIELD_AFTER, FIELD_BEFORE, *CONDITIONS})
+FIELDS: Final = (
+    FIELD_VERDICT,
+    *("entities", "areas", "domains", "device_classes", "labels", "actions"),
+    *(FIELD_AFTER, FIELD_BEFORE),
+    *("users", "devices", "tools"),
+)
+"""What a row has, in this order."""
+CONDITIONS: Final = tuple(name for name in FIELDS if name not in {FIELD_VERDICT, FIELD_AFTER, FIELD_BEFORE})
+"""Those that are lists, under the names that a rule has for them."""
 
 
 class RowError(ValueError):
@@ -74,7 +79,7 @@ def _problem_of_order(rules: Sequence[Rule]) -> Problem | None:
 
 
 def _rule(row: JsonValue, words: RuleWords) -> Rule:
-    if not isinstance(row, dict) or not row.keys() <= _FIELDS:
+    if not isinstance(row, dict) or not row.keys() <= set(FIELDS):
         raise RowError("rule_unreadable")
     verdict = _text(row.get(FIELD_VERDICT))
     if not verdict:
