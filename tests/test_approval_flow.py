@@ -193,6 +193,18 @@ async def test_words_of_the_house_are_offered(
     assert row_options(step, "tools") == ["conversation__process_sentence"]
 
 
+async def test_every_field_of_a_row_has_its_words(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    schema = (await open_approvals(hass, entry))["data_schema"]
+    assert schema is not None
+    rows = [schema.schema["rules"], schema.schema["who_speaks"].schema.schema["people_at_satellites"]]
+
+    for selector in rows:
+        for field in selector.config["fields"]:
+            place = f"selector.{selector.config['translation_key']}.fields.{field}"
+            assert sentence(f"{place}.name")
+            assert sentence(f"{place}.description")
+
+
 async def test_words_are_in_the_language_of_the_house(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     hass.config.language = "de"
     step = await open_approvals(hass, entry)
