@@ -81,15 +81,10 @@ class AuditedTalk:
         effects_of = self.effects_of or offer.dispatcher.async_effects
         guard = CallGuard(self.hass, self.settings, self.speaker, effects_of, has_outside_content=self.outside)
         origin = turn_origin(said, AGENT, "a-talk", replace(self.speaker, device_id=self.device_id))
-        audited = AuditedTurn(
-            origin=origin,
-            context=self.context,
-            asking=self.speaker.asking,
-            seen=guard.seen,
-            effects_of=effects_of,
-            answered=answered,
-        )
-        return Begun(offer, guard, ChangeAudit(audited, await async_get_change_words(self.hass)), origin)
+        audited = AuditedTurn(origin=origin, context=self.context, answered=answered)
+        audit = ChangeAudit(audited, await async_get_change_words(self.hass))
+        audit.judged_by(guard.seen, effects_of)
+        return Begun(offer, guard, audit, origin)
 
     async def events_of(
         self, *inferences: Sequence[Line], answered: tuple[Question, GivenAnswer] | None = None

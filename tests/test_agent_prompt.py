@@ -17,6 +17,10 @@ from homeassistant.setup import async_setup_component
 from custom_components.chatterbox.agent_prompt import PromptSources, async_provide_prompt, async_write_prompt
 from tests.llm_apis import StubApi, StubTool, asked, satellite
 
+ON_QUESTIONS = (
+    "Do not ask whether you may do what the person wants: call the tool. Where a yes is needed, the person is asked."
+)
+
 
 @pytest.fixture
 async def house(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> HomeAssistant:
@@ -44,7 +48,7 @@ async def test_the_moment_the_room_and_the_person_come_after_what_stays(house: H
 
     prompt = async_write_prompt(house, who, sources)
 
-    assert prompt.instructions == "Be kind to test home.\nA house."
+    assert prompt.instructions == f"Be kind to test home.\nA house.\n{ON_QUESTIONS}"
     assert prompt.context == (
         "<context>\n"
         "It is Saturday, 2026-10-03, 17:05 (Europe/Berlin).\n"
@@ -132,5 +136,5 @@ async def test_home_assistants_own_instructions_stand_in_for_a_template_that_can
 ) -> None:
     prompt = await async_provide_prompt(chat_log, asked(), PromptSources("{{ 1 / 0 }}", house="A house."), None)
 
-    assert prompt.instructions == f"{llm.DEFAULT_INSTRUCTIONS_PROMPT.strip()}\nA house."
+    assert prompt.instructions == f"{llm.DEFAULT_INSTRUCTIONS_PROMPT.strip()}\nA house.\n{ON_QUESTIONS}"
     assert prompt.template_error == "ZeroDivisionError: division by zero"

@@ -243,3 +243,15 @@ async def test_rules_of_the_house_are_told_of_who_speaks_and_which_tool_it_is(ho
         assert isinstance(await guarding(house, UNLOCK, settings, speaker).pre_tool_use(TOOL, {}), Deny)
     other = replace(TOOL, name="another__tool")
     assert isinstance(await guarding(house, UNLOCK, settings).pre_tool_use(other, {}), Ask)
+
+
+async def test_a_call_of_which_nobody_can_tell_what_it_would_do_is_asked_about(
+    house: HomeAssistant, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def break_down(*_: object) -> Effects:
+        raise OSError("an integration broke")
+
+    guard = CallGuard(house, AgentSettings(), PERSON, break_down, has_outside_content=False)
+
+    assert isinstance(await guard.pre_tool_use(TOOL, {}), Ask)
+    assert "Could not tell what some__tool would do" in caplog.text

@@ -316,15 +316,6 @@ async def test_a_script_that_asks_is_told(talk: AuditedTalk, changes: Changes) -
     ]
 
 
-async def test_a_script_that_asks_where_nobody_is_has_its_call_refused(talk: AuditedTalk, changes: Changes) -> None:
-    talk.scripts = [ScriptedHooks(before=lambda _name, _arguments: Ask("The children sleep."))]
-    talk.speaker = Speaker()
-
-    await talk.events_of(call(LAMP_ON))
-
-    assert told(changes, "outcome", "decided_by") == [("nobody_to_ask", ["script"])]
-
-
 async def test_a_script_that_refuses_after_the_yes_is_told(talk: AuditedTalk, changes: Changes) -> None:
     question = await talk.take(call(UNLOCK))
     talk.scripts = [ScriptedHooks(approved=lambda _name, _arguments: Deny("Not any more."))]

@@ -93,6 +93,13 @@ def test_every_kind_of_action_has_a_word(words: ChangeWords, entity_id: str, act
     assert words.message(record_of(touching((entity_id, action)))) == said
 
 
+def test_a_script_that_did_not_run_has_a_word_too(words: ChangeWords) -> None:
+    run = touching(("script.night", "script.turn_on"))
+
+    assert words.message(record_of(run, ChangeOutcome.DENIED)) == "did not run Good Night: somebody said no"
+    assert words.message(record_of(run, ChangeOutcome.NOT_RUN)) == "did not run Good Night: something came in between"
+
+
 @pytest.mark.parametrize(
     ("effects", "changes"),
     [

@@ -152,6 +152,30 @@ async def test_a_script_wants_a_yes(hass: HomeAssistant, serve: Serve) -> None:
     assert roles == ["system", "user", "assistant", "tool", "assistant", "user", "assistant", "tool"]
 
 
+async def test_a_script_wants_a_yes_where_nobody_can_give_it(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(ACTS, pre_tool_use="script.judge")
+    await add_script(hass, answering({"decision": "ask", "reason": "The baby sleeps."}))
+
+    result = await say(hass, "light!")
+
+    assert hass.states.is_state(LIGHT, "off")
+    assert "The baby sleeps. (Not run: it needs a yes" in results_in(server.requests[1])[0]
+    assert speech(result) == "So be it."
+
+
+async def test_a_script_that_asks_need_not_ask_an_automation_that_is_trusted(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(ACTS, pre_tool_use="script.judge", trusted_callers=["automation.at_night"])
+    await add_script(hass, answering({"decision": "ask", "reason": "The baby sleeps."}))
+    talks = {"action": "conversation.process", "data": {"agent_id": AGENT, "text": "light!"}}
+    at_night = {"alias": "At night", "triggers": {"trigger": "event", "event_type": "night"}, "actions": [talks]}
+    assert await async_setup_component(hass, "automation", {"automation": [at_night]})
+
+    hass.bus.async_fire("night")
+    await hass.async_block_till_done()
+
+    assert hass.states.is_state(LIGHT, "on")
+
+
 @pytest.mark.parametrize(
     ("answer", "heard"),
     [

@@ -21,6 +21,10 @@ from homeassistant.util import dt as dt_util
 
 _BEGIN: Final = "<context>"
 _END: Final = "</context>"
+_ON_QUESTIONS: Final = (
+    "Do not ask whether you may do what the person wants: call the tool. Where a yes is needed, the person is asked."
+)
+"""Or people would be asked twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
         sources.extra or "",
     )
     context = "\n".join(fact.strip() for fact in facts if fact.strip())
-    instructions = "\n".join(filter(None, (own, sources.house)))
+    instructions = "\n".join(filter(None, (own, sources.house, _ON_QUESTIONS if sources.house else "")))
     return TurnPrompt(instructions, f"{_BEGIN}\n{context}\n{_END}", template_error)
 
 

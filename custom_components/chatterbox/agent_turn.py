@@ -33,7 +33,7 @@ from .agent_prompt import PromptSources, async_provide_prompt
 from .approval_questions import question_text
 from .approval_sentences import ApprovalSentences
 from .approvals import GivenAnswer, GoOn, Question, Spot, async_get_approvals
-from .call_guard import CallGuard, EffectsOf
+from .call_guard import CallGuard
 from .change_audit import AuditedTurn, ChangeAudit
 from .change_words import async_get_change_words
 from .chat_log_bridge import async_record_turn, history, keep_context, words
@@ -115,17 +115,23 @@ class AgentTurns:
         report = TurnReport(begin.user_input.text)
         origin = turn_origin(begin.user_input, self._agent_id, chat_log.conversation_id, begin.speaker)
         events = TurnEvents(self._hass, begin.user_input.context, origin)
+        audited = AuditedTurn(origin=origin, context=begin.user_input.context, answered=begin.answered)
+        audit = ChangeAudit(audited, await async_get_change_words(self._hass))
         events.started()
         try:
             with in_turn():
-                walk = _reply(begin.reply) if begin.reply else await self._async_walk(begin, chat_log, report, events)
+                if begin.reply:
+                    walk = _reply(begin.reply)
+                else:
+                    walk = await self._async_walk(begin, chat_log, report, events, audit)
                 await async_record_turn(chat_log, self._agent_id, _opened(walk, begin.opening), report)
         finally:
+            audit.finished()
             events.finished(report)
         return report
 
     async def _async_walk(
-        self, begin: Beginning, chat_log: ChatLog, report: TurnReport, events: TurnEvents
+        self, begin: Beginning, chat_log: ChatLog, report: TurnReport, events: TurnEvents, audit: ChangeAudit
     ) -> AsyncGenerator[TurnEvent]:
         """Gather what a turn needs, and return its events."""
         settings = self._agent.settings
@@ -135,14 +141,14 @@ class AgentTurns:
         )
         effects_of, is_marked = tools.dispatcher.async_effects, has_outside_content(turn.history)
         guard = CallGuard(self._hass, settings, begin.speaker, effects_of, has_outside_content=is_marked)
+        audit.judged_by(guard.seen, effects_of)
         if self._warm_up is not None:
             await self._warm_up.async_give_way(turn, max(settings.limits.preparation - report.duration, 0))
         limits = settings.limits.after(report.duration)
-        audit = await self._async_audit(begin, events, guard, effects_of)
         hooks = [audit, *self._scripts(begin, events, composer), guard]
         took_over = composer.sentences["spoken_offline_took_over"]
         loop = self._agent.build_loop(tools, limits, hooks, _NotDone(composer, guard, begin), took_over)
-        walk = _audited(audit, events.telling(loop.stream(replace(turn, limits=limits))))
+        walk = audit.telling(events.telling(loop.stream(replace(turn, limits=limits))))
         asking = _Asking(self._hass, begin, events.origin, guard, composer, self._go_on)
         return asking.follow(walk, spot_of(begin.user_input, self._agent_id, chat_log.conversation_id))
 
@@ -171,20 +177,6 @@ class AgentTurns:
             claim_language=self._agent.claim_language(user_input.language) if begin.is_heard else None,
         )
         return tools, turn
-
-    async def _async_audit(
-        self, begin: Beginning, events: TurnEvents, guard: CallGuard, effects_of: EffectsOf
-    ) -> ChangeAudit:
-        """Return what tells of the calls that change something."""
-        turn = AuditedTurn(
-            origin=events.origin,
-            context=begin.user_input.context,
-            asking=begin.speaker.asking,
-            seen=guard.seen,
-            effects_of=effects_of,
-            answered=begin.answered,
-        )
-        return ChangeAudit(turn, await async_get_change_words(self._hass))
 
     def _scripts(self, begin: Beginning, events: TurnEvents, composer: TranslatedComposer) -> Sequence[Hooks]:
         """Return what the owner has put between the model and the house."""
@@ -253,16 +245,6 @@ class _Asking:
         text = f"{again} {question_text(self.hass, sentences, calls)}".lstrip()
         speaker, context = self.begin.speaker, user_input.context
         return Question(pending, calls, text, user_input.language, spot, speaker, context, self.origin)
-
-
-async def _audited(audit: ChangeAudit, events: AsyncGenerator[TurnEvent]) -> AsyncGenerator[TurnEvent]:
-    """Yield the events of a turn, and tell of its calls, however it ends."""
-    try:
-        async with aclosing(audit.telling(events)) as told:
-            async for event in told:
-                yield event
-    finally:
-        audit.finished()
 
 
 async def _reply(text: str) -> AsyncGenerator[TurnEvent]:

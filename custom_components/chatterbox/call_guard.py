@@ -20,7 +20,8 @@ from .agent_settings import AgentSettings
 from .approval_policy import Judgement, judge
 from .approval_rules import Verdict
 from .approvals import AskedCall
-from .effects import NOTHING, Annotated, CallEffects, Effects, Touches, Unresolved
+from .const import LOGGER
+from .effects import NOTHING, Annotated, CallEffects, Effects, Touches, Unknown, UnknownReason, Unresolved
 from .entity_permissions import async_forbidden
 from .speakers import Asking, Speaker
 
@@ -44,6 +45,9 @@ _TOLD: Final = {
     Refusal.PIN_NOT_SET: "Not run: it needs a PIN, and none is set. Say so, and do not try it another way.",
 }
 """What a model is told."""
+
+
+_ANYTHING: Final = Unresolved(frozenset({Unknown(UnknownReason.OPAQUE_ACTION)}))
 
 
 class GuardOutcome(StrEnum):
@@ -126,7 +130,7 @@ class CallGuard(Hooks):
         self._has_outside_content |= result.open_world
 
     async def _see(self, tool: ToolDefinition, arguments: JsonObject) -> SeenCall:
-        effects = await self._effects_of(tool.name, arguments)
+        effects = await self._known_effects(tool.name, arguments)
         call = CallEffects(tool.name, effects)
         judgement = judge(self._hass, self._settings.policy, call, self._speaker, dt_util.now())
         for_outside = (
@@ -145,6 +149,14 @@ class CallGuard(Hooks):
         else:
             outcome = GuardOutcome.ASKED
         return SeenCall(tool.name, arguments, effects, judgement, outcome, for_outside, refusal)
+
+    async def _known_effects(self, name: str, arguments: JsonObject) -> Effects:
+        """Return what a call would do. A call of which it cannot be told may do anything."""
+        try:
+            return await self._effects_of(name, arguments)
+        except Exception:  # noqa: BLE001  # any integration may have a part in the answer
+            LOGGER.exception("Could not tell what %s would do", name)
+            return _ANYTHING
 
     def _refusal(self, needed: Verdict) -> Refusal | None:
         """Tell why nobody is asked about a call that needs something; None if somebody is, or nobody has to be."""

@@ -12,7 +12,7 @@ from typing import Final, assert_never, override
 
 from homeassistant.core import Context, callback
 
-from .agent.events import ApprovalRequested, MessageDone, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
+from .agent.events import MessageDone, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
 from .agent.messages import JsonObject, JsonValue, ToolAnnotations, ToolCall, ToolDefinition, ToolResult, canonical_json
 from .agent.protocols import Hooks
 from .approval_rules import Verdict
@@ -22,8 +22,7 @@ from .change_events import async_fire_change
 from .change_record import ApprovalWay, ChangeOutcome, ChangeRecord, ChangingCall, approval_by
 from .change_words import ChangeWords
 from .const import LOGGER
-from .effects import Annotated
-from .speakers import Asking
+from .effects import Annotated, Effects
 from .tool_answer import entities_done, error_text
 from .turn_report import shown_arguments
 
@@ -42,12 +41,6 @@ class AuditedTurn:
     """See `turn_events.turn_origin`."""
     context: Context
     """In which its calls run."""
-    asking: Asking
-    """What comes of a question to who speaks."""
-    seen: Callable[[ToolCall], SeenCall | None]
-    """Tells how a call was judged; None for one that never was."""
-    effects_of: EffectsOf
-    """Tells what a call does that was not judged as it is: a script refused it first, or changed it."""
     answered: tuple[Question, GivenAnswer] | None = None
     """The question that the turn brings an answer to."""
 
@@ -68,6 +61,14 @@ class ChangeAudit(Hooks):
         """By the ids under which they come anew; by those of the question before they do."""
         if turn.answered and turn.answered[1].approved:
             self._owed = {asked.gated.call.id: asked for asked in turn.answered[0].calls}
+
+    def judged_by(self, seen: Callable[[ToolCall], SeenCall | None], effects_of: EffectsOf) -> None:
+        """Learn how calls are judged, before the first one.
+
+        `seen` tells how a call was judged, and None for one that never was; `effects_of` what one would do that a
+        script refused before.
+        """
+        self._seen, self._effects_of = seen, effects_of
 
     @override
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> None:
@@ -106,11 +107,6 @@ class ChangeAudit(Hooks):
                 self._running[call.id] = call
             case ToolFinished(result):
                 await self._conclude(result)
-            case ApprovalRequested(pending) if self._turn.asking is Asking.NOBODY:
-                for gated in pending.calls:
-                    change = self._change(gated.call, None)
-                    change = replace(change, by_script=bool(gated.reason))
-                    self._tell(change, ChangeOutcome.NOBODY_TO_ASK, None)
             case _:
                 pass
 
@@ -136,7 +132,7 @@ class ChangeAudit(Hooks):
 
     def _refusal(self, call: ToolCall) -> ChangeOutcome | None:
         """Return how a call was refused, or None when it did not come that far."""
-        seen = self._turn.seen(call)
+        seen = self._seen(call)
         if seen is None:
             was_shown = (call.name, call.arguments) in self._tools
             return ChangeOutcome.REFUSED_BY_SCRIPT if was_shown else None
@@ -145,7 +141,7 @@ class ChangeAudit(Hooks):
     def _change(self, call: ToolCall, asked: AskedCall | None) -> ChangingCall:
         """Return what a call does by the latest that is known of it."""
         by_script = asked is not None and bool(asked.gated.reason)
-        if seen := self._turn.seen(call):
+        if seen := self._seen(call):
             return ChangingCall(call, seen.effects, seen.judgement, seen.for_outside_content, by_script)
         if asked:
             return replace(ChangingCall.of_asked(asked), call=call)
@@ -158,7 +154,7 @@ class ChangeAudit(Hooks):
             return change
         try:
             async with asyncio.timeout(_PATIENCE):
-                effects = await self._turn.effects_of(change.call.name, shown_arguments(change.call))
+                effects = await self._effects_of(change.call.name, shown_arguments(change.call))
         except Exception:  # noqa: BLE001  # a record that knows less is better than a turn that breaks
             LOGGER.warning("Could not tell what %s would have done", change.call.name, exc_info=True)
             return change
@@ -186,9 +182,13 @@ class ChangeAudit(Hooks):
         """Return how a call came to run that nobody was asked about, or that it did not."""
         if outcome not in _RAN:
             return ApprovalWay.MISSING
-        seen = self._turn.seen(call)
+        seen = self._seen(call)
         needed = seen is not None and (seen.for_outside_content or seen.judgement.verdict is not Verdict.ALLOW)
         return ApprovalWay.TRUSTED_AUTOMATION if needed else ApprovalWay.NOT_NEEDED
+
+
+async def _unknown_effects(_name: str, _arguments: JsonObject) -> Effects:
+    return _LEAST_SAFE
 
 
 def _outcome_of(refusal: Refusal | None) -> ChangeOutcome:

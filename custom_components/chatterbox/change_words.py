@@ -38,7 +38,7 @@ class ChangeWords:
     def message(self, record: ChangeRecord) -> str:
         """Say what was done, and after which approval, or what was not, and why."""
         is_done = record.outcome is ChangeOutcome.DONE
-        deeds = self._deeds(record, "did" if is_done else "not")
+        deeds = self._deeds(record, "did" if is_done else "did_not")
         if not is_done:
             error = _cut(" ".join(record.error.split()), _LONGEST_ERROR)
             return shown_text(self._say(_reason(record), deeds=deeds, error=error or "?"))

@@ -17,6 +17,10 @@ RESULT = ToolResult("1", "light_on", "done")
 FAILED = Deny("A safety check failed.")
 
 
+def as_it_is(arguments: JsonObject) -> JsonObject:
+    return arguments
+
+
 def chain(*hooks: Hooks) -> HookChain:
     """Return hooks that may take a minute."""
     return HookChain(hooks, lambda: 60)
@@ -25,7 +29,7 @@ def chain(*hooks: Hooks) -> HookChain:
 async def test_a_hook_that_overrides_nothing_has_no_opinion() -> None:
     hooks = chain(ScriptedHooks(), ScriptedCensor(lambda _: None))
     assert await hooks.user_prompt_submit("Hi") == Seen("Hi")
-    assert await hooks.pre_tool_use(LIGHT, {}) == Seen({})
+    assert await hooks.pre_tool_use(LIGHT, {}, as_it_is) == Seen({})
     assert await hooks.pre_approved_use(LIGHT, {}) is None
     assert await hooks.post_tool_use(CALL, RESULT) == Seen("done")
     assert await hooks.pre_speech("Hi") == Seen("Hi")
@@ -47,7 +51,9 @@ async def test_a_hook_sees_what_the_one_before_it_put_in_place() -> None:
     moves = ScriptedHooks(before=lambda _, __: Rewrite({"room": "cellar"}))
 
     assert await chain(louder, louder).user_prompt_submit("Hi") == Seen("Hi!!")
-    assert await chain(moves, asks).pre_tool_use(LIGHT, {"room": "attic"}) == Seen({"room": "cellar"}, Ask("Sure?"))
+    assert await chain(moves, asks).pre_tool_use(LIGHT, {"room": "attic"}, as_it_is) == Seen(
+        {"room": "cellar"}, Ask("Sure?")
+    )
     assert asks.calls == [("light_on", {"room": "cellar"})]
     await chain(louder, asks).post_tool_use(CALL, RESULT)
     assert asks.results == [(CALL, replace(RESULT, content="less"))]
@@ -57,8 +63,8 @@ async def test_each_kind_of_decision_comes_through() -> None:
     asks = ScriptedHooks(before=lambda _, __: Ask("Sure?"), after=lambda _: Deny("Secret."))
     rewrites = ScriptedHooks(before=lambda _, __: Rewrite({"a": 1}), after=lambda _: Rewrite("less"))
 
-    assert (await chain(asks).pre_tool_use(LIGHT, {})).decision == Ask("Sure?")
-    assert await chain(rewrites).pre_tool_use(LIGHT, {}) == Seen({"a": 1})
+    assert (await chain(asks).pre_tool_use(LIGHT, {}, as_it_is)).decision == Ask("Sure?")
+    assert await chain(rewrites).pre_tool_use(LIGHT, {}, as_it_is) == Seen({"a": 1})
     assert (await chain(asks).post_tool_use(CALL, RESULT)).decision == Deny("Secret.")
     assert await chain(rewrites).post_tool_use(CALL, RESULT) == Seen("less")
     assert await chain(ScriptedCensor(lambda text: Rewrite(text.upper()))).pre_speech("Hi") == Seen("HI")
@@ -74,7 +80,7 @@ async def test_what_several_hooks_ask_becomes_one_question() -> None:
     )
 
     question = Ask("It is late. The children sleep.", "late\nchildren\nloud")
-    assert await hooks.pre_tool_use(LIGHT, {}) == Seen({}, question)
+    assert await hooks.pre_tool_use(LIGHT, {}, as_it_is) == Seen({}, question)
     assert await hooks.pre_approved_use(LIGHT, {}) == question
 
 
@@ -84,11 +90,13 @@ async def test_an_ask_does_not_spare_a_call_the_hooks_after_it() -> None:
     denies = ScriptedHooks(before=lambda _, __: Deny("Never."), approved=lambda _, __: Deny("Not now."))
     last = ScriptedHooks()
 
-    assert await chain(asks, moves, last).pre_tool_use(LIGHT, {}) == Seen({"room": "cellar"}, Ask("Sure?"))
+    assert await chain(asks, moves, last).pre_tool_use(LIGHT, {}, as_it_is) == Seen({"room": "cellar"}, Ask("Sure?"))
     assert last.calls == [("light_on", {"room": "cellar"})]
-    assert await chain(asks, moves, denies, asks).pre_tool_use(LIGHT, {}) == Seen({"room": "cellar"}, Deny("Never."))
+    assert await chain(asks, moves, denies, asks).pre_tool_use(LIGHT, {}, as_it_is) == Seen(
+        {"room": "cellar"}, Deny("Never.")
+    )
     assert await chain(asks, denies, asks).pre_approved_use(LIGHT, {}) == Deny("Not now.")
-    assert (await chain(asks, ScriptedHooks(before=broken)).pre_tool_use(LIGHT, {})).decision == FAILED
+    assert (await chain(asks, ScriptedHooks(before=broken)).pre_tool_use(LIGHT, {}, as_it_is)).decision == FAILED
 
 
 def asking(ask: Ask) -> ScriptedHooks:
@@ -98,7 +106,7 @@ def asking(ask: Ask) -> ScriptedHooks:
 
 async def test_hooks_see_what_they_decide_about() -> None:
     hook = ScriptedHooks()
-    await chain(hook).pre_tool_use(LIGHT, {"a": [1]})
+    await chain(hook).pre_tool_use(LIGHT, {"a": [1]}, as_it_is)
     await chain(hook).pre_approved_use(LIGHT, {"a": [2]})
     await chain(hook).post_tool_use(CALL, RESULT)
     assert hook.calls == [("light_on", {"a": [1]})]
@@ -113,7 +121,7 @@ async def test_a_hook_that_changes_the_arguments_it_was_shown_changes_nothing() 
     witness = ScriptedHooks()
     arguments: JsonObject = {"rooms": ["kitchen"]}
     hooks = chain(ScriptedHooks(before=spoil, approved=spoil), witness)
-    await hooks.pre_tool_use(LIGHT, arguments)
+    await hooks.pre_tool_use(LIGHT, arguments, as_it_is)
     await hooks.pre_approved_use(LIGHT, arguments)
 
     assert arguments == {"rooms": ["kitchen"]}
@@ -130,7 +138,7 @@ async def test_a_hook_that_raises_denies(caplog: pytest.LogCaptureFixture) -> No
     after = ScriptedHooks(prompt=Rewrite)
 
     assert (await chain(hook, after).user_prompt_submit("Hi")).decision == FAILED
-    assert (await chain(hook).pre_tool_use(LIGHT, {})).decision == FAILED
+    assert (await chain(hook).pre_tool_use(LIGHT, {}, as_it_is)).decision == FAILED
     assert await chain(hook).pre_approved_use(LIGHT, {}) == FAILED
     assert (await chain(hook).post_tool_use(CALL, RESULT)).decision == FAILED
     assert (await chain(ScriptedCensor(broken)).pre_speech("Hi")).decision == FAILED
@@ -172,7 +180,7 @@ async def test_a_hook_that_fails_has_no_say_where_it_says_so(caplog: pytest.LogC
     hooks = chain(Optional(), witness)
 
     assert await hooks.user_prompt_submit("Hi") == Seen("Hi", Deny("No."))
-    assert (await hooks.pre_tool_use(LIGHT, {})).decision == FAILED
+    assert (await hooks.pre_tool_use(LIGHT, {}, as_it_is)).decision == FAILED
     assert await hooks.pre_approved_use(LIGHT, {}) == FAILED, "it is about a call, too"
     assert await hooks.post_tool_use(CALL, RESULT) == Seen("done")
     assert await HookChain([Optional()], lambda: 0.01).pre_speech("Hi") == Seen("Hi")
@@ -231,7 +239,7 @@ async def test_a_prompt_passes_no_hook_that_answers_nonsense(answer: object) -> 
 
 @pytest.mark.parametrize("answer", _NO_CALLS, ids=repr)
 async def test_a_call_passes_no_hook_that_answers_nonsense(answer: object) -> None:
-    assert (await chain(Untyped(answer)).pre_tool_use(LIGHT, {})).decision == FAILED
+    assert (await chain(Untyped(answer)).pre_tool_use(LIGHT, {}, as_it_is)).decision == FAILED
 
 
 @pytest.mark.parametrize("answer", [*_NO_OPINIONS, Rewrite({"a": 1})], ids=repr)
@@ -243,3 +251,15 @@ def test_speech_is_held_back_only_where_a_hook_wants_to_see_it() -> None:
     assert not chain().hold_speech
     assert not chain(ScriptedHooks()).hold_speech
     assert chain(ScriptedHooks(), ScriptedCensor(Rewrite)).hold_speech
+
+
+async def test_the_next_hook_sees_what_was_put_in_place_as_it_would_run() -> None:
+    moves, last = ScriptedHooks(before=lambda _, __: Rewrite({"room": "cellar"})), ScriptedHooks()
+
+    def fitted(arguments: JsonObject) -> JsonObject:
+        return {name: [value] for name, value in arguments.items()}
+
+    seen = await chain(moves, last).pre_tool_use(LIGHT, {"room": "attic"}, fitted)
+
+    assert seen == Seen({"room": ["cellar"]})
+    assert last.calls == [(LIGHT.name, {"room": ["cellar"]})]

@@ -141,6 +141,14 @@ def judge(
     return JudgedCall(call, Runnable(tool, arguments))
 
 
+def fit_arguments(tool: ToolDefinition, arguments: JsonObject) -> JsonObject:
+    """Return arguments as they would run; those that cannot are left as they are, for `judge` to tell why."""
+    try:
+        return read_arguments(canonical_json(arguments), tool.parameters)
+    except UnusableArguments:
+        return arguments
+
+
 def as_recorded(call: ToolCall) -> ToolCall:
     """Return a call that will not run in a form that every provider takes back.
 

@@ -48,11 +48,16 @@ class HookChain:
         point = HookPoint.USER_PROMPT_SUBMIT
         return await self._show(point, text, lambda hook, value: hook.user_prompt_submit(value), _speaks)
 
-    async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Seen[JsonObject]:
-        """Show a call before it runs. Each hook gets arguments of its own, to change as it likes."""
+    async def pre_tool_use(
+        self, tool: ToolDefinition, arguments: JsonObject, fitted: Callable[[JsonObject], JsonObject]
+    ) -> Seen[JsonObject]:
+        """Show a call before it runs. Each hook gets arguments of its own, to change as it likes.
+
+        What one puts in place is `fitted` as it would run before the next one sees it.
+        """
         point = HookPoint.PRE_TOOL_USE
         return await self._show(
-            point, arguments, lambda hook, value: hook.pre_tool_use(tool, deepcopy(value)), _decides
+            point, arguments, lambda hook, value: hook.pre_tool_use(tool, deepcopy(value)), _decides, fitted
         )
 
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
@@ -80,6 +85,7 @@ class HookChain:
         value: V,
         show: Callable[[Hooks, V], Coroutine[object, object, Deny | Ask | Rewrite[V] | None]],
         understood: Callable[[object], bool],
+        fitted: Callable[[V], V] | None = None,
     ) -> Seen[V]:
         asks: list[Ask] = []
         for hook in self.hooks:
@@ -99,7 +105,7 @@ class HookChain:
                 case Ask():
                     asks.append(decision)
                 case Rewrite():
-                    value = decision.value
+                    value = fitted(decision.value) if fitted else decision.value
                 case None:
                     pass
                 case _:

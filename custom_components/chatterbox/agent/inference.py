@@ -8,9 +8,10 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final, assert_never
 
-from .calls import Gated, JudgedCall, Runnable, settle
+from .calls import Gated, JudgedCall, Runnable, fit_arguments, settle
 from .claim_hold import ClaimHold
 from .errors import ProviderError, ProviderReplyInvalid, ProviderUnreachable
 from .events import (
@@ -210,7 +211,8 @@ class Inference:
         verdict = judged.verdict
         if not isinstance(verdict, Runnable):
             return judged
-        seen = await self.hooks.pre_tool_use(verdict.tool, verdict.arguments)
+        fitted = partial(fit_arguments, verdict.tool)
+        seen = await self.hooks.pre_tool_use(verdict.tool, verdict.arguments, fitted)
         if seen.value != verdict.arguments:
             judged = judge_call(self.state, replace(judged.call, arguments=canonical_json(seen.value)))
         match seen.decision, judged.verdict:
