@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Final
 
-from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, callback
+from homeassistant.core import CALLBACK_TYPE, Context, HassJob, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.event import async_call_later
 from homeassistant.util.hass_dict import HassKey
@@ -22,7 +22,7 @@ from .agent.messages import JsonValue
 from .approval_policy import Judgement
 from .approval_rules import Verdict
 from .const import DOMAIN
-from .effects import Effects, actions_of
+from .effects import Effects, Touches, actions_of
 from .speakers import Speaker
 
 _LATE_SECONDS: Final = 600.0
@@ -73,6 +73,11 @@ class AskedCall:
         """What it would act on, as far as it is known."""
         return frozenset(action.entity_id for action in actions_of(self.effects))
 
+    @property
+    def is_foreseen(self) -> bool:
+        """Tell whether all that it would do is known, and done to entities."""
+        return isinstance(self.effects, Touches) and bool(self.effects.actions)
+
 
 @dataclass(frozen=True, slots=True)
 class Spot:
@@ -117,6 +122,11 @@ class Question:
     def entity_ids(self) -> frozenset[str]:
         """What a yes would act on, as far as it is known."""
         return frozenset[str]().union(*(call.entity_ids for call in self.calls))
+
+    @property
+    def is_foreseen(self) -> bool:
+        """Tell whether all that a yes would do is known, and done to entities."""
+        return all(call.is_foreseen for call in self.calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +193,7 @@ class Approvals:
         for kept in list(self._kept.values()):
             if kept.question.spot.conversation_id == question.spot.conversation_id:
                 self.drop(kept.question.id)
-        forget_later = async_call_later(self._hass, expires_in, partial(self._expire, question.id))
-        self._kept[question.id] = _Kept(question, go_on, forget_later)
+        self._kept[question.id] = _Kept(question, go_on, self._expire_in(expires_in, question.id))
         self._tell(QuestionNews(question, QuestionState.WAITING))
 
     @callback
@@ -235,6 +244,10 @@ class Approvals:
         self._tell(QuestionNews(kept.question, state, answer))
         return kept
 
+    def _expire_in(self, seconds: float, question_id: str) -> CALLBACK_TYPE:
+        job = HassJob(partial(self._expire, question_id), cancel_on_shutdown=True)
+        return async_call_later(self._hass, seconds, job)
+
     @callback
     def _expire(self, question_id: str, _now: datetime) -> None:
         kept = self._kept[question_id]
@@ -242,7 +255,7 @@ class Approvals:
             del self._kept[question_id]
             return
         kept.is_late = True
-        kept.forget_later = async_call_later(self._hass, _LATE_SECONDS, partial(self._expire, question_id))
+        kept.forget_later = self._expire_in(_LATE_SECONDS, question_id)
         self._tell(QuestionNews(kept.question, QuestionState.EXPIRED))
 
     def _tell(self, news: QuestionNews) -> None:
