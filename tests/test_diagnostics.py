@@ -47,7 +47,10 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
                         "seconds_until_probe": 0,
                     }
                 ],
-                "entities": [{"entity_id": "conversation.talker", "disabled_by": None, "state": "unknown"}],
+                "entities": [
+                    {"entity_id": "conversation.talker", "disabled_by": None, "state": "unknown"},
+                    {"entity_id": "sensor.talker_waiting_questions", "disabled_by": None, "state": "0"},
+                ],
             }
         ],
     }

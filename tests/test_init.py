@@ -44,7 +44,7 @@ async def test_the_offline_service_needs_nothing(hass: HomeAssistant) -> None:
     assert hass.states.get(ENTITY_ID)
 
 
-async def test_an_agent_is_a_service_device_with_one_entity(hass: HomeAssistant) -> None:
+async def test_an_agent_is_a_service_device(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
 

@@ -11,22 +11,29 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.typing import ConfigType
 
+from .actions import async_register_actions
 from .agent.errors import ProviderError
+from .answer_rights import async_get_answer_rights
 from .callers import async_get_context_watch
 from .const import DOMAIN
 from .error_bridge import as_setup_error
 from .link_watch import LinkWatch
 from .pin_tries import async_get_pin_tries
 from .question_audit import async_audit_questions
+from .question_event import async_tell_questions
+from .question_notices import QuestionNotices
 from .runtime import ChatterboxConfigEntry, async_build
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
-PLATFORMS: Final = (Platform.CONVERSATION,)
+PLATFORMS: Final = (Platform.CONVERSATION, Platform.SENSOR)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa: ARG001  # Home Assistant's signature
-    """Listen to who calls whom, from before the first agent is there."""
+    """Begin what is there once for all entries: who calls whom is known from before the first agent is there."""
     async_get_context_watch(hass)
+    async_get_answer_rights(hass)
+    async_tell_questions(hass)
+    async_register_actions(hass)
     return True
 
 
@@ -43,6 +50,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     async_audit_questions(hass)
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     LinkWatch(hass, entry).async_start()
+    QuestionNotices(hass, entry).async_start()
     entry.async_on_unload(entry.add_update_listener(_async_reload))
     return True
 

@@ -38,6 +38,8 @@ class Callers:
     """The action `conversation.process` was called in it: what an agent answers goes to whoever called."""
     comes_of_turn: bool = False
     """An agent has led to it, by something that it did."""
+    has_turn: bool = False
+    """An agent has spoken in it, whoever began."""
 
 
 @dataclass(slots=True)
@@ -67,7 +69,7 @@ class ContextWatch:
         """Return who runs in a context."""
         own = self._known.get(context.id) or _Known(context.parent_id)
         comes_of_turn = own.begins_with_turn or self._descends_from_turn(context.parent_id)
-        return Callers(own.entity_ids, own.is_by_action, comes_of_turn)
+        return Callers(own.entity_ids, own.is_by_action, comes_of_turn, own.has_turn)
 
     def _descends_from_turn(self, parent_id: str | None) -> bool:
         for _ in range(_MAX_GENERATIONS):

@@ -66,10 +66,11 @@ CONF_PRE_SPEECH: Final = "pre_speech"
 SCRIPT_DOMAIN: Final = "script"
 """Of the integration that runs an owner's scripts."""
 
-# Fired while a turn runs; data: see `turn_events.py`.
+# Fired while a turn runs; data: see `turn_events.py`, and for questions `question_event.py`.
 EVENT_TURN_STARTED: Final = "chatterbox_turn_started"
 EVENT_TOOL_CALLED: Final = "chatterbox_tool_called"
 EVENT_TOOL_FINISHED: Final = "chatterbox_tool_finished"
+EVENT_APPROVAL_REQUESTED: Final = "chatterbox_approval_requested"
 EVENT_TURN_FINISHED: Final = "chatterbox_turn_finished"
 
 EVENT_CHANGE: Final = "chatterbox_change"

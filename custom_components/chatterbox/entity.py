@@ -12,17 +12,19 @@ from .const import DOMAIN
 from .runtime import ChatterboxConfigEntry
 
 
-class ChatterboxEntity(Entity):
-    """An entity that is an agent itself: one subentry, one service device, one name."""
+class AgentDeviceEntity(Entity):
+    """An entity on the device of an agent: one subentry, one service device."""
 
     _attr_has_entity_name = True
-    _attr_name = None
 
-    def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> None:
-        """Take the identity of a subentry of `entry`."""
+    def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, part: str = "") -> None:
+        """Take the identity of a subentry of `entry`, or, with a translation key, of a part of it."""
         self.entry = entry
         self.subentry = subentry
         self._attr_unique_id = subentry.subentry_id
+        if part:
+            self._attr_unique_id += f"_{part}"
+            self._attr_translation_key = part
         self._attr_device_info = DeviceInfo(
             entry_type=DeviceEntryType.SERVICE,
             identifiers={(DOMAIN, subentry.subentry_id)},
@@ -30,3 +32,9 @@ class ChatterboxEntity(Entity):
             model=subentry.data.get(CONF_MODEL, entry.title),
             name=subentry.title,
         )
+
+
+class ChatterboxEntity(AgentDeviceEntity):
+    """An entity that is an agent itself, and bears its name."""
+
+    _attr_name = None

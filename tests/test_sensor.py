@@ -1,0 +1,99 @@
+"""The sensor of an agent tells which of its questions wait."""
+
+import pytest
+from homeassistant.const import STATE_UNAVAILABLE
+from homeassistant.core import HomeAssistant, State
+from homeassistant.helpers import entity_registry as er
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.chatterbox.approvals import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.sensor import WaitingQuestionsSensor
+from tests.config_entries import offline_entry, only_agent, server_entry, set_up
+from tests.servers.in_process import address_without_server
+from tests.waiting_questions import TEXT, ask, asked_call, question
+
+SENSOR = "sensor.talker_waiting_questions"
+
+
+@pytest.fixture
+async def entry(hass: HomeAssistant) -> MockConfigEntry:
+    return await set_up(hass, offline_entry())
+
+
+def shown(hass: HomeAssistant) -> State:
+    """Return what the sensor shows now."""
+    state = hass.states.get(SENSOR)
+    assert state is not None
+    return state
+
+
+async def test_an_agent_that_asks_nothing_has_none(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    state = shown(hass)
+
+    assert (state.state, state.attributes["waiting"]) == ("0", [])
+    assert state.name == "Talker Waiting questions"
+    assert state.attributes["unit_of_measurement"] == "questions"
+    entity = er.async_get(hass).async_get(SENSOR)
+    agent = er.async_get(hass).async_get("conversation.talker")
+    assert entity is not None
+    assert agent is not None
+    assert entity.device_id == agent.device_id
+    assert entity.config_subentry_id == only_agent(entry).subentry_id
+
+
+@pytest.mark.usefixtures("entry")
+async def test_a_question_is_shown_while_it_waits(hass: HomeAssistant) -> None:
+    asked = question(
+        asked_call(needs_pin=True), device_id="a-device", satellite_id="assist_satellite.hall", text="x" * 30_000
+    )
+    ask(hass, asked)
+
+    state = shown(hass)
+    (waiting,) = state.attributes["waiting"]
+    assert state.state == "1"
+    assert waiting.pop("expires_at").endswith("+00:00")
+    assert len(waiting.pop("question")) <= 2_001
+    assert waiting == {
+        "approval_id": asked.id,
+        "needs_pin": True,
+        "device_id": "a-device",
+        "satellite_id": "assist_satellite.hall",
+    }
+
+    ask(hass, question(conversation_id="another"))
+    assert [one["question"] for one in shown(hass).attributes["waiting"]][1:] == [TEXT]
+
+    async_get_approvals(hass).take(asked.id, GivenAnswer(approved=True, channel=Channel.VOICE, with_pin=True))
+    assert shown(hass).state == "1"
+
+
+@pytest.mark.usefixtures("entry")
+async def test_the_questions_of_others_are_not_shown(hass: HomeAssistant) -> None:
+    ask(hass, question(agent_id="conversation.another"))
+
+    assert shown(hass).state == "0"
+
+
+@pytest.mark.usefixtures("entry")
+async def test_what_waits_is_not_recorded() -> None:
+    # The recorder reads what the entity says of itself, at the time when it is added.
+    assert "waiting" in WaitingQuestionsSensor._unrecorded_attributes  # noqa: SLF001  # Home Assistant's name
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_it_is_there_when_nobody_can_answer(hass: HomeAssistant) -> None:
+    """A question may wait while the model is down."""
+    await set_up(hass, server_entry(address_without_server()))
+
+    assert shown(hass).state == "0"
+
+
+async def test_it_goes_with_the_entry(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    ask(hass, question())
+
+    await hass.config_entries.async_unload(entry.entry_id)
+    assert shown(hass).state == STATE_UNAVAILABLE
+
+    await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done()
+    assert shown(hass).state == "0"
