@@ -31,7 +31,7 @@ class WholeVoice(tts.TextToSpeechEntity):
     @property
     @override
     def supported_languages(self) -> list[str]:
-        return ["en", "de"]
+        return ["en", "de", "fr"]
 
     @override
     async def async_get_tts_audio(self, message: str, language: str, options: dict[str, object]) -> tts.TtsAudioType:
@@ -61,7 +61,7 @@ class Room:
     hass: HomeAssistant
     pipeline: assist_pipeline.Pipeline
     heard: str = ""
-    """What was heard so far, each piece of speech in brackets."""
+    """What was heard since somebody said something, each piece of speech in brackets."""
     result: dict[str, object] = field(default_factory=dict)
     """What the pipeline made of the words, once it has."""
     _more: asyncio.Event = field(default_factory=asyncio.Event)
@@ -83,7 +83,11 @@ class Room:
                 await self._more.wait()
 
     async def say(self, text: str, conversation_id: str | None = None) -> None:
-        """Say something, in a new conversation or in one that goes on, and listen to the end."""
+        """Say something, in a new conversation or in one that goes on, and listen to the end.
+
+        Whoever says something while something is heard cuts in: the rest of that is not heard any more.
+        """
+        self.fall_silent()
         with chat_session.async_get_chat_session(self.hass, conversation_id) as session:
             run = PipelineRun(
                 self.hass,
@@ -97,6 +101,13 @@ class Room:
             await turn.execute(validate=True)
         if self._playing:
             await self._playing
+
+    @callback
+    def fall_silent(self) -> None:
+        """Stop the voice, as a satellite does that hears its wake word."""
+        playing, self._playing, self.heard = self._playing, None, ""
+        if playing is not None:
+            playing.cancel()
 
     @callback
     def _on_event(self, event: PipelineEvent) -> None:
@@ -125,8 +136,13 @@ class Room:
             self._more.set()
 
 
-async def furnish(hass: HomeAssistant, voice: WholeVoice, language: str = "en") -> Room:
-    """Set up a pipeline from the agent of the tests to `voice`."""
+async def furnish(
+    hass: HomeAssistant, voice: WholeVoice, language: str = "en", *, prefer_local_intents: bool = False
+) -> Room:
+    """Set up a pipeline from the agent of the tests to `voice`.
+
+    With `prefer_local_intents`, Home Assistant first tries to understand a sentence by itself.
+    """
     assert await async_setup_component(hass, "tts", {})
     await hass.data[tts.DATA_COMPONENT].async_add_entities([voice])
     assert await async_setup_component(hass, "assist_pipeline", {})
@@ -139,6 +155,7 @@ async def furnish(hass: HomeAssistant, voice: WholeVoice, language: str = "en") 
         language=language,
         tts_engine=voice.entity_id,
         tts_language=language,
+        prefer_local_intents=prefer_local_intents,
     )
     (pipeline,) = assist_pipeline.async_get_pipelines(hass)
     return Room(hass, pipeline)

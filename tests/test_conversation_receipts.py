@@ -42,7 +42,7 @@ async def test_a_model_that_lies_is_told_and_then_acts(hass: HomeAssistant, serv
     result = await talk_as_the_pipeline_does(hass, "turn on the kitchen light", "a-talk", listen, SATELLITE)
 
     assert hass.states.is_state("light.kitchen_ceiling", "on")
-    assert "".join(spoken) == "It was dark.I've turned it on.", "two messages"
+    assert "".join(spoken) == "It was dark.\n\nI've turned it on.", "two messages"
     assert speech(result) == "I've turned it on."
     first, second, third = [messages_of(request) for request in server.requests]
     assert second[:-1] == first

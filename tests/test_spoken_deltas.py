@@ -35,7 +35,7 @@ async def test_a_satellite_hears_no_markup(hass: HomeAssistant, serve: Serve) ->
 
     result = await talk_as_the_pipeline_does(hass, "light!", "a-talk", ears, SATELLITE)
 
-    assert ears.heard == "One moment.Done! The kitchen light is on. Shall I dim it? Just let me know."
+    assert ears.heard == "One moment.\n\nDone! The kitchen light is on. Shall I dim it? Just let me know."
     assert speech(result) == "Done! The kitchen light is on. Shall I dim it? Just let me know."
     assert result.continue_conversation
     written = [

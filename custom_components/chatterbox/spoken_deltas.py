@@ -6,6 +6,7 @@ driven, or what a message means.
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from typing import Final
 
 from homeassistant.components.conversation import ChatLog
 from homeassistant.core import callback
@@ -14,6 +15,9 @@ from .agent.speech import SpeechFilter
 
 # The signature of `ChatLog.delta_listener` (homeassistant.components.conversation.chat_log).
 type DeltaListener = Callable[[ChatLog, dict[str, object]], None]
+
+_ENDS_SENTENCE: Final = "\n\n"
+"""Nobody hears it, and who synthesises sentence by sentence (`sentence_stream`) does not wait for what comes next."""
 
 
 class SpokenDeltas:
@@ -25,13 +29,15 @@ class SpokenDeltas:
         self._listener = listener
         self._language = language
         self._filter: SpeechFilter | None = None
+        self._ends_amid_words = False
+        """Whether the last thing that was said may go on, for who hears it."""
         self.has_begun = False
         """Whether the answer has begun to be heard."""
 
     def __call__(self, chat_log: ChatLog, delta: dict[str, object]) -> None:
         """Pass on a delta, its text as it can be spoken so far."""
         if "role" in delta or "tool_calls" in delta:
-            self.finish()
+            self._end_message()
         content = delta.get("content")
         if delta.get("role") == "tool_result" or not isinstance(content, str):
             self._listener(chat_log, delta)
@@ -57,7 +63,15 @@ class SpokenDeltas:
         self._filter = None
         self.say(text)
 
+    def _end_message(self) -> None:
+        """Say the end of a message that another one, or an action, comes after; it need not be a full stop."""
+        self.finish()
+        if self._ends_amid_words:
+            self._pass_on({}, _ENDS_SENTENCE)
+
     def _pass_on(self, rest: dict[str, object], spoken: str) -> None:
+        if spoken:
+            self._ends_amid_words = not spoken[-1].isspace()
         self.has_begun = self.has_begun or bool(spoken.strip())
         if rest or spoken:
             self._listener(self._chat_log, {**rest, "content": spoken} if spoken else rest)
