@@ -80,6 +80,16 @@ async def test_an_answer_from_elsewhere_is_heard_where_it_was_asked(
     assert satellite.heard == ["It is unlocked."]
 
 
+async def test_no_markup_is_heard(hass: HomeAssistant, satellite: Satellite) -> None:
+    asked = question(satellite_id=SATELLITE)
+    ask(hass, asked).speech = "**It is** unlocked."
+
+    await async_get_approvals(hass).answer(asked.id, YES)
+    await settle(hass)
+
+    assert satellite.heard == ["It is unlocked."]
+
+
 async def test_nothing_is_announced_that_was_answered_there(hass: HomeAssistant, satellite: Satellite) -> None:
     asked = question(satellite_id=SATELLITE)
     ask(hass, asked)

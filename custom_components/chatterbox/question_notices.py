@@ -15,6 +15,7 @@ from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
+from .agent.speech import speakable
 from .answer_rights import async_get_answer_rights
 from .approvals import (
     SIGNAL_QUESTION,
@@ -118,8 +119,9 @@ class QuestionNotices:
     def _async_announce(self, news: QuestionNews) -> None:
         satellite_id = news.question.spot.satellite_id
         if satellite_id and news.speech:
-            words = async_announce(self._hass, satellite_id, news.speech, _below(news.question))
-            self._in_background(words, f"outcome of a question at {satellite_id}")
+            words = speakable(news.speech, news.question.language)
+            announcing = async_announce(self._hass, satellite_id, words, _below(news.question))
+            self._in_background(announcing, f"outcome of a question at {satellite_id}")
 
     async def _async_ask(self, notices: _Notices, told: _Told) -> None:
         question = notices.news.question
