@@ -18,6 +18,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_KIND,
+    CONF_RULES,
     DOMAIN,
     EVENT_TURN_FINISHED,
     SUBENTRY_CONVERSATION,
@@ -109,7 +110,8 @@ async def _agent(hass: HomeAssistant) -> AsyncGenerator[_RecordedModel]:
                     "subentry_type": SUBENTRY_CONVERSATION,
                     "title": "Recorded",
                     "unique_id": None,
-                    "data": {CONF_MODEL: _MODEL, CONF_LLM_HASS_API: ["assist"]},
+                    # What a model does is replayed, not what somebody says to it.
+                    "data": {CONF_MODEL: _MODEL, CONF_LLM_HASS_API: ["assist"], CONF_RULES: [{"verdict": "allow"}]},
                 }
             ],
         )

@@ -25,6 +25,7 @@ from custom_components.chatterbox.const import (
     CONF_CHECK_CLAIMS,
     CONF_KIND,
     CONF_MAX_ITERATIONS,
+    CONF_RULES,
     ServiceKind,
 )
 from tests.demo_house.move_in import move_in
@@ -121,7 +122,8 @@ async def agent(hass: HomeAssistant, **options: object) -> AsyncGenerator[Model]
             CONF_KIND: ServiceKind.OPENAI_CHAT,
             CONF_BASE_URL: str(server.make_url("/v1")),
         }
-        await add_agent(hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], **options})
+        allowing = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], CONF_RULES: [{"verdict": "allow"}]}
+        await add_agent(hass, service, {**allowing, **options})
         yield model
 
 
