@@ -146,6 +146,7 @@ async def test_a_toggled_cover_may_open(house: HomeAssistant) -> None:
 
 async def test_a_broadcast_reaches_every_satellite(house: HomeAssistant) -> None:
     assert await async_setup_component(house, "assist_satellite", {})
+    await house.async_block_till_done()  # its intents are registered beside
     house.states.async_set("assist_satellite.kitchen", "idle")
 
     effects = intent_effects(house, intent.INTENT_BROADCAST, {"message": "Dinner"}, conversation.DOMAIN)
