@@ -188,7 +188,7 @@ async def test_waiting_for_models_leaves_time_for_those_after_them(hass: HomeAss
     stalled = Script(answers=(ScriptedAnswer(content="Too late.", delay_seconds=3600),))
     async with serving_script(stalled) as primary, serving_script(stalled) as secondary:
         await add_agents(hass, secondary, ["helper"])
-        await add_agents(hass, primary, ["talker"], ["helper"], deadline=4)
+        await add_agents(hass, primary, ["talker"], ["helper"], deadline=8)
 
         result = await say(hass, "turn on the kitchen ceiling light")
 
