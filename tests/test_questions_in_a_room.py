@@ -46,6 +46,7 @@ WITH_PIN: dict[str, object] = {
     "pin": PinHash.of(PIN, HashCost(2, 1)).as_json(),
     "rules": [{"verdict": "pin", "domains": ["lock"]}],
 }
+UNCLEAR = "I did not understand the PIN. Please say it digit by digit."
 TALK = "a-talk"
 
 type Voice = Callable[[], WholeVoice]
@@ -236,7 +237,7 @@ async def test_a_wrong_pin_a_plain_yes_and_the_right_pin(hass: HomeAssistant, se
     assert listens(room)
     assert await talk(room, "one two three four") == "That is not the PIN. You have 4 tries left."
     assert listens(room)
-    assert await talk(room, "seven three and something") == "A yes is not enough for that. Please say the PIN."
+    assert await talk(room, "seven three and something") == UNCLEAR
     assert listens(room)
     assert is_locked(hass)
     assert await talk(room, "seven three nine one") == "Come in."

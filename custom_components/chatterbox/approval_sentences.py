@@ -69,6 +69,11 @@ class ApprovalSentences:
         return self.sentences["spoken_pin_not_set"]
 
     @property
+    def pin_unclear(self) -> str:
+        """Say that something like a PIN was not understood, and ask for it again."""
+        return self.sentences["spoken_pin_unclear"]
+
+    @property
     def say_pin_there(self) -> str:
         """Say, to somebody who answers from elsewhere, that a PIN can only be spoken where the question was asked."""
         return self.sentences["spoken_say_pin_there"]

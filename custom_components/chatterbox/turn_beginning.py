@@ -83,7 +83,8 @@ class TurnBeginnings:
                 approvals.drop(question.id)
                 return replace(begin, reply=sentences.expired)
             case PinMissing() | PinUnclear():
-                return replace(begin, reply=sentences.pin_missing, asks_again=True)
+                again = sentences.pin_missing if isinstance(reading, PinMissing) else sentences.pin_unclear
+                return replace(begin, reply=again, asks_again=True)
             case PinNotNeeded():
                 return replace(begin, reply=question.text, asks_again=True)
             case WrongPin(tries_left) if tries_left:

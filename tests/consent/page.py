@@ -21,6 +21,25 @@ _BEFORE_TABLE = """\
 "Unlock the front door?" What is said next is understood without a model, by lists of words, so that the same answer
 always means the same: a plain yes, a plain no, or something else. Only a plain yes is a yes.
 
+## How a question goes
+
+> **You:** unlock the front door<br>
+> **Satellite:** Unlock the Front Door in the Hallway?<br>
+> **You:** yes, please<br>
+> **Satellite:** Come in.
+
+What needs no yes is done at once, and you hear of it before the question. A satellite listens for the answer without
+its wake word, and what you say then reaches the agent even where Home Assistant is asked first.
+
+- **A yes** does exactly what was asked, once, before the model says another word. If it would do something else by
+  then, because a group has one more lock in it, you are asked again.
+- **A no** leaves it, and the model is told.
+- **Anything else** drops the question. You hear "I left that undone." before the answer to your new request.
+- **Only where it was asked** are the next words an answer: in the same conversation, at the same device, from the same
+  user. Yes and no may also come from a phone or an automation; the first answer counts.
+- **After a minute** a question has run out, and an answer to it is told that it came too late. None is left after a
+  restart.
+
 ## What is asked
 
 One question names all that waits for a yes, by what it would do and to which device, not by what was said:
