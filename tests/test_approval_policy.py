@@ -226,6 +226,20 @@ async def test_a_rule_about_entities_says_nothing_of_calls_without_any(house: Ho
     )
 
 
+async def test_a_tool_that_is_forbidden_stays_so_under_the_name_it_gets_beside_another_of_its_name(
+    house: HomeAssistant,
+) -> None:
+    """`judged` calls `some__tool`."""
+    harmless = Annotated(ToolAnnotations(destructive=False))
+    renamed = "some__tool_0a1b2c"
+
+    assert judged(house, harmless, rule(Verdict.DENY, tools=renamed)).verdict is Verdict.DENY
+    assert judged(house, UNLOCK, rule(Verdict.ALLOW, tools=renamed)).verdict is Verdict.ASK
+    named = (rule(Verdict.DENY, tools=renamed), rule(Verdict.ALLOW, tools="some__tool"))
+    assert judged(house, harmless, *named) == ALLOWED
+    assert judged(house, harmless, rule(Verdict.DENY, tools="another__tool")) == ALLOWED
+
+
 async def test_what_is_unknown_is_judged_as_the_worst_that_it_could_be(house: HomeAssistant) -> None:
     script = EntityAction("script.night", "script.turn_on")
     unknown = Unknown(UnknownReason.TEMPLATE, script)

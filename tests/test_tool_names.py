@@ -5,7 +5,13 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.tool_names import MAX_NAME_LENGTH, ToolOrigin, offered_names, rename_tools
+from custom_components.chatterbox.tool_names import (
+    MAX_NAME_LENGTH,
+    ToolOrigin,
+    have_same_origin,
+    offered_names,
+    rename_tools,
+)
 
 LEGAL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -69,6 +75,20 @@ def test_another_tool_renames_only_those_of_its_own_name(origins: list[ToolOrigi
 
     renamed = {origin.name for origin, old, new in zip(origins, before, after[:-1], strict=True) if old != new}
     assert renamed <= {name}
+
+
+@given(_origins, _names)
+def test_a_tool_is_known_by_its_old_name_and_by_its_new_one(origins: list[ToolOrigin], name: str) -> None:
+    before = offered_names(origins)
+    after = offered_names([*origins, ToolOrigin("another", name)])
+
+    assert all(have_same_origin(old, new) for old, new in zip(before, after[:-1], strict=True))
+    assert all(have_same_origin(new, old) for old, new in zip(before, after[:-1], strict=True))
+
+
+@pytest.mark.parametrize("other", ["searches", "search_them", "search_12345", "search_abcdeg", "Search"])
+def test_names_that_begin_alike_are_of_two_tools(other: str) -> None:
+    assert not have_same_origin("search", other)
 
 
 @pytest.mark.parametrize(

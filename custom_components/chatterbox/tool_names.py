@@ -17,6 +17,7 @@ MAX_NAME_LENGTH: Final = 64
 
 _LEGAL: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_LENGTH}}}")
 _HASH_LENGTH: Final = 6
+_HASH: Final = re.compile(rf"_[0-9a-f]{{{_HASH_LENGTH},}}$")
 _PLAIN_WORD: Final = re.compile(r"[a-z]+")
 
 
@@ -55,6 +56,16 @@ def _hashed_name(origin: ToolOrigin, ordinal: int, taken: set[str]) -> str:
     lengths = range(_HASH_LENGTH, MAX_NAME_LENGTH)
     candidates = (f"{legible[: MAX_NAME_LENGTH - length - 1]}_{digest[:length]}" for length in lengths)
     return next(name for name in candidates if name not in taken)
+
+
+def have_same_origin(name: str, other: str) -> bool:
+    """Tell whether two offered names may be those of one tool, with and without a hash, or of tools named alike."""
+    return _legible(name) == _legible(other)
+
+
+def _legible(name: str) -> str:
+    """Return what is legible of an offered name, as far as it is never cut off."""
+    return _HASH.sub("", name)[: MAX_NAME_LENGTH - _HASH_LENGTH - 1]
 
 
 def rename_tools(text: str, names: Mapping[str, str]) -> str:
