@@ -17,11 +17,13 @@ from tests.talk import Serve, add_agent, move_into_the_demo_home
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the chaos test run for longer, or take a turn again; see `tests/chaos`."""
+    """Change what the tests of `tests/chaos` and `tests/hostile` do; see there."""
     group = parser.getgroup("chaos")
     group.addoption("--chaos-turns", type=int, default=10_000, help="How many turns (default: %(default)s).")
     group.addoption("--chaos-seed", type=int, default=1, help="What happens in them (default: %(default)s).")
     group.addoption("--chaos-turn", type=int, help="Take only this one, after those before it in its conversation.")
+    hostile = parser.getgroup("hostile")
+    hostile.addoption("--unguarded", action="store_true", help="Allow everything, to see attacks succeed.")
 
 
 @pytest.fixture(autouse=True)
