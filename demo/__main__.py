@@ -82,7 +82,7 @@ async def _wait_for_people(home_assistant: RunningHomeAssistant) -> bool:
     _print(f"Open {home_assistant.url}{_ASSIST_PAGE}")
     _tell(
         "demo: you are signed in as the owner of the house. Try: turn on the kitchen lights; what's the weather;\n"
-        "demo: is the garage door open; add milk to the shopping list. Ctrl-C ends it."
+        "demo: is the garage door open; unlock the front door; add milk to the shopping list. Ctrl-C ends it."
     )
     if await home_assistant.ended():
         return True

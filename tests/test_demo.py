@@ -84,6 +84,21 @@ async def test_people_read_the_walk_of_a_turn_and_the_state_that_it_left(tmp_pat
     assert _files_in(tmp_path) == ["home-assistant.log"]
 
 
+@pytest.mark.parametrize(("answer", "speech", "state"), [("yes", "Unlocking", "unlocked"), ("no", "", "locked")])
+async def test_a_door_is_unlocked_after_a_yes(tmp_path: Path, answer: str, speech: str, state: str) -> None:
+    said = ("--say", "unlock the front door", "--say", answer)
+
+    run = await run_demo(tmp_path, *said, "--json", "--state", "lock.front_door")
+
+    assert run.exit_code == 0, run.messages
+    *turns, door = _json_lines(run)
+    asked, answered = (_turn(turn) for turn in turns)
+    assert (asked.speech, asked.stop_reason) == ("Unlock the Front Door in the Hallway?", "approval_required")
+    assert answered.stop_reason == "completed"
+    assert answered.speech == (speech or sentence("common.spoken_declined"))
+    assert State.model_validate(door).state == state
+
+
 async def test_a_model_server_walks_several_tool_rounds(tmp_path: Path) -> None:
     on = ScriptedCall(name="intent__HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]})
     dim = ScriptedCall(name="light__HassLightSet", arguments={"name": "Kitchen Ceiling Light", "brightness": 30})

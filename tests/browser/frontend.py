@@ -192,6 +192,10 @@ class Assist:
         """Unfold what the assistant did for its last answer."""
         await self.dialog.get_by_text("Show details").last.click()
 
+    async def see_the_end(self) -> None:
+        """Scroll to what was said last."""
+        await self.dialog.locator(".message").last.scroll_into_view_if_needed()
+
     async def see_that_it_can_control_the_home(self) -> None:
         """Check that the dialog does not warn of an assistant that can only talk."""
         await expect(self.dialog.get_by_text("cannot control your home")).to_have_count(0)

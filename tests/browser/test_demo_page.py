@@ -21,6 +21,10 @@ async def test_the_demo_opens_ready_to_talk(page: Page, tmp_path: Path, camera: 
         assert await assist.ask("Is the garage door open?") == "No, closed"
         assert await assist.ask("Turn on the kitchen lights") == "Turned on the lights"
         await camera.take_page(page, "demo")
+        assert await assist.ask("Unlock the front door") == "Unlock the Front Door in the Hallway?"
+        assert await assist.ask("Yes, please") == "Unlocking"
+        await assist.see_the_end()
+        await camera.take_dialog(assist.dialog, "question")
         await assist.close()
         await Frontend(page, address).open_area("Kitchen")
         await Frontend(page, address).see_light("Ceiling Light", on=True)
