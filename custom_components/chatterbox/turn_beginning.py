@@ -32,7 +32,7 @@ from .approval_sentences import ApprovalSentences
 from .approvals import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
 from .error_bridge import async_get_sentences
 from .hidden_words import async_hide_pin
-from .speakers import async_get_speaker, speaker_context
+from .speakers import Asking, async_get_speaker, speaker_context
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,9 @@ class TurnBeginnings:
         sentences = await async_get_sentences(self.hass, user_input.language)
         user_input = replace(user_input, context=speaker_context(user_input.context, speaker))
         spot = spot_of(user_input, self.agent_id, chat_log.conversation_id)
-        question = async_get_approvals(self.hass).asked_at(spot)
+        # A script may speak in the name of who was asked, and in the same conversation. It is not who was asked.
+        is_person = speaker.asking is Asking.PERSON
+        question = async_get_approvals(self.hass).asked_at(spot) if is_person else None
         if question is None:
             shown = async_hide_pin(self.hass, user_input, chat_log, spot)
             late = "" if shown is user_input else ApprovalSentences(sentences).expired
