@@ -7,7 +7,7 @@ of its answer. What was said is compared, and kept nowhere: `hidden_words.py` ta
 from dataclasses import dataclass
 from typing import assert_never
 
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Context, HomeAssistant
 
 from .agent.consent.answers import Answer, Asked, understand_answer
 from .agent.consent.pin import PinHash
@@ -108,7 +108,8 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
 
 
 async def _async_compare(hass: HomeAssistant, question: Question, pin: PinHash, digits: str) -> Reading:
-    place = async_place(hass, question.spot.agent_id, question.spot.device_id)
+    device_id = None if _is_of_user(question.context) else question.spot.device_id
+    place = async_place(hass, question.spot.agent_id, device_id)
     match await async_get_pin_tries(hass).async_try(place, pin, digits):
         case Right():
             return Agreed(with_pin=True)
@@ -118,3 +119,11 @@ async def _async_compare(hass: HomeAssistant, question: Question, pin: PinHash, 
             return PinLocked(seconds_left)
         case unreachable:
             assert_never(unreachable)
+
+
+def _is_of_user(context: Context) -> bool:
+    """Tell whether a user of Home Assistant speaks, who can say that they are at any device.
+
+    A person who is known by the satellite speaks in a child of its context (`speakers.speaker_context`).
+    """
+    return context.user_id is not None and context.parent_id is None
