@@ -1,10 +1,12 @@
 """How long it takes to find out what a call would do, and what the rules say of it, in a home of 2,000 entities.
 
-Run it with `python -m bench.approval_policy`: for calls by name, by area and for the whole house it prints the
-milliseconds of processor time to resolve the call, to judge it, and both: for the quickest round, which is what it
-costs when nothing else goes on, and both for the median. The last line is for the one call after a registry has
-changed, for which names and areas are looked up anew. Ends with status 1 when the quickest round of any other call
-takes longer than is allowed.
+Run it with `python -m bench.approval_policy`: for calls by name, by area and for the whole house, and for sentences of
+the offline agent, it prints the milliseconds of processor time to resolve the call, to judge it, and what the call
+waits for in all: `CallGuard.pre_tool_use`, which also asks for the permissions of who speaks, here a user who may
+control each domain for itself. Figures are of the quickest round, which is what it costs when nothing else goes on;
+the last column is the median of the whole. The last line is for the one call after a registry has changed, for which
+names and areas are looked up anew. Ends with status 1 when the quickest round of any other call takes longer than is
+allowed.
 """
 
 import argparse
@@ -18,21 +20,22 @@ from typing import Final
 
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, llm
 from homeassistant.loader import DATA_CUSTOM_COMPONENTS
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_test_home_assistant
+from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_test_home_assistant
 
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.api_offer import nobody_in_particular
+from custom_components.chatterbox.agent_settings import AgentSettings
 from custom_components.chatterbox.approval_policy import judge
 from custom_components.chatterbox.approval_rules import Policy, Rule, Verdict
-from custom_components.chatterbox.call_effects import call_effects
-from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.call_guard import CallGuard
 from custom_components.chatterbox.effects import CallEffects, actions_of
-from custom_components.chatterbox.speakers import NOBODY
+from custom_components.chatterbox.offline_provider import PROCESS_SENTENCE, SENTENCE
+from custom_components.chatterbox.speakers import Asking, Speaker
+from custom_components.chatterbox.turn_tools import TurnTools, async_gather_tools
 
 ALLOWED: Final = 0.005
 """Seconds that resolving and judging one call may take."""
@@ -41,6 +44,11 @@ ENTITIES: Final = 2000
 _DOMAINS: Final = ("light", "switch", "sensor", "lock", "cover")
 _AREAS: Final = 40
 
+
+def _sentence(text: str) -> tuple[str, JsonObject]:
+    return PROCESS_SENTENCE.name, {SENTENCE: text}
+
+
 CALLS: Final[dict[str, tuple[str, JsonObject]]] = {
     "by name": ("intent__HassTurnOff", {"name": "Device 3 Thing 10"}),
     "by a name that nothing has": ("intent__HassTurnOff", {"name": "Drawbridge"}),
@@ -48,6 +56,9 @@ CALLS: Final[dict[str, tuple[str, JsonObject]]] = {
     "by area and domain": ("intent__HassTurnOff", {"area": "Room 3", "domain": ["light"]}),
     "all locks": ("intent__HassTurnOff", {"name": "all", "domain": ["lock"]}),
     "the whole house": ("intent__HassTurnOff", {"name": "all", "domain": [*_DOMAINS]}),
+    "a sentence": _sentence("turn off Device 3 Thing 10"),
+    "two sentences in one": _sentence("turn off the lights in Room 3 and unlock Device 1 Thing 3"),
+    "two that nobody understands": _sentence("turn on the drawbridge and tell me a joke"),
 }
 
 POLICY: Final = Policy(
@@ -96,40 +107,62 @@ class Round:
 
     resolve: float
     judge: float
+    whole: float
+    """Through the guard, which does both itself."""
     acted_on: int
     """Entities."""
 
-    @property
-    def both(self) -> float:
-        """What a call waits for."""
-        return self.resolve + self.judge
 
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A home, what an agent may use in it, and who speaks."""
 
-async def measure(hass: HomeAssistant, name: str, arguments: JsonObject, rounds: int, *, change: bool) -> list[Round]:
-    """Resolve and judge a call several times, the quickest first; each time after a `change` of a registry."""
-    asked = nobody_in_particular(hass, DOMAIN, conversation.DOMAIN)
-    instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, asked)
-    tool = next(tool for tool in instance.tools if tool.name == name)
-    measured: list[Round] = []
-    for number in range(rounds):
-        if change:
-            er.async_get(hass).async_update_entity("light.thing_0", name=f"Lamp {number}")
+    hass: HomeAssistant
+    tools: TurnTools
+    settings: AgentSettings
+    speaker: Speaker
+
+    @classmethod
+    async def of(cls, hass: HomeAssistant) -> Home:
+        """Gather the tools of Assist and of the offline agent, for a user with permissions of their own."""
+        user = MockUser().add_to_hass(hass)
+        user.mock_policy({"entities": {"domains": dict.fromkeys(_DOMAINS, True)}})
+        settings = AgentSettings(policy=POLICY, llm_apis=(llm.LLM_API_ASSIST,))
+        words = conversation.ConversationInput("", Context(user_id=user.id), None, None, None, "en", "conversation.us")
+        tools = await async_gather_tools(hass, words, "a-talk", settings, understands_sentences=True)
+        return cls(hass, tools, settings, Speaker(user_id=user.id, asking=Asking.PERSON))
+
+    async def round(self, name: str, arguments: JsonObject) -> Round:
+        """Resolve and judge a call, and have it guarded."""
+        tool = next(tool for tool in self.tools.definitions if tool.name == name)
+        effects_of = self.tools.dispatcher.async_effects
+        guard = CallGuard(self.hass, self.settings, self.speaker, effects_of, has_outside_content=True)
         began = time.process_time()
-        effects = call_effects(hass, asked, tool, arguments)
+        await guard.pre_tool_use(tool, arguments)
+        guarded = time.process_time()
+        effects = await effects_of(name, arguments)
         resolved = time.process_time()
-        judge(hass, POLICY, CallEffects(name, effects), NOBODY, dt_util.now())
+        judge(self.hass, POLICY, CallEffects(name, effects), self.speaker, dt_util.now())
         judged = time.process_time()
-        measured.append(Round(resolved - began, judged - resolved, len(actions_of(effects))))
-    return sorted(measured, key=lambda taken: taken.both)
+        return Round(resolved - guarded, judged - resolved, guarded - began, len(actions_of(effects)))
+
+    async def measure(self, name: str, arguments: JsonObject, rounds: int, *, change: bool) -> list[Round]:
+        """Return several rounds, the quickest first; each comes after a `change` of a registry."""
+        measured: list[Round] = []
+        for number in range(rounds):
+            if change:
+                er.async_get(self.hass).async_update_entity("light.thing_0", name=f"Lamp {number}")
+            measured.append(await self.round(name, arguments))
+        return sorted(measured, key=lambda taken: taken.whole)
 
 
 def write(kind: str, measured: list[Round]) -> float:
     """Print a line for one kind of call; return the seconds of its quickest round."""
     quickest, median = measured[0], measured[len(measured) // 2]
-    figures = (quickest.resolve, quickest.judge, quickest.both, median.both)
+    figures = (quickest.resolve, quickest.judge, quickest.whole, median.whole)
     written = "".join(f"{figure * 1000:>10.2f}" for figure in figures)
     sys.stdout.write(f"{kind:<30}{quickest.acted_on:>10}{written}\n")
-    return quickest.both
+    return quickest.whole
 
 
 async def main(rounds: int) -> bool:
@@ -138,13 +171,14 @@ async def main(rounds: int) -> bool:
         async with async_test_home_assistant(config_dir=folder) as hass:
             hass.data.pop(DATA_CUSTOM_COMPONENTS)
             await build(hass)
-            titles = "".join(f"{title:>10}" for title in ("entities", "resolve", "judge", "both", "median"))
+            home = await Home.of(hass)
+            titles = "".join(f"{title:>10}" for title in ("entities", "resolve", "judge", "whole", "median"))
             sys.stdout.write(f"{'milliseconds':<30}{titles}\n")
             quick = True
             for kind, (name, arguments) in CALLS.items():
-                quick &= write(kind, await measure(hass, name, arguments, rounds, change=False)) <= ALLOWED
+                quick &= write(kind, await home.measure(name, arguments, rounds, change=False)) <= ALLOWED
             name, arguments = CALLS["by name"]
-            write("by name, after a change", await measure(hass, name, arguments, rounds, change=True))
+            write("by name, after a change", await home.measure(name, arguments, rounds, change=True))
             await hass.async_stop(force=True)
     sys.stdout.write(f"allowed: {ALLOWED * 1000:.0f} ms a call\n")
     return quick

@@ -134,7 +134,8 @@ class _Judge:
         """Judge actions of one kind together: a call for the whole house has thousands."""
         alike: dict[tuple[str, str], list[EntityAction]] = defaultdict(list)
         for action in actions:
-            alike[action.domain, action.action].append(action)
+            entity_id, name = action
+            alike[entity_id.partition(".")[0], name].append(action)
         for (domain, name), those in alike.items():
             yield from self._of_kind(domain, name, those)
 

@@ -21,7 +21,7 @@ from .approval_policy import Judgement, judge
 from .approval_rules import Verdict
 from .approvals import AskedCall
 from .const import LOGGER
-from .effects import NOTHING, Annotated, CallEffects, Effects, Touches, Unknown, UnknownReason, Unresolved
+from .effects import NOTHING, Annotated, CallEffects, Effects, EntityAction, Touches, Unknown, UnknownReason, Unresolved
 from .entity_permissions import async_forbidden
 from .speakers import Asking, Speaker
 
@@ -189,8 +189,13 @@ def _told(effects: Effects) -> str:
         case Annotated():
             return repr(effects)
         case Touches(actions):
-            return repr(sorted(actions))
+            return _listed(actions)
         case Unresolved(unknowns, actions):
-            return repr((sorted(actions), sorted(map(repr, unknowns))))
+            return "\n".join((_listed(actions), *sorted(map(repr, unknowns))))
         case _ as unreachable:
             assert_never(unreachable)
+
+
+def _listed(actions: frozenset[EntityAction]) -> str:
+    """Write actions in lines; a call may have thousands, and neither ids nor names of services hold blanks."""
+    return "\n".join(sorted(map(" ".join, actions)))
