@@ -83,13 +83,13 @@ class QuestionNotices:
             for told in notices.told:
                 if told.user_id is not None:
                     self._async_update(notices, told)
-            if news.state is QuestionState.CONCLUDED:
-                self._async_announce(news)
+        if news.state is QuestionState.CONCLUDED and self._entity_ids_of(news.question) is not None:
+            self._async_announce(news)
 
     @callback
     def _async_begin(self, news: QuestionNews) -> None:
         entity_ids = self._entity_ids_of(news.question)
-        if entity_ids is None:
+        if not entity_ids:
             return
         phones = {entity_id: phone_of(self._hass, entity_id) for entity_id in entity_ids}
         told = [_Told(entity_id, phone.user_id if phone else None) for entity_id, phone in phones.items()]

@@ -38,7 +38,8 @@ _MANY: Final = 4_000
 _LATER: Final = timedelta(minutes=30)
 """By then conversations are forgotten, and every service was asked again whether it is back."""
 _PROBES: Final = 5
-"""So often a service may be asked whether it is back: on a busy machine it may take too long to say so."""
+"""So often a service may be asked whether it is back: on a busy machine it may take too long to say so. Twice at least,
+as a question is forgotten some time after it has run out."""
 
 _FALLBACKS: Final = {
     "openai_responses": ("ollama_chat",),
@@ -67,10 +68,10 @@ class Chaos:
 
     async def let_time_pass(self) -> None:
         """Come to a moment in which nothing is under way, nothing is kept, and every service was sound for a while."""
-        for _ in range(_PROBES):
+        for probe in range(_PROBES):
             async_fire_time_changed(self.hass, dt_util.utcnow() + _LATER)
             await self.hass.async_block_till_done(wait_background_tasks=True)
-            if all(agent.answers for agent in self.agents if not agent.is_gone):
+            if probe and all(agent.answers for agent in self.agents if not agent.is_gone):
                 break
         await self.server.hang_up()
         for agent in self.agents:
