@@ -1,16 +1,25 @@
 """A question and its answer, by voice: the real entity, a scripted model, the demo home."""
 
+import asyncio
+
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
-from homeassistant.components.conversation import AssistantContent, ConversationResult
+from homeassistant.components.conversation import (
+    AssistantContent,
+    ConversationResult,
+    UserContent,
+    async_get_chat_log,
+)
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant, callback
-from homeassistant.helpers import area_registry as ar, entity_registry as er
+from homeassistant.helpers import area_registry as ar, chat_session, entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.helpers.event import async_track_state_change_event
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
+from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
 from custom_components.chatterbox.approvals import (
     SIGNAL_QUESTION,
     Channel,
@@ -186,6 +195,7 @@ async def test_what_would_be_done_has_changed_so_it_is_asked_again(hass: HomeAss
     again = await say(hass, "yes")
 
     assert hass.states.is_state(DOOR, "locked")
+    assert speech(again).startswith("What this would do has changed")
     assert "Safe" in speech(again)
     assert again.continue_conversation
     assert len(server.requests) == 1
@@ -212,7 +222,7 @@ async def test_an_answer_from_elsewhere_takes_the_turn_on(hass: HomeAssistant, s
 async def test_whoever_approves_as_soon_as_it_is_asked_does_not_cut_the_conversation(
     hass: HomeAssistant, serve: Serve
 ) -> None:
-    await serve(UNLOCKS)
+    server = await serve(UNLOCKS)
     approvals = async_get_approvals(hass)
     answers: list[object] = []
 
@@ -226,6 +236,7 @@ async def test_whoever_approves_as_soon_as_it_is_asked_does_not_cut_the_conversa
     await say(hass, "unlock the front door")
     await hass.async_block_till_done()
 
+    assert str(messages_of(server.requests[1])[1]["content"]).endswith("unlock the front door")
     assert hass.states.is_state(DOOR, "unlocked")
     assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
     assert last_words(hass) == "Come in."
@@ -257,3 +268,56 @@ async def test_an_automation_cannot_say_yes(hass: HomeAssistant, serve: Serve) -
     assert async_get_approvals(hass).waiting == ()
     assert "nobody is there" in results_in(server.requests[1])[0]
     assert not result.continue_conversation
+
+
+@pytest.mark.parametrize(("first", "second"), [(0.5, 0), (0.2, 0.6)], ids=["ends last", "ends first"])
+async def test_what_is_said_while_a_turn_is_taken_up_and_what_that_did_are_both_kept(
+    hass: HomeAssistant, serve: Serve, first: float, second: float
+) -> None:
+    come_in = ScriptedAnswer(content="Come in.", delay_seconds=first)
+    noon = ScriptedAnswer(content="It is noon.", delay_seconds=second)
+    await serve(Script(answers=(*UNLOCKS.answers[:1], come_in, noon)))
+    await say(hass, "unlock the front door")
+    approvals = async_get_approvals(hass)
+    (question,) = approvals.waiting
+    yes = GivenAnswer(approved=True, channel=Channel.NOTIFICATION)
+
+    unlocked = asyncio.Event()
+    async_track_state_change_event(hass, DOOR, callback(lambda _: unlocked.set()))
+    taken_up = asyncio.create_task(approvals.answer(question.id, yes))
+    await unlocked.wait()
+    await say(hass, "what time is it?")
+    await taken_up
+
+    contents = hass.data[DATA_CHAT_LOGS][TALK].content
+    assert_no_orphans(contents)
+    said = [content.content for content in contents if isinstance(content, AssistantContent | UserContent)]
+    assert {"unlock the front door", "what time is it?", "It is noon.", "Come in."} <= set(said)
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
+async def test_a_turn_is_taken_up_in_a_conversation_of_its_own(hass: HomeAssistant, serve: Serve) -> None:
+    """Whoever answers may be in the middle of another turn of the same conversation."""
+    await serve(UNLOCKS)
+    await say(hass, "unlock the front door")
+    approvals = async_get_approvals(hass)
+    (question,) = approvals.waiting
+
+    with chat_session.async_get_chat_session(hass, TALK) as session, async_get_chat_log(hass, session) as other:
+        before = list(other.content)
+        await approvals.answer(question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+        assert other.content == before
+
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
+async def test_a_yes_without_the_pin_opens_nothing_by_any_way(hass: HomeAssistant, serve: Serve) -> None:
+    pin = PinHash.of("2580", HashCost(2, 1)).as_json()
+    await serve(UNLOCKS, rules=[{"verdict": "pin", "domains": ["lock"]}], pin=pin)
+    await say(hass, "unlock the front door")
+    approvals = async_get_approvals(hass)
+    (question,) = approvals.waiting
+
+    await approvals.answer(question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+
+    assert hass.states.is_state(DOOR, "locked")

@@ -155,10 +155,12 @@ async def async_record_turn(
     """Stream a turn into the ChatLog, and into the report.
 
     When the turn is cut off, by barge-in or by a bug, the ChatLog still gets what happened,
-    every call with one result, and keeps it for the next turn.
+    every call with one result, and keeps it for the next turn. What another turn of the
+    conversation has added meanwhile stays, before this one.
     """
     recorder = TranscriptRecorder()
     before = len(chat_log.content)
+    start = before - isinstance(chat_log.content[-1], UserContent)
     saved = _saved(chat_log)
     deltas = _deltas(_observed(chat_log, events, recorder, report))
     try:
@@ -168,8 +170,11 @@ async def async_record_turn(
     except BaseException:
         await deltas.aclose()
         chat_log.content[before:] = [_message_to_content(message, agent_id) for message in recorder.interrupted()]
-        _async_keep(chat_log, before, saved)
+        _async_keep(chat_log, start, saved)
         raise
+    newer = _saved(chat_log)
+    if newer is not None and newer is not chat_log:
+        chat_log.content[start:start] = newer.content[start:]
 
 
 async def _observed(
@@ -179,9 +184,8 @@ async def _observed(
         async for event in events:
             recorder.add(event)
             report.add(event)
-            if isinstance(
-                event, PromptReplaced
-            ):  # before anything else is said: a later turn must not send the old words
+            if isinstance(event, PromptReplaced):
+                # Before anything else is said: a later turn must not send the old words.
                 said = chat_log.content[-1]
                 chat_log.content[-1] = (
                     replace(said, content=event.text) if isinstance(said, UserContent) else UserContent(event.text)
@@ -234,10 +238,10 @@ def _saved(chat_log: ChatLog) -> ChatLog | None:
 
 
 @callback
-def _async_keep(chat_log: ChatLog, before: int, saved: ChatLog | None) -> None:
+def _async_keep(chat_log: ChatLog, start: int, saved: ChatLog | None) -> None:
     """Save a ChatLog that Home Assistant drops because its turn did not return.
 
-    `before` is where the turn's own contents begin, after the person's words; `saved` the conversation when it began.
+    `start` is where the turn's own contents begin, with the person's words; `saved` the conversation when it began.
     A turn that has ended since, while this one was being interrupted, keeps what it said.
 
     Source: `async_get_chat_log` and `async_get_chat_session` save only when their block ends without an exception
@@ -250,7 +254,7 @@ def _async_keep(chat_log: ChatLog, before: int, saved: ChatLog | None) -> None:
     chat_logs = hass.data[DATA_CHAT_LOGS]
     newer = _saved(chat_log)
     if newer is not None and newer is not saved:
-        newer.content[before - 1 : before - 1] = chat_log.content[before - 1 :]
+        newer.content[start:start] = chat_log.content[start:]
         return
     if newer is None:
         session.async_on_cleanup(lambda: _forget(hass, conversation_id))

@@ -52,11 +52,13 @@ async def _async_take(hass: HomeAssistant, turns: AgentTurns, question: Question
 
 
 async def _async_until_put_away(hass: HomeAssistant, question: Question) -> None:
-    """Wait until the turn that asked is over for Home Assistant, too: an automation may answer at once."""
-    for _ in range(round(_PUT_AWAY_WITHIN / _LOOK_AGAIN_AFTER)):
-        if _is_put_away(hass, question):
-            return
-        await asyncio.sleep(_LOOK_AGAIN_AFTER)
+    """Wait until the turn that asked is over for Home Assistant, too: an automation may answer at once.
+
+    Raises TimeoutError; without its conversation, a turn would not know what else was said in it.
+    """
+    async with asyncio.timeout(_PUT_AWAY_WITHIN):
+        while not _is_put_away(hass, question):  # noqa: ASYNC110  # nobody is told when it has
+            await asyncio.sleep(_LOOK_AGAIN_AFTER)
 
 
 @callback
