@@ -146,6 +146,18 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
         replace(WITH_CALLS, messages=ANSWERED, open_calls=(GATED, GATED)),
         InterruptForApproval((GATED, GATED)),
     ),
+    "a question after the time was used up": (
+        replace(WITH_CALLS, messages=ANSWERED, open_calls=(GATED,), elapsed=100),
+        InterruptForApproval((GATED,)),
+    ),
+    "a question beside calls without time left": (
+        replace(WITH_CALLS, open_calls=(RUNNABLE, GATED), elapsed=100),
+        Finish(StopReason.DEADLINE),
+    ),
+    "a question that the model was not done with": (
+        replace(WITH_CALLS, open_calls=(GATED,), finish_reason=None, out_of_time=True, elapsed=100),
+        Finish(StopReason.DEADLINE),
+    ),
     "a call of the client returns all": (
         replace(WITH_CALLS, open_calls=(RUNNABLE, CLIENTS, GATED, SETTLED)),
         ReturnToClient((RUNNABLE, CLIENTS, GATED, SETTLED)),

@@ -129,7 +129,7 @@ def next_step(state: TurnState) -> NextStep:
         return Finish(StopReason.PROVIDER_FAILED)
     if state.answer is not None and state.finish_reason is not None:
         return _step_for_answer(state, _stop_reason(state.finish_reason))
-    if state.out_of_time or state.elapsed >= state.turn.limits.deadline:
+    if state.out_of_time or (state.elapsed >= state.turn.limits.deadline and not _only_asks(state)):
         return Finish(StopReason.DEADLINE)
     if state.open_calls and state.finish_reason is FinishReason.CONTENT_FILTER:
         return Finish(StopReason.CONTENT_FILTER)
@@ -167,6 +167,11 @@ def _step_for_answer(state: TurnState, reason: StopReason) -> NextStep:
     if reason is StopReason.COMPLETED and not state.corrected and _last_call(state) is None:
         return CallModel(_tool_choice(state), corrects=True)
     return Finish(StopReason.NO_RECEIPT)
+
+
+def _only_asks(state: TurnState) -> bool:
+    """Tell whether nothing but a question is left, which takes no time of the turn."""
+    return bool(state.open_calls) and all(isinstance(call.verdict, Gated) for call in state.open_calls)
 
 
 def _step_for_calls(state: TurnState) -> NextStep:
