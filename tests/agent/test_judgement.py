@@ -24,6 +24,8 @@ TURN = Turn("Light!", tools=(LIGHT, PAGE), limits=Limits(max_tool_calls=3))
 STATE = TurnState(TURN, (UserMessage("Light!"),), iterations=1)
 CALL = ToolCall("a", "light_on", '{"n":1}')
 
+WAITING = JudgedCall(ToolCall("g", "light_on", '{"n":5}'), Gated(LIGHT, {}, "risky"))
+
 
 def refusal(call: JudgedCall) -> str:
     """Return the error that a call was answered with."""
@@ -49,11 +51,15 @@ def test_calls_that_ran_and_calls_that_will_count_together(used: int, open_now: 
 
 
 def test_calls_that_do_not_run_leave_the_budget_alone() -> None:
-    waiting = JudgedCall(ToolCall("g", "light_on", '{"n":5}'), Gated(LIGHT, {}, "risky"))
     client = JudgedCall(ToolCall("c", "show_page", "{}"), ForClient())
-    state = replace(STATE, tool_calls=2, open_calls=(waiting, client, judge_call(STATE, replace(CALL, name="x"))))
+    state = replace(STATE, tool_calls=2, open_calls=(client, judge_call(STATE, replace(CALL, name="x"))))
 
     assert isinstance(judge_call(state, CALL).verdict, Runnable)
+
+
+def test_a_call_that_waits_for_a_yes_has_its_place_in_the_budget() -> None:
+    assert isinstance(judge_call(replace(STATE, tool_calls=1, open_calls=(WAITING,)), CALL).verdict, Runnable)
+    assert "used up" in refusal(judge_call(replace(STATE, tool_calls=2, open_calls=(WAITING,)), CALL))
 
 
 @pytest.mark.parametrize(
@@ -111,13 +117,13 @@ def test_the_same_call_of_the_open_message_does_not_run_twice() -> None:
 def test_a_call_of_the_open_message_that_will_not_run_changes_nothing() -> None:
     first = judge_call(STATE, CALL)
     unheard_of = judge_call(STATE, ToolCall("x", "unheard_of", "{}"))
-    waiting = JudgedCall(ToolCall("g", "light_on", '{"n":5}'), Gated(LIGHT, {}, "risky"))
     client = JudgedCall(ToolCall("c", "show_page", "{}"), ForClient())
     again = replace(CALL, id="b")
 
-    for idle in (unheard_of, waiting, client):
+    for idle in (unheard_of, client):
         assert isinstance(judge_call(replace(STATE, open_calls=(first, idle)), again).verdict, Settled)
-    assert isinstance(judge_call(replace(STATE, open_calls=(first, runnable(1))), again).verdict, Runnable)
+    for changing in (runnable(1), WAITING):
+        assert isinstance(judge_call(replace(STATE, open_calls=(first, changing)), again).verdict, Runnable)
 
 
 ASKED = GatedCall(CALL, "It is risky.")

@@ -27,7 +27,7 @@ from custom_components.chatterbox.agent.protocols import Ask, Deny, Hooks
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
 from custom_components.chatterbox.agent.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
 from tests.agent.turns import assert_valid, calls, collect, finished, results
-from tests.doubles import Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, asks_for, call, say, tool
+from tests.doubles import Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, asks_for, call, never, say, tool
 
 TOOLS = (tool("light_on"), tool("unlock"), tool("disarm"))
 TURN = Turn("Open up!", tools=TOOLS, limits=Limits(max_iterations=4, max_tool_calls=3))
@@ -73,9 +73,10 @@ def yes(pending: PendingApproval | None) -> ApprovalAnswer:
 
 async def test_a_question_holds_the_exact_calls_and_the_budgets() -> None:
     provider = ScriptedProvider(call(ON), call(UNLOCK, replace(ON, id="4", arguments='{"n":1}'), DISARM))
+    turn = replace(TURN, limits=Limits(max_tool_calls=4))
     before = time.time()
 
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher(), hooks=[asks_for("unlock", "disarm")]), TURN)
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher(), hooks=[asks_for("unlock", "disarm")]), turn)
 
     pending = finished(events).pending
     assert pending is not None
@@ -99,6 +100,54 @@ async def test_calls_that_need_no_yes_run_before_the_question() -> None:
     house = House(call(UNLOCK, ON))
     await house.take(TURN)
     assert house.ran == ["light_on"]
+
+
+async def test_what_is_asked_about_is_never_out_of_the_budget_by_the_yes() -> None:
+    ons = [replace(ON, id=f"on{n}", arguments=f'{{"n":{n}}}') for n in range(3)]
+    house = House(call(UNLOCK, *ons[:2], DISARM), call(ons[2]), say("It is open."))
+    turn = replace(TURN, limits=Limits(max_tool_calls=2))
+
+    pending = await house.take(turn)
+
+    assert pending
+    assert [gated.call for gated in pending.calls] == [UNLOCK_AS_ASKED]
+    assert house.ran == ["light_on"]
+    assert ["used up" in result.content for result in house.results] == [False, False, True, True]
+
+    await house.take(replace(turn, user_text="Yes", approval=yes(pending)))
+    assert house.ran == ["light_on", "unlock"]
+
+
+async def test_back_and_forth_may_be_asked_about_at_once() -> None:
+    lock, again = replace(UNLOCK, id="4", name="disarm"), replace(UNLOCK, id="5")
+    house = House(call(UNLOCK, lock, again), say("As you like."))
+
+    pending = await house.take(TURN)
+
+    assert pending
+    assert [gated.call.name for gated in pending.calls] == ["unlock", "disarm", "unlock"]
+    await house.take(replace(TURN, user_text="Yes", approval=yes(pending)))
+    assert house.ran == ["unlock", "disarm", "unlock"]
+
+
+async def test_the_same_twice_without_anything_between_is_asked_once() -> None:
+    house = House(call(UNLOCK, replace(UNLOCK, id="5")))
+    pending = await house.take(TURN)
+    assert pending
+    assert [gated.call for gated in pending.calls] == [UNLOCK_AS_ASKED]
+
+
+async def test_it_is_asked_even_when_the_time_ran_out_beside_it() -> None:
+    house = House(call(UNLOCK, ON), say("It is open."))
+    house.dispatcher.bodies["light_on"] = never
+
+    pending = await house.take(replace(TURN, limits=Limits(deadline=0.1)))
+
+    assert pending
+    assert [gated.call for gated in pending.calls] == [UNLOCK_AS_ASKED]
+    assert [(result.name, result.is_error) for result in house.results] == [("unlock", False), ("light_on", True)]
+    await house.take(replace(TURN, user_text="Yes", approval=yes(pending)))
+    assert house.ran == ["unlock"]
 
 
 async def test_two_questions_are_two_questions() -> None:

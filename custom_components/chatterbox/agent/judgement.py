@@ -28,22 +28,22 @@ def judge_call(state: TurnState, call: ToolCall) -> JudgedCall:
     judged = judge(call, turn.tools, turn.allowed_tools, (*state.messages, *_open_message(state)))
     if not isinstance(judged.verdict, Runnable):
         return judged
-    reserved = sum(isinstance(other.verdict, Runnable) for other in state.open_calls)
+    reserved = sum(isinstance(other.verdict, Runnable | Gated) for other in state.open_calls)
     if state.tool_calls + reserved >= turn.limits.max_tool_calls:
         return settle(judged.call, "Not run: this turn has used up its tool calls.")
     return judged
 
 
 def _open_message(state: TurnState) -> tuple[Message, ...]:
-    """Return the message that is still open, and the results of its calls that will not run now."""
+    """Return the message that is still open, and the results of its calls that will not run, whatever a person says."""
     idle: list[ToolResult] = []
     for judged in state.open_calls:
         match judged.verdict:
-            case Runnable():
+            case Runnable() | Gated():
                 pass
             case Settled(result):
                 idle.append(result)
-            case Gated() | ForClient():
+            case ForClient():
                 idle.append(ToolResult(judged.call.id, judged.call.name, "", synthetic=True))
             case _:
                 assert_never(judged.verdict)
