@@ -1,0 +1,1 @@
+"""Conversations that outgrow what a model can read."""
