@@ -1,0 +1,170 @@
+"""What is sent of a conversation that is longer than its budget."""
+
+from custom_components.chatterbox.agent.history.summary import Summary
+from custom_components.chatterbox.agent.history.token_estimate import TokenEstimate
+from custom_components.chatterbox.agent.history.window import RESULT_LENGTHS, fit_window
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    Message,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    UserMessage,
+)
+
+
+def turn(number: int, seen: str = "dark") -> Transcript:
+    """Return a turn in which something is looked at."""
+    name = f"look_{number}"
+    return (
+        UserMessage(f"Question {number}?", context="It is noon."),
+        AssistantMessage(tool_calls=(ToolCall(str(number), name, '{"at":"sky"}'),)),
+        ToolResult(str(number), name, seen),
+        AssistantMessage(f"Answer {number}."),
+    )
+
+
+def conversation(turns: int) -> Transcript:
+    """Return a conversation of short turns."""
+    return tuple(message for number in range(turns) for message in turn(number))
+
+
+def tokens(messages: Transcript) -> int:
+    """Return what messages are counted as."""
+    return sum(map(TokenEstimate().of_message, messages))
+
+
+def context_of(message: Message) -> str:
+    """Return what a user message brings along."""
+    assert isinstance(message, UserMessage)
+    return message.context
+
+
+def content_of(message: Message) -> str:
+    """Return what a result says."""
+    assert isinstance(message, ToolResult)
+    return message.content
+
+
+def test_nothing_is_left_of_nothing() -> None:
+    assert fit_window((), 100).transcript == ()
+
+
+def test_a_conversation_that_outgrows_its_budget_falls_back_to_half_of_it() -> None:
+    budget = tokens(conversation(20))
+    fits, window = fit_window(conversation(20), budget), fit_window(conversation(21), budget)
+    assert fits.dropped == 0
+    assert budget // 2 - tokens(turn(0)) <= tokens(window.transcript) <= budget // 2
+    assert window.dropped % len(turn(0)) == 0
+
+
+def test_what_fell_out_is_told_in_short() -> None:
+    window = fit_window(conversation(21), tokens(conversation(20)))
+    lines = context_of(window.transcript[0]).splitlines()
+    assert lines[0] == "[Earlier in this conversation, in short:"
+    last = window.dropped // len(turn(0)) - 1
+    assert lines[-4:] == [f'“Question {last}?” → look_{last} {{"at":"sky"}}', "]", "", "It is noon."]
+    assert [context_of(message) for message in window.transcript[4::4]] == ["It is noon."] * (20 - last - 1)
+
+
+def test_a_summary_stands_in_place_of_what_it_sums_up() -> None:
+    said = conversation(21)
+    summary = Summary("They looked at the sky.", 8)
+    window = fit_window(said, tokens(said) * 2, summary=summary)
+    assert window.dropped == 8
+    assert context_of(window.transcript[0]) == (
+        "[Earlier in this conversation, in short:\nThey looked at the sky.\n]\n\nIt is noon."
+    )
+    assert window.transcript[1:] == said[9:]
+
+
+def test_a_summary_that_lags_behind_is_completed() -> None:
+    said = conversation(21)
+    window = fit_window(said, tokens(said) // 2, summary=Summary("They looked at the sky.", 8))
+    told = context_of(window.transcript[0])
+    assert window.dropped > 8
+    assert "They looked at the sky.\n“Question" in told
+    assert "“Question 1?”" not in told
+
+
+def test_a_summary_that_ends_within_a_turn_leaves_it_whole() -> None:
+    window = fit_window(conversation(3), 1_000, summary=Summary("They looked at the sky.", 6))
+    assert window.dropped == 4
+    assert "They looked at the sky." in context_of(window.transcript[0])
+
+
+def test_no_summary_stands_for_the_last_turn() -> None:
+    assert fit_window(conversation(3), 1_000, summary=Summary("All is said.", 99)).dropped == 8
+    assert fit_window(conversation(1), 1_000, summary=Summary("All is said.", 99)).transcript == conversation(1)
+
+
+def test_long_results_of_older_turns_go_before_any_turn_does() -> None:
+    said = (*turn(0), *turn(1, "x" * 8_000), *turn(2))
+    window = fit_window(said, tokens(said) - 1)
+    assert window.dropped == 0
+    short = content_of(window.transcript[6])
+    assert len(short) <= 1_000
+    assert short.startswith("xxx")
+    assert f"[… {8_000 - short.count('x')} characters were left out here to save room …]" in short
+    assert [*window.transcript[:6], *window.transcript[7:]] == [*said[:6], *said[7:]]
+
+
+def test_the_last_turn_stays_whole_while_it_fits() -> None:
+    said = (*conversation(9), *turn(9, "x" * 4_400))
+    window = fit_window(said, tokens(said[36:]) * 8 // 7)
+    assert window.transcript[1:] == said[37:]
+    assert "Question 8?" in context_of(window.transcript[0])
+
+
+def test_long_results_of_the_last_turn_are_shortened_when_it_is_too_long_by_itself() -> None:
+    said = turn(0, "x" * 9_000)
+    for length in RESULT_LENGTHS:
+        longest = tokens(turn(0, "x" * length))
+        window = fit_window(said, longest * 2 + 100)
+        assert len(content_of(window.transcript[2])) == length
+        assert "characters were left out here to save room" in content_of(window.transcript[2])
+
+
+def test_a_result_shortened_twice_tells_what_is_missing_of_the_whole() -> None:
+    content = content_of(fit_window(turn(0, "x" * 9_000), 100).transcript[2])
+    assert len(content) == RESULT_LENGTHS[-1]
+    assert f"[… {9_000 - content.count('x')} characters" in content
+    assert content.count("left out") == 1
+
+
+def test_the_newest_result_of_the_last_turn_is_shortened_last() -> None:
+    first, second = turn(0, "x" * 9_000)[:3], turn(1, "y" * 5_000)[1:3]
+    said = (*first, *second)
+    window = fit_window(said, tokens(said) - 1)
+    assert len(content_of(window.transcript[2])) == RESULT_LENGTHS[1]
+    assert len(content_of(window.transcript[4])) == RESULT_LENGTHS[0]
+
+
+def test_a_result_that_its_note_would_only_lengthen_stays() -> None:
+    almost = turn(0, "x" * (RESULT_LENGTHS[-1] + 1))
+    assert fit_window(almost, 1).transcript == almost
+
+
+def test_what_is_too_long_whatever_happens_is_sent() -> None:
+    said = (*conversation(2), UserMessage("please " * 1_000))
+    window = fit_window(said, 100)
+    assert window.dropped == 8
+    assert [message.text for message in window.transcript if isinstance(message, UserMessage)] == ["please " * 1_000]
+
+
+def test_what_an_assistant_says_before_any_person_is_a_turn() -> None:
+    said = (AssistantMessage("Somebody is at the door. " * 40), *conversation(2))
+    assert fit_window(said, 1_000).transcript == said
+    assert fit_window(said, tokens(said) - 1).dropped == 1
+
+
+def test_the_mark_of_outside_content_outlives_what_brought_it() -> None:
+    page = ToolResult("0", "look_0", "dark", open_world=True)
+    said = (*turn(0)[:2], page, *turn(0)[3:], *conversation(20)[4:])
+    window = fit_window(said, tokens(said) // 2)
+    assert page not in window.transcript
+    assert window.has_outside_content
+    assert not fit_window(said[window.dropped :], 1_000).has_outside_content
+    assert fit_window(
+        said[window.dropped :], 1_000, summary=Summary("", 0, has_outside_content=True)
+    ).has_outside_content
