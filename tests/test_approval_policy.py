@@ -292,3 +292,14 @@ async def test_the_house_table_counts_and_lists(house: HomeAssistant) -> None:
     assert rows["lock.shed"].actions == ("lock.open", "lock.unlock")
     assert rows["script.post"] == HouseRow("script.post", Verdict.ASK, ("lock.unlock",))
     assert rows["light.lamp"] == HouseRow("light.lamp", Verdict.ALLOW, ())
+
+
+async def test_a_device_counts_only_where_it_is_not_just_said_to_be_that_one(house: HomeAssistant) -> None:
+    """Who is signed in may name any device in a request."""
+    unlock = touching(("lock.door", "lock.unlock"))
+    at_satellite = Rule(verdict=Verdict.ALLOW, domains=frozenset({"lock"}), devices=frozenset({"hall"}))
+    never = Rule(verdict=Verdict.DENY, domains=frozenset({"lock"}))
+    there, claims = Speaker(device_id="hall"), Speaker("a-user", "hall", is_signed_in=True)
+
+    assert judged(house, unlock, at_satellite, never, speaker=there) == ALLOWED
+    assert judged(house, unlock, at_satellite, never, speaker=claims).verdict is Verdict.DENY

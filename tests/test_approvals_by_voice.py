@@ -17,7 +17,7 @@ from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, chat_session, entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.event import async_track_state_change_event
-from pytest_homeassistant_custom_component.common import async_fire_time_changed
+from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
 
 from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
 from custom_components.chatterbox.approvals import (
@@ -29,6 +29,7 @@ from custom_components.chatterbox.approvals import (
     QuestionState,
     async_get_approvals,
 )
+from custom_components.chatterbox.const import DOMAIN, EVENT_CHANGE
 from tests.servers.model_server import ReceivedRequest
 from tests.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.talk import AGENT, LIGHT_ON, Serve, assert_no_orphans, messages_of, speech
@@ -321,3 +322,53 @@ async def test_a_yes_without_the_pin_opens_nothing_by_any_way(hass: HomeAssistan
     await approvals.answer(question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
 
     assert hass.states.is_state(DOOR, "locked")
+
+
+async def test_an_agent_that_comes_again_with_other_rules_lets_no_old_turn_ask(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,), delay_seconds=0.3),)))
+    (entry,) = hass.config_entries.async_entries(DOMAIN)
+    asking = asyncio.create_task(say(hass, "unlock the front door"))
+    await asyncio.wait({asking}, timeout=0.1)
+
+    await hass.config_entries.async_reload(entry.entry_id)
+    asked = await asking
+
+    assert async_get_approvals(hass).waiting == ()
+    assert not asked.continue_conversation
+    assert "?" not in speech(asked)
+    assert hass.states.is_state(DOOR, "locked")
+
+
+async def test_who_has_said_yes_elsewhere_need_not_wait_for_it(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(UNLOCKS)
+    await say(hass, "unlock the front door")
+    approvals = async_get_approvals(hass)
+    (question,) = approvals.waiting
+    yes = GivenAnswer(approved=True, channel=Channel.ACTION)
+
+    answering = asyncio.create_task(approvals.answer(question.id, yes))
+    await asyncio.sleep(0)
+    answering.cancel()
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert hass.states.is_state(DOOR, "unlocked")
+    assert last_words(hass) == "Come in."
+
+
+async def test_without_its_conversation_a_turn_is_not_taken_up_and_that_is_told(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    await serve(UNLOCKS)
+    await say(hass, "unlock the front door")
+    changes = async_capture_events(hass, EVENT_CHANGE)
+    approvals = async_get_approvals(hass)
+    (question,) = approvals.waiting
+    hass.data[DATA_CHAT_LOGS].clear()
+
+    said = await approvals.answer(question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+
+    assert said == "Something went wrong. Please try again."
+    assert hass.states.is_state(DOOR, "locked")
+    assert [event.data["outcome"] for event in changes] == ["not_run"]

@@ -33,6 +33,7 @@ from custom_components.chatterbox.effects import (
     UnknownReason,
     Unresolved,
 )
+from custom_components.chatterbox.offline_provider import PROCESS_SENTENCE
 from custom_components.chatterbox.speakers import Asking, Speaker
 
 from .demo_house.move_in import move_in
@@ -189,7 +190,9 @@ async def test_who_may_not_control_something_is_not_asked_about_it(
     [
         (LAMP, TOOL, True),
         (SOME_SCRIPT, TOOL, True),
-        (NOTHING, TOOL, False),
+        (NOTHING, TOOL, True),
+        (NOTHING, PROCESS_SENTENCE, False),
+        (LAMP, PROCESS_SENTENCE, True),
         (Annotated(LOOK_UP.annotations), LOOK_UP, False),
         (Annotated(ToolAnnotations(destructive=False)), TOOL, True),
     ],

@@ -20,7 +20,7 @@ async def test_a_user_who_writes_in_assist_is_there(hass: HomeAssistant, agent: 
 
     await say(hass, Context(user_id=anna))
 
-    assert agent.speakers == [Speaker(anna, None, "Anna", Asking.PERSON)]
+    assert agent.speakers == [Speaker(anna, None, "Anna", Asking.PERSON, is_signed_in=True)]
 
 
 async def test_nobody_is_known_who_says_nothing_of_themselves(hass: HomeAssistant, agent: ListeningAgent) -> None:
@@ -77,7 +77,7 @@ async def test_a_user_who_is_there_is_nobody_else(hass: HomeAssistant, agent: Li
 
     await say(hass, Context(user_id=ben), device_id)
 
-    assert agent.speakers == [Speaker(ben, device_id, "Ben", Asking.PERSON)]
+    assert agent.speakers == [Speaker(ben, device_id, "Ben", Asking.PERSON, is_signed_in=True)]
 
 
 async def test_the_user_of_an_integration_is_no_person(hass: HomeAssistant, agent: ListeningAgent) -> None:

@@ -5,7 +5,6 @@ Assistant makes of what is said. A turn begins with a person's words, or with an
 """
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -17,7 +16,6 @@ from homeassistant.core import HomeAssistant, callback
 from .agent.errors import AgentError
 from .agent.events import (
     MessageDone,
-    PendingApproval,
     Phase,
     PhaseEntered,
     StopReason,
@@ -30,15 +28,15 @@ from .agent.protocols import Hooks
 from .agent.transcript import has_outside_content
 from .agent.turn import ApprovalAnswer, Approved, Denied, Turn
 from .agent_prompt import PromptSources, async_provide_prompt
-from .approval_questions import question_text
 from .approval_sentences import ApprovalSentences
-from .approvals import GivenAnswer, GoOn, Question, Spot, async_get_approvals
+from .approvals import GivenAnswer, GoOn, Question, async_get_approvals
 from .call_guard import CallGuard
 from .change_audit import AuditedTurn, ChangeAudit
 from .change_words import async_get_change_words
 from .chat_log_bridge import async_record_turn, history, keep_context, words
 from .const import DOMAIN, LOGGER
 from .error_bridge import TranslatedComposer, async_get_composer
+from .question_asking import Asker, spot_of
 from .repair_issues import async_report_broken_template, async_report_missing_tools
 from .runtime import Agent
 from .script_hooks import HookScripts, script_hooks
@@ -82,12 +80,6 @@ class Beginning:
         return self.user_input.satellite_id is not None or self.user_input.device_id is not None
 
 
-def spot_of(user_input: ConversationInput, agent_id: str, conversation_id: str) -> Spot:
-    """Return where a question is asked that comes of somebody's words."""
-    device_id, satellite_id = user_input.device_id, user_input.satellite_id
-    return Spot(agent_id, conversation_id, device_id, satellite_id, user_input.context.user_id)
-
-
 class AgentTurns:
     """Takes the turns of one agent. Of them it keeps nothing but what was wrong with the agent's instructions."""
 
@@ -109,14 +101,31 @@ class AgentTurns:
         self._warm_up = warm_up
         self._go_on = go_on
         self._template_error: str | None = None
+        self._is_over = False
+
+    @callback
+    def end(self) -> None:
+        """Ask nothing any more, also in turns that are not over yet: who comes next may have other rules."""
+        self._is_over = True
+        async_get_approvals(self._hass).drop_all_of(self._agent_id)
+
+    @callback
+    def _keep(self, question: Question, expires_in: float) -> bool:
+        if not self._is_over:
+            async_get_approvals(self._hass).ask(question, expires_in, self._go_on)
+        return not self._is_over
+
+    async def async_give_up(self, begin: Beginning, conversation_id: str) -> None:
+        """Tell that what somebody has said yes to was not run: its turn could not begin."""
+        origin = turn_origin(begin.user_input, self._agent_id, conversation_id, begin.speaker)
+        (await self._async_audit(begin, origin)).finished()
 
     async def async_take(self, begin: Beginning, chat_log: ChatLog) -> TurnReport:
         """Take a turn and record it in the ChatLog. Raises only for bugs."""
         report = TurnReport(begin.user_input.text)
         origin = turn_origin(begin.user_input, self._agent_id, chat_log.conversation_id, begin.speaker)
         events = TurnEvents(self._hass, begin.user_input.context, origin)
-        audited = AuditedTurn(origin=origin, context=begin.user_input.context, answered=begin.answered)
-        audit = ChangeAudit(audited, await async_get_change_words(self._hass))
+        audit = await self._async_audit(begin, origin)
         events.started()
         try:
             with in_turn():
@@ -129,6 +138,10 @@ class AgentTurns:
             audit.finished()
             events.finished(report)
         return report
+
+    async def _async_audit(self, begin: Beginning, origin: Mapping[str, JsonValue]) -> ChangeAudit:
+        turn = AuditedTurn(origin=origin, context=begin.user_input.context, answered=begin.answered)
+        return ChangeAudit(turn, await async_get_change_words(self._hass))
 
     async def _async_walk(
         self, begin: Beginning, chat_log: ChatLog, report: TurnReport, events: TurnEvents, audit: ChangeAudit
@@ -149,8 +162,18 @@ class AgentTurns:
         took_over = composer.sentences["spoken_offline_took_over"]
         loop = self._agent.build_loop(tools, limits, hooks, _NotDone(composer, guard, begin), took_over)
         walk = audit.telling(events.telling(loop.stream(replace(turn, limits=limits))))
-        asking = _Asking(self._hass, begin, events.origin, guard, composer, self._go_on)
-        return asking.follow(walk, spot_of(begin.user_input, self._agent_id, chat_log.conversation_id))
+        asker = Asker(
+            hass=self._hass,
+            user_input=begin.user_input,
+            spot=spot_of(begin.user_input, self._agent_id, chat_log.conversation_id),
+            speaker=begin.speaker,
+            origin=events.origin,
+            asks_again=begin.answered is not None,
+            guard=guard,
+            composer=composer,
+            keep=self._keep,
+        )
+        return asker.follow(walk)
 
     async def _async_gather(self, begin: Beginning, chat_log: ChatLog) -> tuple[TurnTools, Turn]:
         """Gather tools, prompt and history."""
@@ -210,41 +233,6 @@ class _NotDone:
         if self.begin.answered and not self.begin.answered[1].approved:
             return ApprovalSentences(self.composer.sentences).declined
         return self.composer.compose(reason, receipts, error)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """Ends a turn that needs a yes with a question."""
-
-    hass: HomeAssistant
-    begin: Beginning
-    origin: Mapping[str, JsonValue]
-    guard: CallGuard
-    composer: TranslatedComposer
-    go_on: GoOn
-
-    async def follow(self, events: AsyncGenerator[TurnEvent], spot: Spot) -> AsyncGenerator[TurnEvent]:
-        """Yield the events of a turn; what was done beside is said before the question."""
-        async with aclosing(events):
-            async for event in events:
-                if not isinstance(event, TurnFinished) or event.pending is None:
-                    yield event
-                    continue
-                question = self._question(event.pending, spot)
-                text = " ".join(filter(None, (self.composer.done(event.receipts), question.text)))
-                yield TextDelta(text)
-                yield MessageDone(AssistantMessage(text))
-                expires_in = max(event.pending.expires_at - time.time(), 0)
-                async_get_approvals(self.hass).ask(question, expires_in, self.go_on)
-                yield replace(event, text=text)
-
-    def _question(self, pending: PendingApproval, spot: Spot) -> Question:
-        user_input, calls = self.begin.user_input, self.guard.asked(pending)
-        sentences = self.composer.sentences
-        again = ApprovalSentences(sentences).asked_again if self.begin.answered else ""
-        text = f"{again} {question_text(self.hass, sentences, calls)}".lstrip()
-        speaker, context = self.begin.speaker, user_input.context
-        return Question(pending, calls, text, user_input.language, spot, speaker, context, self.origin)
 
 
 async def _reply(text: str) -> AsyncGenerator[TurnEvent]:

@@ -79,7 +79,7 @@ def _applicable(policy: Policy, tool: str, speaker: Speaker, now: datetime) -> I
             continue
         if rule.users and speaker.user_id not in rule.users:
             continue
-        if rule.devices and speaker.device_id not in rule.devices:
+        if rule.devices and speaker.sure_device_id not in rule.devices:
             continue
         if rule.window is None or rule.window.holds(now.time()):
             yield rule

@@ -70,7 +70,7 @@ class Rule:
     users: frozenset[str] = frozenset()
     """Ids of users of Home Assistant who ask."""
     devices: frozenset[str] = frozenset()
-    """Ids of devices that are asked from."""
+    """Ids of devices that are asked from: satellites, not what a signed-in user says."""
     window: TimeWindow | None = None
 
     @property

@@ -23,6 +23,7 @@ from .approvals import AskedCall
 from .const import LOGGER
 from .effects import NOTHING, Annotated, CallEffects, Effects, EntityAction, Touches, Unknown, UnknownReason, Unresolved
 from .entity_permissions import async_forbidden
+from .offline_provider import PROCESS_SENTENCE
 from .speakers import Asking, Speaker
 
 type EffectsOf = Callable[[str, JsonObject], Awaitable[Effects]]
@@ -174,8 +175,11 @@ class CallGuard(Hooks):
 
 
 def changes_something(tool: ToolDefinition, effects: Effects) -> bool:
-    """Tell whether a call may change anything, in the house or elsewhere."""
-    return not tool.annotations.read_only and effects != NOTHING
+    """Tell whether a call may change anything, in the house or elsewhere: a shopping list is no entity, say.
+
+    A sentence that touches no entity is taken for a question, as most of them are.
+    """
+    return not tool.annotations.read_only and (effects != NOTHING or tool.name != PROCESS_SENTENCE.name)
 
 
 def _terms(seen: SeenCall) -> str:

@@ -59,6 +59,8 @@ class ChangeAudit(Hooks):
         self._refused: set[tuple[str, str]] = set()
         self._owed: dict[str, AskedCall] = {}
         """By the ids under which they come anew; by those of the question before they do."""
+        self._seen: Callable[[ToolCall], SeenCall | None] = lambda _: None
+        self._effects_of: EffectsOf = _unknown_effects
         if turn.answered and turn.answered[1].approved:
             self._owed = {asked.gated.call.id: asked for asked in turn.answered[0].calls}
 

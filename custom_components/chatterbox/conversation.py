@@ -4,6 +4,7 @@ Knows Home Assistant's conversation platform. No loop, no JSON, no vendor: the r
 brings the agent, the bridges translate.
 """
 
+import asyncio
 from contextlib import nullcontext, suppress
 from typing import Literal, override
 
@@ -25,7 +26,7 @@ from .agent.events import StopReason
 from .agent.protocols import HookPoint
 from .agent.speech import asks_back, speakable
 from .agent_turn import AgentTurns
-from .approvals import GivenAnswer, Question, async_get_approvals
+from .approvals import GivenAnswer, Question
 from .const import DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
 from .error_bridge import async_get_sentences
@@ -115,7 +116,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     @override
     async def async_will_remove_from_hass(self) -> None:
         """Take back what was reported and asked; an agent that comes again finds out again."""
-        async_get_approvals(self.hass).drop_all_of(self.entity_id)
+        self._turns.end()
         async_report_missing_tools(self.hass, self.subentry, ())
         async_report_broken_template(self.hass, self.subentry, None)
         for point in HookPoint:
@@ -158,7 +159,16 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         return result
 
     async def _async_go_on(self, question: Question, answer: GivenAnswer) -> str:
-        """Take the turn on whose question was answered elsewhere, and return what is said in the end."""
+        """Take the turn on whose question was answered elsewhere, and return what is said in the end.
+
+        It goes on even if whoever answered does not wait for that.
+        """
+        taking_up = self._async_take_up(question, answer)
+        return await asyncio.shield(
+            self.entry.async_create_background_task(self.hass, taking_up, "chatterbox turn taken up")
+        )
+
+    async def _async_take_up(self, question: Question, answer: GivenAnswer) -> str:
         try:
             return await async_take_up(self.hass, self._turns, question, answer)
         except Exception:  # noqa: BLE001  # who answered is told, as in a turn

@@ -49,6 +49,13 @@ class Speaker:
     asking: Asking = Asking.NOBODY
     caller: str | None = None
     """Entity id of the automation or the script that speaks in nobody's place."""
+    is_signed_in: bool = False
+    """It is a user of Home Assistant who speaks, in an app or a browser, and may call any device their own."""
+
+    @property
+    def sure_device_id(self) -> str | None:
+        """The device, where it is not only said to be that one."""
+        return None if self.is_signed_in else self.device_id
 
 
 NOBODY: Final = Speaker()
@@ -77,7 +84,8 @@ async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput, 
     device_id = user_input.device_id or _device_of(hass, user_input.satellite_id)
     who = await _async_identity(hass, user_input.context, settings.people_at_satellites.get(device_id or ""))
     asking = _asking(user_input, callers, settings.trusted_callers, is_user=who.is_user)
-    return Speaker(who.user_id, device_id, who.name, asking, callers.entity_ids[-1] if callers.entity_ids else None)
+    caller = callers.entity_ids[-1] if callers.entity_ids else None
+    return Speaker(who.user_id, device_id, who.name, asking, caller, who.is_user)
 
 
 @callback

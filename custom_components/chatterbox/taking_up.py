@@ -31,7 +31,6 @@ async def async_take_up(hass: HomeAssistant, turns: AgentTurns, question: Questi
 
 
 async def _async_take(hass: HomeAssistant, turns: AgentTurns, question: Question, answer: GivenAnswer) -> str:
-    await _async_until_put_away(hass, question)
     spot = question.spot
     said_nothing = ConversationInput(
         "",
@@ -43,6 +42,11 @@ async def _async_take(hass: HomeAssistant, turns: AgentTurns, question: Question
         spot.agent_id,
     )
     begin = Beginning(said_nothing, question.speaker, (question, answer))
+    try:
+        await _async_until_put_away(hass, question)
+    except TimeoutError:
+        await turns.async_give_up(begin, spot.conversation_id)
+        raise
     with (
         chat_session.async_get_chat_session(hass, spot.conversation_id) as session,
         conversation.async_get_chat_log(hass, session) as chat_log,

@@ -13,7 +13,7 @@ from homeassistant.core import HomeAssistant, callback
 from .agent.consent.answers import Asked
 from .agent.consent.pin_guard import LOCK_SECONDS
 from .agent_settings import AgentSettings
-from .agent_turn import Beginning, spot_of
+from .agent_turn import Beginning
 from .answer_reading import (
     Agreed,
     Declined,
@@ -32,6 +32,7 @@ from .approval_sentences import ApprovalSentences
 from .approvals import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
 from .error_bridge import async_get_sentences
 from .hidden_words import async_hide_pin
+from .question_asking import spot_of
 from .speakers import Asking, async_get_speaker, speaker_context
 
 

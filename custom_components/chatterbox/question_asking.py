@@ -1,0 +1,71 @@
+"""Ends a turn that needs a yes with a question.
+
+Knows the events of a turn, what its calls would do, and how that is said. Must not know who keeps a question, or what
+an answer is.
+"""
+
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.core import HomeAssistant
+
+from .agent.events import MessageDone, PendingApproval, TextDelta, TurnEvent, TurnFinished
+from .agent.messages import AssistantMessage, JsonValue
+from .approval_questions import question_text
+from .approval_sentences import ApprovalSentences
+from .approvals import Question, Spot
+from .call_guard import CallGuard
+from .error_bridge import TranslatedComposer
+from .speakers import Speaker
+
+type Keep = Callable[[Question, float], bool]
+"""Keeps a question for so many seconds; tells whether anybody may still answer it."""
+
+
+def spot_of(user_input: ConversationInput, agent_id: str, conversation_id: str) -> Spot:
+    """Return where a question is asked that comes of somebody's words."""
+    device_id, satellite_id = user_input.device_id, user_input.satellite_id
+    return Spot(agent_id, conversation_id, device_id, satellite_id, user_input.context.user_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Asks in one turn."""
+
+    hass: HomeAssistant
+    user_input: ConversationInput
+    """What led to the question."""
+    spot: Spot
+    speaker: Speaker
+    origin: Mapping[str, JsonValue]
+    """See `turn_events.turn_origin`."""
+    asks_again: bool
+    """Somebody has said yes already, and what would be done is something else by now."""
+    guard: CallGuard
+    composer: TranslatedComposer
+    keep: Keep
+
+    async def follow(self, events: AsyncGenerator[TurnEvent]) -> AsyncGenerator[TurnEvent]:
+        """Yield the events of a turn; what was done beside is said before the question."""
+        async with aclosing(events):
+            async for event in events:
+                if not isinstance(event, TurnFinished) or event.pending is None:
+                    yield event
+                    continue
+                question = self._question(event.pending)
+                is_kept = self.keep(question, max(event.pending.expires_at - time.time(), 0))
+                asked = question.text if is_kept else ApprovalSentences(self.composer.sentences).dropped
+                text = " ".join(filter(None, (self.composer.done(event.receipts), asked)))
+                yield TextDelta(text)
+                yield MessageDone(AssistantMessage(text))
+                yield replace(event, text=text, pending=event.pending if is_kept else None)
+
+    def _question(self, pending: PendingApproval) -> Question:
+        sentences, calls = self.composer.sentences, self.guard.asked(pending)
+        again = ApprovalSentences(sentences).asked_again if self.asks_again else ""
+        text = f"{again} {question_text(self.hass, sentences, calls)}".lstrip()
+        language, context = self.user_input.language, self.user_input.context
+        return Question(pending, calls, text, language, self.spot, self.speaker, context, self.origin)
