@@ -77,6 +77,8 @@ async def read(  # as what it calls
         (PIN, PinNotNeeded()),
         (f"Yes, {PIN}", PinNotNeeded()),
         (f"{PIN}?", PinNotNeeded()),
+        ("no, at 10:15", SomethingElse()),
+        ("ten minutes", SomethingElse()),
     ],
 )
 async def test_a_question_without_a_pin_compares_none(hass: HomeAssistant, text: str, reading: Reading) -> None:
@@ -86,10 +88,20 @@ async def test_a_question_without_a_pin_compares_none(hass: HomeAssistant, text:
     assert pin.compared == []
 
 
+@pytest.mark.parametrize("is_late", [True, False])
+@pytest.mark.parametrize("text", ["ten thirty", "12:30", PIN, f"Yes, {PIN}"])
+async def test_numbers_are_a_request_to_an_agent_without_a_pin(
+    hass: HomeAssistant, text: str, *, is_late: bool
+) -> None:
+    assert await read(hass, text, None, needs_pin=False, is_late=is_late) == SomethingElse()
+
+
 @pytest.mark.usefixtures("hass_storage")
 @pytest.mark.parametrize(
     ("text", "reading"),
     [
+        ("one moment", SomethingElse()),
+        ("ten minutes", SomethingElse()),
         ("Yes.", PinMissing()),
         ("No.", Declined()),
         ("turn on the light", SomethingElse()),

@@ -43,6 +43,7 @@ class Listener(ConversationEntity):
 
     def __init__(self) -> None:
         self.heard: list[str] = []
+        self.has_pin = True
 
     @property
     @override
@@ -53,7 +54,7 @@ class Listener(ConversationEntity):
     async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
         self.heard.append(user_input.text)
         where = replace(spot(chat_log.conversation_id, user_input.device_id), agent_id=AGENT)
-        user_input = async_hide_pin(self.hass, user_input, chat_log, where, NAMED)
+        user_input = async_hide_pin(self.hass, user_input, chat_log, where, NAMED, has_pin=self.has_pin)
         self.heard.append(user_input.text)
         chat_log.async_add_assistant_content_without_tools(AssistantContent(AGENT, f"I heard {user_input.text}"))
         response = intent.IntentResponse("en")
@@ -195,6 +196,47 @@ async def test_numbers_are_left_alone_where_nothing_was_asked(hass: HomeAssistan
     await say(hass, PIN)
 
     assert listener.heard == [PIN, PIN]
+
+
+@pytest.mark.parametrize("said", ["ten thirty", "12:30", PIN])
+async def test_numbers_are_left_alone_after_a_question_that_needs_no_pin(
+    hass: HomeAssistant, listener: Listener, said: str
+) -> None:
+    listener.has_pin = False
+    answer = await ask(hass, needs_pin=False)
+
+    await say(hass, said)
+    async_get_approvals(hass).take("question-1", answer)
+    listener.has_pin = True
+    await say(hass, said)
+
+    assert listener.heard[-4:] == [said] * 4
+
+
+async def test_a_pin_is_hidden_though_it_was_taken_away_since_it_was_asked_for(
+    hass: HomeAssistant, listener: Listener
+) -> None:
+    listener.has_pin = False
+    answer = await ask(hass, needs_pin=True)
+
+    await say(hass, PIN)
+    async_get_approvals(hass).take("question-1", answer)
+
+    assert listener.heard[-1] == HIDDEN_WORDS
+
+
+@pytest.mark.usefixtures("listener")
+async def test_traces_that_hold_no_pin_are_kept(hass: HomeAssistant) -> None:
+    answer = await ask(hass, needs_pin=True)
+    kept = [trace.trace_id for trace in async_get_traces()]
+    log = ChatLog(hass, TALK)
+    heard = ConversationInput(PIN, Context(), TALK, None, None, "en", AGENT)
+
+    shown = async_hide_pin(hass, heard, log, replace(spot(TALK), agent_id=AGENT), NAMED, has_pin=True)
+    async_get_approvals(hass).take("question-1", answer)
+
+    assert shown.text == HIDDEN_WORDS
+    assert [trace.trace_id for trace in async_get_traces()] == kept != []
 
 
 async def test_a_pin_is_hidden_for_ten_minutes_after_its_question_was_answered(

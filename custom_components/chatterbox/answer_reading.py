@@ -90,7 +90,8 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
     PIN and the question needs one. `is_late` tells that the question has run out.
     """
     answer = understand_answer(text, language, asked)
-    may_be_pin = may_hold_pin(text, language, asked, is_asked_for=question.needs_pin)
+    knows_pin = question.needs_pin or pin is not None
+    may_be_pin = knows_pin and may_hold_pin(text, language, asked, is_asked_for=question.needs_pin)
     if answer is Answer.OTHER and not may_be_pin:
         return SomethingElse()
     if is_late:

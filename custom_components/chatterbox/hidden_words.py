@@ -1,6 +1,6 @@
 """Takes a spoken PIN out of what Home Assistant holds of a turn, before anybody else reads it.
 
-Knows Home Assistant's chat log, conversation traces and debug runs of voice pipelines, and where questions were asked
+Knows Home Assistant's chat log, conversation traces and debug runs of voice pipelines, and where the PIN was asked for
 lately. Must not know which PIN is right, or what becomes of an answer. `docs/consent.md` tells what cannot be taken
 back, because it was told or written before an agent hears of it.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from homeassistant.components.conversation import ChatLog, ConversationInput, UserContent
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
-from homeassistant.components.conversation.trace import async_clear_traces
+from homeassistant.components.conversation.trace import async_clear_traces, async_get_traces
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
@@ -30,29 +30,36 @@ HIDDEN_WORDS: Final = "(a PIN)"
 """What stands in place of a PIN, also where a model reads it."""
 
 LATELY: Final = timedelta(minutes=10)
-"""For so long after something became of a question, somebody may still say a PIN, or say it again."""
+"""For so long after something became of a question that needs a PIN, somebody may still say it, or say it again."""
 
 
 @callback
-def async_hide_pin(
-    hass: HomeAssistant, user_input: ConversationInput, chat_log: ChatLog, spot: Spot, asked: Asked = NOTHING_NAMED
+def async_hide_pin(  # noqa: PLR0913  # each of these alone changes what may be a PIN
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    chat_log: ChatLog,
+    spot: Spot,
+    asked: Asked = NOTHING_NAMED,
+    *,
+    has_pin: bool,
 ) -> ConversationInput:
     """Return the input of a turn with other words, if a PIN may be among them; else as it is.
 
     To be called at the beginning of every turn, before anything else is told of its words. `asked` is what the question
-    named that was asked at this spot. Words are only hidden where a question was asked lately: in the same
+    named that was asked at this spot; `has_pin` tells whether the agent has one, which may be said to a question that
+    needs none. Where no question waits, words are only hidden where the PIN was asked for lately: in the same
     conversation, or at the same device.
     """
     places = _asked_places(hass)
     question = async_get_approvals(hass).asked_at(spot)
-    if question is None and not places.know(spot):
-        return user_input
     is_asked_for = question is not None and question.needs_pin
+    if not (places.know(spot) if question is None else is_asked_for or has_pin):
+        return user_input
     if not may_hold_pin(user_input.text, user_input.language, asked, is_asked_for=is_asked_for):
         return user_input
     _hide_in_chat_logs(hass, chat_log, user_input.text)
     _hide_in_pipeline_runs(hass, user_input.text)
-    async_clear_traces()  # Home Assistant has no way to change one, and keeps three
+    _hide_in_traces(user_input.text)
     return replace(user_input, text=HIDDEN_WORDS)
 
 
@@ -66,6 +73,13 @@ def _hide_in_chat_logs(hass: HomeAssistant, chat_log: ChatLog, said: str) -> Non
             else content
             for content in log.content
         ]
+
+
+def _hide_in_traces(said: str) -> None:
+    """Clear the traces if one holds the words: Home Assistant has no way to change one, and keeps three."""
+    events = (event for trace in async_get_traces() for event in trace.as_dict()["events"])
+    if any((event["data"] or {}).get("text") == said for event in events):
+        async_clear_traces()
 
 
 _PIPELINES: HassKey[PipelineData] = HassKey("assist_pipeline")
@@ -96,7 +110,7 @@ def _pipeline_events(hass: HomeAssistant) -> Iterator[dict[str, object]]:
 
 
 class _AskedPlaces:
-    """Where questions were asked lately."""
+    """Where the PIN was asked for lately."""
 
     def __init__(self, hass: HomeAssistant) -> None:
         """Listen to what becomes of questions, for as long as Home Assistant runs."""
@@ -105,12 +119,14 @@ class _AskedPlaces:
         async_dispatcher_connect(hass, SIGNAL_QUESTION, self._note)
 
     def know(self, spot: Spot) -> bool:
-        """Tell whether one was asked here."""
+        """Tell whether it was asked for here."""
         now = dt_util.utcnow()
         return any(place in self._until and now < self._until[place] for place in _places(spot))
 
     @callback
     def _note(self, news: QuestionNews) -> None:
+        if not news.question.needs_pin:
+            return
         now = dt_util.utcnow()
         self._until = {place: until for place, until in self._until.items() if now < until}
         self._until |= dict.fromkeys(_places(news.question.spot), now + LATELY)

@@ -55,12 +55,13 @@ class TurnBeginnings:
         # A script may speak in the name of who was asked, and in the same conversation. It is not who was asked.
         is_person = speaker.asking is Asking.PERSON
         question = async_get_approvals(self.hass).asked_at(spot) if is_person else None
+        has_pin = self.settings.pin is not None
         if question is None:
-            shown = async_hide_pin(self.hass, user_input, chat_log, spot)
+            shown = async_hide_pin(self.hass, user_input, chat_log, spot, has_pin=has_pin)
             late = "" if shown is user_input else ApprovalSentences(sentences).expired
             return Beginning(shown, speaker, reply=late)
         asked = asked_of(self.hass, sentences, question.calls, user_input.language)
-        begin = Beginning(async_hide_pin(self.hass, user_input, chat_log, spot, asked), speaker)
+        begin = Beginning(async_hide_pin(self.hass, user_input, chat_log, spot, asked, has_pin=has_pin), speaker)
         reading = await self._async_read(question, user_input, asked)
         return self._as_answer(begin, question, reading, ApprovalSentences(sentences))
 

@@ -114,14 +114,17 @@ place. So they are not in the conversation that Home Assistant keeps and shows, 
 keeps the last three, and all of them are deleted, as none can be changed), not in the debug runs of a voice assistant,
 not in events, scripts, logs of Chatterbox or its files, and no model ever reads them.
 
-Words are taken out where a question was asked in the same conversation, or at the same device, within the last
-{lately} minutes:
+Words are taken out in the same conversation, or at the same device, and no others:
 
-- **After a question that needs a PIN**, until it is answered or dropped: all words that hold as many digits as a PIN,
-  hundreds or thousands, or little else than numbers. So also "for seven one one" and "4711?", and "wake me at 12:30",
-  which has to be said again.
-- **After any question**, also one that was answered: words that are nothing but a number as long as a PIN, a yes or a
-  no, and courtesies. "My PIN is 4711", not "wake me at 12:30".
+- **While a question that needs a PIN waits**: all words that hold as many digits as a PIN, a number above a hundred,
+  or little else than numbers. So also "for seven one one" and "4711?", and "wake me at 12:30", which has to be said
+  again; not "one moment" or "ten minutes".
+- **For {lately} minutes after such a question**, also one that was answered: words that are nothing but a number as
+  long as a PIN, a yes or a no, and courtesies. "My PIN is 4711", not "wake me at 12:30". Nobody can tell whether
+  "ten thirty" is a PIN or a time then: say "at ten thirty", or "half past ten".
+- **While a question that needs none waits**: the same, if the agent has a PIN.
+
+Where no PIN was ever asked for, numbers are numbers: "ten thirty" reaches the model.
 
 A PIN that nobody asked for is like any other words: "Unlock the door, my PIN is 4711" is read by the model. Wait for
 the question.

@@ -28,7 +28,13 @@ PINS = st.text("0123456789", min_size=4, max_size=10)
         ("en", "four thousand seven hundred eleven"),
         ("en", "1 2 3 4 5 6 7 8 9 10 11"),
         ("de", "Viertausendsiebenhundertelf"),
+        ("en", "two thousand, thank you"),
+        ("de", "viertausend"),
+        ("de", "4711, tausend Dank"),
+        ("it", "quattromila, grazie mille"),
         ("zh", "四千七百一十一"),
+        ("pt", "cem mil"),
+        ("zh", "四万一千"),
         ("fi", "4711"),
     ],
 )
@@ -45,7 +51,14 @@ def test_nothing_but_a_number_is_suspected_whatever_was_asked(language: str, tex
         ("en", "I told you, it is 4711"),
         ("en", "47x11"),
         ("en", "wake me at 12:30"),
-        ("en", "one moment"),
+        ("en", "for to seven one"),
+        ("en", "one one one"),
+        ("en", "forty seven"),
+        ("en", "no, ten"),
+        ("en", "yes, at 10:15"),
+        ("de", "in 1984"),
+        ("de", "tausend"),
+        ("es", "mil"),
         ("fi", "kyllä, 4 7 1 1"),
     ],
 )
@@ -74,6 +87,61 @@ def test_other_words_are_not_suspected(language: str, text: str) -> None:
 
     assert not may_hold_pin(text, language, asked, is_asked_for=True)
     assert not may_hold_pin(text, language, asked, is_asked_for=False)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "tausend Dank"),
+        ("de", "hundertprozentig"),
+        ("en", "a hundred percent"),
+        ("en", "a thousand thanks"),
+        ("es", "mil gracias"),
+        ("es", "cien por cien"),
+        ("fr", "mille mercis"),
+        ("it", "grazie mille"),
+        ("it", "no grazie mille"),
+        ("nl", "duizend dank"),
+        ("pl", "na sto procent"),
+        ("pt", "mil obrigado"),
+        ("pt", "cem por cento"),
+        ("sv", "tack så mycket"),
+        ("sv", "tusen tack"),
+        ("zh", "千万别"),
+        ("zh", "千万不要"),
+        ("zh", "万一"),
+    ],
+)
+def test_thanks_and_emphasis_are_not_suspected(language: str, text: str) -> None:
+    assert not may_hold_pin(text, language, is_asked_for=True)
+    assert not may_hold_pin(text, language, is_asked_for=False)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "eine Frage"),
+        ("de", "ein Moment, eine Frage"),
+        ("en", "one moment"),
+        ("en", "no one"),
+        ("en", "oh"),
+        ("en", "oh oh"),
+        ("en", "channel one"),
+        ("en", "ten minutes"),
+        ("en", "twenty one minutes"),
+        ("es", "un momento"),
+        ("fr", "un moment"),
+        ("it", "un momento"),
+        ("nl", "een vraag"),
+        ("pl", "jeden moment"),
+        ("pt", "um momento"),
+        ("sv", "en fråga"),
+        ("zh", "一下"),
+        ("zh", "等一下好吗"),
+    ],
+)
+def test_a_single_number_is_no_part_of_a_pin(language: str, text: str) -> None:
+    assert not may_hold_pin(text, language, is_asked_for=True)
 
 
 @pytest.mark.parametrize("language", NUMBER_WORDS)

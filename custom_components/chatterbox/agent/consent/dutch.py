@@ -70,4 +70,6 @@ NUMBERS: Final = NumberWords(
     ),
     after=("alsjeblieft|alstublieft|dank je|bedankt",),
     large=("*honderd*", "*duizend*"),
+    weak=("een",),
+    idioms=("duizend dank|duizendmaal dank|duizend maal dank|honderd procent",),
 )

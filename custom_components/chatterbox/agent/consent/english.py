@@ -64,4 +64,6 @@ NUMBERS: Final = NumberWords(
     ),
     after=("please|thanks|thank you",),
     large=("hundred", "hundreds", "thousand", "thousands"),
+    weak=("one|oh|o",),
+    idioms=("[a|one] hundred percent|a thousand (thanks|times)|thousand thanks",),
 )

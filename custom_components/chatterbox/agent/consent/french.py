@@ -71,4 +71,6 @@ NUMBERS: Final = NumberWords(
     ),
     after=("s'il (te|vous) plaît|merci",),
     large=("cent", "cents", "mille"),
+    weak=("un|une",),
+    idioms=("cent pour cent|merci mille fois|mille (fois|mercis|merci|excuses)|mille fois merci",),
 )

@@ -76,4 +76,6 @@ NUMBERS: Final = NumberWords(
     after=("bitte|danke",),
     units=("ein", "zwei|zwo", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"),
     large=("*hundert*", "*tausend*"),
+    weak=("ein|eine",),
+    idioms=("tausend Dank|tausend Mal|tausendmal|hundertprozentig|hundert Prozent|hundertpro",),
 )

@@ -81,4 +81,6 @@ NUMBERS: Final = NumberWords(
         *("*seimila*", "*settemila*", "*ottomila*", "*novemila*", "*cimila*", "*ventimila*", "*ntamila*"),
         *("*unmila*", "*unomila*"),
     ),
+    weak=("un|una",),
+    idioms=("grazie mille|mille grazie|cento per cento|mille volte",),
 )

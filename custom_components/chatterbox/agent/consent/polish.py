@@ -72,4 +72,6 @@ NUMBERS: Final = NumberWords(
         *("sto", "dwieście", "trzysta", "czterysta", "pięćset", "sześćset", "siedemset", "osiemset", "dziewięćset"),
         *("tysiąc*", "tysięcy"),
     ),
+    weak=("jeden|jedna|jedno",),
+    idioms=("sto procent|sto razy",),
 )

@@ -69,4 +69,6 @@ NUMBERS: Final = NumberWords(
     after=("por favor|obrigado|obrigada",),
     units=("um|uma", "dois|duas", "três", "quatro", "cinco", "seis", "sete", "oito", "nove"),
     large=("cem", "*cent[oa]*", "duzent*", "trezent*", "quinhent*", "mil"),
+    weak=("um|uma",),
+    idioms=("mil (obrigado|obrigada|vezes|desculpas)|cem por cento|cento por cento",),
 )

@@ -73,4 +73,6 @@ NUMBERS: Final = NumberWords(
     ),
     after=("por favor|gracias",),
     large=("cien", "*cient[oa]*", "quinient*", "mil"),
+    weak=("un|una",),
+    idioms=("mil gracias|cien por (cien|ciento)|mil veces|mil disculpas",),
 )

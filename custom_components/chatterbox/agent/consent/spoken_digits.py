@@ -59,11 +59,6 @@ class KnownNumbers:
     before: frozenset[Phrase]
     after: frozenset[Phrase]
 
-    @property
-    def longest(self) -> int:
-        """Return how many words a number has at most."""
-        return max(map(len, self.values), default=0)
-
 
 @cache
 def known_numbers(language: str) -> KnownNumbers:

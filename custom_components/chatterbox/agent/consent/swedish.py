@@ -64,4 +64,6 @@ NUMBERS: Final = NumberWords(
     ),
     after=("tack|snälla",),
     large=("*hundra*", "*tusen*"),
+    weak=("en|ett",),
+    idioms=("tusen tack|hundra procent|tusen gånger",),
 )

@@ -80,3 +80,7 @@ class NumberWords:
     """1 to 9 within other numbers, if they are not as they are alone."""
     large: tuple[str, ...] = ()
     """Words for hundreds and thousands, which are not understood as digits; `*` stands for any letters around them."""
+    weak: tuple[str, ...] = ()
+    """Those of the digits that are other words, too: "a moment", "no one", "oh"."""
+    idioms: tuple[str, ...] = ()
+    """What has a number in it and says none: "grazie mille", "a hundred percent"."""
