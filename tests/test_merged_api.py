@@ -7,6 +7,7 @@ import pytest
 import voluptuous as vol
 from homeassistant.components import conversation
 from homeassistant.components.intent import async_register_timer_handler
+from homeassistant.components.media_player.llm import MediaPlayTool, MediaSearchTool
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import chat_session, config_validation as cv, llm
 from homeassistant.setup import async_setup_component
@@ -31,6 +32,21 @@ async def test_the_assist_tools_are_offered_sorted_under_their_own_names(house: 
     assert names == sorted(names)
     assert {"intent__HassTurnOn", "light__HassLightSet", "homeassistant__GetLiveContext"} <= set(names)
     assert all(definition.description for definition in offer.definitions)
+
+
+async def test_music_is_not_content_from_outside_but_whatever_is_only_called_so_is(house: HomeAssistant) -> None:
+    register(house, "mcp-1", MediaSearchTool(), MediaPlayTool(), name="House")
+    register(house, "mcp-2", StubTool(name="media_player__search_media"), name="Web")
+
+    offer = await offer_of(house, "mcp-1", "mcp-2")
+
+    (play,) = (tool for tool in offer.definitions if tool.name == "media_player__play_media")
+    searches = [tool for tool in offer.definitions if tool is not play]
+    assert play.annotations == ToolAnnotations(open_world=False)
+    assert {tool.description.split()[-1]: tool.annotations.open_world for tool in searches} == {
+        "House.": False,
+        "Web.": True,
+    }
 
 
 async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home_assistant(

@@ -17,7 +17,7 @@ from .agent.messages import JsonObject, ToolAnnotations
 from .effects import NOTHING, Annotated, Effects, Unresolved
 from .entity_matches import matching_states
 from .intent_effects import delayed_command, intent_effects
-from .merged_api import ToolElsewhere
+from .merged_api import ToolElsewhere, class_path, unwrapped
 from .sentence_effects import async_later_effects
 
 _SCRIPT_TOOL: Final = "homeassistant.components.script.llm.ScriptTool"
@@ -28,7 +28,7 @@ async def async_call_effects(
     hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Tool, arguments: JsonObject
 ) -> Effects:
     """Return what a call would do, also later, by a command that a timer says when it has run down."""
-    own = _unwrapped(tool)
+    own = unwrapped(tool)
     command = delayed_command(own.intent_type, arguments) if isinstance(own, llm.IntentTool) else ""
     if not command:
         return call_effects(hass, llm_context, tool, arguments)
@@ -41,29 +41,19 @@ async def async_call_effects(
 @callback
 def call_effects(hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Tool, arguments: JsonObject) -> Effects:
     """Return what a call would do at once. What a timer will say later cannot be told here."""
-    match _unwrapped(tool):
+    match unwrapped(tool):
         case ToolElsewhere():
             return NOTHING
         case llm.IntentTool() as own:
             return _of_intent(hass, llm_context, own, arguments)
-        case own if _name_of(own) == _SCRIPT_TOOL:
+        case own if class_path(own) == _SCRIPT_TOOL:
             reader = ActionReader(hass)
             reader.touch([own.name.replace("__", ".", 1)], "script", "turn_on", arguments)
             return reader.effects()
-        case own if _name_of(own) == _PLAY_TOOL:
+        case own if class_path(own) == _PLAY_TOOL:
             return _of_player(hass, llm_context, arguments)
         case own:
             return _annotated(own)
-
-
-def _unwrapped(tool: llm.Tool) -> llm.Tool:
-    while isinstance(tool, llm.NamespacedTool):
-        tool = tool.tool
-    return tool
-
-
-def _name_of(tool: llm.Tool) -> str:
-    return f"{type(tool).__module__}.{type(tool).__qualname__}"
 
 
 def _of_intent(

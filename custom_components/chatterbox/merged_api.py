@@ -28,6 +28,11 @@ from .tool_schema import CustomSerializer
 REPEATABLE_INTENTS: Final = frozenset({INTENT_MEDIA_NEXT, INTENT_MEDIA_PREVIOUS, INTENT_SET_VOLUME_RELATIVE})
 """Intents that take one step: asked for twice in one turn, two steps are meant."""
 
+_MEDIA_TOOLS: Final = frozenset(
+    f"homeassistant.components.media_player.llm.{name}" for name in ("MediaSearchTool", "MediaPlayTool")
+)
+"""Home Assistant's own, which say that they reach outside the house. All that comes back are titles of media."""
+
 NOT_OFFERED: Final = (
     "This cannot be used from the device that asks, or by the person who asks, only from elsewhere in the house. "
     "Nothing was done. Say so, and do not try it another way."
@@ -149,6 +154,7 @@ def _distinct(offers: Iterable[ApiOffer]) -> Iterator[tuple[ApiOffer, OfferedToo
 def _define(
     schemas: SchemaCache, offer: ApiOffer, tool: llm.Tool, name: str, renames: Mapping[str, str]
 ) -> ToolDefinition:
+    own = unwrapped(tool)
     schema = schemas.convert(tool.parameters, offer.custom_serializer)
     provided_by = f"Provided by {offer.api.name}." if name != tool.name else ""
     sentences = (rename_tools(tool.description or tool.title or "", renames), *schema.remarks, provided_by)
@@ -160,17 +166,22 @@ def _define(
             read_only=tool.annotations.read_only,
             destructive=tool.annotations.destructive,
             idempotent=tool.annotations.idempotent,
-            open_world=tool.annotations.open_world,
+            open_world=tool.annotations.open_world and class_path(own) not in _MEDIA_TOOLS,
         ),
-        repeatable=_intent_type(tool) in REPEATABLE_INTENTS,
+        repeatable=isinstance(own, llm.IntentTool) and own.intent_type in REPEATABLE_INTENTS,
     )
 
 
-def _intent_type(tool: llm.Tool) -> str | None:
-    """Return the intent behind a tool, or None when it is something else."""
+def unwrapped(tool: llm.Tool) -> llm.Tool:
+    """Return the tool behind those that only give it another name."""
     while isinstance(tool, llm.NamespacedTool):
         tool = tool.tool
-    return tool.intent_type if isinstance(tool, llm.IntentTool) else None
+    return tool
+
+
+def class_path(tool: llm.Tool) -> str:
+    """Return where the class of a tool stands, such as `homeassistant.components.script.llm.ScriptTool`."""
+    return f"{type(tool).__module__}.{type(tool).__qualname__}"
 
 
 def _joined(offers: Sequence[ApiOffer], texts: Sequence[str]) -> str:
