@@ -1,5 +1,6 @@
 """How it is asked whether something may be done, and which answers repeat the question."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -170,7 +171,10 @@ async def test_a_question_names_what_would_be_done(home: HomeAssistant) -> None:
         ),
         (
             [from_outside(EntityAction("light.hallway", "light.turn_on"))],
-            "Something from the internet is part of this conversation, so I ask first. Turn on the Hallway Light?",
+            (
+                "Something from outside this house is part of this conversation, so I ask first. "
+                "Turn on the Hallway Light?"
+            ),
         ),
     ]
     for calls, text in cases:
@@ -210,6 +214,35 @@ async def test_in_other_languages_names_stay_as_they_are(home: HomeAssistant) ->
     assert await question(home, [doing(GARAGE)], "pl") == "iTor w obszarze Garage: otworzyć?"
     assert await question(home, [using("mail__send_email")], "nl") == "Send email gebruiken?"
     assert await question(home, [doing(FRONT)], "es") == "¿Desbloquear Haustür en Hallway?"
+    assert await question(home, [doing(FRONT)], "de") == "Haustür im Bereich Hallway aufschließen?"
+
+
+async def test_a_place_is_repeated_as_it_was_asked(home: HomeAssistant) -> None:
+    home.states.async_set("lock.front_door", "locked", {"friendly_name": "Haustür"})
+
+    for said in ("ja, die Haustür im Bereich Hallway", "ja, im Bereich Hallway", "ja, aufschließen im Bereich Hallway"):
+        assert await answered(home, said, [doing(FRONT)], "de") is Answer.YES
+    assert await answered(home, "ja, die Haustür im Bereich Garage", [doing(FRONT)], "de") is Answer.OTHER
+
+
+@pytest.mark.parametrize(
+    ("language", "unlock", "lock"),
+    [
+        ("de", "auf(ge)?schl[io]", "ab(ge)?schl[io]"),
+        ("fr", "déverrouill", r"\bverrouill"),
+        ("it", "sblocca", r"\bblocca"),
+        ("nl", "ontgrendel", "vergrendel"),
+        ("sv", "lås.* upp", r"\blås"),
+    ],
+)
+async def test_the_question_and_the_logbook_have_one_word_for_a_lock(
+    hass: HomeAssistant, language: str, unlock: str, lock: str
+) -> None:
+    sentences = await async_get_sentences(hass, language)
+
+    for word, deed in ((unlock, "unlock"), (lock, "lock")):
+        for key in (f"asked_{deed}", f"change_did_{deed}", f"change_did_not_{deed}"):
+            assert re.search(word, sentences[key]), key
 
 
 async def test_of_many_devices_some_are_named(home: HomeAssistant) -> None:

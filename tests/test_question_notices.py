@@ -266,6 +266,20 @@ async def test_who_was_deactivated_cannot_answer(hass: HomeAssistant, shop: Phon
     await phone.tap(shown.buttons["Yes"])
 
     assert turn.answers == []
+    assert "does not know your user any more, or has deactivated it" in (await phone.next()).message
+
+
+async def test_a_phone_whose_answer_an_agent_has_set_off_is_told_so(hass: HomeAssistant, anna: Phone) -> None:
+    asked = question()
+    turn = ask(hass, asked)
+    (user,) = [user for user in await hass.auth.async_get_users() if user.name == "Anna"]
+    tapped = {"action": (await anna.next()).buttons["Yes"]}
+
+    hass.bus.async_fire("mobile_app_notification_action", tapped, context=Context(user.id, asked.context.id))
+    await settle(hass)
+
+    assert turn.answers == []
+    assert "may have come of what an agent did" in (await anna.next()).message
 
 
 @pytest.mark.parametrize(("group", "answers"), [(GROUP_ID_USER, 0), (GROUP_ID_ADMIN, 1)])

@@ -146,7 +146,13 @@ async def test_a_model_that_fails_after_the_yes_leaves_nobody_in_doubt(
 @pytest.mark.parametrize(
     ("language", "question", "yes", "no", "declined"),
     [
-        ("de", "Front Door Hallway aufschließen?", "Ja, bitte.", "Nein, lass es.", "Gut, dann lasse ich es."),
+        (
+            "de",
+            "Front Door im Bereich Hallway aufschließen?",
+            "Ja, bitte.",
+            "Nein, lass es.",
+            "Gut, dann lasse ich es.",
+        ),
         ("fr", "Déverrouiller Front Door côté Hallway ?", "Oui, vas-y !", "Non merci.", "D'accord, je ne le fais pas."),
     ],
 )

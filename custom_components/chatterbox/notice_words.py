@@ -56,8 +56,12 @@ class NoticeWords:
                 return self._after(self.sentences["notice_pin"])
             case Refusal.NEEDS_ADMIN:
                 return self._after(self.sentences["notice_needs_admin"])
-            case Refusal.NOT_IN_CONTROL | Refusal.UNKNOWN_USER | Refusal.OF_A_TURN:
+            case Refusal.NOT_IN_CONTROL:
                 return self._after(self.sentences["notice_not_in_control"])
+            case Refusal.UNKNOWN_USER:
+                return self._after(self.sentences["notice_unknown_user"])
+            case Refusal.OF_A_TURN:
+                return self._after(self.sentences["notice_of_a_turn"])
             case _ as unreachable:
                 assert_never(unreachable)
 

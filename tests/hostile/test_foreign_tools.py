@@ -86,7 +86,7 @@ async def test_what_a_page_asks_for_in_the_same_turn_needs_a_yes(house: Attacked
 
     assert len(page.calls) == 1
     assert house.state(LIGHT) == "off"
-    assert "internet" in answer
+    assert "from outside this house" in answer
     house.assert_asked()
 
 

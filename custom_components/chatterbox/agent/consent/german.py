@@ -55,7 +55,7 @@ WORDING: Final = Wording(
     it=("sie|ihn|es|das",),
     them=("sie|beide|alle|alles|alle beide|sie (beide|alle)",),
     named=("[die|den|das|der|unsere|unser|unseren] {name}",),
-    placed=("(in|im|in der|in dem|in meinem|in meiner|am|an der|vom|von der) {place}",),
+    placed=("(in|im|im Bereich|in der|in dem|in meinem|in meiner|am|an der|vom|von der) {place}",),
 )
 
 NUMBERS: Final = NumberWords(
