@@ -14,6 +14,7 @@ from tests.doubles import ScriptedCensor, ScriptedHooks, never, tool
 LIGHT = tool("light_on")
 CALL = ToolCall("1", "light_on", "{}")
 RESULT = ToolResult("1", "light_on", "done")
+HIDDEN = replace(RESULT, content="Secret.", is_error=True)
 FAILED = Deny("A safety check failed.")
 
 
@@ -31,7 +32,7 @@ async def test_a_hook_that_overrides_nothing_has_no_opinion() -> None:
     assert await hooks.user_prompt_submit("Hi") == Seen("Hi")
     assert await hooks.pre_tool_use(LIGHT, {}, as_it_is) == Seen({})
     assert await hooks.pre_approved_use(LIGHT, {}) is None
-    assert await hooks.post_tool_use(CALL, RESULT) == Seen("done")
+    assert await hooks.post_tool_use(CALL, RESULT) == RESULT
     assert await hooks.pre_speech("Hi") == Seen("Hi")
     assert await chain().user_prompt_submit("Hi") == Seen("Hi")
 
@@ -65,8 +66,8 @@ async def test_each_kind_of_decision_comes_through() -> None:
 
     assert (await chain(asks).pre_tool_use(LIGHT, {}, as_it_is)).decision == Ask("Sure?")
     assert await chain(rewrites).pre_tool_use(LIGHT, {}, as_it_is) == Seen({"a": 1})
-    assert (await chain(asks).post_tool_use(CALL, RESULT)).decision == Deny("Secret.")
-    assert await chain(rewrites).post_tool_use(CALL, RESULT) == Seen("less")
+    assert await chain(asks).post_tool_use(CALL, RESULT) == HIDDEN
+    assert await chain(rewrites).post_tool_use(CALL, RESULT) == replace(RESULT, content="less")
     assert await chain(ScriptedCensor(lambda text: Rewrite(text.upper()))).pre_speech("Hi") == Seen("HI")
 
 
@@ -97,6 +98,77 @@ async def test_an_ask_does_not_spare_a_call_the_hooks_after_it() -> None:
     )
     assert await chain(asks, denies, asks).pre_approved_use(LIGHT, {}) == Deny("Not now.")
     assert (await chain(asks, ScriptedHooks(before=broken)).pre_tool_use(LIGHT, {}, as_it_is)).decision == FAILED
+
+
+async def test_a_question_is_about_what_would_run_in_the_end() -> None:
+    """Who asked about something else is asked about that again, and its first words are forgotten."""
+
+    def doors(_: str, arguments: JsonObject) -> Ask | Deny | None:
+        match arguments["door"]:
+            case "cellar":
+                return Deny("Never.")
+            case "garden":
+                return None
+            case door:
+                return Ask(f"Unlock {door}?", f"{door}")
+
+    guard, content = ScriptedHooks(before=doors), asking(Ask("Late.", "late"))
+
+    def rewrites(door: str) -> ScriptedHooks:
+        return ScriptedHooks(before=lambda _, __: Rewrite({"door": door}))
+
+    async def asked(*hooks: Hooks) -> Deny | Ask | None:
+        return (await chain(*hooks).pre_tool_use(LIGHT, {"door": "front"}, as_it_is)).decision
+
+    assert await asked(guard, rewrites("back")) == Ask("Unlock back?", "back")
+    assert guard.calls == [("light_on", {"door": "front"}), ("light_on", {"door": "back"})]
+    assert await asked(guard, rewrites("garden")) is None
+    assert await asked(guard, rewrites("cellar")) == Deny("Never.")
+    assert await asked(guard, rewrites("back"), content) == Ask("Unlock back? Late.", "back\nlate")
+    assert await asked(content, rewrites("garden"), rewrites("back"), guard) == Ask("Late. Unlock back?", "late\nback")
+
+    guard.calls.clear()
+    assert await asked(guard, rewrites("back"), rewrites("front")) == Ask("Unlock front?", "front")
+    assert guard.calls == [("light_on", {"door": "front"})], "that was asked about"
+
+
+async def test_a_truth_is_no_number_for_who_asked_about_it() -> None:
+    asks, moves = asking(Ask("Sure?")), ScriptedHooks(before=lambda _, __: Rewrite({"all": True}))
+    await chain(asks, moves).pre_tool_use(LIGHT, {"all": 1}, as_it_is)
+    assert repr(asks.calls) == repr([("light_on", {"all": 1}), ("light_on", {"all": True})])
+
+
+async def test_who_asked_cannot_rewrite_what_others_made_of_it(caplog: pytest.LogCaptureFixture) -> None:
+    def decide(_: str, arguments: JsonObject) -> Ask | Rewrite[JsonObject]:
+        return Ask("Sure?") if arguments["room"] == "attic" else Rewrite({"room": "attic"})
+
+    moves = ScriptedHooks(before=lambda _, __: Rewrite({"room": "cellar"}))
+    hooks = chain(ScriptedHooks(before=decide), moves)
+    assert (await hooks.pre_tool_use(LIGHT, {"room": "attic"}, as_it_is)).decision == FAILED
+    assert "Hook ScriptedHooks would change what others made of what it asked about" in caplog.text
+
+
+async def test_who_fails_to_ask_again_denies() -> None:
+    def decide(_: str, arguments: JsonObject) -> Ask | None:
+        if arguments["room"] == "cellar":
+            broken(arguments)
+        return Ask("Sure?")
+
+    moves = ScriptedHooks(before=lambda _, __: Rewrite({"room": "cellar"}))
+    hooks = chain(ScriptedHooks(before=decide), moves)
+    assert (await hooks.pre_tool_use(LIGHT, {"room": "attic"}, as_it_is)).decision == FAILED
+
+
+async def test_a_no_does_not_spare_a_result_the_hooks_after_it() -> None:
+    hides, guard = ScriptedHooks(after=lambda _: Deny("Secret.")), ScriptedHooks()
+    others = (ScriptedHooks(after=lambda _: Rewrite("less")), ScriptedHooks(after=lambda _: Deny("No.")))
+    result = replace(RESULT, open_world=True, native=object())
+
+    read = await chain(hides, *others, guard).post_tool_use(CALL, result)
+
+    assert read == replace(HIDDEN, open_world=True)
+    assert guard.results == [(CALL, read)]
+    assert [shown.native for _, shown in guard.results] == [None]
 
 
 def asking(ask: Ask) -> ScriptedHooks:
@@ -140,7 +212,7 @@ async def test_a_hook_that_raises_denies(caplog: pytest.LogCaptureFixture) -> No
     assert (await chain(hook, after).user_prompt_submit("Hi")).decision == FAILED
     assert (await chain(hook).pre_tool_use(LIGHT, {}, as_it_is)).decision == FAILED
     assert await chain(hook).pre_approved_use(LIGHT, {}) == FAILED
-    assert (await chain(hook).post_tool_use(CALL, RESULT)).decision == FAILED
+    assert await chain(hook).post_tool_use(CALL, RESULT) == replace(HIDDEN, content=FAILED.reason)
     assert (await chain(ScriptedCensor(broken)).pre_speech("Hi")).decision == FAILED
     assert "Hook ScriptedHooks failed and therefore denies" in caplog.text
     assert after.prompts == []
@@ -182,7 +254,7 @@ async def test_a_hook_that_fails_has_no_say_where_it_says_so(caplog: pytest.LogC
     assert await hooks.user_prompt_submit("Hi") == Seen("Hi", Deny("No."))
     assert (await hooks.pre_tool_use(LIGHT, {}, as_it_is)).decision == FAILED
     assert await hooks.pre_approved_use(LIGHT, {}) == FAILED, "it is about a call, too"
-    assert await hooks.post_tool_use(CALL, RESULT) == Seen("done")
+    assert await hooks.post_tool_use(CALL, RESULT) == RESULT
     assert await HookChain([Optional()], lambda: 0.01).pre_speech("Hi") == Seen("Hi")
     assert (witness.prompts, witness.calls) == (["Hi"], [])
     assert "Hook Optional failed and therefore has no say" in caplog.text

@@ -191,6 +191,14 @@ async def test_rewritten_arguments_are_what_runs_and_what_is_recorded() -> None:
     assert seen == [{"n": 7}]
 
 
+async def test_arguments_rewritten_into_what_python_takes_for_the_same_run_as_rewritten() -> None:
+    hook = ScriptedHooks(before=lambda _, __: Rewrite({"n": True}))
+    provider = ScriptedProvider(call(ToolCall("a", "light_on", '{"n":1}')), say("Done."))
+    dispatcher = ScriptedDispatcher()
+    await collect(AgenticLoop(provider, dispatcher, hooks=[hook]), TURN)
+    assert [one.arguments for one in dispatcher.finished] == ['{"n":true}']
+
+
 async def test_rewritten_arguments_have_to_fit_too() -> None:
     number: JsonObject = {"type": "object", "properties": {"n": {"type": "integer"}}}
     hook = ScriptedHooks(before=lambda _, __: Rewrite({"n": "many"}))

@@ -8,7 +8,7 @@ dispatchers and hooks; decides nothing about the turn.
 
 import asyncio
 import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from .calls import Runnable
@@ -98,13 +98,7 @@ class ToolRunner:
     async def _run(self, call: ToolCall, verdict: Runnable, waits: list[asyncio.Task[ToolResult]]) -> ToolResult:
         if waits:
             await asyncio.wait(waits)
-        result = await self._dispatch(call, verdict)
-        seen = await self.hooks.post_tool_use(call, result)
-        if seen.decision is not None:
-            return replace(result, content=seen.decision.reason, is_error=True, native=None)
-        if seen.value != result.content:  # the native result would tell what the hook took out
-            return replace(result, content=seen.value, native=None)
-        return result
+        return await self.hooks.post_tool_use(call, await self._dispatch(call, verdict))
 
     async def _dispatch(self, call: ToolCall, verdict: Runnable) -> ToolResult:
         try:

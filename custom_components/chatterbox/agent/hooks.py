@@ -1,7 +1,8 @@
 """Asks the owner's hooks: in order, the first no wins, and a failure is a no unless the hook says otherwise.
 
 A hook that puts something else in place decides nothing: those after it see what it put
-there. Neither does one that wants a person asked: what all of them ask becomes one question.
+there. Neither does one that wants a person asked: what all of them ask becomes one question,
+about what is in place in the end.
 Knows the `Hooks` protocol and time; nothing of turns.
 """
 
@@ -9,10 +10,11 @@ import logging
 from collections.abc import Callable, Coroutine, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, assert_never
 
 from .approval_terms import join_terms
-from .messages import JsonObject, ToolCall, ToolDefinition, ToolResult, canonical_json
+from .messages import JsonObject, JsonValue, ToolCall, ToolDefinition, ToolResult, canonical_json
 from .protocols import Ask, Deny, HookPoint, Hooks, Rewrite
 from .timeouts import finish_within
 
@@ -28,6 +30,19 @@ class Seen[V]:
     value: V
     """As the last hook that was asked left it."""
     decision: Deny | Ask | None = None
+
+
+type _Decision[V] = Deny | Ask | Rewrite[V] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked[V]:
+    """A hook that wants a person asked."""
+
+    hook: Hooks
+    about: V
+    """What it was shown; those after it may have put something else in place."""
+    ask: Ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +68,8 @@ class HookChain:
     ) -> Seen[JsonObject]:
         """Show a call before it runs. Each hook gets arguments of its own, to change as it likes.
 
-        What one puts in place is `fitted` as it would run before the next one sees it.
+        What one puts in place is `fitted` as it would run before the next one sees it. One that asked about other
+        arguments than the final ones is shown those, too.
         """
         point = HookPoint.PRE_TOOL_USE
         return await self._show(
@@ -68,49 +84,99 @@ class HookChain:
         )
         return seen.decision
 
-    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Seen[str]:
-        """Show a result before the model reads it."""
-        point = HookPoint.POST_TOOL_USE
-        return await self._show(
-            point, result.content, lambda hook, value: hook.post_tool_use(call, replace(result, content=value)), _speaks
-        )
+    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        """Show a result before the model reads it; return it as the model does.
+
+        A no ends nothing here: the tool has run, and the reason may quote what it brought in. The hooks after it see
+        the result as it left it, and can change nothing of it any more.
+        """
+        denied = False
+        for hook in self.hooks:
+            shown = partial(hook.post_tool_use, call, result)
+            match await self._decision(HookPoint.POST_TOOL_USE, hook, shown, _speaks):
+                case Deny(reason) if not denied:
+                    denied = True
+                    result = replace(result, content=reason, is_error=True, native=None)
+                case Rewrite(content) if not denied and content != result.content:
+                    # The native result would tell what the hook took out.
+                    result = replace(result, content=content, native=None)
+                case _:
+                    pass
+        return result
 
     async def pre_speech(self, text: str) -> Seen[str]:
         """Show a message before it is spoken."""
         return await self._show(HookPoint.PRE_SPEECH, text, lambda hook, value: hook.pre_speech(value), _speaks)
 
-    async def _show[V](
+    async def _show[V: JsonValue](
         self,
         point: HookPoint,
         value: V,
-        show: Callable[[Hooks, V], Coroutine[object, object, Deny | Ask | Rewrite[V] | None]],
+        show: Callable[[Hooks, V], Coroutine[object, object, _Decision[V]]],
         understood: Callable[[object], bool],
         fitted: Callable[[V], V] | None = None,
     ) -> Seen[V]:
-        asks: list[Ask] = []
+        async def decide(hook: Hooks, value: V) -> _Decision[V]:
+            return await self._decision(point, hook, partial(show, hook, value), understood)
+
+        asked: list[_Asked[V]] = []
         for hook in self.hooks:
-            name = type(hook).__name__
-            try:
-                answer = await finish_within(self.timeout(), show(hook, value), f"hook {name}")
-                decision = _understood(answer, understood)
-            except Exception:  # a hook that breaks must not open the door
-                denies = hook.denies_on_failure(point)
-                _LOGGER.exception("Hook %s failed and therefore %s", name, "denies" if denies else "has no say")
-                if denies:
-                    return Seen(value, Deny(_FAILED))
-                continue
-            match decision:
+            match decision := await decide(hook, value):
                 case Deny():
                     return Seen(value, decision)
                 case Ask():
-                    asks.append(decision)
+                    asked.append(_Asked(hook, value, decision))
                 case Rewrite():
                     value = fitted(decision.value) if fitted else decision.value
                 case None:
                     pass
                 case _:
                     assert_never(decision)
-        return Seen(value, _joined(asks))
+        return Seen(value, await _question(asked, value, decide))
+
+    async def _decision[D](
+        self,
+        point: HookPoint,
+        hook: Hooks,
+        show: Callable[[], Coroutine[object, object, D]],
+        understood: Callable[[object], bool],
+    ) -> D | Deny | None:
+        """Ask one hook. If it fails, that is a no or no opinion."""
+        name = type(hook).__name__
+        try:
+            return _understood(await finish_within(self.timeout(), show(), f"hook {name}"), understood)
+        except Exception:  # a hook that breaks must not open the door
+            denies = hook.denies_on_failure(point)
+            _LOGGER.exception("Hook %s failed and therefore %s", name, "denies" if denies else "has no say")
+            return Deny(_FAILED) if denies else None
+
+
+async def _question[V: JsonValue](
+    asked: Sequence[_Asked[V]],
+    value: V,
+    decide: Callable[[Hooks, V], Coroutine[object, object, _Decision[V]]],
+) -> Deny | Ask | None:
+    """Make one question of what was asked, about nothing but what is in place in the end.
+
+    Who asked about something else is shown that, and decides anew. If it would put yet another thing in place, the
+    hooks do not agree on what a yes would be to.
+    """
+    asks: list[Ask] = []
+    for one in asked:
+        same = canonical_json(one.about) == canonical_json(value)
+        match decision := one.ask if same else await decide(one.hook, value):
+            case Deny():
+                return decision
+            case Ask():
+                asks.append(decision)
+            case Rewrite():
+                _LOGGER.error("Hook %s would change what others made of what it asked about", type(one.hook).__name__)
+                return Deny(_FAILED)
+            case None:
+                pass
+            case _:
+                assert_never(decision)
+    return _joined(asks)
 
 
 def _joined(asks: Sequence[Ask]) -> Ask | None:

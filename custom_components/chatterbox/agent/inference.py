@@ -213,8 +213,9 @@ class Inference:
             return judged
         fitted = partial(fit_arguments, verdict.tool)
         seen = await self.hooks.pre_tool_use(verdict.tool, verdict.arguments, fitted)
-        if seen.value != verdict.arguments:
-            judged = judge_call(self.state, replace(judged.call, arguments=canonical_json(seen.value)))
+        # As texts, since Python takes 1 for True.
+        if (rewritten := canonical_json(seen.value)) != judged.call.arguments:
+            judged = judge_call(self.state, replace(judged.call, arguments=rewritten))
         match seen.decision, judged.verdict:
             case Deny(reason), _:
                 return settle(judged.call, reason)

@@ -164,7 +164,11 @@ class Hooks(Protocol):
     async def pre_tool_use(
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> Deny | Ask | Rewrite[JsonObject] | None:
-        """See a call before it runs."""
+        """See a call before it runs.
+
+        Who answers with an `Ask` is shown the call again if a later hook rewrites it, and what is said then counts: an
+        `Ask` about what would run, None, or a `Deny`. A `Rewrite` refuses the call, since it was others' to change.
+        """
         return None
 
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
@@ -176,7 +180,10 @@ class Hooks(Protocol):
         return None
 
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:
-        """See a result before the model does. Deny hides it, the native one too; the tool has run."""
+        """See a result before the model does. Deny hides it, the native one too; the tool has run.
+
+        The hooks after a `Deny` are shown what became of the result, and have no say in it.
+        """
         return None
 
     async def pre_speech(self, text: str) -> Deny | Rewrite[str] | None:
