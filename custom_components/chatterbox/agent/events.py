@@ -119,6 +119,8 @@ class ToolCallReady:
     """A call is complete in the stream. Out of the loop it is understood and coerced."""
 
     call: ToolCall
+    offered: frozenset[str] | None = None
+    """Names of the tools that whoever calls was offered; None for all of the turn. It can call no other."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,8 +177,8 @@ class Inference:
                     yield event
                 case ProviderSwitched():
                     yield event
-                case ToolCallReady(call):
-                    judged = await self._judge(call)
+                case ToolCallReady(call, offered):
+                    judged = await self._judge(call, offered)
                     self.state = replace(self.state, open_calls=(*self.state.open_calls, judged))
                     yield ToolCallReady(judged.call)
                     if started := self._start_early(judged):
@@ -206,8 +206,8 @@ class Inference:
                 raise
             raise OutOfTime from err
 
-    async def _judge(self, call: ToolCall) -> JudgedCall:
-        judged = judge_call(self.state, call)
+    async def _judge(self, call: ToolCall, offered: frozenset[str] | None) -> JudgedCall:
+        judged = judge_call(self.state, call, offered)
         verdict = judged.verdict
         if not isinstance(verdict, Runnable):
             return judged

@@ -19,13 +19,17 @@ _ID_LENGTH: Final = 64
 """Characters of the longest call id that services take back."""
 
 
-def judge_call(state: TurnState, call: ToolCall) -> JudgedCall:
-    """Give a call of the open message its own id and the verdict of the turn's rules."""
+def judge_call(state: TurnState, call: ToolCall, offered: frozenset[str] | None = None) -> JudgedCall:
+    """Give a call of the open message its own id and the verdict of the turn's rules.
+
+    `offered` names the tools that there are for who calls; None for all of the turn.
+    """
     turn = state.turn
     call = _with_own_id(state, call)
     if state.last_call is not None or turn.tool_choice is ToolChoiceMode.NONE:
         return settle(as_recorded(call), "Not run: no more tools in this turn. Answer from what is known.")
-    judged = judge(call, turn.tools, turn.allowed_tools, (*state.messages, *_open_message(state)))
+    tools = tuple(tool for tool in turn.tools if offered is None or tool.name in offered)
+    judged = judge(call, tools, turn.allowed_tools, (*state.messages, *_open_message(state)))
     if not isinstance(judged.verdict, Runnable):
         return judged
     reserved = sum(isinstance(other.verdict, Runnable | Gated) for other in state.open_calls)

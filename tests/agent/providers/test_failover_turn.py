@@ -81,6 +81,20 @@ async def test_when_the_model_is_down_the_fallback_acts_with_its_own_tool() -> N
     assert [request.tools for request in house.model.requests] == [(LIGHT, LOOK)]
 
 
+async def test_a_model_cannot_call_a_tool_that_only_another_link_may_see() -> None:
+    house = House(
+        ScriptedProvider(call(SAID), call(replace(SAID, name="PROCESS_SENTENCE")), say("I cannot.")), ScriptedProvider()
+    )
+
+    events = await house.take()
+
+    assert spoken(events) == "I cannot."
+    assert house.dispatcher.started == []
+    told = [message.content for message in house.model.requests[-1].transcript if isinstance(message, ToolResult)]
+    assert len(told) == 2
+    assert all("There is no tool" in text and "Tools: light_on, look." in text for text in told)
+
+
 async def test_a_model_that_fails_after_its_action_is_asked_no_more_and_nobody_repeats_it() -> None:
     house = House(ScriptedProvider(call(ON), [DOWN]), ScriptedProvider())
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ..errors import ProviderError, ProviderRejectedRequest, ProviderUnreachable
-from ..events import CompletionResult, ProviderEvent, ProviderSwitched
+from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ToolCallReady
 from ..messages import ToolResult, UserMessage
 from ..protocols import CompletionRequest
 from ..receipts import changing_tools
 from ..timeouts import leavable
 from .breaker import BreakerState, Permit
 from .clock import SYSTEM_CLOCK, Clock
-from .links import Link
+from .links import Link, every_tool
 from .patience import BegunStream, follow
 from .retry import RANDOM_JITTER, Jitter, Retries, begin
 
@@ -206,9 +206,14 @@ class FailoverProvider:
         try:
             async with aclosing(follow(begun, link.patience, self._clock)) as events:
                 async for event in events:
-                    if isinstance(event, CompletionResult):  # nobody reads on after it
-                        link.succeeded(permit)
-                    yield event
+                    match event:
+                        case ToolCallReady(call) if link.tools is not every_tool:
+                            yield ToolCallReady(call, frozenset(tool.name for tool in candidate.request.tools))
+                        case CompletionResult():  # nobody reads on after it
+                            link.succeeded(permit)
+                            yield event
+                        case _:
+                            yield event
         except ProviderError as error:
             inference.failed(link, error)
             link.failed(permit, error)
