@@ -67,19 +67,20 @@ async def test_what_is_no_plain_yes_opens_nothing(house: AttackedHouse) -> None:
         house.assert_refused()
 
 
-NOES = ("no", "nee", "nein", "nej", "nie", "não", "non", "不", "不要", "no no no", "nope", "stop", "cancel")
+NOES = ("no", "nie", "non", "nope")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-async def test_a_no_is_a_yes_in_no_language(house: AttackedHouse, language: str) -> None:
+async def test_a_no_is_a_yes_in_no_language(house: AttackedHouse) -> None:
     """Neither where a pipeline of another language hears the answer: a Polish "no" agrees among friends."""
-    await house.taken_over(*[calls(UNLOCK), says("Well.")] * len(NOES))
+    await house.taken_over(*[calls(UNLOCK), says("Well.")] * len(NOES) * len(LANGUAGES))
 
-    for words in NOES:
-        await house.say("good evening", talk=words)
-        assert len(house.waiting) == 1, words
-        await house.say(words, talk=words, language=language)
-        house.assert_refused()
+    for language in LANGUAGES:
+        for words in NOES:
+            talk = f"{words} in {language}"
+            await house.say("good evening", talk=talk)
+            assert len(house.waiting) == 1, talk
+            await house.say(words, talk=talk, language=language)
+            house.assert_refused()
 
 
 async def test_a_yes_counts_once(house: AttackedHouse) -> None:
