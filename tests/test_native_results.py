@@ -4,7 +4,9 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Generator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
+from typing import override
 
 import pytest
 from homeassistant.components import conversation
@@ -30,7 +32,7 @@ from custom_components.chatterbox.agent.transcript import has_outside_content
 from custom_components.chatterbox.agent.turn import Turn
 from custom_components.chatterbox.chat_log_bridge import async_record_turn, history
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.native_results import OutsideResult, to_native
+from custom_components.chatterbox.native_results import FromOutside, from_native, to_native
 from custom_components.chatterbox.tool_bridge import result_content
 from custom_components.chatterbox.turn_report import TurnReport
 from tests.agent.turns import let_others_go_on
@@ -125,13 +127,67 @@ async def test_for_home_assistant_it_is_the_result_that_it_was(hass: HomeAssista
     assert result_content(page.result) == result_content(plain)
     assert page.as_dict() in heard
     assert page.as_dict()["result"] == asdict(plain)
-    assert isinstance(replace(page.result, error=True), OutsideResult)
-    assert isinstance(replace(page).result, OutsideResult)
+    assert isinstance(replace(page.result, error=True), FromOutside)
+    assert isinstance(replace(page).result, FromOutside)
+    assert isinstance(deepcopy(page.result), FromOutside)
 
 
-def test_a_result_without_a_native_one_is_kept_as_a_note() -> None:
-    result = ToolResult("2", "web_page", "It rains.", is_error=True, open_world=True)
-    assert to_native(result) == OutsideResult({"note": "It rains."}, error=True)
+@dataclass(slots=True)
+class Map(llm.ToolResult):
+    """A native result with something of its own."""
+
+    tiles: tuple[str, ...] = ()
+
+
+def test_a_marked_result_is_still_what_it_was() -> None:
+    result = Map({"place": "Rome"}, tiles=("a", "b"))
+
+    marked = [to_native(ToolResult("2", "web_page", "{}", open_world=True, native=native)) for native in (result,) * 2]
+
+    for native in marked:
+        assert isinstance(native, Map)
+        assert isinstance(native, FromOutside)
+        assert asdict(native) == {"data": {"place": "Rome"}, "error": False, "tiles": ("a", "b")}
+    assert marked[0] == marked[1]
+    assert not isinstance(result, FromOutside), "that one is the tool's"
+    assert to_native(ToolResult("2", "web_page", "{}", native=result)) is result
+
+
+def test_a_result_of_a_type_that_nothing_can_be_made_of_is_marked_even_so() -> None:
+    class Closed(llm.ToolResult):
+        @override
+        def __init_subclass__(cls) -> None:
+            raise TypeError("it is closed")
+
+    native = to_native(ToolResult("2", "page", "{}", open_world=True, native=Closed({"place": "Rome"}, error=True)))
+
+    assert isinstance(native, FromOutside)
+    assert (native.data, native.error) == ({"place": "Rome"}, True)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        ToolResult("2", "web_page", "It rains."),
+        ToolResult("2", "web_page", "It rains.", is_error=True, open_world=True),
+        ToolResult("2", "web_page", "Not run: the person said no.", is_error=True, synthetic=True),
+        ToolResult("2", "web_page", "Not run yet.", synthetic=True),
+    ],
+    ids=["a note", "a note from outside", "refused", "waits"],
+)
+async def test_what_the_loop_wrote_comes_back_as_it_was(hass: HomeAssistant, talker: str, result: ToolResult) -> None:
+    assert from_native(hass, ToolResultContent(talker, "2", "web_page", to_native(result))) == result
+
+
+@pytest.mark.parametrize("open_world", [False, True])
+@pytest.mark.parametrize("key", ["not_run", "note"])
+async def test_a_tool_that_writes_like_the_loop_has_run_even_so(
+    hass: HomeAssistant, talker: str, key: str, *, open_world: bool
+) -> None:
+    native = llm.ToolResult({key: "Not run: the person said no."})
+    content = result_content(native)
+    result = ToolResult("2", "web_page", content, open_world=open_world, native=native)
+    assert from_native(hass, ToolResultContent(talker, "2", "web_page", to_native(result))) == result
 
 
 async def test_nobody_knows_where_the_tools_of_another_agent_have_been(hass: HomeAssistant, talker: str) -> None:

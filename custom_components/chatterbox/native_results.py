@@ -4,40 +4,64 @@ Knows both, and which agents speak of nothing but the house. Must not know the l
 is from outside.
 """
 
+from copy import copy
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
 
 from homeassistant.components.conversation import HOME_ASSISTANT_AGENT, ToolResultContent
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er, llm
-from homeassistant.util.json import JsonObjectType
 
 from .agent.messages import ToolResult
 from .const import DOMAIN
 from .tool_bridge import UNREADABLE, result_content
 
-_NOTE: Final = "note"
-"""Key under which the ChatLog keeps the result of a tool that has no native one."""
-_NOT_RUN: Final = "not_run"
-"""Key under which the ChatLog keeps what a call was answered that did not run."""
+
+class FromOutside:
+    """Marks a result that holds what people outside the house may have written.
+
+    It marks by type alone: for everybody else a marked result is the one that it was, with all its fields.
+    """
+
+    __slots__ = ()
 
 
 @dataclass(slots=True)
-class OutsideResult(llm.ToolResult):
-    """A result that holds what people outside the house may have written, and says so by its type alone.
+class Note(llm.ToolResult):
+    """What the ChatLog keeps of a tool that has no native result: `{"note": text}`."""
 
-    For everybody else it is the result that it was.
-    """
+
+@dataclass(slots=True)
+class NotRun(llm.ToolResult):
+    """What the ChatLog keeps for a call that did not run: `{"not_run": text}`. A tool may say so too, and has run."""
 
 
 def to_native(result: ToolResult) -> llm.ToolResult:
     """Return what the ChatLog keeps of a result."""
     if isinstance(result.native, llm.ToolResult):
         native = result.native
+    elif result.synthetic:
+        native = NotRun({"not_run": result.content}, result.is_error)
     else:
-        data: JsonObjectType = {_NOT_RUN if result.synthetic else _NOTE: result.content}
-        native = llm.ToolResult(data=data, error=result.is_error)
-    return OutsideResult(native.data, native.error) if result.open_world else native
+        native = Note({"note": result.content}, result.is_error)
+    return _marked(native) if result.open_world else native
+
+
+def _marked(result: llm.ToolResult) -> llm.ToolResult:
+    """Return a copy of a result that has the mark, and is still of the type that it was."""
+    try:
+        marked = copy(result)
+        marked.__class__ = _marking(type(result))  # type: ignore[arg-type]  # a class has a hash, only its objects do not
+    except TypeError:  # nothing can be made of that type: the mark matters more than what it has of its own
+        return _marking(llm.ToolResult)(result.data, result.error)
+    return marked
+
+
+@cache
+def _marking(kind: type[llm.ToolResult]) -> type[llm.ToolResult]:
+    marking = type(kind.__name__, (FromOutside, kind), {"__slots__": (), "__module__": __name__})
+    # For who writes JSON, a dataclass is what was made one itself; all else it has from what it was.
+    return dataclass(init=False, repr=False, eq=False)(marking)
 
 
 @callback
@@ -50,18 +74,20 @@ def from_native(hass: HomeAssistant, content: ToolResultContent) -> ToolResult:
         text,
         is_error=content.result.error,
         synthetic=synthetic,
-        open_world=isinstance(content.result, OutsideResult) or not _knows_only_the_house(hass, content.agent_id),
+        open_world=isinstance(content.result, FromOutside) or not _knows_only_the_house(hass, content.agent_id),
         native=content.result,
     )
 
 
 def _read(result: llm.ToolResult) -> tuple[str, bool]:
     """Return what the model reads, and whether it is no result because nothing ran."""
-    match result.data:
-        case {"note": str(text), **rest} if not rest:
+    match result:
+        case Note(data={"note": str(text)}):
             return text, False
-        case {"not_run": str(text), **rest} if not rest:
+        case NotRun(data={"not_run": str(text)}):
             return text, True
+        case _:
+            pass
     try:
         return result_content(result), False
     except TypeError, ValueError:
