@@ -264,9 +264,12 @@ async def test_a_pin_is_hidden_in_another_conversation_at_the_same_device(
     await say(hass, PIN, "another-talk", "hall")
     await say(hass, PIN, TALK, "kitchen")
     await say(hass, "4711 4711", "a-third-talk", "kitchen")
+    await say(hass, "wake me at 12:30", "a-third-talk", "kitchen")
     async_get_approvals(hass).take("question-1", answer)
+    await say(hass, "4711 4711", "a-third-talk", "kitchen")
 
-    assert listener.heard[-6:] == [PIN, HIDDEN_WORDS, PIN, HIDDEN_WORDS, "4711 4711", "4711 4711"]
+    hidden = [listener.heard[place] for place in range(-9, 1, 2)]
+    assert hidden == [HIDDEN_WORDS, HIDDEN_WORDS, HIDDEN_WORDS, "wake me at 12:30", "4711 4711"]
 
 
 async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline(

@@ -220,3 +220,32 @@ async def test_a_pin_that_is_cut_off_in_the_middle_of_its_turn(hass: HomeAssista
     assert hass.states.is_state(DOOR, "unlocked")
     assert hass.data[DATA_CHAT_LOGS][TALK].content[-1].role == "tool_result"
     leaks.assert_nowhere(PIN, servers=[server])
+
+
+async def test_a_pin_in_a_language_that_is_not_known(hass: HomeAssistant, serve: Serve, leaks: Leaks) -> None:
+    spoken = "восемь пять девять три шесть один четыре два ноль семь"
+    server = await serve(Script(answers=(ASKS, OPENS)), **WITH_PIN)
+
+    async def say(text: str) -> str:
+        return speech(await conversation.async_converse(hass, text, TALK, Context(), "ru", AGENT, "the-hall"))
+
+    await say("unlock the front door")
+    assert "did not understand" in await say(spoken)
+    assert await say(PIN) == "Come in."
+
+    assert hass.states.is_state(DOOR, "unlocked")
+    leaks.assert_nowhere(PIN, spoken, servers=[server])
+
+
+async def test_a_pin_at_another_device_than_the_one_that_asked(hass: HomeAssistant, serve: Serve, leaks: Leaks) -> None:
+    server = await serve(Script(answers=(ASKS, ScriptedAnswer(content="It is noon."))), **WITH_PIN)
+
+    async def say(text: str, device_id: str) -> str:
+        return speech(await conversation.async_converse(hass, text, device_id, Context(), "en", AGENT, device_id))
+
+    await say("unlock the front door", "the-hall")
+    assert "too late" in await say(PIN, "the-kitchen")
+    assert await say("what time is it?", "the-kitchen") == "It is noon."
+
+    assert hass.states.is_state(DOOR, "locked")
+    leaks.assert_nowhere(PIN, servers=[server])

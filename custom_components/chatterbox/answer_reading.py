@@ -10,10 +10,10 @@ from typing import assert_never
 from homeassistant.core import Context, HomeAssistant
 
 from .agent.consent.answers import Answer, Asked, understand_answer
+from .agent.consent.any_language import may_be_pin, understood_language
 from .agent.consent.pin import PinHash
 from .agent.consent.pin_guard import Locked
 from .agent.consent.spoken_digits import spoken_digits
-from .agent.consent.suspected_pin import may_hold_pin
 from .approvals import Question
 from .pin_tries import Right, Wrong, async_get_pin_tries, async_place
 
@@ -89,10 +89,10 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
     `asked` is what the question named; `pin` that of the agent, of which one of its tries is taken if the words are a
     PIN and the question needs one. `is_late` tells that the question has run out.
     """
-    answer = understand_answer(text, language, asked)
+    answer = understand_answer(text, understood_language(language), asked)
     knows_pin = question.needs_pin or pin is not None
-    may_be_pin = knows_pin and may_hold_pin(text, language, asked, is_asked_for=question.needs_pin)
-    if answer is Answer.OTHER and not may_be_pin:
+    is_pin = knows_pin and may_be_pin(text, language, asked, is_asked_for=question.needs_pin)
+    if answer is Answer.OTHER and not is_pin:
         return SomethingElse()
     if is_late:
         return TooLate()
@@ -104,7 +104,7 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
         return TooLate()
     if answer is Answer.YES:
         return PinMissing()
-    digits = spoken_digits(text, language, asked)
+    digits = spoken_digits(text, understood_language(language), asked)
     return PinUnclear() if digits is None else await _async_compare(hass, question, pin, digits)
 
 

@@ -19,7 +19,8 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from .agent.consent.answers import NOTHING_NAMED, Asked
-from .agent.consent.suspected_pin import may_hold_pin
+from .agent.consent.any_language import may_be_pin, understood_language
+from .agent.consent.spoken_digits import spoken_digits
 from .approvals import SIGNAL_QUESTION, QuestionNews, Spot, async_get_approvals
 from .const import DOMAIN, LOGGER
 
@@ -47,15 +48,19 @@ def async_hide_pin(  # noqa: PLR0913  # each of these alone changes what may be 
 
     To be called at the beginning of every turn, before anything else is told of its words. `asked` is what the question
     named that was asked at this spot; `has_pin` tells whether the agent has one, which may be said to a question that
-    needs none. Where no question waits, words are only hidden where the PIN was asked for lately: in the same
-    conversation, or at the same device.
+    needs none. Where no question waits, words are only hidden where the PIN was asked for lately, in the same
+    conversation or at the same device, and while it is asked for anywhere in the house, if they are nothing else.
     """
-    places = _asked_places(hass)
-    question = async_get_approvals(hass).asked_at(spot)
+    places, approvals = _asked_places(hass), async_get_approvals(hass)
+    question = approvals.asked_at(spot)
+    text, language = user_input.text, user_input.language
     is_asked_for = question is not None and question.needs_pin
-    if not (places.know(spot) if question is None else is_asked_for or has_pin):
-        return user_input
-    if not may_hold_pin(user_input.text, user_input.language, asked, is_asked_for=is_asked_for):
+    if places.know(spot) if question is None else is_asked_for or has_pin:
+        is_pin = may_be_pin(text, language, asked, is_asked_for=is_asked_for)
+    else:
+        is_asked_elsewhere = any(waiting.needs_pin for waiting in approvals.waiting)
+        is_pin = is_asked_elsewhere and spoken_digits(text, understood_language(language), asked) is not None
+    if not is_pin:
         return user_input
     _hide_in_chat_logs(hass, chat_log, user_input.text)
     _hide_in_pipeline_runs(hass, user_input.text)

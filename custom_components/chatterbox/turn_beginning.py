@@ -11,6 +11,7 @@ from homeassistant.components.conversation import ChatLog, ConversationInput
 from homeassistant.core import HomeAssistant, callback
 
 from .agent.consent.answers import Asked
+from .agent.consent.any_language import understood_language
 from .agent.consent.pin_guard import LOCK_SECONDS
 from .agent_settings import AgentSettings
 from .agent_turn import Beginning
@@ -60,7 +61,7 @@ class TurnBeginnings:
             shown = async_hide_pin(self.hass, user_input, chat_log, spot, has_pin=has_pin)
             late = "" if shown is user_input else ApprovalSentences(sentences).expired
             return Beginning(shown, speaker, reply=late)
-        asked = asked_of(self.hass, sentences, question.calls, user_input.language)
+        asked = asked_of(self.hass, sentences, question.calls, understood_language(user_input.language))
         begin = Beginning(async_hide_pin(self.hass, user_input, chat_log, spot, asked, has_pin=has_pin), speaker)
         reading = await self._async_read(question, user_input, asked)
         return self._as_answer(begin, question, reading, ApprovalSentences(sentences))

@@ -114,7 +114,7 @@ place. So they are not in the conversation that Home Assistant keeps and shows, 
 keeps the last three, and all of them are deleted, as none can be changed), not in the debug runs of a voice assistant,
 not in events, scripts, logs of Chatterbox or its files, and no model ever reads them.
 
-Words are taken out in the same conversation, or at the same device, and no others:
+Words are taken out in the same conversation, or at the same device:
 
 - **While a question that needs a PIN waits**: all words that hold as many digits as a PIN, a number above a hundred,
   or little else than numbers. So also "for seven one one" and "4711?", and "wake me at 12:30", which has to be said
@@ -123,6 +123,10 @@ Words are taken out in the same conversation, or at the same device, and no othe
   long as a PIN, a yes or a no, and courtesies. "My PIN is 4711", not "wake me at 12:30". Nobody can tell whether
   "ten thirty" is a PIN or a time then: say "at ten thirty", or "half past ten".
 - **While a question that needs none waits**: the same, if the agent has a PIN.
+- **In the rest of the house**, while a question that needs a PIN waits somewhere: words that are nothing but a PIN.
+
+In a language that is not in the table above, questions are English, and answers are read as English; what is said to a
+question for the PIN is taken out, whatever it is.
 
 Where no PIN was ever asked for, numbers are numbers: "ten thirty" reaches the model.
 
