@@ -14,6 +14,7 @@ from pytest_homeassistant_custom_component.common import MockUser
 from custom_components.chatterbox.actions import SERVICE_APPROVE, SERVICE_DENY
 from custom_components.chatterbox.agent.messages import ToolAnnotations
 from custom_components.chatterbox.approvals import Channel, GivenAnswer, Question
+from custom_components.chatterbox.callers import MAX_CONTEXTS
 from custom_components.chatterbox.const import DOMAIN, EVENT_APPROVAL_REQUESTED, EVENT_TURN_STARTED
 from custom_components.chatterbox.effects import Annotated, EntityAction, Touches, Unknown, UnknownReason, Unresolved
 from tests.config_entries import offline_entry, set_up
@@ -296,16 +297,100 @@ async def test_what_an_agent_does_for_an_automation_does_not_answer(hass: HomeAs
     assert "An agent must not answer" in str(await refusal(hass, context=context))
 
 
-async def test_only_so_many_forged_events_are_kept_in_mind(hass: HomeAssistant) -> None:
-    contexts = [Context() for _ in range(101)]
+def go_on(hass: HomeAssistant, times: int) -> None:
+    """Have automations run that nobody here has to do with."""
+    for _ in range(times):
+        hass.bus.async_fire("automation_triggered", {"entity_id": "automation.busy"})
+
+
+def two_steps_on(hass: HomeAssistant, context: Context) -> Context:
+    """Return the context of an automation that follows what an automation has done that followed a context."""
+    first = Context(parent_id=context.id)
+    hass.bus.async_fire("automation_triggered", {"entity_id": "automation.first"}, context=first)
+    return Context(parent_id=first.id)
+
+
+@pytest.mark.parametrize("times", [2 * MAX_CONTEXTS // 5, MAX_CONTEXTS, MAX_CONTEXTS + 1])
+async def test_what_a_turn_sets_off_does_not_answer_in_a_busy_house(hass: HomeAssistant, times: int) -> None:
+    """When so much happens that what led to an answer is forgotten, the answer is not taken."""
+    context = Context()
+    hass.bus.async_fire(EVENT_TURN_STARTED, {}, context=context)
+    turn = ask(hass, question(context=context))
+    later = two_steps_on(hass, context)
+    go_on(hass, times)
+
+    assert "An agent must not answer" in str(await refusal(hass, context=later))
+
+    hass.bus.async_fire("script_started", {"entity_id": "script.second"}, context=later)
+    assert "An agent must not answer" in str(await refusal(hass, context=later))
+    assert turn.answers == []
+
+
+async def test_a_turn_of_which_much_is_forgotten_does_not_answer(hass: HomeAssistant) -> None:
+    other = Context()
+    hass.bus.async_fire(EVENT_TURN_STARTED, {}, context=other)
+    ask(hass, question())
+    go_on(hass, MAX_CONTEXTS)
+
+    assert "An agent must not answer" in str(await refusal(hass, context=other))
+
+    hass.bus.async_fire("script_started", {"entity_id": "script.late"}, context=other)
+    for inside in (other, Context(parent_id=other.id)):
+        assert "An agent must not answer" in str(await refusal(hass, context=inside))
+
+
+async def test_a_busy_house_keeps_nobody_else_from_answering(hass: HomeAssistant, hass_admin_user: MockUser) -> None:
+    await automate(hass, {"trigger": "event", "event_type": EVENT_APPROVAL_REQUESTED})
+    go_on(hass, MAX_CONTEXTS + 1)
+
+    by_automation = ask(hass, question(context=Context()))
+    await hass.async_block_till_done()
+    by_user = ask(hass, question(asked_call(), conversation_id="another"))
+    await call(hass, context=of(hass_admin_user))
+    by_device = ask(hass, question(conversation_id="a-third"))
+    await call(hass, context=two_steps_on(hass, Context()))
+
+    assert [len(turn.answers) for turn in (by_automation, by_user, by_device)] == [1, 1, 1]
+
+
+async def test_what_has_an_id_that_tells_no_time_is_believed_until_something_is_forgotten(hass: HomeAssistant) -> None:
+    turn = ask(hass, question())
+    of_somebody = Context(id="made-up")
+
+    await call(hass, context=of_somebody)
+    assert len(turn.answers) == 1
+    ask(hass, question())
+    hass.bus.async_fire("automation_triggered", {"entity_id": "automation.odd"}, context=of_somebody)
+    go_on(hass, MAX_CONTEXTS)
+
+    assert "An agent must not answer" in str(await refusal(hass, context=of_somebody))
+    assert "An agent must not answer" in str(await refusal(hass, context=Context(id="also-made-up")))
+    await call(hass, context=Context())
+
+
+async def test_of_forged_events_none_is_believed(hass: HomeAssistant) -> None:
+    contexts = [Context() for _ in range(200)]
     for context in contexts:
         hass.bus.async_fire(EVENT_APPROVAL_REQUESTED, {}, context=context)
-    turn = ask(hass, question())
+    ask(hass, question())
 
-    await refusal(hass, context=contexts[1])
-    await call(hass, context=contexts[0])
+    for context in (contexts[0], contexts[-1], Context(parent_id=contexts[0].id)):
+        assert "An agent must not answer" in str(await refusal(hass, context=context))
 
-    assert len(turn.answers) == 1
+
+async def test_an_event_that_a_turn_forges_by_an_automation_makes_no_other_one_answer(hass: HomeAssistant) -> None:
+    forged = {"trigger": "event", "event_type": EVENT_APPROVAL_REQUESTED, "event_data": {"question": "Light?"}}
+    await automate(hass, forged)
+    context = Context()
+    hass.bus.async_fire(EVENT_TURN_STARTED, {}, context=context)
+    turn = ask(hass, question(context=context))
+    await hass.async_block_till_done()
+
+    below = Context(parent_id=context.id)
+    hass.bus.async_fire(EVENT_APPROVAL_REQUESTED, {"question": "Light?"}, context=below)
+    await hass.async_block_till_done()
+
+    assert turn.answers == []
 
 
 async def test_an_automation_that_somebody_sets_off_answers(hass: HomeAssistant) -> None:

@@ -8,6 +8,7 @@ from homeassistant.core import Context, Event, EventOrigin, HomeAssistant, Servi
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent_settings import AgentSettings
+from custom_components.chatterbox.callers import MAX_CONTEXTS
 from custom_components.chatterbox.speakers import Asking, Speaker
 from tests.listening_agent import (
     ListeningAgent,
@@ -173,7 +174,12 @@ async def test_callers_of_long_ago_are_forgotten(hass: HomeAssistant, agent: Lis
     await start(hass, "trusted")
     context = fired[0].context
 
-    for others, expected in ((999, Asking.TRUSTED), (999, Asking.TRUSTED), (1000, Asking.NOBODY)):
+    almost_all = MAX_CONTEXTS - 1
+    for others, expected in (
+        (almost_all, Asking.TRUSTED),
+        (almost_all, Asking.TRUSTED),
+        (MAX_CONTEXTS, Asking.NOBODY),
+    ):
         for _ in range(others):
             hass.bus.async_fire("automation_triggered", {"entity_id": "automation.busy", "name": "busy"})
         await call_the_action(hass, context)

@@ -6,19 +6,15 @@ taken from what an agent's own turn has set off: an agent must not say yes to it
 
 import asyncio
 from enum import StrEnum
-from typing import Final
 
 from homeassistant.auth.models import User
 from homeassistant.auth.permissions.const import POLICY_CONTROL
 from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.util.hass_dict import HassKey
 
-from .approvals import Question, async_get_approvals
+from .approvals import Question
 from .callers import async_get_context_watch
 from .const import DOMAIN, EVENT_APPROVAL_REQUESTED
-
-_MOST_FORGED: Final = 100
-"""So many events that nobody believes are kept in mind, the latest ones."""
 
 
 class Refusal(StrEnum):
@@ -27,6 +23,7 @@ class Refusal(StrEnum):
     NEEDS_PIN = "needs_pin"
     """The PIN is only ever spoken, where the question was asked."""
     OF_A_TURN = "of_a_turn"
+    """An agent has led to it, or may have: so much has happened meanwhile that it cannot be ruled out."""
     UNKNOWN_USER = "unknown_user"
     """Also one that was deactivated."""
     NOT_IN_CONTROL = "not_in_control"
@@ -40,9 +37,7 @@ class AnswerRights:
     def __init__(self, hass: HomeAssistant) -> None:
         """Look out for forged events from now on."""
         self._hass = hass
-        self._forged: dict[str, None] = {}
-        """Ids of contexts, the oldest first."""
-        hass.bus.async_listen(EVENT_APPROVAL_REQUESTED, self._remember_forged)
+        hass.bus.async_listen(EVENT_APPROVAL_REQUESTED, self._on_asked)
 
     async def async_refusal(self, question: Question, context: Context, *, approved: bool) -> Refusal | None:
         """Return why an answer that comes in a context is not taken; None if it is.
@@ -67,20 +62,17 @@ class AnswerRights:
         The event that a question is asked has a context of its own, in which no agent acts, so an automation that
         answers because of it is not among these.
         """
-        ids = {context.id, context.parent_id}
-        if question.context.id in ids or not ids.isdisjoint(self._forged):
+        if question.context.id in {context.id, context.parent_id}:
             return True
         callers = async_get_context_watch(self._hass).callers(context)
-        return callers.comes_of_turn or callers.has_turn
+        return callers.comes_of_turn or callers.has_turn or not callers.is_fully_known
 
     @callback
-    def _remember_forged(self, event: Event) -> None:
+    def _on_asked(self, event: Event) -> None:
         """Take an event that no question has fired for the doing of an agent: users can have their apps fire events."""
-        questions = async_get_approvals(self._hass).waiting
-        if all(question.context.id != event.context.parent_id for question in questions):
-            self._forged[event.context.id] = None
-            if len(self._forged) > _MOST_FORGED:
-                del self._forged[next(iter(self._forged))]
+        watch = async_get_context_watch(self._hass)
+        if not watch.is_detached(event.context):
+            watch.take_for_turn(event.context)
 
 
 def _refusal_for(user: User, question: Question) -> Refusal | None:

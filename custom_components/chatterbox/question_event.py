@@ -13,6 +13,7 @@ from homeassistant.util import dt as dt_util
 
 from .agent.messages import JsonValue
 from .approvals import SIGNAL_QUESTION, AskedCall, Question, QuestionNews, QuestionState, async_get_approvals
+from .callers import async_get_context_watch
 from .const import EVENT_APPROVAL_REQUESTED
 from .effects import actions_of
 from .turn_report import shown_call, shown_text
@@ -50,6 +51,7 @@ async def _async_fire(hass: HomeAssistant, question: Question) -> None:
     if question not in async_get_approvals(hass).waiting:
         return
     context = Context(user_id=question.context.user_id, parent_id=question.context.id)
+    async_get_context_watch(hass).detach(context)
     share = min(_MAX_CALLS // max(len(question.calls), 1), _MAX_SHARE)
     data: dict[str, JsonValue] = {
         **question.origin,
