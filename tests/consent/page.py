@@ -60,7 +60,7 @@ A name is said without emoji, brackets and other marks, and up to 60 characters 
 
 | a yes | a no | neither |
 | --- | --- | --- |
-| Yes. Yeah, go ahead. Sure. Okay. | No. No, thank you. Leave it. Don't. | I guess so. No problem. Thank you. |
+| Yes. Yeah, go ahead. Sure. Okay. | No. No, thank you. Leave it. Don't. | I guess so. No problem. Thank you. Fine. |
 | Yes, unlock it. Yes, the front door, please. | Don't unlock it. Not the front door. | Yes, the garage. Yes, lock it. |
 | Yes, right now. | Not yet. Not now. Later. | Yes, in ten minutes. Yes, but not the garage. |
 | Yes, yes, yes. | No, cancel. Never mind. | No, wait, yes. Yes, I mean no. |
@@ -68,7 +68,10 @@ A name is said without emoji, brackets and other marks, and up to 60 characters 
 
 - **Every word has to be understood**, from the first to the last. What is left over makes it neither. So do more than
   {most} words, a question mark, a quotation mark, a letter of another alphabet, an invisible character, an emoji.
-- **Capitals, punctuation and blanks do not matter**: speech recognition sets them as it likes.
+- **Capitals, punctuation and blanks do not matter**: speech recognition sets them as it likes. Nor do accents, where
+  nothing else is meant without them: "nao" is "não", but Spanish "si puedes" is "if you can".
+- **What is said to a visitor, too, or at the end of a talk**, is a yes only behind one: "adelante", "avanti",
+  "proszę bardzo", "varsågod", "fine".
 - **An answer may repeat the question** behind a yes: what is to be done, and the device, if only one was asked about,
   by a name that nothing else in the home has, and where it is; or the whole question, however long, in its own words.
   The request alone, once more, is no yes: a television may say it twice.

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.consent import WORDINGS
 from custom_components.chatterbox.agent.consent.answers import MAX_WORDS, Answer, Asked, understand_answer
-from custom_components.chatterbox.agent.consent.reading import phrases_of, words_of
+from custom_components.chatterbox.agent.consent.reading import phrases_of, without_accents, words_of
 from custom_components.chatterbox.agent.consent.wording import Action
 
 YES, NO, OTHER = Answer.YES, Answer.NO, Answer.OTHER
@@ -28,7 +28,8 @@ def vocabulary(language: str) -> frozenset[str]:
     """Return every word that may stand in a yes to a question that named nothing."""
     wording = WORDINGS[language]
     templates = (*wording.yes, *wording.yes_alone, *wording.behind_yes, *wording.courtesies)
-    return frozenset(word for phrase in phrases_of(templates) for word in phrase)
+    words = frozenset(word for phrase in phrases_of(templates) for word in phrase)
+    return words | frozenset(map(without_accents, words))
 
 
 def agreed(language: str) -> st.SearchStrategy[str]:
@@ -175,6 +176,17 @@ def test_a_name_is_read_like_an_answer() -> None:
         ("es", "si", YES),
         ("es", "si, por favor", YES),
         ("es", "si abre", OTHER),
+        ("es", "si, ábrela", YES),
+        ("es", "si abrela", YES),
+        ("es", "si ciérrala", OTHER),
+        ("es", "si puedes", OTHER),
+        ("it", "si apri", YES),
+        ("it", "si chiudi", OTHER),
+        ("fr", "evidemment", YES),
+        ("pl", "zrob to", YES),
+        ("pt", "nao obrigado", NO),
+        ("pt", "sim e", OTHER),
+        ("de", "das mochte ich", OTHER),
         ("zh", "要", YES),
         ("zh", "要是", OTHER),
         ("pl", "no", OTHER),
@@ -254,6 +266,36 @@ def test_no_sign_stands_in_a_yes(data: st.DataObject, language: str, sign: str) 
     place = data.draw(st.integers(0, len(yes)))
 
     assert understand_answer(yes[:place] + sign + yes[place:], language) is OTHER
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "fine"),
+        ("es", "adelante"),
+        ("es", "seguro"),
+        ("it", "avanti"),
+        ("it", "sicuro"),
+        ("pl", "proszę bardzo"),
+        ("sv", "varsågod"),
+        ("sv", "säkert"),
+    ],
+)
+def test_what_is_said_to_a_visitor_or_at_the_end_of_a_talk_is_a_yes_only_behind_one(language: str, text: str) -> None:
+    yes = phrases(language, "yes")
+
+    assert understand_answer(text, language) is OTHER
+    assert [one for one in yes if understand_answer(f"{one} {text}", language) is not YES] == []
+
+
+@pytest.mark.parametrize("language", WORDINGS)
+def test_accents_may_be_left_out_unless_another_word_is_meant_then(language: str) -> None:
+    kept = set(WORDINGS[language].accents_matter)
+
+    for field, answer in (("yes", YES), ("no", NO)):
+        for phrase in phrases(language, field):
+            if kept.isdisjoint(phrase.split()):
+                assert understand_answer(without_accents(phrase), language) is answer
 
 
 @pytest.mark.parametrize("action", Action)

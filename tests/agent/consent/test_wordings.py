@@ -3,12 +3,17 @@
 import pytest
 
 from custom_components.chatterbox.agent.consent import NUMBER_WORDS, WORDINGS
-from custom_components.chatterbox.agent.consent.reading import phrases_of, words_of
+from custom_components.chatterbox.agent.consent.reading import Phrase, phrases_of, without_accents, words_of
 from custom_components.chatterbox.agent.consent.wording import Action, NumberWords, Wording
 
 LANGUAGES = pytest.mark.parametrize("wording", [pytest.param(wording, id=code) for code, wording in WORDINGS.items()])
 NUMBERS = pytest.mark.parametrize("numbers", [pytest.param(numbers, id=code) for code, numbers in NUMBER_WORDS.items()])
 SLOTS = {"it": ["x"], "action": ["x"], "name": ["x"]}
+
+
+def plain(phrases: frozenset[Phrase]) -> frozenset[Phrase]:
+    """Return phrases as somebody writes them who leaves the accents out."""
+    return frozenset(tuple(map(without_accents, phrase)) for phrase in phrases)
 
 
 @LANGUAGES
@@ -21,7 +26,7 @@ def test_every_action_can_be_repeated(wording: Wording) -> None:
 def test_no_phrase_agrees_and_declines(wording: Wording) -> None:
     agreeing = phrases_of((*wording.yes, *wording.yes_alone, *wording.behind_yes, *wording.courtesies), SLOTS)
 
-    assert agreeing & phrases_of((*wording.no, *wording.no_alone), SLOTS) == set()
+    assert plain(agreeing) & plain(phrases_of((*wording.no, *wording.no_alone), SLOTS)) == set()
 
 
 @LANGUAGES
@@ -43,7 +48,9 @@ def test_no_action_is_a_yes_a_no_or_a_courtesy(wording: Wording) -> None:
 )
 @LANGUAGES
 def test_opposite_actions_share_no_word(wording: Wording, one: Action, opposite: Action) -> None:
-    assert phrases_of(wording.actions[one], SLOTS) & phrases_of(wording.actions[opposite], SLOTS) == set()
+    opposites = phrases_of(wording.actions[opposite], SLOTS)
+
+    assert plain(phrases_of(wording.actions[one], SLOTS)) & plain(opposites) == set()
 
 
 @LANGUAGES

@@ -6,7 +6,7 @@ else. Knows words; must not know what was asked to be done, nor by whom, and kee
 was said.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -15,7 +15,7 @@ from typing import Final
 
 from ..receipts import base_language
 from . import WORDINGS
-from .reading import Phrase, phrases_of, words_of
+from .reading import Phrase, phrases_of, without_accents, words_of
 from .wording import Action, Wording
 
 MAX_WORDS: Final = 16
@@ -129,20 +129,29 @@ def _ways(language: str, asked: Asked) -> _Ways:
     places = [form.replace("{place}", name) for name in _usable_places(wording, asked) for form in wording.placed]
     things = wording.them if asked.several else (*wording.it, *names)
     actions = wording.actions[asked.action] if asked.action else ()
-    agreeing = {"action": actions, "it": things}
+    agreeing = {"action": actions, "order": [one for one in actions if "{it}" not in one], "it": things}
     declining = {"action": actions, "it": (*wording.it, *wording.them, *names)}
-    courtesies = phrases_of(wording.courtesies)
-    repeated = phrases_of((*actions, *(wording.them if asked.several else names), *places), agreeing)
+    courtesies = _as_said(wording, wording.courtesies)
+    repeated = _as_said(wording, (*actions, *(wording.them if asked.several else names), *places), agreeing)
     if (whole := words_of(asked.repetition, wording.folded)) and not _negates(whole, wording):
         repeated |= {whole}
     return _Ways(
-        yes=phrases_of(wording.yes, agreeing),
-        yes_alone=phrases_of(wording.yes_alone, agreeing),
-        behind_yes=phrases_of(wording.behind_yes, agreeing) | repeated,
-        no=phrases_of(wording.no, declining),
-        no_alone=phrases_of(wording.no_alone, declining),
+        yes=_as_said(wording, wording.yes, agreeing),
+        yes_alone=_as_said(wording, wording.yes_alone, agreeing),
+        behind_yes=_as_said(wording, wording.behind_yes, agreeing) | repeated,
+        no=_as_said(wording, wording.no, declining),
+        no_alone=_as_said(wording, wording.no_alone, declining),
         courtesies=courtesies,
     )
+
+
+def _as_said(
+    wording: Wording, templates: Iterable[str], slots: Mapping[str, Iterable[str]] | None = None
+) -> frozenset[Phrase]:
+    """Return the phrases of templates, also as speech recognition writes them that leaves accents out."""
+    phrases = phrases_of(templates, slots)
+    kept = wording.accents_matter
+    return phrases | {tuple(word if word in kept else without_accents(word) for word in phrase) for phrase in phrases}
 
 
 def _usable_places(wording: Wording, asked: Asked) -> list[str]:

@@ -11,15 +11,20 @@ _YES: Final = (
     "I (agree|confirm|approve)|I'm sure|I am sure",
     "[that] sounds good|let's do (it|that)|I'd like that|please do|please proceed|proceed",
     "(go ahead|go for it|do it|do that) [now]",
-    "(yes|yeah|yep|sure) [please] (thanks|thank you) [very much|so much]",
+    "(yes|yeah|yep|sure) [please] (thanks|thank you) [very much|so much]|(yes|yeah) I do|okay then|ok then",
+    "alright then",
 )
 
 WORDING: Final = Wording(
     yes=(*_YES, "go ahead and {action}"),
-    behind_yes=(*_YES, "go ahead and {action}", "right now|right away", "{action} now"),
+    behind_yes=(
+        *(*_YES, "go ahead and {action}", "right now|right away", "{action} now"),
+        *("you (can|may)|you (can|may) {action}", "[(that's|that is|it's)] (fine|okay|ok)|[a|one] hundred percent"),
+    ),
     no=(
         "no|nope|nah|negative|decline|deny|no sorry|I'm afraid not|I think not|no way|never|never mind|nevermind",
-        "no (thanks|thank you) [very much]",
+        "no (thanks|thank you) [very much|so much]|hell no|no need|there's no need|I said no|no I don't",
+        "no (that's|that is|it's) (okay|ok|fine|alright|all right)|keep {it} (locked|closed|shut|off|as it is)",
         "(absolutely|definitely|certainly|of course|probably|better|rather|please) not",
         "not (yet|now|really|today|at all|right now|this time)|later|maybe later|another time",
         "leave it [alone|be|locked|closed|shut|off|as it is]|forget (it|that|about it)|skip it",
@@ -28,7 +33,7 @@ WORDING: Final = Wording(
         "(don't|dont|do not) {action}",
         "not {it}",
     ),
-    no_alone=("[no] (don't|dont|do not)|[no] not|[no] I'd rather not",),
+    no_alone=("[no] [please] (don't|dont|do not)|[no] not|[no] I'd rather not",),
     courtesies=("please|oh|uh|um|erm|hm",),
     actions={
         Action.UNLOCK: ("(unlock|open) [{it}]", "open {it} up", "let (me|us|him|her|them) in"),

@@ -5,7 +5,8 @@ from typing import Final
 from .wording import Action, NumberWords, Wording
 
 _YES: Final = (
-    "[mais|ben|ah|eh bien] oui|ouais|ok|okay|d'accord|bien sûr [que oui]|bien sur|en effet|effectivement|correct",
+    "[mais|ben|bah|ah|eh bien] oui|[bah] ouais|ok|okay|d'accord|bien sûr [que oui]|bien sur|en effet|effectivement",
+    "correct",
     "évidemment|naturellement|entendu|très bien",
     "absolument|certainement|tout à fait|exactement|exact|c'est ça|sans hésiter|avec plaisir|volontiers|parfait",
     "vas-y|allez-y|fais-le|faites-le|fais ça|oui (merci|merci beaucoup)|oui s'il (te|vous) plaît merci",
@@ -14,9 +15,14 @@ _YES: Final = (
 
 WORDING: Final = Wording(
     yes=_YES,
-    behind_yes=(*_YES, "maintenant|tout de suite", "tu peux {action}", "vous pouvez {action}"),
+    behind_yes=(
+        *_YES,
+        "maintenant|tout de suite|cent pour cent",
+        "(tu peux|vous pouvez)|(tu peux|vous pouvez) {action}",
+    ),
     no=(
-        "[mais|ben|ah|eh bien] non|nan|non merci|jamais|jamais de la vie|pas question|hors de question",
+        "[mais|ben|bah|ah|eh bien] non|nan|non (merci|merci beaucoup|merci bien|mille mercis)|pas la peine|jamais",
+        "jamais de la vie|pas question|hors de question",
         "bien sûr que non",
         "surtout pas|absolument pas|certainement pas|pas du tout|pas vraiment|je ne pense pas",
         "pas (encore|maintenant|tout de suite|aujourd'hui)",
@@ -25,6 +31,7 @@ WORDING: Final = Wording(
         "[non] ne (le|la) fais pas|ne fais pas ça|fais pas ça|ce n'est pas (la peine|nécessaire)|c'est pas la peine",
         "n'(ouvre|ouvrez|active|activez|allume|allumez) pas|n'y touche pas|mieux vaut pas|je préfère pas",
         "ne (l'ouvre|l'ouvrez|l'active|l'allume|l'éteins) pas",
+        "[ne] (la|le|les) (déverrouille|déverrouillez|débloque|débloquez) pas|(l'ouvre|l'ouvrez|ouvre|ouvrez) pas",
         "ne {action} pas",
         "pas {it}",
     ),

@@ -9,20 +9,21 @@ _YES: Final = (
     "natürlich|aber natürlich|selbstverständlich|unbedingt|definitiv|absolut|auf jeden Fall|genau|richtig|stimmt",
     "[sehr|aber] gerne|[sehr|aber] gern|einverstanden|in Ordnung|geht klar|bestätigt|ich bestätige|bestätige",
     "[bitte] (mach|tu) (das|es) [bitte|ruhig]|[bitte] (machen|tun) Sie (das|es) [bitte]|ich bin [mir] sicher|leg los",
+    "ja (mach|mach mal|gut|passt|kannst du|das kannst du|darfst du)|ja (vielen|tausend) Dank",
     "(ja|gerne|klar) [bitte] (danke|vielen Dank|dankeschön)|ich bitte darum|nur zu|so machen wir's|das möchte ich",
 )
 
 WORDING: Final = Wording(
     yes=_YES,
-    behind_yes=(*_YES, "jetzt|sofort|gleich jetzt"),
+    behind_yes=(*_YES, "jetzt|sofort|gleich jetzt|hundertprozentig"),
     no=(
         "nein|nee|ne|nö|nope|nein danke|nein vielen Dank|niemals|nie|auf keinen Fall|keinesfalls|kommt nicht in Frage",
         "lass es|lass das|lass es [lieber] (sein|bleiben)|lass das [lieber] (sein|bleiben)|lieber nicht|besser nicht",
         "noch nicht|jetzt nicht|heute nicht|gerade nicht|später|vielleicht später|ein andermal|natürlich nicht",
-        "sicher nicht",
+        "sicher nicht|absolut nicht|nein (tausend|herzlichen) Dank|lass zu|lass {it} (zu|aus)",
         "gar nicht|bloß nicht|nicht nötig|das ist nicht nötig|ich möchte (das|es) nicht",
         "abbrechen|brich ab|abbruch|stopp|stop|halt|warte|vergiss es|vergiss das|lass mal|bitte nicht",
-        "ich will (das|es) nicht",
+        "ich will (das|es) nicht|das (will|möchte) ich nicht",
         "(mach|tu) (das|es) [bitte|lieber] nicht|nicht machen",
         "[bitte] nicht {action}",
         "nicht {it}",
@@ -53,6 +54,7 @@ WORDING: Final = Wording(
         Action.RUN: ("[{it}] (starten|ausführen|aktivieren)", "(starte|aktiviere) [{it}]|führ [{it}] aus"),
     },
     it=("sie|ihn|es|das",),
+    accents_matter=("möchte",),
     them=("sie|beide|alle|alles|alle beide|sie (beide|alle)",),
     named=("[die|den|das|der|unsere|unser|unseren] {name}",),
     placed=("(in|im|im Bereich|in der|in dem|in meinem|in meiner|am|an der|vom|von der) {place}",),

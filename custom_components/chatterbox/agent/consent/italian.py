@@ -5,28 +5,33 @@ from typing import Final
 from .wording import Action, NumberWords, Wording
 
 _YES: Final = (
-    "sì|sisì|ok|okay|certo|certamente|certo che sì|ma certo|sicuro|sicuramente|naturalmente|ovviamente|ovvio",
+    "[ma] sì|sisì|sì dai|ok|okay|certo|certamente|certo che sì|ma certo|sicuramente|naturalmente|ovviamente|ovvio",
     "va bene|va benissimo|d'accordo|assolutamente [sì]|esatto|esattamente|giusto|corretto|perfetto|benissimo",
-    "fallo [pure]|lo faccia|fai pure|faccia pure|procedi [pure]|proceda|vai [pure]|avanti|confermo|confermato",
+    "fallo [pure]|lo faccia|fai pure|faccia pure|procedi [pure]|proceda|vai [pure]|confermo|confermato",
     "volentieri|con piacere|ne sono (sicuro|sicura)|sono (sicuro|sicura)|affermativo|senz'altro|sono d'accordo",
-    "(sì|certo) (grazie|grazie mille|ti ringrazio)",
+    "(sì|certo) (grazie|grazie mille|mille grazie|ti ringrazio)",
 )
 
 WORDING: Final = Wording(
     yes=_YES,
     yes_alone=(
         "si [si|certo|certamente|grazie|grazie mille|fallo|procedi|confermo|va bene|va benissimo|d'accordo]|sisi",
-        "certo che si|assolutamente si",
+        "certo che si|assolutamente si|ma si|si (dai|puoi|{action}|puoi {action})",
     ),
-    behind_yes=(*_YES, "adesso|ora|subito", "{action} pure", "puoi {action}"),
+    behind_yes=(
+        *(*_YES, "adesso|ora|subito|avanti|sicuro|al cento per cento|cento per cento"),
+        *("{action} pure", "puoi|puoi {action}"),
+    ),
     no=(
-        "no|negativo|non confermo|non va bene|no grazie|mai|giammai|assolutamente no|certo che no|ma no|meglio di no",
+        "no|negativo|non confermo|non va bene|no (grazie|grazie mille|mille grazie)|mai|giammai|assolutamente no",
+        "certo che no|ma no|meglio di no",
         "per niente|per nulla|neanche per sogno",
         "non (ancora|adesso|ora|oggi|subito)|più tardi|dopo|un'altra volta|in nessun caso|non importa|non serve",
         "lascia (stare|perdere|così)|lasciala (stare|così|chiusa)|lascialo (stare|così)|lasci (stare|perdere)|lascia",
         "annulla|annullare|ferma|fermati|fermo|stop|basta|aspetta|dimentica|dimenticalo|dimenticatene|non voglio",
         "non (farlo|aprirla|aprirlo|aprire|sbloccarla|sbloccarlo|sbloccare|accenderlo|spegnerlo|attivarlo)",
-        "non lo fare|non fare niente|non lo voglio|preferisco di no|non è necessario",
+        "non (la|lo) (aprire|sbloccare|accendere|spegnere|attivare)|non lo fare|non fare niente|non lo voglio",
+        "preferisco di no|non è necessario",
         "non {it}",
     ),
     courtesies=("per favore|per piacere|ti prego|ehm|eh|oh|ah",),
@@ -48,6 +53,7 @@ WORDING: Final = Wording(
         Action.RUN: ("avvialo|avviala|eseguilo|attivala|attivalo", "(avvia|esegui|attiva|lancia) [{it}]"),
     },
     it=("quella|quello|questa|questo",),
+    accents_matter=("sì", "è"),
     them=("tutte e due|tutti e due|entrambe|entrambi|tutte|tutti|tutto",),
     named=("[la|il|lo|la mia|il mio] {name}|l'{name}",),
     placed=("(in|nel|nella|nello|di|del|della|dello|al|alla) {place}|(nell'|dell'|all'){place}",),

@@ -6,22 +6,25 @@ from .wording import Action, NumberWords, Wording
 
 _YES: Final = (
     "tak|no tak|tak jest|jasne|no jasne|jasne że tak|pewnie|no pewnie|pewnie że tak|oczywiście|oczywiście że tak",
-    "[bardzo] dobrze|dobra|spoko|w porządku|ok|okej|okay|zgoda|zgadzam się|naturalnie|jak najbardziej|śmiało",
+    "[bardzo] dobrze|dobra|no (dobra|dobrze)|spoko|w porządku|ok|okej|okay|zgoda|zgadzam się|naturalnie",
+    "jak najbardziej|śmiało",
     "zdecydowanie [tak]",
-    "zrób to|zrób tak|proszę bardzo|poproszę|potwierdzam|potwierdzone|dokładnie|zgadza się|na pewno|bez wątpienia",
+    "zrób to|zrób tak|poproszę|potwierdzam|potwierdzone|dokładnie|zgadza się|na pewno|bez wątpienia",
     "absolutnie tak|koniecznie|chętnie|akceptuję|jestem (pewien|pewna)|(działaj|dawaj)",
     "tak (dziękuję|dzięki|dziękuję bardzo)",
 )
 
 WORDING: Final = Wording(
     yes=_YES,
-    behind_yes=(*_YES, "teraz|od razu|już teraz", "możesz {action}"),
+    behind_yes=(*_YES, "teraz|od razu|już teraz|proszę bardzo|sto procent|na sto procent", "możesz|możesz {action}"),
     no=(
-        "nie|no nie|nie (dziękuję|dzięki)|nigdy|nigdy w życiu|oczywiście że nie|pewnie że nie|absolutnie nie",
+        "nie|no nie|nie (dziękuję|dzięki|dziękuję bardzo|bardzo dziękuję)|nigdy|nigdy w życiu|oczywiście że nie",
+        "pewnie że nie|absolutnie nie",
         "jasne że nie",
         "w żadnym (razie|wypadku)|nie ma (mowy|opcji)|odmawiam|nie bardzo|nie sądzę|nie akceptuję|lepiej nie",
         "raczej nie|jeszcze nie|nie teraz|teraz nie|dzisiaj nie|proszę nie",
-        "później|innym razem|zostaw|zostaw (to|tak|ją|go|je)|daj spokój|zapomnij|zapomnij o tym|nieważne|nie trzeba",
+        "później|innym razem|zostaw|zostaw (to|tak|ją|go|je)|zostaw [{it}] (zamknięte|zamkniętą|zamknięty)|daj spokój",
+        "zapomnij|zapomnij o tym|nieważne|nie trzeba",
         "anuluj|anuluj to|przerwij|stop|stój|zatrzymaj|zatrzymaj się|czekaj|poczekaj|nie chcę|nie chcę tego",
         "nie potrzeba",
         "nie rób (tego|nic)|nie (otwieraj|odblokowuj|włączaj|wyłączaj|zamykaj|uruchamiaj|rozbrajaj) [{it}]",
@@ -40,6 +43,7 @@ WORDING: Final = Wording(
         Action.RUN: ("(uruchom|uruchomić|włącz|aktywuj|odpal) [{it}]",),
     },
     it=("je|ją|go|to|te",),
+    accents_matter=("ją",),
     them=("oba|obie|oboje|wszystko|wszystkie",),
     named=("[te|tę|ten|nasze|moje] {name}",),
     placed=("(w|we|na|przy|w obszarze) {place}",),

@@ -12,14 +12,15 @@ _YES: Final = (
     "manda ver",
     "isso|isso mesmo|é isso|correto|afirmativo|[eu] confirmo|confirmado|positivo|quero|quero sim|absolutamente",
     "(sem dúvida|sem dúvidas)|estou de acordo|tudo certo|obviamente|[pode] prosseguir|prossiga|tenho certeza",
-    "sim (obrigado|obrigada|muito obrigado|muito obrigada)",
+    "sim (obrigado|obrigada|muito obrigado|muito obrigada|mil obrigado|mil obrigada)",
 )
 
 WORDING: Final = Wording(
     yes=_YES,
-    behind_yes=(*_YES, "agora|agora mesmo|já|por gentileza", "(pode|podes|quero) {action}"),
+    behind_yes=(*_YES, "agora|agora mesmo|já|por gentileza|cem por cento", "(pode|podes|quero) {action}"),
     no=(
-        "não|nao|não (obrigado|obrigada|senhor|senhora)|nunca|jamais|negativo|de jeito nenhum|de modo nenhum",
+        "não|não [muito|mil] (obrigado|obrigada)|não (senhor|senhora)|nunca|jamais|negativo|de jeito nenhum",
+        "de modo nenhum",
         "nem pensar",
         "claro que não|com certeza não|melhor não|é melhor não|ainda não|agora não|hoje não|de forma alguma",
         "nada disso|acho que não|recuso|não concordo",
@@ -45,6 +46,7 @@ WORDING: Final = Wording(
         Action.RUN: ("(executa|execute|executar|inicia|inicie|ativa|ative|roda|rode) [{it}]",),
     },
     it=("ela|ele|essa|esse|esta|este",),
+    accents_matter=("é",),
     them=("as duas|os dois|ambas|ambos|todas|todos|tudo",),
     named=("[a|o|minha|meu|nossa|nosso] {name}",),
     placed=("(em|de|na|no|da|do) [minha|meu|nossa|nosso] {place}",),

@@ -46,6 +46,12 @@ def phrases_of(templates: Iterable[str], slots: Mapping[str, Iterable[str]] | No
     return frozenset(phrase for phrase in read if phrase)
 
 
+def without_accents(word: str) -> str:
+    """Return a word as somebody writes it who leaves the accents out."""
+    plain = "".join(char for char in unicodedata.normalize("NFKD", word) if not unicodedata.combining(char))
+    return plain.replace("ł", "l")
+
+
 def _plain(text: str) -> str:
     """Return a text in small letters, each character in its usual form."""
     return unicodedata.normalize("NFC", text).casefold().translate(_APOSTROPHE)

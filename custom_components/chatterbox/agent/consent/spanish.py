@@ -6,27 +6,33 @@ from .wording import Action, NumberWords, Wording
 
 _YES: Final = (
     "sí|sip|ok|okay|okey|vale|dale|venga|claro|claro que sí|por supuesto [que sí]|desde luego|perfecto",
-    "de acuerdo|adelante|hazlo|hágalo|procede|proceda|correcto|exacto|exactamente|así es|eso es|está bien|muy bien",
-    "efectivamente|en efecto|suena bien|hagámoslo|continúa|confirmo|confirmado|afirmativo|acepto|seguro",
+    "de acuerdo|hazlo|hágalo|procede|proceda|correcto|exacto|exactamente|así es|eso es|está bien|muy bien",
+    "efectivamente|en efecto|suena bien|hagámoslo|continúa|confirmo|confirmado|afirmativo|acepto",
+    "sí (señor|señora|puedes|puede)",
     "estoy (seguro|segura)|sin duda|con gusto|absolutamente|cierto",
-    "sí [por favor] (gracias|muchas gracias)",
+    "sí [por favor] (gracias|muchas gracias|mil gracias)",
 )
 
 WORDING: Final = Wording(
     yes=_YES,
     yes_alone=(
-        "si [si|claro|gracias|muchas gracias|por supuesto|confirmo|adelante|hazlo|vale]|claro que si",
+        "si [si|claro|gracias|muchas gracias|por supuesto|confirmo|adelante|hazlo|vale|señor|señora]|claro que si",
+        "si {order}",
         "por supuesto que si",
     ),
-    behind_yes=(*_YES, "ahora|ahora mismo", "puedes {action}", "puede {action}"),
+    behind_yes=(
+        *(*_YES, "ahora|ahora mismo|adelante|seguro|cien por (cien|ciento)"),
+        "(puedes|puede) {action}",
+    ),
     no=(
-        "no|nop|nada|no lo creo|no gracias|no muchas gracias|nunca|jamás|negativo|para nada|ni hablar",
+        "no|nop|nada|no lo creo|no [muchas|muchísimas|mil] gracias|nunca|jamás|negativo|para nada|ni hablar",
         "de ninguna manera|en absoluto",
         "claro que no|por supuesto que no|desde luego que no|mejor no|que no|todavía no|aún no|ahora no|hoy no",
         "más tarde|luego|en otro momento|déjalo|déjala|déjalo (así|estar)|déjala (así|estar)|olvídalo|no importa",
         "cancela|cancelar|cancélalo|para|detente|alto|espera|no quiero|no lo quiero|no hace falta|no es necesario",
         "no (lo|la) (hagas|haga|abras|abra|cierres|desbloquees|enciendas|apagues|actives|desactives)",
-        "no (hagas|abras) (eso|nada)|no {it}",
+        "no (hagas|abras) (eso|nada)|no {it}|no (abras|abra|desbloquees|desbloquee|cierres|enciendas|apagues) [{it}]",
+        "(déjala|déjalo) (cerrada|cerrado|como está)",
     ),
     courtesies=("por favor|eh|ah|oh|mm",),
     actions={
@@ -47,6 +53,7 @@ WORDING: Final = Wording(
         Action.RUN: ("(ejecútalo|ejecútala|actívalo|actívala)", "(ejecuta|ejecute|inicia|activa|lanza) [{it}]"),
     },
     it=("la|lo|eso",),
+    accents_matter=("sí",),
     them=("las dos|los dos|ambas|ambos|todas|todos|todo",),
     named=("[la|el|mi|nuestra|nuestro] {name}",),
     placed=("(en|de) [la|el|mi|nuestra|nuestro] {place}|del {place}",),

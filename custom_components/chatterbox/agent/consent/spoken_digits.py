@@ -16,7 +16,7 @@ from ..receipts import base_language
 from . import NUMBER_WORDS
 from .answers import NOTHING_NAMED, Answer, Asked, understand_answer
 from .pin import LONGEST_PIN, SHORTEST_PIN
-from .reading import Phrase, phrases_of, words_of
+from .reading import Phrase, phrases_of, without_accents, words_of
 from .wording import NumberWords
 
 _MAX_WORDS: Final = 24
@@ -100,11 +100,6 @@ def _words_and_pauses(text: str) -> Phrase | None:
             words.append(_PAUSED)
         words += spoken
     return tuple(words)
-
-
-def without_accents(word: str) -> str:
-    """Return a word as somebody writes it who leaves the accents out."""
-    return "".join(char for char in unicodedata.normalize("NFKD", word) if not unicodedata.combining(char))
 
 
 def _phrases(templates: Iterable[str]) -> frozenset[Phrase]:

@@ -17,8 +17,8 @@ from ..receipts import base_language
 from . import NUMBER_WORDS, WORDINGS
 from .answers import NOTHING_NAMED, Answer, Asked, understand_answer
 from .pin import SHORTEST_PIN
-from .reading import HAN, Phrase, phrases_of
-from .spoken_digits import known_numbers, spoken_digits, without_accents
+from .reading import HAN, Phrase, phrases_of, without_accents
+from .spoken_digits import known_numbers, spoken_digits
 
 _WORD: Final = re.compile(rf"[{HAN}]|\d+|[^\W\d_{HAN}]+")
 """A Chinese character, or digits, or letters, whatever stands between them."""

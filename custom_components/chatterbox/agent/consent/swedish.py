@@ -5,19 +5,25 @@ from typing import Final
 from .wording import Action, NumberWords, Wording
 
 _YES: Final = (
-    "ja|japp|jepp|jajamän|javisst|ja visst|ja då|visst|absolut|självklart|naturligtvis|såklart|så klart|givetvis|ok",
+    "ja|jo|jo tack|jodå|japp|jepp|jajamän|javisst|ja visst|ja då|visst|absolut|självklart|naturligtvis|såklart",
+    "så klart|givetvis|ok",
     "okej|okay",
-    "gärna|ja gärna|jättegärna|gör (det|så)|kör|kör på|kör på du|varsågod|det är bra|det går bra|gå vidare|fortsätt",
-    "stämmer|det stämmer|precis|just det|exakt|korrekt|jag (bekräftar|håller med|är säker)|bekräftat|definitivt|säkert",
-    "det får du [gärna] [göra]|du får gärna [göra det]|ja det vill jag|överens",
-    "ja tack [så mycket]|gärna tack",
+    "gärna|ja gärna|jättegärna|gör (det|så)|kör|kör på|kör på du|det går bra|gå vidare|fortsätt",
+    "stämmer|det stämmer|precis|just det|exakt|korrekt|jag (bekräftar|håller med|är säker)|bekräftat|definitivt",
+    "det får du [gärna] [göra]|du får gärna [göra det]|ja det (vill jag|kan du)|överens",
+    "ja tack [så mycket]|ja tusen tack|gärna tack",
 )
 
 WORDING: Final = Wording(
     yes=_YES,
-    behind_yes=(*_YES, "nu|nu genast|med en gång|är du snäll|tack", "du kan {action}"),
+    behind_yes=(
+        *_YES,
+        "nu|nu genast|med en gång|är du snäll|tack|varsågod|säkert|det är bra|hundra procent",
+        "du kan {action}",
+    ),
     no=(
-        "nej|nä|nix|nepp|nej tack|nej då|aldrig|aldrig i livet|självklart inte|naturligtvis inte|såklart inte",
+        "nej|nä|nix|nepp|nej tack [så mycket]|nej tusen tack|nej då|aldrig|aldrig i livet|självklart inte",
+        "naturligtvis inte|såklart inte",
         "givetvis inte",
         "absolut inte|verkligen inte|helst inte|inte alls|inte än|inte nu|nu inte|inte idag|inte ännu|senare",
         "en annan gång",
@@ -41,6 +47,7 @@ WORDING: Final = Wording(
         Action.RUN: ("(starta|aktivera) [{it}]|kör {it}",),
     },
     it=("den|det|den där|den här",),
+    accents_matter=("får", "låt", "lås", "nä", "åh", "är"),
     them=("dem|dom|båda|båda två|alla|allt|allihop",),
     named=("[den|min|vår|vårt] {name}",),
     placed=("(i|på|vid) [min|mitt|vår|vårt] {place}",),

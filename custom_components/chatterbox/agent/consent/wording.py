@@ -2,8 +2,9 @@
 
 Templates are written as in Home Assistant's sentences: `[please]` may be left out, `(yes|yeah)` is
 one of both. `{it}` stands for the device that was asked about: a word for it, or its name; `{action}`
-for what was asked for, as `actions` has it. Write all of it as a person would say it; capitals and
-punctuation do not matter. Knows no language.
+for what was asked for, as `actions` has it; `{order}` for those of these that never name the device:
+"ábrela". Write all of it as a person would say it; capitals and punctuation do not matter. Knows no
+language.
 """
 
 from collections.abc import Mapping
@@ -52,6 +53,8 @@ class Wording:
     """A yes with only courtesies around it; other words would make it something else: Spanish "si" is also "if"."""
     no_alone: tuple[str, ...] = ()
     """A no with only courtesies around it; it would turn other words around: "don't"."""
+    accents_matter: tuple[str, ...] = ()
+    """Words that mean something else without their accents. Others may be written without: "nao", "dejala"."""
     folded: str = ""
     """Pairs of characters: one, and what is read in its place."""
 
