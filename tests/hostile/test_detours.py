@@ -81,7 +81,7 @@ EXPOSED = {
     "a script under its own name as an intent": call("HassTurnOn", name="NIGHT", domain="script"),
     "a scene": call("HassTurnOn", name="Open House"),
     "all scenes": call("HassTurnOn", domain=["scene"]),
-    "an automation": call("HassTurnOn", name="all", domain=["script"]),
+    "all scripts": call("HassTurnOn", name="all", domain=["script"]),
     "a group of locks": call("HassTurnOff", name="Doors"),
     "a group of covers": call("HassTurnOn", name="Gates"),
 }
