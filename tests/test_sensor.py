@@ -20,9 +20,9 @@ async def entry(hass: HomeAssistant) -> MockConfigEntry:
     return await set_up(hass, offline_entry())
 
 
-def shown(hass: HomeAssistant) -> State:
-    """Return what the sensor shows now."""
-    state = hass.states.get(SENSOR)
+def shown(hass: HomeAssistant, entity_id: str = SENSOR) -> State:
+    """Return what a sensor shows now."""
+    state = hass.states.get(entity_id)
     assert state is not None
     return state
 
@@ -67,11 +67,20 @@ async def test_a_question_is_shown_while_it_waits(hass: HomeAssistant) -> None:
     assert shown(hass).state == "1"
 
 
-@pytest.mark.usefixtures("entry")
-async def test_the_questions_of_others_are_not_shown(hass: HomeAssistant) -> None:
-    ask(hass, question(agent_id="conversation.another"))
+@pytest.mark.usefixtures("socket_enabled")
+async def test_each_agent_shows_its_own_questions(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    agents = dict[str, str]()
+    for one in (entry, await set_up(hass, server_entry(address_without_server()))):
+        entities = er.async_entries_for_config_entry(er.async_get(hass), one.entry_id)
+        agent_id, sensor = sorted(entity.entity_id for entity in entities)
+        agents[agent_id] = sensor
+    for agent_id in ("conversation.of_somebody_else", *agents):
+        ask(hass, question(agent_id=agent_id, conversation_id=agent_id, text=f"Asked by {agent_id}"))
 
-    assert shown(hass).state == "0"
+    for agent_id, sensor in agents.items():
+        state = shown(hass, sensor)
+        assert state.state == "1"
+        assert [one["question"] for one in state.attributes["waiting"]] == [f"Asked by {agent_id}"]
 
 
 @pytest.mark.usefixtures("entry")
