@@ -1,6 +1,6 @@
 """A PIN that was said is gone from the turn, and from what Home Assistant keeps of it, before anybody else reads it."""
 
-from collections.abc import AsyncGenerator, AsyncIterable
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Literal, override
@@ -19,7 +19,6 @@ from homeassistant.components.conversation import (
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.components.conversation.const import DATA_COMPONENT
 from homeassistant.components.conversation.trace import async_get_traces
-from homeassistant.components.stt import const as stt_const
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import intent
 from homeassistant.setup import async_setup_component
@@ -28,6 +27,7 @@ from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 from custom_components.chatterbox.approvals import Channel, GivenAnswer, async_get_approvals
 from custom_components.chatterbox.hidden_words import HIDDEN_WORDS, async_hide_pin
 from tests.asked_questions import NAMED, nobody_goes_on, spot, unlocking
+from tests.ears import add_ear
 from tests.leaks import LOGGED_BEFORE_AN_AGENT_HEARS, Leaks
 from tests.listening_room import WholeVoice, furnish
 from tests.talk import AGENT
@@ -62,55 +62,10 @@ class Listener(ConversationEntity):
         return ConversationResult(response, chat_log.conversation_id)
 
 
-class Ear(stt.SpeechToTextEntity):
-    """Understands whatever is said as the PIN."""
-
-    _attr_name = "Ear"
-
-    @property
-    @override
-    def supported_languages(self) -> list[str]:
-        return ["en"]
-
-    @property
-    @override
-    def supported_formats(self) -> list[stt.AudioFormats]:
-        return [stt.AudioFormats.WAV]
-
-    @property
-    @override
-    def supported_codecs(self) -> list[stt.AudioCodecs]:
-        return [stt.AudioCodecs.PCM]
-
-    @property
-    @override
-    def supported_bit_rates(self) -> list[stt.AudioBitRates]:
-        return [stt.AudioBitRates.BITRATE_16]
-
-    @property
-    @override
-    def supported_sample_rates(self) -> list[stt.AudioSampleRates]:
-        return [stt.AudioSampleRates.SAMPLERATE_16000]
-
-    @property
-    @override
-    def supported_channels(self) -> list[stt.AudioChannels]:
-        return [stt.AudioChannels.CHANNEL_MONO]
-
-    @override
-    async def async_process_audio_stream(
-        self, metadata: stt.SpeechMetadata, stream: AsyncIterable[bytes]
-    ) -> stt.SpeechResult:
-        async for _ in stream:
-            pass
-        return stt.SpeechResult(PIN, stt.SpeechResultState.SUCCESS)
-
-
 async def say_aloud(hass: HomeAssistant, pipeline: assist_pipeline.Pipeline) -> None:
     """Say the PIN to a satellite."""
-    assert await async_setup_component(hass, "stt", {})
-    await hass.data[stt_const.DATA_COMPONENT].async_add_entities([Ear()])
-    await assist_pipeline.async_update_pipeline(hass, pipeline, stt_engine="stt.ear", stt_language="en")
+    ear = await add_ear(hass, PIN)
+    await assist_pipeline.async_update_pipeline(hass, pipeline, stt_engine=ear, stt_language="en")
 
     async def audio() -> AsyncGenerator[bytes]:
         yield bytes(3200)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterable
 from typing import override
 
 import pytest
-from homeassistant.components import assist_pipeline, stt
+from homeassistant.components import assist_pipeline
 from homeassistant.components.assist_pipeline import PipelineEvent, PipelineStage
 from homeassistant.components.assist_satellite import (
     AssistSatelliteAnnouncement,
@@ -29,6 +29,7 @@ from pytest_homeassistant_custom_component.common import (
 
 from custom_components.chatterbox.agent_settings import AgentSettings
 from custom_components.chatterbox.speakers import Asking, Speaker
+from tests.ears import add_ear
 from tests.listening_agent import (
     LISTENER,
     ListeningAgent,
@@ -42,50 +43,6 @@ from tests.listening_agent import (
 
 SATELLITE = "assist_satellite.kitchen"
 OPENING = {"entity_id": SATELLITE, "start_media_id": "http://house.local/question.mp3", "preannounce": False}
-
-
-class Ears(stt.SpeechToTextEntity):
-    """Hears one sentence, whatever it is."""
-
-    _attr_name = "Ears"
-
-    @property
-    @override
-    def supported_languages(self) -> list[str]:
-        return ["en"]
-
-    @property
-    @override
-    def supported_formats(self) -> list[stt.AudioFormats]:
-        return [stt.AudioFormats.WAV]
-
-    @property
-    @override
-    def supported_codecs(self) -> list[stt.AudioCodecs]:
-        return [stt.AudioCodecs.PCM]
-
-    @property
-    @override
-    def supported_bit_rates(self) -> list[stt.AudioBitRates]:
-        return [stt.AudioBitRates.BITRATE_16]
-
-    @property
-    @override
-    def supported_sample_rates(self) -> list[stt.AudioSampleRates]:
-        return [stt.AudioSampleRates.SAMPLERATE_16000]
-
-    @property
-    @override
-    def supported_channels(self) -> list[stt.AudioChannels]:
-        return [stt.AudioChannels.CHANNEL_MONO]
-
-    @override
-    async def async_process_audio_stream(
-        self, metadata: stt.SpeechMetadata, stream: AsyncIterable[bytes]
-    ) -> stt.SpeechResult:
-        async for _ in stream:
-            pass
-        return stt.SpeechResult("unlock the door", stt.SpeechResultState.SUCCESS)
 
 
 class Satellite(AssistSatelliteEntity):
@@ -136,12 +93,11 @@ async def agent(hass: HomeAssistant) -> ListeningAgent:
 @pytest.fixture
 async def kitchen(hass: HomeAssistant, agent: ListeningAgent) -> Satellite:  # noqa: ARG001  # the agent comes first
     """Set up a satellite whose pipeline leads to the agent."""
-    assert await async_setup_component(hass, "stt", {})
-    await hass.data[stt.const.DATA_COMPONENT].async_add_entities([Ears()])
+    ear = await add_ear(hass, "unlock the door")
     assert await async_setup_component(hass, "assist_pipeline", {})
     (pipeline,) = assist_pipeline.async_get_pipelines(hass)
     await assist_pipeline.async_update_pipeline(
-        hass, pipeline, conversation_engine=LISTENER, stt_engine="stt.ears", stt_language="en"
+        hass, pipeline, conversation_engine=LISTENER, stt_engine=ear, stt_language="en"
     )
     satellite = Satellite()
 
