@@ -22,6 +22,7 @@ from .pin_tries import async_get_pin_tries
 from .question_audit import async_audit_questions
 from .question_event import async_tell_questions
 from .question_notices import QuestionNotices
+from .rule_upkeep import async_follow_entities
 from .runtime import ChatterboxConfigEntry, async_build
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
@@ -33,6 +34,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_get_context_watch(hass)
     async_get_answer_rights(hass)
     async_tell_questions(hass)
+    async_follow_entities(hass)
     async_register_actions(hass)
     return True
 
@@ -43,6 +45,8 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     A service that fails is no reason not to, as long as somebody else answers for an agent. Otherwise raises
     `ConfigEntryAuthFailed` for a key that is not accepted, `ConfigEntryNotReady` for everything else that may pass.
     """
+    # First of all, so that what is changed meanwhile is not missed.
+    entry.async_on_unload(entry.add_update_listener(_async_reload))
     try:
         entry.runtime_data = await async_build(hass, entry)
     except ProviderError as error:
@@ -51,7 +55,6 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     LinkWatch(hass, entry).async_start()
     QuestionNotices(hass, entry).async_start()
-    entry.async_on_unload(entry.add_update_listener(_async_reload))
     return True
 
 
