@@ -22,6 +22,7 @@ from .pin_tries import async_get_pin_tries
 from .question_audit import async_audit_questions
 from .question_event import async_tell_questions
 from .question_notices import QuestionNotices
+from .rule_gaps import RuleGaps
 from .rule_upkeep import async_follow_entities
 from .runtime import ChatterboxConfigEntry, async_build
 
@@ -55,6 +56,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     LinkWatch(hass, entry).async_start()
     QuestionNotices(hass, entry).async_start()
+    RuleGaps(hass, entry).async_start()
     return True
 
 

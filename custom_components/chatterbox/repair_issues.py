@@ -21,6 +21,7 @@ _PROMPT_TOO_LONG = "prompt_too_long"
 _TEMPLATE_BROKEN = "template_broken"
 _GUARD_FAILED = "guard_failed"
 _SCRIPT_FAILED = "script_failed"
+_NAMES_GONE = "names_gone"
 
 
 @callback
@@ -62,6 +63,13 @@ def async_report_failed_script(
 def async_report_broken_template(hass: HomeAssistant, agent: ConfigSubentry, problem: str | None) -> None:
     """Tell why an agent's instructions cannot be rendered; None ends the issue."""
     _report(hass, agent, _TEMPLATE_BROKEN, None if problem is None else {"problem": problem})
+
+
+@callback
+def async_report_gone_names(hass: HomeAssistant, agent: ConfigSubentry, gaps: Sequence[str]) -> None:
+    """List where an agent's rules and the like name something that the house does not have; nothing ends the issue."""
+    gone = "\n".join(f"- {gap}" for gap in gaps)
+    _report(hass, agent, _NAMES_GONE, {"gone": gone} if gaps else None)
 
 
 def _shown(number: int | None) -> str:
