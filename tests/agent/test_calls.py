@@ -5,7 +5,15 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.calls import ForClient, JudgedCall, Runnable, Settled, find_tool, judge
+from custom_components.chatterbox.agent.calls import (
+    ForClient,
+    JudgedCall,
+    Runnable,
+    Settled,
+    find_tool,
+    judge,
+    spellings,
+)
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     JsonObject,
@@ -219,3 +227,9 @@ def test_whatever_a_model_writes_is_judged(name: str, arguments: str) -> None:
 def test_a_judged_call_is_judged_the_same_again() -> None:
     call = judged("HassTurnOn", '{"domain": "light"}')
     assert judge(replace(call.call), TOOLS, None, ()) == call
+
+
+def test_the_spellings_of_a_name_are_those_by_which_its_tool_is_found() -> None:
+    assert spellings("assist__HassTurnOn") == {"assist__hassturnon", "hassturnon", "assist_hassturnon"}
+    assert all(find_tool(spelling, TOOLS) is ON for spelling in spellings(ON.name))
+    assert spellings("garden__") == {"garden__", "garden_"}, "no name is none"
