@@ -1,0 +1,183 @@
+"""One database: opened when it is needed, its errors told in our words, a damaged file put aside.
+
+Knows SQLAlchemy and what SQLite has to be told. Must not know what is stored. Everything here waits for a disk or a
+server, so nothing of it may be called on an event loop; all of it may be called by several threads.
+"""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool
+
+from .migrations import migrate
+from .store_failures import StoreUnavailable, Trouble, failure_of, unavailable
+
+_SQLITE: Final = "sqlite"
+_PATIENCE: Final = 10.0
+"""Seconds to wait for a free connection."""
+_DATABASE_ENDINGS: Final = frozenset({".db", ".db3", ".sqlite", ".sqlite3"})
+"""Of files that are put aside when they are damaged. Others may be something else, given by mistake."""
+_BESIDE: Final = ("", "-wal", "-shm")
+"""What SQLite adds to the name of a database for the files that belong to it."""
+_SETTINGS: Final = (
+    "PRAGMA journal_mode=WAL",  # who reads never waits for who writes, and a process that is killed loses nothing
+    "PRAGMA synchronous=FULL",  # what is acknowledged is on the disk, also when the power fails; once for each batch
+    "PRAGMA foreign_keys=ON",
+    "PRAGMA secure_delete=ON",  # what a person has deleted is not left in the file
+)
+
+
+class Database:
+    """A database of turns. It is opened by whoever needs it first."""
+
+    def __init__(self, url: str) -> None:
+        """Take its address, as SQLAlchemy writes it. Raises StoreUnavailable (WRONG_URL) for what is none."""
+        self._url = _parsed(url)
+        self._engine: Engine | None = None
+        self._lock = threading.Lock()
+        self.where: Final = _where(self._url)
+        """What it is called in messages: no user, no password."""
+
+    @contextmanager
+    def begin(self) -> Iterator[Connection]:
+        """Give a transaction: kept when the block ends, undone when it raises.
+
+        Raises StoreUnavailable or RecordRefused for the errors of the database.
+        """
+        try:
+            with self._opened().begin() as connection:
+                yield connection
+        except SQLAlchemyError as err:
+            raise failure_of(err, self.where) from None  # the texts of its cause quote what was stored
+
+    def check(self, connection: Connection) -> int:
+        """Look, in a transaction, whether the file is whole. Raises StoreUnavailable (CORRUPT) when it is not."""
+        if self._is_sqlite and connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() != "ok":
+            raise unavailable(Trouble.CORRUPT, self.where)
+        return 0
+
+    def give_back_room(self) -> None:
+        """Make the file smaller after something was deleted, and write over what was, as far as that can be now."""
+        if self._is_sqlite:
+            with suppress(sqlite3.Error, SQLAlchemyError, StoreUnavailable):
+                connection = self._opened().raw_connection()  # these are not for a transaction
+                try:
+                    cursor = connection.cursor()
+                    for command in ("PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint(TRUNCATE)"):
+                        cursor.execute(command)
+                        cursor.fetchall()
+                finally:
+                    connection.close()
+
+    def close(self) -> None:
+        """Give up all connections; the next use makes new ones."""
+        with self._lock:
+            engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.dispose()
+
+    def put_aside(self) -> Path | None:
+        """Rename a damaged file, so that a new one is begun. Return its new name; None when it is left alone."""
+        self.close()
+        file = Path(self._url.database or "")
+        if not self._is_sqlite or file.suffix not in _DATABASE_ENDINGS or not file.is_file():
+            return None
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+        aside = file.with_name(f"{file.name}.corrupt-{stamp}")
+        number = 1
+        while aside.exists():
+            number += 1
+            aside = file.with_name(f"{file.name}.corrupt-{stamp}-{number}")
+        try:
+            for ending in _BESIDE:
+                beside = file.with_name(file.name + ending)
+                if beside.exists():
+                    beside.rename(aside.with_name(aside.name + ending))
+        except OSError:
+            return None
+        return aside
+
+    @property
+    def _is_sqlite(self) -> bool:
+        return self._url.get_backend_name() == _SQLITE
+
+    def _opened(self) -> Engine:
+        with self._lock:
+            if self._engine is None:
+                engine = self._made()
+                try:
+                    migrate(engine)
+                except BaseException:
+                    engine.dispose()
+                    raise
+                self._engine = engine
+            return self._engine
+
+    def _made(self) -> Engine:
+        try:
+            if self._is_sqlite:  # a file is opened in no time; so no thread holds one that another puts aside
+                engine = create_engine(self._url, hide_parameters=True, poolclass=NullPool)
+                event.listen(engine, "connect", _set_up_sqlite)
+                event.listen(engine, "begin", _begin_in_sqlite)
+            else:
+                engine = create_engine(self._url, hide_parameters=True, pool_pre_ping=True, pool_timeout=_PATIENCE)
+            engine.connect().close()  # some drivers look at the whole address only now
+        except NoSuchModuleError:
+            unknown = f"There is no kind of database called {self._url.drivername}."
+            raise StoreUnavailable(Trouble.WRONG_URL, unknown) from None
+        except ImportError as err:
+            needed = f"needs the Python package {err.name}, which is not installed"
+            raise StoreUnavailable(Trouble.WRONG_URL, f"The history in {self.where} {needed}.") from None
+        except ArgumentError, TypeError, ValueError:
+            wrong = "has something after the question mark that cannot be used"
+            raise StoreUnavailable(Trouble.WRONG_URL, f"The address of the history in {self.where} {wrong}.") from None
+        return engine
+
+
+def _parsed(address: str) -> URL:
+    """Read an address. Nothing of one that cannot be read is quoted: it may hold a password."""
+    try:
+        url = make_url(address)
+    except ArgumentError, ValueError:
+        raise StoreUnavailable(
+            Trouble.WRONG_URL, "The address of the history is none of a database, such as sqlite:////config/history.db."
+        ) from None
+    if url.get_backend_name() != _SQLITE:
+        if "@" in f"{url.host}{url.database}":
+            raise StoreUnavailable(
+                Trouble.WRONG_URL, "Write an @ in the name or the password of the address of the history as %40."
+            )
+    elif url.database in (None, "", ":memory:") or url.query.get("mode") == "memory":
+        raise StoreUnavailable(Trouble.WRONG_URL, "The address of the history names no file to keep it in.")
+    return url
+
+
+def _where(url: URL) -> str:
+    if url.get_backend_name() == _SQLITE:
+        return str(url.database)
+    return f"{url.get_backend_name()}://{url.host or 'localhost'}/{url.database or ''}"
+
+
+def _set_up_sqlite(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
+    """Prepare a new connection. From here on transactions begin where we say, also those that change tables."""
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA page_count")
+    if cursor.fetchone() == (0,):  # a new file: only now can it be told to give back the room of what is deleted
+        cursor.execute("PRAGMA auto_vacuum=INCREMENTAL")
+    for setting in _SETTINGS:
+        cursor.execute(setting)
+    cursor.close()
+
+
+def _begin_in_sqlite(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN")

@@ -1,0 +1,73 @@
+"""Deletes what a person asks for, and what has become too old or too much.
+
+Knows the tables. Must not know who asks, or which database it is. Every function works inside a transaction that
+it is given, and returns how many turns and audit records are gone.
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Table, delete, func, select
+
+from .schema import audit, conversations, key_of, turns
+from .selection import Selection, selected
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long, and how much, is kept of an agent; None is without end."""
+
+    seconds: float | None = None
+    size: int | None = None
+    """Characters of all its turns, and of all its audit records."""
+
+
+def delete_selected(connection: Connection, selection: Selection) -> int:
+    """Delete what is selected."""
+    gone = sum(connection.execute(delete(table).where(selected(table, selection))).rowcount for table in (turns, audit))
+    _delete_empty_conversations(connection)
+    return gone
+
+
+def delete_beyond(connection: Connection, agent: str, retention: Retention, now: float) -> int:
+    """Delete what is too old or too much; `now` is in seconds since the epoch. The oldest goes first."""
+    gone = 0
+    for table in (turns, audit):
+        lasts = (
+            _last_too_old(connection, table, key_of(agent), retention.seconds, now),
+            _last_too_much(connection, table, key_of(agent), retention.size),
+        )
+        last = max((one for one in lasts if one is not None), default=None)
+        if last is not None:
+            doomed = delete(table).where(table.c.agent == key_of(agent), table.c.seq <= last)
+            gone += connection.execute(doomed).rowcount
+    if gone:
+        _delete_empty_conversations(connection)
+    return gone
+
+
+def _last_too_old(connection: Connection, table: Table, agent: str, seconds: float | None, now: float) -> int | None:
+    """Return the last row that is too old.
+
+    A row is never older than one that was stored before it, whatever the clock said then; and one from the future is
+    as old as those that came after it. So a clock that was wrong for a while costs nobody what is still fresh.
+    """
+    if seconds is None:
+        return None
+    its, oldest = table.c.agent == agent, now - seconds
+    first_fresh = connection.scalar(select(func.min(table.c.seq)).where(its, table.c.at.between(oldest, now)))
+    too_old = select(func.max(table.c.seq)).where(its, table.c.at < oldest)
+    last: int | None = connection.scalar(too_old if first_fresh is None else too_old.where(table.c.seq < first_fresh))
+    return last
+
+
+def _last_too_much(connection: Connection, table: Table, agent: str, size: int | None) -> int | None:
+    if size is None:
+        return None
+    running = func.sum(table.c.size).over(order_by=table.c.seq.desc()).label("running")
+    sums = select(table.c.seq, running).where(table.c.agent == agent).subquery()
+    last: int | None = connection.scalar(select(func.max(sums.c.seq)).where(sums.c.running > size))
+    return last
+
+
+def _delete_empty_conversations(connection: Connection) -> None:
+    connection.execute(delete(conversations).where(conversations.c.id.not_in(select(turns.c.conversation))))

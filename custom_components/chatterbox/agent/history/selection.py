@@ -1,0 +1,78 @@
+"""Which of the records is meant: those of a conversation, a person, a device, an agent, or all of them.
+
+Knows records and the columns that they are found by. Must not know what is done with what is selected.
+"""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from sqlalchemy import ColumnElement, Table, true
+
+from .schema import key_of
+from .turn_records import Record
+
+
+@dataclass(frozen=True, slots=True)
+class OneConversation:
+    """What belongs to a conversation."""
+
+    conversation_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class OnePerson:
+    """What a person said and was answered, in every conversation."""
+
+    person_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class OneDevice:
+    """What was said and answered at a device, such as a satellite."""
+
+    device_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class OneAgent:
+    """What an agent has answered."""
+
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """All there is."""
+
+
+type Selection = OneConversation | OnePerson | OneDevice | OneAgent | Everything
+
+
+def selected(table: Table, selection: Selection) -> ColumnElement[bool]:
+    """Return the condition for what is selected of turns or of audit records."""
+    match selection:
+        case OneConversation(conversation_id):
+            return table.c.conversation == key_of(conversation_id)
+        case OnePerson(person_id):
+            return table.c.person == key_of(person_id)
+        case OneDevice(device_id):
+            return table.c.device == key_of(device_id)
+        case OneAgent(agent):
+            return table.c.agent == key_of(agent)
+        case Everything():
+            return true()
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def is_selected(record: Record, selection: OneConversation | OnePerson | OneDevice) -> bool:
+    """Tell the same of a record that is not stored yet."""
+    match selection:
+        case OneConversation(conversation_id):
+            return record.origin.conversation_id == conversation_id
+        case OnePerson(person_id):
+            return record.origin.person_id == person_id
+        case OneDevice(device_id):
+            return record.origin.device_id == device_id
+        case _ as unreachable:
+            assert_never(unreachable)

@@ -1,0 +1,189 @@
+"""Records ⇄ rows: writes turns and audit records into the tables, and reads turns back.
+
+Knows the tables and the JSON of records. Must not know which database it is, or who writes and when. Every function
+works inside a transaction that it is given.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import batched, groupby
+from typing import Final, assert_never
+
+from sqlalchemy import ColumnElement, Connection, Table, insert, select
+
+from ..messages import JsonObject
+from .json_fields import StoredJsonInvalid, read_object, stored_json
+from .schema import audit, conversations, key_of, messages, turns
+from .turn_records import AuditRecord, Record, TurnRecord, audit_as_json, messages_as_json, turn_as_json, turn_from_json
+
+_LOGGER = logging.getLogger(__name__)
+
+_AT_ONCE: Final = 500
+"""Values of one statement; databases bear about a thousand."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """A turn as its rows hold it."""
+
+    seq: int
+    body: JsonObject
+    messages: tuple[JsonObject, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Page[T]:
+    """Some of what is selected; what cannot be read is left out."""
+
+    found: list[T]
+    last: int | None
+    """Number of the last row, to go on after; None when there was none."""
+
+
+def insert_records(connection: Connection, records: Iterable[Record]) -> None:
+    """Store records in their order. What is stored already is not stored again."""
+    new_turns: dict[str, TurnRecord] = {}
+    new_audit: dict[str, AuditRecord] = {}
+    for record in records:
+        match record:
+            case TurnRecord():
+                new_turns.setdefault(key_of(record.id), record)
+            case AuditRecord():
+                new_audit.setdefault(key_of(record.id), record)
+            case _ as unreachable:
+                assert_never(unreachable)
+    for known in _known(connection, turns, new_turns):
+        del new_turns[known]
+    for known in _known(connection, audit, new_audit):
+        del new_audit[known]
+    if new_turns:
+        _insert_conversations(connection, new_turns.values())
+        _insert_turns(connection, new_turns)
+    if new_audit:
+        connection.execute(insert(audit), [_audit_row(record) for record in new_audit.values()])
+
+
+def select_turns(connection: Connection, where: ColumnElement[bool], after: int, most: int) -> Page[StoredTurn]:
+    """Return the first turns after the number `after`, in the order in which they were stored."""
+    chosen = select(turns.c.seq, turns.c.body).where(where, turns.c.seq > after).order_by(turns.c.seq).limit(most)
+    rows = [(row.seq, row.body) for row in connection.execute(chosen)]
+    return Page(_with_messages(connection, rows), rows[-1][0] if rows else None)
+
+
+def select_last_turns(connection: Connection, where: ColumnElement[bool], most: int | None) -> list[StoredTurn]:
+    """Return the last turns, in the order in which they were stored."""
+    chosen = select(turns.c.seq, turns.c.body).where(where).order_by(turns.c.seq.desc()).limit(most)
+    return _with_messages(connection, [(row.seq, row.body) for row in connection.execute(chosen)][::-1])
+
+
+def select_audit(connection: Connection, where: ColumnElement[bool], after: int, most: int) -> Page[JsonObject]:
+    """Return the first audit records after the number `after`."""
+    chosen = select(audit.c.seq, audit.c.body).where(where, audit.c.seq > after).order_by(audit.c.seq).limit(most)
+    rows = connection.execute(chosen).all()
+    found = [body for row in rows if (body := _readable(row.body)) is not None]
+    return Page(found, rows[-1].seq if rows else None)
+
+
+def read_turns(stored: Iterable[StoredTurn]) -> tuple[TurnRecord, ...]:
+    """Return the turns; one that somebody has damaged is left out, and that is logged."""
+    found: list[TurnRecord] = []
+    for one in stored:
+        try:
+            found.append(turn_from_json(one.body, one.messages))
+        except StoredJsonInvalid as err:
+            _LOGGER.warning("Stored turn %d cannot be read: %s", one.seq, err)
+    return tuple(found)
+
+
+def _known(connection: Connection, table: Table, ids: Iterable[str]) -> list[str]:
+    found: list[str] = []
+    for some in batched(ids, _AT_ONCE, strict=False):
+        found += connection.scalars(select(table.c.id).where(table.c.id.in_(some)))
+    return found
+
+
+def _insert_conversations(connection: Connection, records: Iterable[TurnRecord]) -> None:
+    began: dict[str, float] = {}
+    for turn in records:
+        began.setdefault(key_of(turn.origin.conversation_id), turn.began_at)
+    known = _known(connection, conversations, began)
+    if rows := [{"id": key, "began_at": at} for key, at in began.items() if key not in known]:
+        connection.execute(insert(conversations), rows)
+
+
+def _insert_turns(connection: Connection, new: Mapping[str, TurnRecord]) -> None:
+    said = {key: messages_as_json(turn) for key, turn in new.items()}
+    bodies = {key: [stored_json(message) for message in its_messages] for key, its_messages in said.items()}
+    connection.execute(insert(turns), [_turn_row(turn, sum(map(len, bodies[key]))) for key, turn in new.items()])
+    numbers = _numbers(connection, new)
+    if rows := [
+        {"turn": numbers[key], "position": position, "role": message["role"], "body": body}
+        for key in new
+        for position, (message, body) in enumerate(zip(said[key], bodies[key], strict=True))
+    ]:
+        connection.execute(insert(messages), rows)
+
+
+def _numbers(connection: Connection, ids: Iterable[str]) -> dict[str, int]:
+    """Return the number that the database has given to each turn."""
+    found: dict[str, int] = {}
+    for some in batched(ids, _AT_ONCE, strict=False):
+        found |= {
+            row.id: row.seq for row in connection.execute(select(turns.c.id, turns.c.seq).where(turns.c.id.in_(some)))
+        }
+    return found
+
+
+def _turn_row(turn: TurnRecord, size_of_messages: int) -> dict[str, object]:
+    body = stored_json(turn_as_json(turn))
+    return _place(turn) | {
+        "at": turn.ended_at,
+        "stop_reason": turn.stop_reason,
+        "input_tokens": turn.usage.input_tokens,
+        "output_tokens": turn.usage.output_tokens,
+        "cached_tokens": turn.usage.cached_tokens,
+        "reasoning_tokens": turn.usage.reasoning_tokens,
+        "size": len(body) + size_of_messages,
+        "body": body,
+    }
+
+
+def _audit_row(record: AuditRecord) -> dict[str, object]:
+    body = stored_json(audit_as_json(record))
+    return _place(record) | {"at": record.at, "size": len(body), "body": body}
+
+
+def _place(record: Record) -> dict[str, object]:
+    origin = record.origin
+    return {
+        "id": key_of(record.id),
+        "conversation": key_of(origin.conversation_id),
+        "agent": key_of(origin.agent),
+        "person": key_of(origin.person_id) if origin.person_id else None,
+        "device": key_of(origin.device_id) if origin.device_id else None,
+    }
+
+
+def _with_messages(connection: Connection, chosen: Sequence[tuple[int, str]]) -> list[StoredTurn]:
+    said: dict[int, tuple[JsonObject | None, ...]] = {}
+    for some in batched((seq for seq, _ in chosen), _AT_ONCE, strict=False):
+        query = select(messages).where(messages.c.turn.in_(some)).order_by(messages.c.turn, messages.c.position)
+        for seq, rows in groupby(connection.execute(query), key=lambda row: row.turn):
+            said[seq] = tuple(_readable(row.body) for row in rows)
+    found: list[StoredTurn] = []
+    for seq, text in chosen:
+        body, its_messages = _readable(text), said.get(seq, ())
+        whole = tuple(message for message in its_messages if message is not None)
+        if body is not None and len(whole) == len(its_messages):
+            found.append(StoredTurn(seq, body, whole))
+    return found
+
+
+def _readable(text: str) -> JsonObject | None:
+    """Read a stored object; None, and a line in the log, for one that somebody has damaged."""
+    try:
+        return read_object(text)
+    except StoredJsonInvalid as err:
+        _LOGGER.warning("Something that is stored cannot be read: %s", err)
+        return None

@@ -1,0 +1,260 @@
+"""The one thread that writes: takes records from anywhere at once, stores them in batches, tries again while it cannot.
+
+Knows what waits, how much may, and when to try again. Must not know tables or what is in a record. Who hands it
+something never waits, and never gets an error: what cannot be stored is told by the state and by acknowledgements.
+"""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from sqlalchemy import Connection
+
+from .database import Database
+from .store_failures import StoreUnavailable, Trouble
+from .store_state import Acknowledgement, StoreState, WriterLimits
+from .stored_rows import insert_records
+from .turn_records import Record, TurnRecord, weight_of
+
+_LOGGER = logging.getLogger(__name__)
+
+_MOST_AT_ONCE: Final = 200
+"""Records of one transaction."""
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    record: Record
+    weight: int
+    acknowledgement: Acknowledgement = field(default_factory=Acknowledgement)
+
+    def give_up(self, _why: StoreUnavailable) -> None:
+        self.acknowledgement.give(stored=False)
+
+
+@dataclass(slots=True, eq=False)
+class _Deed:
+    """Something to do in its turn, once; if the database cannot be used then, it is not done."""
+
+    work: Callable[[Connection], int]
+    after: Callable[[], None]
+    answer: Future[int] = field(default_factory=Future)
+
+    def give_up(self, why: StoreUnavailable) -> None:
+        self.answer.set_exception(why)
+
+
+class HistoryWriter:
+    """Writes everything that is stored, in the order in which it came."""
+
+    def __init__(self, database: Database, on_state: Callable[[StoreState], None], limits: WriterLimits) -> None:
+        """Prepare; `on_state` is called in the writer's thread whenever the state has changed, but for what waits."""
+        self._database = database
+        self._on_state = on_state
+        self._limits = limits
+        self._changed = threading.Condition()
+        self._queue = deque[_Waiting | _Deed]()
+        self._in_hand: list[_Waiting] = []
+        self._is_closing = False
+        self._is_closed = False
+        self._is_hurried = False
+        self._state = StoreState()
+        self._told = self._state
+        self._thread = threading.Thread(target=self._run, name="chatterbox-history", daemon=True)
+
+    def start(self) -> None:
+        """Begin to write; what was handed in before is waiting."""
+        self._thread.start()
+
+    def close(self, patience: float) -> None:
+        """Store what waits, if that can be done at once, and end. Waits at most `patience` seconds."""
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify_all()
+        self._thread.join(patience)
+
+    @property
+    def state(self) -> StoreState:
+        """How it is now."""
+        with self._changed:
+            return replace(self._state, waiting=len(self._records()))
+
+    def record(self, record: Record) -> Acknowledgement:
+        """Have a record stored."""
+        waiting = _Waiting(record, weight_of(record))
+        with self._changed:
+            if self._is_closed:
+                self._drop(waiting)
+            else:
+                self._queue.append(waiting)
+                self._keep_within_bounds()
+                self._changed.notify_all()
+        return waiting.acknowledgement
+
+    def do(self, work: Callable[[Connection], int], after: Callable[[], None]) -> Future[int]:
+        """Have something done after what is waiting now is stored, and `after` it in no transaction.
+
+        The answer is what `work` returns, or StoreUnavailable: then it was not done, and will not be.
+        """
+        deed = _Deed(work, after)
+        deed.answer.set_running_or_notify_cancel()
+        with self._changed:
+            if self._is_closed:
+                deed.answer.set_exception(_closed())
+            else:
+                self._queue.append(deed)
+                self._is_hurried = True
+                self._changed.notify_all()
+        return deed.answer
+
+    def waiting_turns(self) -> tuple[TurnRecord, ...]:
+        """Return the turns that are not stored yet, in their order."""
+        with self._changed:
+            return tuple(one.record for one in self._records() if isinstance(one.record, TurnRecord))
+
+    def _run(self) -> None:
+        pause, is_last = self._limits.first_pause, False
+        self._attempt(())
+        self._tell()
+        while (batch := self._next_batch()) is not None:
+            with self._changed:
+                is_last = self._is_closing
+            if self._attempt(batch):
+                pause = self._limits.first_pause
+                self._tell()
+            elif is_last:
+                break
+            else:
+                self._tell()
+                self._rest(pause)
+                pause = min(pause * 2, self._limits.longest_pause)
+        self._give_up()
+        self._database.close()
+        self._tell()
+
+    def _next_batch(self) -> tuple[_Waiting, ...] | _Deed | None:
+        """Wait for something to do; None at the end. While the store is down, looking whether it is up is something."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or self._is_closing or self._state.trouble)
+            if self._is_closing and not self._queue:
+                return None
+            while self._queue and len(self._in_hand) < _MOST_AT_ONCE:
+                first = self._queue[0]
+                if isinstance(first, _Deed):
+                    if self._in_hand:
+                        break
+                    self._queue.popleft()
+                    return first
+                self._queue.popleft()
+                self._in_hand.append(first)
+            return tuple(self._in_hand)
+
+    def _attempt(self, batch: tuple[_Waiting, ...] | _Deed) -> bool:
+        """Do what is to be done. Return whether the database could be used."""
+        try:
+            if isinstance(batch, _Deed):
+                self._do(batch)
+            else:
+                self._store(batch)
+        except StoreUnavailable as err:
+            self._database.close()
+            aside = self._database.put_aside() if err.trouble is Trouble.CORRUPT else None
+            with self._changed:
+                self._state = replace(self._state, trouble=err.trouble, message=str(err))
+                if aside is not None:
+                    self._state = replace(self._state, put_aside=str(aside))
+                for one in self._queue:
+                    if isinstance(one, _Deed):
+                        one.give_up(err)
+                left = [one for one in self._records() if not one.acknowledgement.given]
+                self._queue = deque[_Waiting | _Deed](left)
+                self._in_hand.clear()
+                self._keep_within_bounds()
+            return False
+        with self._changed:
+            self._in_hand.clear()
+            self._state = replace(self._state, trouble=None, message="")
+        return True
+
+    def _do(self, deed: _Deed) -> None:
+        try:
+            with self._database.begin() as connection:
+                done = deed.work(connection)
+        except Exception as err:  # whatever it is, it belongs to who asked, and the thread goes on
+            deed.answer.set_exception(err)
+            if isinstance(err, StoreUnavailable):
+                raise
+        else:
+            deed.after()
+            deed.answer.set_result(done)
+
+    def _store(self, batch: tuple[_Waiting, ...]) -> None:
+        """Store records, all of them in one transaction; when one is refused, each in its own."""
+        try:
+            with self._database.begin() as connection:
+                insert_records(connection, [one.record for one in batch])
+        except StoreUnavailable:
+            raise
+        except Exception as err:  # noqa: BLE001  # whatever is wrong with a record, the others are stored
+            if len(batch) != 1:
+                for one in batch:
+                    self._store((one,))
+                return
+            # The text of the error may quote what was said.
+            _LOGGER.error("A record could not be stored, and is dropped (%s)", type(err).__name__)  # noqa: TRY400
+            with self._changed:
+                self._drop(batch[0])
+        else:
+            for one in batch:
+                one.acknowledgement.give(stored=True)
+
+    def _rest(self, pause: float) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_closing or self._is_hurried, pause)
+            self._is_hurried = False
+
+    def _give_up(self) -> None:
+        """Answer everybody who still waits: the end has come."""
+        with self._changed:
+            self._is_closed = True
+            self._state = replace(self._state, dropped=self._state.dropped + len(self._records()))
+            for one in self._queue:
+                one.give_up(_closed())
+            self._queue.clear()
+            if self._state.trouble is None:
+                self._state = replace(self._state, trouble=Trouble.CLOSED, message=str(_closed()))
+
+    def _records(self) -> list[_Waiting]:
+        return self._in_hand + [one for one in self._queue if isinstance(one, _Waiting)]
+
+    def _keep_within_bounds(self) -> None:
+        waiting = [one for one in self._queue if isinstance(one, _Waiting)]
+        weight = sum(one.weight for one in waiting)
+        for count, oldest in zip(range(len(waiting), 0, -1), waiting, strict=True):
+            if count <= self._limits.records and weight <= self._limits.bytes:
+                break
+            weight -= oldest.weight
+            self._queue.remove(oldest)
+            self._drop(oldest)
+
+    def _drop(self, waiting: _Waiting) -> None:
+        self._state = replace(self._state, dropped=self._state.dropped + 1)
+        waiting.acknowledgement.give(stored=False)
+
+    def _tell(self) -> None:
+        """Tell how it is, if that is news."""
+        state = replace(self._state, waiting=0)
+        if state != self._told:
+            self._told = state
+            try:
+                self._on_state(self.state)
+            except Exception:
+                _LOGGER.exception("Whoever watches the history failed")
+
+
+def _closed() -> StoreUnavailable:
+    return StoreUnavailable(Trouble.CLOSED, "The history is closed.")

@@ -1,0 +1,51 @@
+"""Databases and stores for the tests of the history."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from .postgresql import PostgreSQL, running, what_is_missing
+from .stores import Stores, sqlite_url
+
+_numbers = count()
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgreSQL]:
+    """Run a PostgreSQL server, where one is installed."""
+    if missing := what_is_missing():
+        pytest.skip(f"PostgreSQL is not tested: this machine lacks {missing}")
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return where an SQLite file may be."""
+    return tmp_path / "history.db"
+
+
+@pytest.fixture
+def sqlite(file: Path) -> str:
+    """Return the address of an SQLite file that is not there yet."""
+    return sqlite_url(file)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest) -> str:
+    """Return the address of a new database of each kind."""
+    if request.param == "sqlite":
+        address: str = request.getfixturevalue("sqlite")
+        return address
+    server: PostgreSQL = request.getfixturevalue("postgresql")
+    return server.new_database(f"history{next(_numbers)}")
+
+
+@pytest.fixture
+async def stores() -> AsyncIterator[Stores]:
+    """Open stores, and close them at the end."""
+    async with AsyncExitStack() as stack:
+        yield Stores(stack)

@@ -1,0 +1,115 @@
+"""Turns and audit records to store, written out or of any kind."""
+
+from hypothesis import strategies as st
+
+from custom_components.chatterbox.agent.events import Phase, StopReason
+from custom_components.chatterbox.agent.history.turn_records import AuditRecord, PhaseTime, TurnOrigin, TurnRecord
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    Attachment,
+    JsonObject,
+    Message,
+    ProviderItem,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    Usage,
+    UserMessage,
+)
+from tests.agent.json_values import json_objects
+
+MORNING = 1_790_000_000.0
+"""Seconds since the epoch."""
+DAY = 86_400.0
+
+# With NUL and with characters beyond the first 65,536; without lone surrogates, of which two may join.
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
+_TEXT_OR_NONE = st.none() | TEXTS
+_CALLS = st.builds(ToolCall, TEXTS, TEXTS, TEXTS)
+_COUNTS = st.integers(0, 2**53)
+_SECONDS = st.floats(0, 1e10)
+
+ATTACHMENTS = st.builds(Attachment, TEXTS, st.binary(max_size=20), TEXTS)
+
+MESSAGES: st.SearchStrategy[Message] = st.one_of(
+    st.builds(UserMessage, TEXTS, st.lists(ATTACHMENTS, max_size=2).map(tuple), TEXTS),
+    st.builds(
+        AssistantMessage,
+        TEXTS,
+        TEXTS,
+        st.lists(_CALLS, max_size=2).map(tuple),
+        st.lists(st.builds(ProviderItem, TEXTS, json_objects()), max_size=2).map(tuple),
+    ),
+    st.builds(ToolResult, TEXTS, TEXTS, TEXTS, st.booleans(), st.booleans(), st.booleans()),
+)
+
+ORIGINS = st.builds(
+    TurnOrigin,
+    conversation_id=TEXTS,
+    agent=TEXTS,
+    person_id=_TEXT_OR_NONE,
+    person=_TEXT_OR_NONE,
+    device_id=_TEXT_OR_NONE,
+    satellite=_TEXT_OR_NONE,
+    caller=_TEXT_OR_NONE,
+    language=_TEXT_OR_NONE,
+)
+
+TURNS = st.builds(
+    TurnRecord,
+    id=TEXTS,
+    origin=ORIGINS,
+    began_at=_SECONDS,
+    duration=_SECONDS,
+    messages=st.lists(MESSAGES, max_size=4).map(tuple),
+    stop_reason=st.none() | st.sampled_from(StopReason),
+    usage=st.builds(Usage, _COUNTS, _COUNTS, _COUNTS, _COUNTS),
+    iterations=st.integers(0, 10),
+    phases=st.lists(st.builds(PhaseTime, st.sampled_from(Phase), _SECONDS), max_size=3).map(tuple),
+    timings=json_objects(),
+    keep_attachments=st.just(value=True),
+)
+
+AUDIT = st.builds(AuditRecord, id=TEXTS, origin=ORIGINS, turn_id=_TEXT_OR_NONE, at=_SECONDS, body=json_objects())
+
+
+def turn(
+    number: int,
+    conversation: str = "kitchen talk",
+    *,
+    agent: str = "agent",
+    person: str | None = None,
+    device: str | None = None,
+    ended_at: float | None = None,
+    said: str | None = None,
+    messages: Transcript | None = None,
+    usage: Usage | None = None,
+) -> TurnRecord:
+    """Return a turn; it lasted two seconds, and began a minute after the one before."""
+    began_at = MORNING + number * 60 if ended_at is None else ended_at - 2
+    return TurnRecord(
+        id=f"turn {number}",
+        origin=TurnOrigin(conversation_id=conversation, agent=agent, person_id=person, device_id=device),
+        began_at=began_at,
+        duration=2.0,
+        messages=messages if messages is not None else spoken(said or f"Say {number}.", f"It is {number}."),
+        stop_reason=StopReason.COMPLETED,
+        usage=usage or Usage(10, 2, 5, 1),
+        iterations=1,
+        phases=(PhaseTime(Phase.RECEIVE_INPUT, 0.0), PhaseTime(Phase.OUTPUT, 1.5)),
+        timings={"first_token": 0.25},
+    )
+
+
+def spoken(words: str, answer: str) -> Transcript:
+    """Return the messages of a turn without tools."""
+    return UserMessage(words), AssistantMessage(answer)
+
+
+def audit(
+    number: int, conversation: str = "kitchen talk", *, agent: str = "agent", person: str | None = None
+) -> AuditRecord:
+    """Return an audit record."""
+    body: JsonObject = {"outcome": "done", "number": number}
+    origin = TurnOrigin(conversation_id=conversation, agent=agent, person_id=person)
+    return AuditRecord(id=f"audit {number}", origin=origin, turn_id="turn 1", at=MORNING + number * 60, body=body)

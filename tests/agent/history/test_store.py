@@ -1,0 +1,319 @@
+"""What is recorded is there: at once, after a restart, in its order, once, and until somebody deletes it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from custom_components.chatterbox.agent.history.deletion import Retention
+from custom_components.chatterbox.agent.history.selection import (
+    Everything,
+    OneAgent,
+    OneConversation,
+    OneDevice,
+    OnePerson,
+    Selection,
+)
+from custom_components.chatterbox.agent.history.store import HistoryStore, LastConversation
+from custom_components.chatterbox.agent.history.turn_records import AuditRecord, TurnRecord, turn_from_json
+from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
+from custom_components.chatterbox.agent.transcript import NO_RESULT
+from tests.agent.turns import assert_valid
+
+from .records import DAY, MORNING, TURNS, audit, turn
+from .stores import Stores
+
+NOON = MORNING + DAY / 4
+
+
+def noon() -> float:
+    """Return a time some hours after the turns."""
+    return NOON
+
+
+async def kept(store: HistoryStore, selection: Selection | None = None) -> list[str]:
+    """Return the ids of all that is stored."""
+    return [json.loads(line)["id"] async for line in store.export(selection or Everything())]
+
+
+async def test_a_turn_that_was_acknowledged_is_there_after_a_restart(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url)
+    recorded = (turn(1), turn(2), turn(3, "another talk"))
+    for one in recorded:
+        assert await store.record(one).stored()
+    await store.close()
+
+    again, _ = stores.open(url)
+    assert await again.turns("kitchen talk") == recorded[:2]
+    assert await again.turns("kitchen talk", 1) == recorded[1:2]
+    assert await again.turns("another talk") == recorded[2:]
+    assert await again.turns("no talk") == ()
+
+
+async def test_a_turn_is_read_before_it_is_stored(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    assert await store.record(turn(1)).stored()
+    await store.close()
+
+    waiting, _ = stores.open(sqlite, starts=False)  # nothing is written as long as it does not start
+    waiting.record(turn(1))
+    waiting.record(audit(1))
+    waiting.record(turn(2))
+    waiting.record(turn(3, "another talk"))
+    assert [one.id for one in await waiting.turns("kitchen talk")] == ["turn 1", "turn 2"]
+    assert [one.id for one in await waiting.turns("kitchen talk", 1)] == ["turn 2"]
+    assert waiting.state.waiting == 4
+    waiting.start()
+    assert await kept(waiting) == ["turn 1", "turn 2", "turn 3", "audit 1"]
+    await waiting.close()
+
+
+async def test_many_turns_at_once_keep_their_order(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url, starts=False)
+    recorded = tuple(turn(number, messages=()) if number % 2 else turn(number) for number in range(501))
+    answers = [store.record(one) for one in recorded]
+    store.start()
+    assert all([await answer.stored() for answer in answers])
+    assert await store.turns("kitchen talk") == recorded
+    assert len(await kept(store)) == 501
+    await store.close()
+
+
+async def test_what_is_recorded_twice_is_stored_once(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url, starts=False)
+    twice = [store.record(turn(1)), store.record(turn(1)), store.record(audit(1)), store.record(audit(1))]
+    store.start()
+    assert [await answer.stored() for answer in twice] == [True] * 4
+    assert await store.record(turn(1, said="Something else.")).stored()
+    assert await store.record(audit(1)).stored()
+    assert await kept(store) == ["turn 1", "audit 1"]
+    assert await store.turns("kitchen talk") == (turn(1),)
+    await store.close()
+
+
+async def test_a_model_is_never_sent_a_call_without_a_result(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url)
+    cut_off = AssistantMessage(tool_calls=(ToolCall("a", "light_on", "{}"),))
+    store.record(turn(1, messages=(UserMessage("Light!"), cut_off)))
+    store.record(turn(2))
+    transcript = await store.transcript("kitchen talk")
+    assert_valid(transcript)
+    assert transcript[2] == ToolResult("a", "light_on", NO_RESULT, is_error=True, synthetic=True)
+    assert transcript[3:] == turn(2).messages
+    assert await store.transcript("kitchen talk", 1) == turn(2).messages
+
+
+async def test_the_last_conversation_is_that_of_the_person_or_the_device(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url, clock=noon)
+    store.record(turn(1, "first", person="ann", device="kitchen", ended_at=NOON - 50))
+    store.record(turn(2, "second", person="ben", device="kitchen", ended_at=NOON - 40))
+    assert await store.record(turn(3, "third", person="ann", agent="other", ended_at=NOON - 30)).stored()
+
+    second = LastConversation("second", NOON - 40)
+    assert await store.last_conversation("agent", OneDevice("kitchen"), 60) == second
+    assert await store.last_conversation("agent", OnePerson("ben"), 60) == second
+    assert await store.last_conversation("agent", OnePerson("ann"), 60) == LastConversation("first", NOON - 50)
+    assert await store.last_conversation("other", OnePerson("ann"), 60) == LastConversation("third", NOON - 30)
+    assert await store.last_conversation("agent", OnePerson("ben"), 39) is None
+    assert await store.last_conversation("agent", OnePerson("eve"), 60) is None
+
+
+async def test_the_last_conversation_may_not_be_stored_yet(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite, clock=noon, starts=False)
+    store.record(turn(1, "first", person="ann", ended_at=NOON))
+    store.record(turn(2, "second", person="ben", ended_at=NOON))
+    store.record(turn(3, "third", person="ann", device="kitchen", agent="other", ended_at=NOON))
+    assert await store.last_conversation("agent", OnePerson("ann"), 60) == LastConversation("first", NOON)
+    assert await store.last_conversation("other", OneDevice("kitchen"), 60) == LastConversation("third", NOON)
+    store.start()
+    await store.close()
+
+
+async def test_a_conversation_from_the_future_is_not_gone_on_with(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url, clock=noon)
+    store.record(turn(1, "soon", person="ann", ended_at=NOON + 5))
+    assert await store.record(turn(2, "tomorrow", person="ben", ended_at=NOON + DAY)).stored()
+    assert await store.last_conversation("agent", OnePerson("ann"), 60)
+    assert await store.last_conversation("agent", OnePerson("ben"), 60) is None
+
+
+async def test_turns_keep_their_order_when_the_clock_is_set_back(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url)
+    store.record(turn(1, ended_at=NOON))
+    store.record(turn(2, ended_at=NOON - DAY))
+    assert await store.record(turn(3, ended_at=NOON + DAY)).stored()
+    assert [one.id for one in await store.turns("kitchen talk")] == ["turn 1", "turn 2", "turn 3"]
+
+
+async def a_house(store: HistoryStore) -> None:
+    """Store what two people said to two agents."""
+    store.record(turn(1, "a", person="ann", device="kitchen"))
+    store.record(turn(2, "a", person="ben", device="kitchen"))
+    store.record(turn(3, "b", person="ann", agent="other"))
+    store.record(turn(4, "c"))
+    store.record(audit(5, "a", person="ann"))
+    assert await store.record(audit(6, "b", person="ben", agent="other")).stored()
+
+
+@pytest.mark.parametrize(
+    ("selection", "chosen"),
+    [
+        (OneConversation("a"), ["turn 1", "turn 2", "audit 5"]),
+        (OnePerson("ann"), ["turn 1", "turn 3", "audit 5"]),
+        (OneDevice("kitchen"), ["turn 1", "turn 2"]),
+        (OneAgent("other"), ["turn 3", "audit 6"]),
+        (Everything(), ["turn 1", "turn 2", "turn 3", "turn 4", "audit 5", "audit 6"]),
+        (OnePerson("eve"), []),
+    ],
+    ids=["a conversation", "a person", "a device", "an agent", "everything", "nobody"],
+)
+async def test_what_is_selected_is_exported_and_deleted_and_nothing_else(
+    url: str, stores: Stores, selection: Selection, chosen: list[str]
+) -> None:
+    store, _ = stores.open(url)
+    await a_house(store)
+    everything = await kept(store)
+
+    assert await kept(store, selection) == chosen
+    assert await store.purge(selection) == len(chosen)
+    assert await kept(store) == [one for one in everything if one not in chosen]
+    assert await store.purge(selection) == 0
+
+
+async def test_what_waits_is_deleted_too(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite, starts=False)
+    store.record(turn(1, person="ann"))
+    store.start()
+    assert await store.purge(OnePerson("ann")) == 1
+    assert await store.record(turn(2, person="ann")).stored()
+    assert await kept(store) == ["turn 2"]
+    await store.close()
+
+
+def all_bytes(file: Path) -> bytes:
+    """Return what stands in a database and in the files that belong to it."""
+    return b"".join(part.read_bytes() for part in file.parent.glob(f"{file.name}*"))
+
+
+async def test_nothing_of_what_is_deleted_is_left_in_the_file(sqlite: str, file: Path, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    for number in range(200):
+        store.record(turn(number, person="ann", said=f"My secret is {number}."))
+    assert await store.record(turn(200, person="ben", said="Hello.")).stored()
+    before = len(all_bytes(file))
+
+    assert await store.purge(OnePerson("ann")) == 200
+    found = all_bytes(file)
+    assert b"Hello." in found
+    assert b"secret" not in found
+    assert len(found) < before / 2
+
+
+async def test_an_export_holds_the_whole_turn(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url)
+    page = ToolResult("a", "read", "news", open_world=True)
+    asked = AssistantMessage(tool_calls=(ToolCall("a", "read", "{}"),))
+    whole = turn(1, messages=(UserMessage("Read!"), asked, page, AssistantMessage("Läuft.")))
+    store.record(whole)
+    store.record(audit(2))
+    lines = [line async for line in store.export(Everything())]
+    assert not any("\n" in line for line in lines)
+    first, second = map(json.loads, lines)
+    assert (first.pop("kind"), second.pop("kind")) == ("turn", "audit")
+    assert turn_from_json(first, first.pop("messages")) == whole
+    assert second["body"] == audit(2).body
+
+
+async def test_old_turns_of_an_agent_are_pruned(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url, clock=lambda: MORNING + 300)
+    for number in range(1, 5):
+        store.record(turn(number))
+        store.record(audit(number))
+    assert await store.record(turn(5, agent="other", ended_at=MORNING)).stored()
+
+    assert await store.prune("agent", Retention()) == 0
+    assert await store.prune("agent", Retention(seconds=177)) == 4
+    assert await kept(store) == ["turn 3", "turn 4", "turn 5", "audit 3", "audit 4"]
+    assert await store.prune("agent", Retention(seconds=177)) == 0
+    assert await store.prune("agent", Retention(seconds=0)) == 4
+    assert await kept(store) == ["turn 5"]
+
+
+async def test_an_agent_keeps_no_more_than_its_size(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url)
+    for number in range(1, 5):
+        store.record(turn(number))
+    assert await store.record(turn(5, agent="other")).stored()
+    size = len(await anext(store.export(OneAgent("other"))))
+
+    assert await store.prune("agent", Retention(size=10 * size)) == 0
+    assert await store.prune("agent", Retention(size=2 * size)) == 2
+    assert await kept(store) == ["turn 3", "turn 4", "turn 5"]
+    assert await store.prune("agent", Retention(seconds=DAY, size=0)) == 2
+    assert await kept(store) == ["turn 5"]
+
+
+async def test_what_nobody_can_delete_by_is_told_to_who_asks(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    with pytest.raises(OverflowError):
+        await store.prune("agent", Retention(size=2**70))
+    assert await store.record(turn(1)).stored()
+    assert store.state.trouble is None
+
+
+@pytest.mark.parametrize(
+    ("ended", "left"),
+    [
+        ([NOON, NOON + 5, 0.0], ["turn 0", "turn 1", "turn 2"]),
+        ([NOON - DAY, NOON + 99 * DAY, NOON - DAY, NOON], ["turn 3"]),
+        ([NOON + 99 * DAY, NOON + 100 * DAY], ["turn 0", "turn 1"]),
+        ([NOON - DAY, NOON - DAY], []),
+    ],
+    ids=["woke up without the time", "was ahead for a while", "is set back", "was never wrong"],
+)
+async def test_a_wrong_clock_costs_nobody_what_is_fresh(
+    url: str, stores: Stores, ended: list[float], left: list[str]
+) -> None:
+    store, _ = stores.open(url, clock=lambda: NOON + 10)
+    for number, ended_at in enumerate(ended):
+        store.record(turn(number, ended_at=ended_at))
+    await store.prune("agent", Retention(seconds=60))
+    assert await kept(store) == left
+
+
+async def test_odd_names_are_told_apart_and_found(url: str, stores: Stores) -> None:
+    names = ["", " ", "a", "A", "a ", "ä", "a\0", "x" * 300, "x" * 301, "sha256:a", "\ud800"]
+    store, _ = stores.open(url)
+    for number, name in enumerate(names):
+        store.record(replace(turn(number, name, messages=(UserMessage(name),), person=name), id=name))
+    for name in names:
+        (found,) = await store.turns(name)
+        assert (found.id, found.origin.conversation_id, found.messages[0]) == (name, name, UserMessage(name))
+    assert await store.purge(OnePerson("x" * 300)) == 1
+    assert await store.turns("x" * 300) == ()
+    assert await store.turns("x" * 301)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(recorded=st.lists(TURNS, max_size=3, unique_by=lambda one: one.id))
+async def test_any_turns_come_back_as_they_were(url: str, recorded: list[TurnRecord]) -> None:
+    store = HistoryStore(url, lambda _state: None)
+    store.start()
+    try:
+        await store.purge(Everything())
+        for one in recorded:
+            assert await store.record(one).stored()
+        for one in recorded:
+            assert one in await store.turns(one.origin.conversation_id)
+    finally:
+        await store.close()
+
+
+async def test_an_audit_record_belongs_to_no_turn_of_need(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url)
+    record: AuditRecord = replace(audit(1), turn_id=None)
+    assert await store.record(record).stored()
+    assert await store.turns("kitchen talk") == ()
+    assert await kept(store, OneConversation("kitchen talk")) == ["audit 1"]

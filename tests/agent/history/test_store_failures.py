@@ -1,0 +1,431 @@
+"""Whatever is wrong with the database: who records goes on, is told why, and loses nothing that was acknowledged."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, event
+from sqlalchemy.exc import (
+    DataError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    ProgrammingError,
+    SQLAlchemyError,
+    TimeoutError as PoolTimeout,
+)
+
+from custom_components.chatterbox.agent.history.database import Database
+from custom_components.chatterbox.agent.history.selection import Everything
+from custom_components.chatterbox.agent.history.store import HistoryStore, check_address
+from custom_components.chatterbox.agent.history.store_failures import (
+    RecordRefused,
+    StoreUnavailable,
+    Trouble,
+    failure_of,
+)
+from custom_components.chatterbox.agent.history.store_state import StoreState, WriterLimits
+from custom_components.chatterbox.agent.history.stored_rows import insert_records
+from custom_components.chatterbox.agent.messages import Usage
+
+from .postgresql import PostgreSQL
+from .records import audit, turn
+from .stores import HASTY, Stores, sqlite_url
+
+
+@contextmanager
+def small_disk(pages: int) -> Iterator[None]:
+    """Let no SQLite file that is opened meanwhile grow past so many pages, as a full disk would."""
+
+    def limit(connection: sqlite3.Connection, _record: object) -> None:
+        connection.execute(f"PRAGMA max_page_count={pages}")
+
+    event.listen(Engine, "connect", limit)
+    try:
+        yield
+    finally:
+        event.remove(Engine, "connect", limit)
+
+
+def read(file: Path) -> bytes:
+    """Return what is in a file."""
+    return file.read_bytes()
+
+
+def write(file: Path, content: bytes) -> None:
+    """Put something else in a file."""
+    file.write_bytes(content)
+
+
+def remove(file: Path) -> None:
+    """Delete a file."""
+    file.unlink()
+
+
+def make(folder: Path) -> None:
+    """Make a folder."""
+    folder.mkdir()
+
+
+def parts(file: Path) -> list[Path]:
+    """Return the files whose names begin like that of a database."""
+    return list(file.parent.glob(f"{file.name}*"))
+
+
+async def ids(store: HistoryStore) -> list[str]:
+    """Return the ids of the turns that are kept."""
+    return [one.id for one in await store.turns("kitchen talk")]
+
+
+async def test_a_full_disk_loses_nothing_that_was_acknowledged_or_still_waits(sqlite: str, stores: Stores) -> None:
+    store, watch = stores.open(sqlite)
+    assert await store.record(turn(1)).stored()
+    with small_disk(1):
+        answer = store.record(turn(2, said="x" * 500_000))
+        state = await watch.until_down(Trouble.DISK_FULL)
+        assert "The disk is full. Make room on it." in state.message
+        assert not answer.given
+        assert store.state.waiting == 1
+    assert await answer.stored()
+    await watch.until_up()
+    assert await ids(store) == ["turn 1", "turn 2"]
+
+
+async def test_a_file_that_may_only_be_read(sqlite: str, file: Path, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    assert await store.record(turn(1)).stored()
+    await store.close()
+
+    read_only, watch = stores.open(f"sqlite:///file:{file}?mode=ro&uri=true")
+    answer = read_only.record(turn(2))
+    state = await watch.until_down(Trouble.READ_ONLY)
+    assert "Let Home Assistant write to it." in state.message
+    await read_only.close()
+    assert not await answer.stored()
+    again, _ = stores.open(sqlite)
+    assert await ids(again) == ["turn 1"]
+
+
+@pytest.mark.parametrize("damage", ["not a database", "in the middle"])
+async def test_a_damaged_file_is_kept_aside_and_a_new_one_begun(
+    sqlite: str, file: Path, stores: Stores, damage: str
+) -> None:
+    store, _ = stores.open(sqlite)
+    for number in range(50):
+        store.record(turn(number))
+    await store.close()
+    content = read(file)
+    broken = b"x" * 5000 if damage == "not a database" else content[:4096] + b"\xff" * (len(content) - 4096)
+    write(file, broken)
+
+    again, watch = stores.open(sqlite)
+    answer = again.record(turn(99))
+    state = await watch.until_down(Trouble.CORRUPT)
+    assert "It is damaged." in state.message
+    assert await answer.stored()
+    state = await watch.until_up()
+    assert read(Path(state.put_aside))[4096:] == broken[4096:]  # its header counts how often it was opened
+    assert Path(state.put_aside).name.startswith("history.db.corrupt-")
+    assert await ids(again) == ["turn 99"]
+
+
+async def test_damage_that_a_reader_meets_is_put_aside_too(sqlite: str, file: Path, stores: Stores) -> None:
+    store, watch = stores.open(sqlite)
+    assert await store.record(turn(1)).stored()
+    damage = read(file)
+    write(file, damage[:4096] + b"\xff" * (len(damage) - 4096))
+    with pytest.raises(StoreUnavailable, match="damaged"):
+        await store.turns("kitchen talk")
+    await watch.until(lambda state: bool(state.put_aside) and state.trouble is None)
+    assert await ids(store) == []
+
+
+async def test_two_damaged_files_are_both_kept(sqlite: str, file: Path, stores: Stores) -> None:
+    for number in range(3):
+        write(file, bytes([number]) * 5000)
+        store, watch = stores.open(sqlite)
+        await watch.until(lambda state: bool(state.put_aside) and state.trouble is None)
+        await store.close()
+        remove(file)
+    kept = sorted(read(path)[:1] for path in parts(file) if "corrupt" in path.name)
+    assert kept == [b"\x00", b"\x01", b"\x02"]
+
+
+async def test_a_file_that_may_be_something_else_is_left_alone(tmp_path: Path, stores: Stores) -> None:
+    notes = tmp_path / "secrets.yaml"
+    write(notes, b"password: 1234 " * 500)
+    _, watch = stores.open(sqlite_url(notes))
+    await watch.until_down(Trouble.CORRUPT)
+    assert read(notes) == b"password: 1234 " * 500
+
+
+async def test_a_damaged_file_that_cannot_be_renamed_is_left_alone(tmp_path: Path, stores: Stores) -> None:
+    file = tmp_path / f"{'x' * 244}.db"  # its new name would be too long
+    write(file, b"x" * 5000)
+    _, watch = stores.open(sqlite_url(file))
+    state = await watch.until_down(Trouble.CORRUPT)
+    assert state.put_aside == ""
+    assert read(file) == b"x" * 5000
+
+
+async def test_a_folder_that_comes_later(tmp_path: Path, stores: Stores) -> None:
+    folder = tmp_path / "later"
+    store, watch = stores.open(sqlite_url(folder / "history.db"))
+    answer = store.record(turn(1))
+    state = await watch.until_down(Trouble.CANNOT_OPEN)
+    assert "Look whether its folder exists" in state.message
+    with pytest.raises(StoreUnavailable, match="folder exists"):
+        await store.turns("kitchen talk")
+    make(folder)
+    assert await answer.stored()
+    await watch.until_up()
+
+
+async def test_a_file_that_another_program_holds(sqlite: str, file: Path, stores: Stores) -> None:
+    store, watch = stores.open(f"{sqlite}?timeout=0.01")
+    assert await store.record(turn(1)).stored()
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    answer = store.record(turn(2))
+    await watch.until_down(Trouble.LOCKED)
+    assert await ids(store) == ["turn 1", "turn 2"]  # reading goes on
+    with pytest.raises(StoreUnavailable, match="Another program holds it"):
+        await store.purge(Everything())
+    other.execute("ROLLBACK")
+    other.close()
+    assert await answer.stored()
+    assert await ids(store) == ["turn 1", "turn 2"]
+
+
+async def test_nobody_waits_for_ever(sqlite: str, file: Path, stores: Stores) -> None:
+    store, _ = stores.open(sqlite, patience=0.01)
+    assert await store.record(turn(1)).stored()
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnavailable, match="does not answer in time") as raised:
+        await store.purge(Everything())
+    assert raised.value.trouble is Trouble.SLOW
+    other.execute("ROLLBACK")
+    other.close()
+
+
+async def test_a_file_that_is_deleted_is_begun_anew(sqlite: str, file: Path, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    assert await store.record(turn(1)).stored()
+    for part in parts(file):
+        remove(part)
+    assert await store.record(turn(2)).stored()
+    assert await ids(store) == ["turn 2"]
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("", "none of a database"),
+        ("history.db", "none of a database"),
+        ("postgresql://ann:hunter2@db:port/history", "none of a database"),
+        ("postgresql://ann:hun@ter2@db/history", "as %40"),
+        ("postgresql://ann:h@unter2/x@db/history", "as %40"),
+        ("sqlite://", "no file"),
+        ("sqlite:///:memory:", "no file"),
+        ("sqlite:///file:x?mode=memory&uri=true", "no file"),
+        ("oddbase://ann:hunter2@db/history", "no kind of database called oddbase"),
+        ("postgresql+pg8000://ann:hunter2@db/history", "postgresql://db/history needs the Python package pg8000"),
+        ("sqlite:////nowhere.db?timeout=hunter2", "after the question mark"),
+    ],
+)
+async def test_a_wrong_address_is_told_without_its_password(address: str, says: str) -> None:
+    with pytest.raises(StoreUnavailable, match=says) as raised:
+        await check_address(address)
+    assert raised.value.trouble is Trouble.WRONG_URL
+    assert "hunter2" not in str(raised.value)
+    assert "ter2" not in str(raised.value)
+
+
+async def test_a_right_address_is_prepared(url: str, stores: Stores) -> None:
+    await check_address(url)
+    store, _ = stores.open(url)
+    assert await store.record(turn(1)).stored()
+
+
+async def test_an_address_that_does_not_answer_is_told(sqlite: str, file: Path, stores: Stores) -> None:
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("PRAGMA locking_mode=EXCLUSIVE")
+    other.execute("CREATE TABLE held (a)")
+    with pytest.raises(StoreUnavailable, match="in time"):
+        await check_address(f"{sqlite}?timeout=0.2", patience=0.01)
+    store, _ = stores.open(f"{sqlite}?timeout=0.2", patience=0.01)
+    with pytest.raises(StoreUnavailable, match="in time"):
+        await store.turns("kitchen talk")
+    other.close()
+
+
+async def test_a_server_that_goes_and_comes_back(postgresql: PostgreSQL, stores: Stores) -> None:
+    store, watch = stores.open(postgresql.new_database("going"))
+    assert await store.record(turn(1)).stored()
+    postgresql.stop()
+    try:
+        answer = store.record(turn(2))
+        state = await watch.until_down(Trouble.SERVER_GONE)
+        assert "Its server cannot be reached" in state.message
+        with pytest.raises(StoreUnavailable, match="postgresql://localhost/going"):
+            await store.turns("kitchen talk")
+    finally:
+        postgresql.start()
+    assert await answer.stored()
+    assert await ids(store) == ["turn 1", "turn 2"]
+
+
+async def test_at_the_bound_the_oldest_give_way(tmp_path: Path, stores: Stores) -> None:
+    folder = tmp_path / "later"
+    store, watch = stores.open(
+        sqlite_url(folder / "history.db"), limits=WriterLimits(records=2, first_pause=0.01, longest_pause=0.01)
+    )
+    await watch.until_down(Trouble.CANNOT_OPEN)
+    answers = [store.record(turn(number)) for number in range(4)]
+    assert not await answers[0].stored()
+    assert not await answers[1].stored()
+    state = await watch.until(lambda state: state.dropped == 2)
+    assert store.state.waiting == 2
+    make(folder)
+    assert await answers[2].stored()
+    assert await answers[3].stored()
+    assert await ids(store) == ["turn 2", "turn 3"]
+    assert state.trouble is Trouble.CANNOT_OPEN
+
+
+async def test_what_waits_is_bounded_in_bytes_too(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite, limits=WriterLimits(bytes=10_000), starts=False)
+    answers = [store.record(turn(number, said="x" * 4_000)) for number in range(3)]
+    assert not await answers[0].stored()
+    store.start()
+    assert await answers[2].stored()
+    await store.close()
+
+
+async def test_a_record_that_is_refused_takes_no_other_along(url: str, stores: Stores) -> None:
+    store, watch = stores.open(url, starts=False)
+    answers = [
+        store.record(turn(1)),
+        store.record(turn(2, usage=Usage(2**70))),
+        store.record(turn(3, ended_at=float("nan"))),
+        store.record(turn(4)),
+    ]
+    store.start()
+    stored = [await answer.stored() for answer in answers]
+    assert (stored[0], stored[1], stored[3]) == (True, False, True)
+    state = await watch.until(lambda state: state.dropped > 0)
+    assert state.trouble is None
+    await store.close()
+
+
+async def test_who_watches_may_fail(sqlite: str) -> None:
+    def fail(_state: StoreState) -> None:
+        raise LookupError
+
+    store = HistoryStore(f"{sqlite}", fail, limits=HASTY)
+    store.start()
+    assert await store.record(turn(1)).stored()
+    await store.close()
+    assert store.state.trouble is Trouble.CLOSED
+
+
+async def test_a_closed_store_takes_nothing(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    assert await store.record(turn(1)).stored()
+    await store.close()
+    assert not await store.record(turn(2)).stored()
+    assert not await store.record(audit(3)).stored()
+    assert store.state.dropped == 2
+    with pytest.raises(StoreUnavailable, match="closed"):
+        await store.purge(Everything())
+
+
+async def test_a_store_that_is_down_ends_and_says_what_it_has_not_done(tmp_path: Path, stores: Stores) -> None:
+    store, watch = stores.open(
+        sqlite_url(tmp_path / "no" / "history.db"), limits=WriterLimits(first_pause=3600, longest_pause=3600)
+    )
+    await watch.until_down(Trouble.CANNOT_OPEN)
+    answer = store.record(turn(1))
+    await store.close()
+    assert not await answer.stored()
+    assert (store.state.trouble, store.state.dropped, store.state.waiting) == (Trouble.CANNOT_OPEN, 1, 0)
+
+
+async def test_a_stored_turn_that_somebody_damaged_is_left_out(sqlite: str, file: Path, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    for number in range(1, 6):
+        store.record(turn(number))
+    assert await store.record(audit(1)).stored()
+    other = sqlite3.connect(file)
+    other.execute("UPDATE chatterbox_turns SET body = 'oops' WHERE id = 'turn 1'")
+    other.execute("UPDATE chatterbox_turns SET body = '{}' WHERE id = 'turn 2'")
+    other.execute("UPDATE chatterbox_messages SET body = '[]' WHERE turn = 3")
+    other.execute("UPDATE chatterbox_audit SET body = '1'")
+    other.commit()
+    other.close()
+    assert await ids(store) == ["turn 4", "turn 5"]
+    assert len([line async for line in store.export(Everything())]) == 3
+
+
+class _Answer(Exception):
+    """What a driver raises."""
+
+    def __init__(self, **codes: object) -> None:
+        super().__init__("for user ann, password hunter2")
+        self.__dict__.update(codes)
+
+
+@pytest.mark.parametrize(
+    ("error", "trouble"),
+    [
+        (OperationalError("SELECT", {}, _Answer(sqlite_errorcode=266)), Trouble.DISK_FAILED),
+        (OperationalError("SELECT", {}, _Answer(sqlite_errorcode=1)), Trouble.OTHER),
+        (OperationalError("SELECT", {}, _Answer(sqlstate="53100")), Trouble.DISK_FULL),
+        (OperationalError("SELECT", {}, _Answer(pgcode="25006")), Trouble.READ_ONLY),
+        (OperationalError("SELECT", {}, _Answer(sqlstate="57P01")), Trouble.SERVER_GONE),
+        (InterfaceError("SELECT", {}, _Answer()), Trouble.SERVER_GONE),
+        (ProgrammingError("SELECT", {}, _Answer(), connection_invalidated=True), Trouble.SERVER_GONE),
+        (ProgrammingError("SELECT", {}, _Answer(sqlstate="42501")), Trouble.OTHER),
+        (ProgrammingError("SELECT", {}, _Answer()), Trouble.OTHER),
+        (PoolTimeout("hunter2"), Trouble.OTHER),
+    ],
+    ids=lambda value: value.value if isinstance(value, Trouble) else None,
+)
+def test_errors_of_a_database_are_told_in_our_words(error: SQLAlchemyError, trouble: Trouble) -> None:
+    failure = failure_of(error, "postgresql://db/history")
+    assert isinstance(failure, StoreUnavailable)
+    assert failure.trouble is trouble
+    assert "postgresql://db/history" in str(failure)
+    assert "hunter2" not in str(failure)
+
+
+@pytest.mark.parametrize("kind", [IntegrityError, DataError])
+def test_what_a_database_does_not_take_is_no_trouble_of_its_own(kind: type[IntegrityError | DataError]) -> None:
+    failure = failure_of(kind("INSERT", {}, _Answer()), "history.db")
+    assert isinstance(failure, RecordRefused)
+    assert "hunter2" not in str(failure)
+
+
+def test_a_file_that_can_be_read_may_be_damaged_all_the_same(sqlite: str, file: Path) -> None:
+    database = Database(sqlite)
+    with database.begin() as connection:
+        insert_records(connection, [turn(1)])
+        assert database.check(connection) == 0
+    other = sqlite3.connect(file)
+    other.execute("PRAGMA writable_schema=ON")
+    other.execute("UPDATE sqlite_schema SET sql = replace(sql, 'device VARCHAR(80)', 'device VARCHAR(80) NOT NULL')")
+    other.commit()
+    other.close()
+    with pytest.raises(StoreUnavailable, match="damaged"), database.begin() as connection:
+        database.check(connection)
+
+
+def test_a_server_looks_after_its_files_itself(sqlite: str) -> None:
+    server = Database("postgresql://db/history")
+    server.give_back_room()
+    with Database(sqlite).begin() as connection:
+        assert server.check(connection) == 0
+    assert server.put_aside() is None
