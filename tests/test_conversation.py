@@ -52,6 +52,19 @@ async def test_a_call_changes_the_house_and_the_answer_is_spoken(hass: HomeAssis
     assert not tool_call["is_error"]
 
 
+@pytest.mark.parametrize("words", ["", " \n"])
+async def test_no_words_are_answered_without_a_model(
+    hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture, words: str
+) -> None:
+    server = await serve(Script())
+
+    result = await say(hass, words)
+
+    assert speech(result) == "I have no answer to that."
+    assert not server.requests
+    assert "Traceback" not in caplog.text
+
+
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [

@@ -52,6 +52,8 @@ class TurnBeginnings:
         speaker = await async_get_speaker(self.hass, user_input, self.settings)
         sentences = await async_get_sentences(self.hass, user_input.language)
         user_input = replace(user_input, context=speaker_context(user_input.context, speaker))
+        if not user_input.text.strip():
+            return Beginning(user_input, speaker, reply=sentences["spoken_completed"])
         spot = spot_of(user_input, self.agent_id, chat_log.conversation_id)
         # A script may speak in the name of who was asked, and in the same conversation. It is not who was asked.
         is_person = speaker.asking is Asking.PERSON

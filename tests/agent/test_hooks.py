@@ -260,13 +260,17 @@ async def test_a_hook_that_fails_has_no_say_where_it_says_so(caplog: pytest.LogC
     assert "Hook Optional failed and therefore has no say" in caplog.text
 
 
-async def test_a_hook_that_takes_too_long_denies() -> None:
+async def test_a_hook_that_takes_too_long_denies(caplog: pytest.LogCaptureFixture) -> None:
     class Sleepy(Hooks):
         @override
         async def user_prompt_submit(self, text: str) -> None:
             await never()
 
     assert (await HookChain([Sleepy()], lambda: 0.01).user_prompt_submit("Hi")).decision == FAILED
+    (logged,) = caplog.records
+    assert logged.getMessage() == "hook Sleepy took longer than 0.01 seconds, and therefore denies"
+    assert logged.levelname == "WARNING"
+    assert not logged.exc_info, "there is nothing to be found in a traceback"
 
 
 async def test_a_hook_that_is_cancelled_from_elsewhere_denies() -> None:

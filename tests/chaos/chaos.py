@@ -12,8 +12,9 @@ from datetime import timedelta
 from typing import Final
 
 import pytest
+from homeassistant.components import conversation
 from homeassistant.const import EVENT_CALL_SERVICE, STATE_UNAVAILABLE
-from homeassistant.core import Event, HomeAssistant, callback
+from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
@@ -26,7 +27,8 @@ from tests.chaos.faults import FAULTS
 from tests.chaos.footprint import Footprint, growth
 from tests.chaos.house import AMPLE, API, GONE, HOUSE, SCANT, Agent, CountedApi, Runs, Service
 from tests.chaos.loop_clock import LoopClock
-from tests.chaos.plan import TURNS_OF_A_CONVERSATION, Plans
+from tests.chaos.people import Asked, Reply
+from tests.chaos.plan import LANGUAGES, NOT_UNDERSTOOD, TURNS_OF_A_CONVERSATION, Plans
 from tests.chaos.server import ChaosServer, chaos_server
 from tests.config_entries import prepare
 from tests.demo_house.move_in import move_in
@@ -41,13 +43,22 @@ _PROBES: Final = 5
 """So often a service may be asked whether it is back: on a busy machine it may take too long to say so. Twice at least,
 as a question is forgotten some time after it has run out."""
 
+_LATE_YESES: Final = 5
+"""So many of the questions that nobody answers are answered too late, after every round."""
+
 _FALLBACKS: Final = {
     "openai_responses": ("ollama_chat",),
     "anthropic_messages": (GONE, "openai_chat"),
     GONE: ("anthropic_messages",),
 }
 _DEADLINES: Final = {"ollama_chat": SCANT}
-_EXPECTED: Final = {StopReason.COMPLETED, StopReason.PROVIDER_FAILED, StopReason.LENGTH, StopReason.DEADLINE}
+_EXPECTED: Final = {
+    StopReason.COMPLETED,
+    StopReason.PROVIDER_FAILED,
+    StopReason.LENGTH,
+    StopReason.DEADLINE,
+    StopReason.APPROVAL_REQUIRED,
+}
 """What turns end with, at least."""
 
 
@@ -68,9 +79,12 @@ class Chaos:
 
     async def let_time_pass(self) -> None:
         """Come to a moment in which nothing is under way, nothing is kept, and every service was sound for a while."""
+        asked = [*self.driver.asked.waiting.values()][:_LATE_YESES]
         for probe in range(_PROBES):
             async_fire_time_changed(self.hass, dt_util.utcnow() + _LATER)
             await self.hass.async_block_till_done(wait_background_tasks=True)
+            for question in asked if probe == 0 else ():
+                await self.driver.answer_late(question)
             if probe and all(agent.answers for agent in self.agents if not agent.is_gone):
                 break
         await self.server.hang_up()
@@ -94,11 +108,14 @@ class Chaos:
 async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos]:
     """Set up services of all wire formats, one that is gone, and for each an agent with the tools of an LLM API."""
     asyncio.get_running_loop().set_debug(False)  # three times the work, for tracebacks that nobody reads here
-    runs, plans, clock, errors = Runs(), Plans(seed), LoopClock(), ErrorLog()
+    runs, plans, asked, clock, errors = Runs(), Plans(seed), Asked(hass), LoopClock(), ErrorLog()
     await prepare(hass)
     await move_in(hass, HOUSE)
+    for language in LANGUAGES:  # what is loaded once takes longer than a turn has here
+        await conversation.async_converse(hass, NOT_UNDERSTOOD, None, Context(), language)
     llm.async_register_api(hass, CountedApi(hass=hass, id=API, name="Chaos", runs=runs))
     hass.bus.async_listen(EVENT_CALL_SERVICE, runs.service_called)
+    asked.listen()
     ticking = asyncio.create_task(clock.run())
     async with chaos_server(plans.answer) as server:
         names = [dialect.name for dialect in DIALECTS]
@@ -107,7 +124,7 @@ async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos
         async with chaos_server(plans.answer) as gone:
             agents.append(await Service(GONE, names[0], api, _FALLBACKS[GONE]).set_up(hass, gone.base_url))
         plans.agents = agents
-        prepared = Chaos(hass, Driver(hass, plans, runs, clock, errors), server, agents)
+        prepared = Chaos(hass, Driver(hass, plans, runs, asked, clock, errors), server, agents)
         hass.bus.async_listen(EVENT_TURN_FINISHED, prepared.turn_finished)
         with errors.alone():
             yield prepared
@@ -130,6 +147,9 @@ async def expect_good_ends(hass: HomeAssistant, config: pytest.Config, api: str,
         assert set(home.stop_reasons) >= _EXPECTED
         assert home.stop_reasons[StopReason.COMPLETED] > turns / 3
         assert home.driver.broken_off > turns / 50
+        assert set(home.driver.replies) == set(Reply)
+        assert home.driver.replies.total() > turns / 50
+        assert home.driver.undone < home.driver.agreed / 4
 
 
 async def _take_turns(home: Chaos, turns: int) -> None:

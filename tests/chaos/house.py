@@ -15,6 +15,7 @@ from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import config_validation as cv, llm
+from homeassistant.util.json import JsonObjectType
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.messages import canonical_json
@@ -56,9 +57,22 @@ areas:
 entities:
   - { name: Kitchen Light, id: light.kitchen, area: kitchen, state: "off" }
   - { name: Radio, id: switch.radio, area: kitchen, state: "off" }
+  - { name: Front Door, id: lock.front_door, area: kitchen, state: locked }
+  - name: Garage
+    id: cover.garage
+    state: closed
+    attributes: { device_class: garage, supported_features: [OPEN, CLOSE] }
 """
 
 API: Final = "chaos"
+ORDERS: Final = "order"
+READS_THE_WEB: Final = "read_page"
+DONE: Final[JsonObjectType] = {"done": True}
+NEED_A_YES: Final = frozenset(
+    {"lock.unlock", "lock.open", "cover.open_cover", "Front Door", "Garage", ORDERS, "order_slowly"}
+)
+"""Services, what they are for, and tools."""
+OPEN_WORLD: Final = frozenset({ORDERS, "order_slowly", READS_THE_WEB})
 OWN_CALLS: Final = (
     KnownCall("add_item", {"item": "milk"}),
     KnownCall("add_item", {"item": "bread"}),
@@ -66,12 +80,19 @@ OWN_CALLS: Final = (
     KnownCall("add_in_vain", {"item": "air"}),
     KnownCall("read_list", {}),
     KnownCall("hang", {"item": "on"}),
+    KnownCall(ORDERS, {"item": "pizza"}),
+    KnownCall(ORDERS, {"item": "salad"}),
+    KnownCall("order_slowly", {"item": "wardrobe"}),
+    KnownCall(READS_THE_WEB, {}),
 )
 ASSIST_CALLS: Final = (
     KnownCall("intent__HassTurnOn", {"name": "Kitchen Light", "domain": ["light"]}),
     KnownCall("HassTurnOff", {"name": "Kitchen Light", "domain": ["light"]}),
     KnownCall("HassTurnOn", {"name": "Radio", "domain": ["switch"]}),
     KnownCall("homeassistant__GetLiveContext", {}),
+    KnownCall("HassTurnOff", {"name": "Front Door", "domain": ["lock"]}),
+    KnownCall("intent__HassTurnOn", {"name": "Front Door", "domain": ["lock"]}),
+    KnownCall("HassTurnOn", {"name": "Garage", "domain": ["cover"]}),
 )
 _CALLS: Final = {API: OWN_CALLS, llm.LLM_API_ASSIST: ASSIST_CALLS}
 
@@ -138,22 +159,24 @@ class CountedTool(llm.Tool):
             await asyncio.sleep(self.seconds)
         if self.fails:
             raise HomeAssistantError("the shop is closed")
-        return llm.ToolResult({"done": True})
+        return llm.ToolResult(DONE)
+
+
+_AT_HOME: Final = llm.ToolAnnotations(destructive=False, open_world=False)
+_READS: Final = llm.ToolAnnotations(read_only=True, open_world=False)
 
 
 def _tools(runs: Runs) -> Sequence[llm.Tool]:
-    reads = CountedTool(
-        name="read_list",
-        runs=runs,
-        parameters=vol.Schema({}),
-        annotations=llm.ToolAnnotations(read_only=True),
-    )
+    nothing = vol.Schema({})
     return (
-        CountedTool(name="add_item", runs=runs),
-        CountedTool(name="add_slowly", runs=runs, seconds=0.02),
-        CountedTool(name="add_in_vain", runs=runs, fails=True),
-        CountedTool(name="hang", runs=runs, seconds=3600),
-        reads,
+        CountedTool(name="add_item", runs=runs, annotations=_AT_HOME),
+        CountedTool(name="add_slowly", runs=runs, annotations=_AT_HOME, seconds=0.02),
+        CountedTool(name="add_in_vain", runs=runs, annotations=_AT_HOME, fails=True),
+        CountedTool(name="hang", runs=runs, annotations=_AT_HOME, seconds=3600),
+        CountedTool(name="read_list", runs=runs, annotations=_READS, parameters=nothing),
+        CountedTool(name=ORDERS, runs=runs),
+        CountedTool(name="order_slowly", runs=runs, seconds=0.02),
+        CountedTool(name=READS_THE_WEB, runs=runs, annotations=llm.ToolAnnotations(read_only=True), parameters=nothing),
     )
 
 

@@ -15,19 +15,25 @@ from tests.agent.providers.contract.dialects import DIALECTS
 from tests.chaos.answers import Talker
 from tests.chaos.faults import FAULTS, Fault, whole
 from tests.chaos.house import Agent
+from tests.chaos.people import KITCHEN, REPLIES, STRAY_YES, Reply
 from tests.servers.raw_http import RawReply
 
 TURNS_OF_A_CONVERSATION: Final = 4
-_LANGUAGES: Final = ("en", "en", "en", "de-CH", "tlh")
+_UNKNOWN_LANGUAGE: Final = "tlh"
+LANGUAGES: Final = ("en", "en", "en", "de-CH", _UNKNOWN_LANGUAGE)
+NOT_UNDERSTOOD: Final = "what is the meaning of life"
 _WORDS: Final = (
     "turn on the kitchen light",
     "turn off the kitchen light",
     "turn on the radio",
     "schalte Kitchen Light ein",
     "is the kitchen light on?",
-    "what is the meaning of life",
+    NOT_UNDERSTOOD,
+    "unlock the front door",
+    "turn on the kitchen light and open the garage",
+    STRAY_YES,
 )
-"""Some of them Home Assistant understands by itself."""
+"""Most of them Home Assistant understands by itself."""
 _FAULTS: Final[tuple[Fault, ...]] = tuple(FAULTS)
 
 
@@ -50,7 +56,9 @@ class TurnPlan:
     """Of the models that speak each wire format."""
     language: str
     words: str
-    """What the person says."""
+    """What the person says when nothing was asked."""
+    reply: Reply
+    """How a question is answered, if one waits."""
     is_voice: bool
     breaks_in_after: float | None
     """Seconds until the person says something else instead of listening; None where they listen."""
@@ -60,6 +68,16 @@ class TurnPlan:
     """Where the replies to its requests are drawn from."""
     received: list[str] = field(default_factory=list)
     """What its requests got."""
+
+    @property
+    def satellite_id(self) -> str | None:
+        """Where it is said, if nothing was asked elsewhere; None for a chat."""
+        return KITCHEN if self.is_voice else None
+
+    @property
+    def is_understood(self) -> bool:
+        """Tell whether a yes in its language is known to be one."""
+        return self.language != _UNKNOWN_LANGUAGE
 
     def answer(self, dialect: Dialect) -> RawReply:
         """Return the reply to the next request."""
@@ -93,8 +111,9 @@ class Plans:
             number,
             conversation.choice(self.agents),
             {dialect.name: random.choices(tuple(Mood), (2, 4, 3))[0] for dialect in DIALECTS},
-            conversation.choice(_LANGUAGES),
+            conversation.choice(LANGUAGES),
             random.choice(_WORDS),
+            random.choices(tuple(REPLIES), tuple(REPLIES.values()))[0],
             is_voice=random.random() < 0.8,
             breaks_in_after=random.random() ** 2 if random.random() < 0.12 else None,
             mends=random.random() < 0.8,

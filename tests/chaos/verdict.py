@@ -16,7 +16,7 @@ from tests.chaos.house import Run
 GRACE: Final = 0.25
 """Seconds by which a turn may miss its deadline."""
 _NOT_FOR_EARS: Final = re.compile(
-    r"\*\*|```|</?think|</?tool_call|\[TOOL_CALLS]|python_tag|<function=|<\|channel\|>|https?://|^#|\|---"
+    r"\*\*|```|</?think(?!\ufffd)|</?tool_call|\[TOOL_CALLS]|python_tag|<function=|<\|channel\|>|https?://|^#|\|---"
 )
 
 
@@ -35,6 +35,8 @@ class Outcome:
     """Of the whole conversation."""
     errors: Sequence[str]
     """What was logged as an error."""
+    may_ask: bool
+    """A call needed a yes. It stands between others: off and on again may be meant, although it did not run."""
 
 
 def complaints(outcome: Outcome, *, is_voice: bool) -> Iterator[str]:
@@ -43,7 +45,7 @@ def complaints(outcome: Outcome, *, is_voice: bool) -> Iterator[str]:
         yield from _about_speech(outcome.speech, outcome.streamed, is_voice=is_voice)
     if outcome.overrun > GRACE:
         yield f"it ended {outcome.overrun:.2f} s too late"
-    for run in _repeated(outcome.runs):
+    for run in () if outcome.may_ask else _repeated(outcome.runs):
         yield f"{run.name} ran twice with {run.arguments}"
     if orphans := _orphans(outcome.contents):
         yield f"calls and results of the ChatLog do not match: {orphans}"
@@ -62,10 +64,13 @@ def _about_speech(speech: str, streamed: str, *, is_voice: bool) -> Iterator[str
 
 
 def _repeated(runs: Sequence[Run]) -> Iterator[Run]:
-    """Yield runs that repeat another, nothing having changed since: off, on and off again is meant."""
+    """Yield runs that repeat another, nothing having changed since: off, on and off again is meant.
+
+    To look twice does no harm, and may be meant where what stood between was in vain.
+    """
     seen: set[Run] = set()
     for run in runs:
-        if run in seen:
+        if run.changes and run in seen:
             yield run
         if run.changes:
             seen = {other for other in seen if other == run}

@@ -16,7 +16,7 @@ from typing import Final, assert_never
 from .approval_terms import join_terms
 from .messages import JsonObject, JsonValue, ToolCall, ToolDefinition, ToolResult, canonical_json
 from .protocols import Ask, Deny, HookPoint, Hooks, Rewrite
-from .timeouts import finish_within
+from .timeouts import TookTooLong, finish_within
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -145,9 +145,9 @@ class HookChain:
         name = type(hook).__name__
         try:
             return _understood(await finish_within(self.timeout(), show(), f"hook {name}"), understood)
-        except Exception:  # a hook that breaks must not open the door
+        except Exception as error:  # noqa: BLE001  # a hook that breaks must not open the door
             denies = hook.denies_on_failure(point)
-            _LOGGER.exception("Hook %s failed and therefore %s", name, "denies" if denies else "has no say")
+            _log_failure(name, error, "denies" if denies else "has no say")
             return Deny(_FAILED) if denies else None
 
 
@@ -177,6 +177,14 @@ async def _question[V: JsonValue](
             case _:
                 assert_never(decision)
     return _joined(asks)
+
+
+def _log_failure(name: str, error: Exception, consequence: str) -> None:
+    """Tell of a hook that failed; where the time was too short, there is nothing to be found in a traceback."""
+    if isinstance(error, TookTooLong):
+        _LOGGER.warning("%s, and therefore %s", error, consequence)
+    else:
+        _LOGGER.error("Hook %s failed and therefore %s", name, consequence, exc_info=error)
 
 
 def _joined(asks: Sequence[Ask]) -> Ask | None:

@@ -121,7 +121,7 @@ class _Ways:
         return not reached[-1].isdisjoint((_ANSWERED, _FINISHED))
 
 
-@lru_cache(maxsize=64)  # a question, never an answer
+@lru_cache(maxsize=4)  # questions, never answers; a quarter of a megabyte each
 def _ways(language: str, asked: Asked) -> _Ways:
     """Put together what a language knows and what the question named."""
     wording = WORDINGS[language]
