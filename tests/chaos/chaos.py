@@ -20,6 +20,7 @@ from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.chatterbox.agent.events import StopReason
+from custom_components.chatterbox.callers import EVENT_AUTOMATION_TRIGGERED
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
 from tests.agent.providers.contract.dialects import DIALECTS
 from tests.chaos.drive import ENOUGH_FAILURES, Driver, ErrorLog, turns_up_to
@@ -43,6 +44,8 @@ _PROBES: Final = 5
 """So often a service may be asked whether it is back: on a busy machine it may take too long to say so. Twice at least,
 as a question is forgotten some time after it has run out."""
 
+_CONTEXTS: Final = 5_000
+"""So many are kept in mind of what has gone on in a house; here it was a lot already."""
 _LATE_YESES: Final = 5
 """So many of the questions that nobody answers are answered too late, after every round."""
 
@@ -123,6 +126,8 @@ async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos
         agents = [await service.set_up(hass, server.base_url) for service in services]
         async with chaos_server(plans.answer) as gone:
             agents.append(await Service(GONE, names[0], api, _FALLBACKS[GONE]).set_up(hass, gone.base_url))
+        for _ in range(_CONTEXTS):
+            hass.bus.async_fire(EVENT_AUTOMATION_TRIGGERED, {"entity_id": "automation.of_somebody"}, context=Context())
         plans.agents = agents
         prepared = Chaos(hass, Driver(hass, plans, runs, asked, clock, errors), server, agents)
         hass.bus.async_listen(EVENT_TURN_FINISHED, prepared.turn_finished)
