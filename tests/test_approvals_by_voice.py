@@ -327,10 +327,10 @@ async def test_a_yes_without_the_pin_opens_nothing_by_any_way(hass: HomeAssistan
 async def test_an_agent_that_comes_again_with_other_rules_lets_no_old_turn_ask(
     hass: HomeAssistant, serve: Serve
 ) -> None:
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,), delay_seconds=0.3),)))
+    server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,), delay_seconds=1),)))
     (entry,) = hass.config_entries.async_entries(DOMAIN)
     asking = asyncio.create_task(say(hass, "unlock the front door"))
-    await asyncio.wait({asking}, timeout=0.1)
+    await server.asked.wait()
 
     await hass.config_entries.async_reload(entry.entry_id)
     asked = await asking
@@ -372,3 +372,30 @@ async def test_without_its_conversation_a_turn_is_not_taken_up_and_that_is_told(
     assert said == "Something went wrong. Please try again."
     assert hass.states.is_state(DOOR, "locked")
     assert [event.data["outcome"] for event in changes] == ["not_run"]
+
+
+@pytest.mark.parametrize("answer", ["yes", "no"])
+async def test_another_question_after_an_answer_is_a_question_like_any(
+    hass: HomeAssistant, serve: Serve, answer: str
+) -> None:
+    garage = ScriptedCall(name="HassTurnOn", arguments={"name": "Garage Door", "domain": "cover"})
+    await serve(Script(answers=(*UNLOCKS.answers[:1], ScriptedAnswer(tool_calls=(garage,)))))
+
+    await say(hass, "unlock the front door")
+    asked = await say(hass, answer)
+
+    assert "Open the Garage Door" in speech(asked)
+    assert "changed" not in speech(asked)
+    assert asked.continue_conversation
+
+
+async def test_what_was_done_and_what_was_refused_are_both_told_when_the_model_says_nothing(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    never = [{"verdict": "deny", "domains": ["lock"]}]
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, UNLOCK)), ScriptedAnswer())), rules=never)
+
+    said = speech(await say(hass, "light, and unlock the front door"))
+
+    assert said.startswith("Turned on the light")
+    assert said.endswith("The rules of this home do not let me do that.")

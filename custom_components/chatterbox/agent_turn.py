@@ -15,6 +15,7 @@ from homeassistant.core import HomeAssistant, callback
 
 from .agent.errors import AgentError
 from .agent.events import (
+    GatedCall,
     MessageDone,
     Phase,
     PhaseEntered,
@@ -65,14 +66,22 @@ class Beginning:
     """The answer, where nobody has to think about it."""
 
     @property
+    def approved(self) -> Sequence[GatedCall]:
+        """The calls that somebody has said yes to, with the PIN where it is needed."""
+        if self.answered is None:
+            return ()
+        question, answer = self.answered
+        is_yes = answer.approved and (answer.with_pin or not question.needs_pin)
+        return question.pending.calls if is_yes else ()
+
+    @property
     def approval(self) -> ApprovalAnswer | None:
         """The answer to a question, as the loop takes it."""
         if self.answered is None:
             return None
-        question, answer = self.answered
-        is_yes = answer.approved and (answer.with_pin or not question.needs_pin)
-        decision = Approved() if is_yes else Denied()
-        return ApprovalAnswer(question.pending, {gated.call.id: decision for gated in question.pending.calls})
+        pending = self.answered[0].pending
+        decision = Approved() if self.approved else Denied()
+        return ApprovalAnswer(pending, {gated.call.id: decision for gated in pending.calls})
 
     @property
     def is_heard(self) -> bool:
@@ -168,7 +177,7 @@ class AgentTurns:
             spot=spot_of(begin.user_input, self._agent_id, chat_log.conversation_id),
             speaker=begin.speaker,
             origin=events.origin,
-            asks_again=begin.answered is not None,
+            approved=begin.approved,
             guard=guard,
             composer=composer,
             keep=self._keep,
@@ -225,14 +234,18 @@ class _NotDone:
     begin: Beginning
 
     def compose(self, reason: StopReason, receipts: Sequence[ToolResult], error: AgentError | None) -> str:
-        refused = self.guard.refusals
-        if reason is not StopReason.COMPLETED or receipts or error:
+        why = self._why() if reason is StopReason.COMPLETED and error is None else ""
+        if not why:
             return self.composer.compose(reason, receipts, error)
-        if refused:
+        return " ".join(filter(None, (self.composer.done(receipts), why)))
+
+    def _why(self) -> str:
+        """Say why the last thing that was not done was not; nothing where nothing was refused."""
+        if refused := self.guard.refusals:
             return self.composer.sentences[f"spoken_{refused[-1]}"]
-        if self.begin.answered and not self.begin.answered[1].approved:
+        if self.begin.answered and not self.begin.approved:
             return ApprovalSentences(self.composer.sentences).declined
-        return self.composer.compose(reason, receipts, error)
+        return ""
 
 
 async def _reply(text: str) -> AsyncGenerator[TurnEvent]:

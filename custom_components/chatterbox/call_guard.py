@@ -111,15 +111,9 @@ class CallGuard(Hooks):
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
         seen = await self._see(tool, arguments)
         self._seen[tool.name, canonical_json(arguments)] = seen
-        match seen.outcome:
-            case GuardOutcome.ALLOWED:
-                return None
-            case GuardOutcome.ASKED:
-                return Ask("", _terms(seen))
-            case GuardOutcome.DENIED:
-                return Deny(_TOLD[seen.refusal or Refusal.RULES])
-            case _ as unreachable:
-                assert_never(unreachable)
+        if seen.refusal:
+            return Deny(_TOLD[seen.refusal])
+        return Ask("", _terms(seen)) if seen.outcome is GuardOutcome.ASKED else None
 
     @override
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
@@ -127,7 +121,7 @@ class CallGuard(Hooks):
         return await self.pre_tool_use(tool, arguments)
 
     @override
-    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:  # of a protocol
+    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:
         self._has_outside_content |= result.open_world
 
     async def _see(self, tool: ToolDefinition, arguments: JsonObject) -> SeenCall:

@@ -95,7 +95,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         self._turns = AgentTurns(
             self.hass, self.entity_id, self.subentry, self._agent, warm_up=self._warm_up, go_on=self._async_go_on
         )
-        self._beginnings = TurnBeginnings(self.hass, self.entity_id, self.subentry.subentry_id, self._agent.settings)
+        self._beginnings = TurnBeginnings(self.hass, self.entity_id, self._agent.settings)
 
     @override
     async def async_prepare(self, language: str | None = None) -> None:

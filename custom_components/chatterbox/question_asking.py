@@ -5,14 +5,14 @@ an answer is.
 """
 
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
 
-from .agent.events import MessageDone, PendingApproval, TextDelta, TurnEvent, TurnFinished
+from .agent.events import GatedCall, MessageDone, PendingApproval, TextDelta, TurnEvent, TurnFinished
 from .agent.messages import AssistantMessage, JsonValue
 from .approval_questions import question_text
 from .approval_sentences import ApprovalSentences
@@ -42,8 +42,8 @@ class Asker:
     speaker: Speaker
     origin: Mapping[str, JsonValue]
     """See `turn_events.turn_origin`."""
-    asks_again: bool
-    """Somebody has said yes already, and what would be done is something else by now."""
+    approved: Sequence[GatedCall]
+    """The calls that somebody has said yes to as the turn began."""
     guard: CallGuard
     composer: TranslatedComposer
     keep: Keep
@@ -65,7 +65,12 @@ class Asker:
 
     def _question(self, pending: PendingApproval) -> Question:
         sentences, calls = self.composer.sentences, self.guard.asked(pending)
-        again = ApprovalSentences(sentences).asked_again if self.asks_again else ""
+        again = ApprovalSentences(sentences).asked_again if self._has_changed(pending) else ""
         text = f"{again} {question_text(self.hass, sentences, calls)}".lstrip()
         language, context = self.user_input.language, self.user_input.context
         return Question(pending, calls, text, language, self.spot, self.speaker, context, self.origin)
+
+    def _has_changed(self, pending: PendingApproval) -> bool:
+        """Tell whether a call is asked about anew that somebody has said yes to: it would do something else by now."""
+        approved = {(gated.call.name, gated.call.arguments) for gated in self.approved}
+        return any((gated.call.name, gated.call.arguments) in approved for gated in pending.calls)

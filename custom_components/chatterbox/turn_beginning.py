@@ -44,7 +44,6 @@ class TurnBeginnings:
     hass: HomeAssistant
     agent_id: str
     """Entity id."""
-    subentry_id: str
     settings: AgentSettings
 
     async def async_begin(self, user_input: ConversationInput, chat_log: ChatLog) -> Beginning:
