@@ -131,7 +131,7 @@ async def test_the_person_of_a_satellite_is_there_and_their_permissions_hold(
     agent.deeds.append(remember)
     await kitchen.listen()
 
-    assert agent.speakers == [Speaker(anna, kitchen.device_id, "Anna", Asking.PERSON)]
+    assert agent.speakers == [Speaker(anna, kitchen.device_id, "Anna", Asking.PERSON, person_id="anna")]
     assert contexts[0].user_id == anna
 
 

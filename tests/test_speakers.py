@@ -20,7 +20,7 @@ async def test_a_user_who_writes_in_assist_is_there(hass: HomeAssistant, agent: 
 
     await say(hass, Context(user_id=anna))
 
-    assert agent.speakers == [Speaker(anna, None, "Anna", Asking.PERSON, is_signed_in=True)]
+    assert agent.speakers == [Speaker(anna, None, "Anna", Asking.PERSON, is_signed_in=True, person_id=anna)]
 
 
 async def test_nobody_is_known_who_says_nothing_of_themselves(hass: HomeAssistant, agent: ListeningAgent) -> None:
@@ -47,8 +47,18 @@ async def test_the_person_of_a_satellite_speaks_there(hass: HomeAssistant, agent
     await say(hass, Context(), device_id)
     await say(hass, Context(), "another-device")
 
-    at_satellite = Speaker(anna, device_id, "Anna Bell", Asking.PERSON)
+    at_satellite = Speaker(anna, device_id, "Anna Bell", Asking.PERSON, person_id="anna bell")
     assert agent.speakers == [at_satellite, at_satellite, Speaker(None, "another-device", None, Asking.PERSON)]
+
+
+async def test_a_user_is_the_person_that_they_are_at_home(hass: HomeAssistant, agent: ListeningAgent) -> None:
+    anna, ben = await a_user(hass), await a_user(hass, "Ben")
+    await add_person(hass, "Anna", anna)
+
+    await say(hass, Context(user_id=anna))
+    await say(hass, Context(user_id=ben))
+
+    assert [(speaker.user_id, speaker.person_id) for speaker in agent.speakers] == [(anna, "anna"), (ben, ben)]
 
 
 async def test_a_person_without_a_user_has_a_name(hass: HomeAssistant, agent: ListeningAgent) -> None:
@@ -58,7 +68,7 @@ async def test_a_person_without_a_user_has_a_name(hass: HomeAssistant, agent: Li
 
     await say(hass, Context(), device_id)
 
-    assert agent.speakers == [Speaker(None, device_id, "Mia", Asking.PERSON)]
+    assert agent.speakers == [Speaker(None, device_id, "Mia", Asking.PERSON, person_id="mia")]
 
 
 async def test_a_person_who_was_removed_speaks_nowhere(hass: HomeAssistant, agent: ListeningAgent) -> None:
@@ -77,7 +87,7 @@ async def test_a_user_who_is_there_is_nobody_else(hass: HomeAssistant, agent: Li
 
     await say(hass, Context(user_id=ben), device_id)
 
-    assert agent.speakers == [Speaker(ben, device_id, "Ben", Asking.PERSON, is_signed_in=True)]
+    assert agent.speakers == [Speaker(ben, device_id, "Ben", Asking.PERSON, is_signed_in=True, person_id=ben)]
 
 
 async def test_the_user_of_an_integration_is_no_person(hass: HomeAssistant, agent: ListeningAgent) -> None:
@@ -92,7 +102,7 @@ async def test_the_user_of_an_integration_is_no_person(hass: HomeAssistant, agen
     await say(hass, context)
 
     assert agent.speakers == [
-        Speaker(anna, device_id, "Anna", Asking.PERSON),
+        Speaker(anna, device_id, "Anna", Asking.PERSON, person_id="anna"),
         Speaker(None, "another-device", None, Asking.PERSON),
         Speaker(None, None, None, Asking.NOBODY),
     ]
@@ -122,7 +132,7 @@ async def test_nobody_listens_to_the_command_of_a_timer(hass: HomeAssistant, age
 
     await say(hass, Context(), device_id, conversation_id=None)
 
-    assert agent.speakers == [Speaker(None, device_id, "Mia", Asking.NOBODY)]
+    assert agent.speakers == [Speaker(None, device_id, "Mia", Asking.NOBODY, person_id="mia")]
 
 
 async def test_a_turn_runs_in_the_name_of_the_person_of_the_satellite(hass_admin_user: MockUser) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from homeassistant.components.conversation import ChatLog, ConversationInput
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.dispatcher import async_dispatcher_send
 
 from .agent.errors import AgentError
 from .agent.events import (
@@ -44,6 +45,7 @@ from .script_hooks import HookScripts, script_hooks
 from .shown_files import async_read_shown_files
 from .speakers import Speaker, in_turn
 from .turn_events import TurnEvents, turn_origin
+from .turn_news import SIGNAL_TURN, TurnNews
 from .turn_report import TurnReport
 from .turn_tools import TurnTools
 from .warm_up import WarmUp
@@ -146,6 +148,8 @@ class AgentTurns:
         finally:
             audit.finished()
             events.finished(report)
+            news = TurnNews(self._subentry.subentry_id, origin, report.facts)
+            async_dispatcher_send(self._hass, SIGNAL_TURN, news)
         return report
 
     async def _async_audit(self, begin: Beginning, origin: Mapping[str, JsonValue]) -> ChangeAudit:

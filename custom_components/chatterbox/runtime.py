@@ -236,7 +236,15 @@ def _agent_model(hass: HomeAssistant, service: Mapping[str, Any], agent: ConfigS
     settings = settings_of(agent.data)
     provider = model_server(hass, service, settings, agent.subentry_id)
     patience = Patience(settings.connect_timeout, settings.first_token_timeout, settings.between_tokens_timeout)
-    link = Link(agent.title, TextCalls(provider), CircuitBreaker(), patience, tools=is_for_models, check=provider.check)
+    link = Link(
+        agent.title,
+        TextCalls(provider),
+        CircuitBreaker(),
+        patience,
+        tools=is_for_models,
+        id=agent.subentry_id,
+        check=provider.check,
+    )
     return AgentModel(agent, provider, link)
 
 

@@ -13,12 +13,14 @@ from enum import StrEnum
 from typing import Final
 
 from homeassistant.components.conversation import ConversationInput
-from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.const import ATTR_ID
+from homeassistant.core import Context, HomeAssistant, State, callback
 from homeassistant.helpers import entity_registry as er
 
 from .agent_settings import AgentSettings
 from .callers import Callers, async_get_context_watch
 
+_PERSON_DOMAIN: Final = "person"
 _USER_ID: Final = "user_id"
 """Of a person."""
 
@@ -51,6 +53,8 @@ class Speaker:
     """Entity id of the automation or the script that speaks in nobody's place."""
     is_signed_in: bool = False
     """It is a user of Home Assistant who speaks, in an app or a browser, and may call any device their own."""
+    person_id: str | None = None
+    """Id of the person, else of the user, where it is known who speaks: what is kept of them is found by it."""
 
     @property
     def sure_device_id(self) -> str | None:
@@ -85,7 +89,7 @@ async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput, 
     who = await _async_identity(hass, user_input.context, settings.people_at_satellites.get(device_id or ""))
     asking = _asking(user_input, callers, settings.trusted_callers, is_user=who.is_user)
     caller = callers.entity_ids[-1] if callers.entity_ids else None
-    return Speaker(who.user_id, device_id, who.name, asking, caller, who.is_user)
+    return Speaker(who.user_id, device_id, who.name, asking, caller, who.is_user, who.person_id)
 
 
 @callback
@@ -124,6 +128,7 @@ class _Identity:
     name: str | None = None
     is_user: bool = False
     """A user of Home Assistant who is let in."""
+    person_id: str | None = None
 
 
 async def _async_identity(hass: HomeAssistant, context: Context, person_id: str | None) -> _Identity:
@@ -137,12 +142,23 @@ async def _async_identity(hass: HomeAssistant, context: Context, person_id: str 
         if user is None or not user.is_active:
             return _Identity(context.user_id)
         if not user.system_generated:
-            return _Identity(user.id, user.name, is_user=True)
+            return _Identity(user.id, user.name, is_user=True, person_id=_person_of(hass, user.id) or user.id)
     person = hass.states.get(person_id) if person_id else None
     if person is None:
         return _Identity()
-    user_id = person.attributes.get(_USER_ID)
-    return _Identity(user_id if isinstance(user_id, str) else None, person.name)
+    return _Identity(_text(person, _USER_ID), person.name, person_id=_text(person, ATTR_ID))
+
+
+@callback
+def _person_of(hass: HomeAssistant, user_id: str) -> str | None:
+    """Return the id of the person that a user is; it stays when the person gets another name or entity id."""
+    persons = hass.states.async_all(_PERSON_DOMAIN)
+    return next((_text(person, ATTR_ID) for person in persons if person.attributes.get(_USER_ID) == user_id), None)
+
+
+def _text(state: State, attribute: str) -> str | None:
+    value = state.attributes.get(attribute)
+    return value if isinstance(value, str) else None
 
 
 @callback

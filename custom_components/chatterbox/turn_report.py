@@ -4,7 +4,6 @@ Folded from the events of a turn. Knows nothing of Home Assistant: what it retur
 JSON, for the event bus, for traces and for people who look.
 """
 
-import time
 from bisect import bisect_right
 from dataclasses import asdict, dataclass, field
 from typing import Final
@@ -22,6 +21,7 @@ from .agent.events import (
 )
 from .agent.json_text import parse_json
 from .agent.messages import JsonObject, JsonValue, ToolCall, ToolResult, canonical_json
+from .turn_facts import TurnFacts, TurnWatch
 
 # Bytes of JSON; Home Assistant records up to 32,768 of an event.
 _MAX_TEXT: Final = 2_000
@@ -96,11 +96,11 @@ class TurnReport:
     finished: TurnFinished | None = None
     _accepted: bool = False
     """Whether all hooks have let the words pass; until then nobody else hears of them."""
-    _began: float = field(default_factory=time.monotonic)
-    _ended: float | None = None
+    _watch: TurnWatch = field(default_factory=TurnWatch)
 
     def add(self, event: TurnEvent) -> None:
         """Take in one event."""
+        self._watch.add(event)
         self._accepted = self._accepted or event != PhaseEntered(Phase.RECEIVE_INPUT)
         match event:
             case PromptReplaced():
@@ -117,14 +117,18 @@ class TurnReport:
                 self.handovers.append(event)
             case TurnFinished():
                 self.finished = event
-                self._ended = time.monotonic()
             case _:
                 pass
 
     @property
     def duration(self) -> float:
         """Seconds from the person's words to the end of the answer, or until now."""
-        return (time.monotonic() if self._ended is None else self._ended) - self._began
+        return self._watch.duration
+
+    @property
+    def facts(self) -> TurnFacts:
+        """How the turn went, in numbers; so far, while it runs."""
+        return self._watch.facts
 
     def as_event_data(self) -> dict[str, JsonValue]:
         """Return the turn as the data of a Home Assistant event.

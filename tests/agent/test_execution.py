@@ -283,6 +283,15 @@ async def test_what_comes_from_outside_says_so_whatever_became_of_it(
     assert has_outside_content(provider.requests[1].transcript)
 
 
+async def test_an_outcome_may_be_from_outside_although_its_tool_is_not() -> None:
+    async def body(_: JsonObject) -> ToolOutcome:
+        return ToolOutcome("what a stranger said then", open_world=True)
+
+    [result] = await run(ScriptedDispatcher({"light_on": body}), A)
+
+    assert result.open_world
+
+
 async def test_a_call_that_was_cut_off_may_have_brought_something_in() -> None:
     turn = replace(TURN, tools=(PAGE, LIGHT), limits=Limits(deadline=0.05))
     provider = ScriptedProvider(call(READ, A), say("Done."))

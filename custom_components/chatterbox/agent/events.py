@@ -160,6 +160,8 @@ class UsageReported:
     """Tokens of one inference."""
 
     usage: Usage
+    answered_by: str = ""
+    """As in `CompletionResult`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +197,8 @@ class CompletionResult:
     usage: Usage = field(default_factory=Usage)
     provider_items: tuple[ProviderItem, ...] = ()
     """What has to go back with the message in later requests."""
+    answered_by: str = ""
+    """Id of the link of a chain that has answered; empty where there is no chain, or nobody to tell apart."""
 
 
 type ProviderEvent = TextDelta | ReasoningDelta | ToolCallReady | ProviderSwitched | CompletionResult

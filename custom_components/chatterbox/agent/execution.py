@@ -122,7 +122,7 @@ class ToolRunner:
             call.name,
             outcome.content,
             is_error=outcome.is_error,
-            open_world=call.id in self._open_world,
+            open_world=outcome.open_world or call.id in self._open_world,
             native=outcome.native,
         )
 

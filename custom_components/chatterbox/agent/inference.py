@@ -183,10 +183,10 @@ class Inference:
                     yield ToolCallReady(judged.call)
                     if started := self._start_early(judged):
                         yield started
-                case CompletionResult(finish_reason, usage, provider_items):
+                case CompletionResult(finish_reason, usage, provider_items, answered_by):
                     self._provider_items = provider_items
                     self.state = replace(self.state, finish_reason=finish_reason, usage=self.state.usage + usage)
-                    yield UsageReported(usage)
+                    yield UsageReported(usage, answered_by)
                     return
                 case _:
                     assert_never(event)

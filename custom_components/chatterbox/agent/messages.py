@@ -131,6 +131,8 @@ class ToolOutcome:
     content: str
     is_error: bool = False
     native: object = None
+    open_world: bool = False
+    """True when it brings in what people outside the house wrote, although its tool does not always."""
 
 
 class ToolChoiceMode(StrEnum):

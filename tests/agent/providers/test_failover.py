@@ -115,6 +115,15 @@ async def test_the_first_link_answers_when_it_can() -> None:
     assert chain.open_streams == 0
 
 
+async def test_the_end_of_an_answer_tells_whose_it_was() -> None:
+    chain = Chain([[DOWN]], [HELLO])
+    chain.links = [replace(link, id=f"id of {link.name}") for link in chain.links]
+
+    *_, end = await chain.ask()
+
+    assert end == replace(END, answered_by="id of second")
+
+
 @pytest.mark.parametrize(
     ("error", "tries"),
     [

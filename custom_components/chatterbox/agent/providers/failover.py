@@ -8,7 +8,7 @@ builds them; a `FailoverProvider` costs nothing and is made for a turn.
 import math
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ..errors import ProviderError, ProviderRejectedRequest, ProviderUnreachable
@@ -211,7 +211,7 @@ class FailoverProvider:
                             yield ToolCallReady(call, frozenset(tool.name for tool in candidate.request.tools))
                         case CompletionResult():  # nobody reads on after it
                             link.succeeded(permit)
-                            yield event
+                            yield replace(event, answered_by=link.id)
                         case _:
                             yield event
         except ProviderError as error:

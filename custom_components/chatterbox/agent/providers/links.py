@@ -40,6 +40,8 @@ class Link:
     retries: Retries = _DEFAULT_RETRIES
     tools: Callable[[ToolDefinition], bool] = every_tool
     """Tells which of the tools of a turn this link may see. The turn offers those of all links."""
+    id: str = ""
+    """By which others know who has answered, as names may be alike."""
     check: Callable[[], Coroutine[object, object, None]] | None = None
     """Asks whether the service would answer; raises a `ProviderError`. None where nobody needs to ask."""
 

@@ -1,0 +1,207 @@
+"""How a turn went, in numbers: when it walked where, what each request to a model and each tool took.
+
+Folded from the events of a turn as they pass. Holds no word of what was said, so that it may be shown to anybody. Knows
+nothing of Home Assistant, and keeps nothing beyond its turn.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Final
+
+from .agent.events import (
+    Phase,
+    PhaseEntered,
+    ProviderSwitched,
+    ReasoningDelta,
+    StopReason,
+    TextDelta,
+    ToolCallReady,
+    ToolFinished,
+    ToolStarted,
+    TurnEvent,
+    TurnFinished,
+    UsageReported,
+)
+from .agent.history.turn_records import PhaseTime
+from .agent.messages import JsonObject, Usage
+
+_NO_USAGE: Final = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InferenceFacts:
+    """One request to a model, with those to others that had to take over from it."""
+
+    began: float
+    """Seconds since the turn began, as is every moment here."""
+    first_token: float | None = None
+    """Seconds until it began to answer, counted from `began`; None when it never did."""
+    duration: float | None = None
+    """Seconds; None when it was cut off."""
+    usage: Usage | None = None
+    """None when nobody has told: the request failed, or was cut off."""
+    answered_by: str = ""
+    """Subentry id of the agent whose model answered; empty for Home Assistant itself, and for nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFacts:
+    """One call of a tool."""
+
+    name: str
+    began: float | None = None
+    """None when it did not run."""
+    duration: float | None = None
+    """Seconds; None when it did not run, or was cut off."""
+    is_error: bool | None = None
+    """None when it has no result."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnFacts:
+    """How a turn went."""
+
+    began_at: float
+    """Seconds since the epoch."""
+    duration: float
+    """Seconds."""
+    first_words: float | None
+    """Seconds until the first words of the answer; None when there were none."""
+    stop_reason: StopReason | None
+    """None when it was cut off."""
+    phases: tuple[PhaseTime, ...]
+    inferences: tuple[InferenceFacts, ...]
+    tools: tuple[ToolFacts, ...]
+    handovers: int
+    """How often another model had to take over."""
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all its inferences."""
+        return sum((one.usage for one in self.inferences if one.usage), _NO_USAGE)
+
+    def as_json(self) -> JsonObject:
+        """Return it as a JSON object with the same names; moments and durations are in milliseconds."""
+        return {
+            "began_at": self.began_at,
+            "duration": _milliseconds(self.duration),
+            "first_words": _milliseconds(self.first_words),
+            "stop_reason": self.stop_reason.value if self.stop_reason else None,
+            "phases": [{"phase": one.phase.value, "at": _milliseconds(one.at)} for one in self.phases],
+            "inferences": [
+                {
+                    "began": _milliseconds(one.began),
+                    "first_token": _milliseconds(one.first_token),
+                    "duration": _milliseconds(one.duration),
+                    "usage": {**asdict(one.usage)} if one.usage else None,
+                    "answered_by": one.answered_by,
+                }
+                for one in self.inferences
+            ],
+            "tools": [
+                {
+                    "name": one.name,
+                    "began": _milliseconds(one.began),
+                    "duration": _milliseconds(one.duration),
+                    "is_error": one.is_error,
+                }
+                for one in self.tools
+            ],
+            "handovers": self.handovers,
+        }
+
+
+def _milliseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds * 1000, 1)
+
+
+class TurnWatch:
+    """Takes the times of one turn."""
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, wall_clock: Callable[[], float] = time.time
+    ) -> None:
+        """Begin to count; both clocks give seconds, and `wall_clock` those since the epoch."""
+        self._clock = clock
+        self._began_at = wall_clock()
+        self._began = clock()
+        self._ended: float | None = None
+        self._first_words: float | None = None
+        self._stop_reason: StopReason | None = None
+        self._phases: list[PhaseTime] = []
+        self._inferences: list[InferenceFacts] = []
+        self._is_inferring = False
+        self._tools: dict[str, ToolFacts] = {}
+        self._handovers = 0
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the beginning to the end of the turn, or until now."""
+        return self._now if self._ended is None else self._ended
+
+    @property
+    def facts(self) -> TurnFacts:
+        """How the turn went so far."""
+        return TurnFacts(
+            began_at=self._began_at,
+            duration=self.duration,
+            first_words=self._first_words,
+            stop_reason=self._stop_reason,
+            phases=tuple(self._phases),
+            inferences=tuple(self._inferences),
+            tools=tuple(self._tools.values()),
+            handovers=self._handovers,
+        )
+
+    @property
+    def _now(self) -> float:
+        return self._clock() - self._began
+
+    def add(self, event: TurnEvent) -> None:
+        """Take in one event, as it happens."""
+        match event:
+            case PhaseEntered(phase):
+                self._enter(phase)
+            case TextDelta() | ReasoningDelta():
+                self._answer_began()
+                if isinstance(event, TextDelta) and self._first_words is None:
+                    self._first_words = self._now
+            case ToolCallReady(call):
+                self._answer_began()
+                self._tools[call.id] = ToolFacts(name=call.name)
+            case ProviderSwitched():
+                self._handovers += 1
+            case UsageReported(usage, answered_by):
+                self._answer_began()
+                self._inference_ended(usage, answered_by)
+            case ToolStarted(call):
+                self._tools[call.id] = replace(self._tools[call.id], began=self._now)
+            case ToolFinished(result):
+                facts = self._tools[result.call_id]
+                duration = None if facts.began is None else self._now - facts.began
+                self._tools[result.call_id] = replace(facts, duration=duration, is_error=result.is_error)
+            case TurnFinished(stop_reason):
+                self._ended, self._stop_reason = self._now, stop_reason
+            case _:
+                pass
+
+    def _enter(self, phase: Phase) -> None:
+        self._phases.append(PhaseTime(phase, self._now))
+        if phase is Phase.LLM_INFERENCE:
+            self._inferences.append(InferenceFacts(began=self._now))
+            self._is_inferring = True
+        else:
+            self._inference_ended()
+
+    def _answer_began(self) -> None:
+        if self._is_inferring and self._inferences[-1].first_token is None:
+            last = self._inferences[-1]
+            self._inferences[-1] = replace(last, first_token=self._now - last.began)
+
+    def _inference_ended(self, usage: Usage | None = None, answered_by: str = "") -> None:
+        if self._is_inferring:
+            last = self._inferences[-1]
+            duration = self._now - last.began
+            self._inferences[-1] = replace(last, duration=duration, usage=usage, answered_by=answered_by)
+            self._is_inferring = False

@@ -1,0 +1,29 @@
+"""Tells the rest of Chatterbox that a turn is over, and how it went: for numbers, diagnostics and budgets.
+
+Others in the house are told by events (`turn_events.py`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from homeassistant.util.signal_type import SignalType
+
+from .agent.messages import JsonValue
+from .const import DOMAIN
+from .turn_facts import TurnFacts
+
+
+@dataclass(frozen=True, slots=True)
+class TurnNews:
+    """A turn of an agent is over."""
+
+    agent: str
+    """Its subentry id."""
+    origin: Mapping[str, JsonValue]
+    """See `turn_events.turn_origin`."""
+    facts: TurnFacts
+
+
+SIGNAL_TURN: Final[SignalType[TurnNews]] = SignalType(f"{DOMAIN}_turn")
+"""Sent once for each turn, also for one that was cut off."""
