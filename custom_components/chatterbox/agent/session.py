@@ -114,7 +114,7 @@ class Session:
         outcome = as_outcome(result)
         failed = is_error or outcome.is_error
         name = self._owed[call_id].name
-        outside = any(tool.name == name and tool.annotations.open_world for tool in self._tools)
+        outside = outcome.open_world or any(tool.name == name and tool.annotations.open_world for tool in self._tools)
         self._add(
             ToolResult(call_id, name, outcome.content, is_error=failed, open_world=outside, native=outcome.native)
         )
