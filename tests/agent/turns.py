@@ -116,7 +116,7 @@ def assert_whole(events: Sequence[TurnEvent], turn: Turn) -> None:
     for result in answers:
         assert result.synthetic == (result.call_id not in started)
         assert result.open_world or result.call_id not in started or result.name not in outside
-            assert not result.open_world or result.call_id in started
+        assert not result.open_world or result.call_id in started
 
     assert list(end.receipts) == [result for result in answers if not (result.is_error or result.synthetic)]
     assert end.usage == reduce(add, (event.usage for event in events if isinstance(event, UsageReported)), Usage())
