@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from custom_components.chatterbox.agent.history.store import HistoryStore
-from custom_components.chatterbox.agent.history.store_failures import Trouble
 from custom_components.chatterbox.agent.history.store_state import StoreState, WriterLimits
+from custom_components.chatterbox.agent.history.store_trouble import Trouble
 
 HASTY = WriterLimits(first_pause=0.01, longest_pause=0.05)
 """Tries again at once."""

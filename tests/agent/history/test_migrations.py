@@ -8,7 +8,7 @@ from sqlalchemy.pool import NullPool
 
 from custom_components.chatterbox.agent.history.database import Database
 from custom_components.chatterbox.agent.history.migrations import VERSION, Step, migrate
-from custom_components.chatterbox.agent.history.store_failures import StoreUnavailable, Trouble
+from custom_components.chatterbox.agent.history.store_trouble import StoreUnavailable, Trouble
 
 from .records import turn
 from .stores import Stores, sqlite_url

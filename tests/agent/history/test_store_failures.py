@@ -20,13 +20,9 @@ from sqlalchemy.exc import (
 from custom_components.chatterbox.agent.history.database import Database
 from custom_components.chatterbox.agent.history.selection import Everything
 from custom_components.chatterbox.agent.history.store import HistoryStore, check_address
-from custom_components.chatterbox.agent.history.store_failures import (
-    RecordRefused,
-    StoreUnavailable,
-    Trouble,
-    failure_of,
-)
+from custom_components.chatterbox.agent.history.store_failures import failure_of
 from custom_components.chatterbox.agent.history.store_state import StoreState, WriterLimits
+from custom_components.chatterbox.agent.history.store_trouble import RecordRefused, StoreUnavailable, Trouble
 from custom_components.chatterbox.agent.history.stored_rows import insert_records
 from custom_components.chatterbox.agent.messages import Usage
 

@@ -19,7 +19,8 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from .migrations import migrate
-from .store_failures import StoreUnavailable, Trouble, failure_of, unavailable
+from .store_failures import failure_of, unavailable
+from .store_trouble import StoreUnavailable, Trouble
 
 _SQLITE: Final = "sqlite"
 _PATIENCE: Final = 10.0

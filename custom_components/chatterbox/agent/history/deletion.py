@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Table, delete, func, select
 
 from .schema import audit, conversations, key_of, turns
-from .selection import Selection, selected
+from .selected_rows import selected
+from .selection import Selection
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Final
 from sqlalchemy import Connection, Engine, func, insert, inspect, select
 
 from .schema import metadata, versions
-from .store_failures import StoreUnavailable, Trouble
+from .store_trouble import StoreUnavailable, Trouble
 
 VERSION: Final = 1
 """Of the tables in `schema.py`."""

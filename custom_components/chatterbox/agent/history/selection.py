@@ -1,14 +1,11 @@
 """Which of the records is meant: those of a conversation, a person, a device, an agent, or all of them.
 
-Knows records and the columns that they are found by. Must not know what is done with what is selected.
+Pure. Must not know tables (`selected_rows.py`), or what is done with what is selected.
 """
 
 from dataclasses import dataclass
 from typing import assert_never
 
-from sqlalchemy import ColumnElement, Table, true
-
-from .schema import key_of
 from .turn_records import Record
 
 
@@ -46,23 +43,6 @@ class Everything:
 
 
 type Selection = OneConversation | OnePerson | OneDevice | OneAgent | Everything
-
-
-def selected(table: Table, selection: Selection) -> ColumnElement[bool]:
-    """Return the condition for what is selected of turns or of audit records."""
-    match selection:
-        case OneConversation(conversation_id):
-            return table.c.conversation == key_of(conversation_id)
-        case OnePerson(person_id):
-            return table.c.person == key_of(person_id)
-        case OneDevice(device_id):
-            return table.c.device == key_of(device_id)
-        case OneAgent(agent):
-            return table.c.agent == key_of(agent)
-        case Everything():
-            return true()
-        case _ as unreachable:
-            assert_never(unreachable)
 
 
 def is_selected(record: Record, selection: OneConversation | OnePerson | OneDevice) -> bool:

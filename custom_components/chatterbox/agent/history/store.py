@@ -20,9 +20,10 @@ from .database import Database
 from .deletion import Retention, delete_beyond, delete_selected
 from .json_fields import stored_json
 from .schema import audit, turns
-from .selection import OneAgent, OneConversation, OneDevice, OnePerson, Selection, is_selected, selected
-from .store_failures import StoreUnavailable, Trouble
+from .selected_rows import selected
+from .selection import OneAgent, OneConversation, OneDevice, OnePerson, Selection, is_selected
 from .store_state import Acknowledgement, StoreState, WriterLimits
+from .store_trouble import StoreUnavailable, Trouble
 from .stored_rows import Page, read_turns, select_audit, select_last_turns, select_turns
 from .turn_records import Record, TurnRecord
 from .writer import HistoryWriter

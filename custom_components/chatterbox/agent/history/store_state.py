@@ -7,7 +7,7 @@ import asyncio
 from concurrent.futures import Future
 from dataclasses import dataclass
 
-from .store_failures import Trouble
+from .store_trouble import Trouble
 
 
 @dataclass(frozen=True, slots=True)

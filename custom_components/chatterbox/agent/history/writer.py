@@ -15,8 +15,8 @@ from typing import Final
 from sqlalchemy import Connection
 
 from .database import Database
-from .store_failures import StoreUnavailable, Trouble
 from .store_state import Acknowledgement, StoreState, WriterLimits
+from .store_trouble import StoreUnavailable, Trouble
 from .stored_rows import insert_records
 from .turn_records import Record, TurnRecord, weight_of
 

@@ -1,0 +1,28 @@
+"""Finds the rows of what is selected.
+
+Knows the columns that records are found by. Must not know what is done with the rows.
+"""
+
+from typing import assert_never
+
+from sqlalchemy import ColumnElement, Table, true
+
+from .schema import key_of
+from .selection import Everything, OneAgent, OneConversation, OneDevice, OnePerson, Selection
+
+
+def selected(table: Table, selection: Selection) -> ColumnElement[bool]:
+    """Return the condition for what is selected of turns or of audit records."""
+    match selection:
+        case OneConversation(conversation_id):
+            return table.c.conversation == key_of(conversation_id)
+        case OnePerson(person_id):
+            return table.c.person == key_of(person_id)
+        case OneDevice(device_id):
+            return table.c.device == key_of(device_id)
+        case OneAgent(agent):
+            return table.c.agent == key_of(agent)
+        case Everything():
+            return true()
+        case _ as unreachable:
+            assert_never(unreachable)
