@@ -1,6 +1,5 @@
 """A real PostgreSQL server of our own, on a socket in a folder of its own, gone when the tests are."""
 
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -19,15 +18,6 @@ def binaries() -> Path | None:
         return found[-1].parent
     found_in_path = shutil.which("initdb")
     return Path(found_in_path).parent if found_in_path else None
-
-
-def what_is_missing() -> str | None:
-    """Return what has to be installed for PostgreSQL to be tested, or None."""
-    if binaries() is None:
-        return "a PostgreSQL server (Debian: apt-get install postgresql)"
-    if importlib.util.find_spec("psycopg") is None:
-        return "the Python package psycopg"
-    return None
 
 
 class PostgreSQL:
@@ -73,10 +63,8 @@ class PostgreSQL:
 
 
 @contextmanager
-def running() -> Iterator[PostgreSQL]:
-    """Run a server as long as it is needed. It has to be installed."""
-    programs = binaries()
-    assert programs is not None
+def running(programs: Path) -> Iterator[PostgreSQL]:
+    """Run a server as long as it is needed."""
     folder = Path(tempfile.mkdtemp(prefix="chatterbox-pg-"))  # short: a socket's path has 107 characters at most
     server = PostgreSQL(folder, programs)
     try:
