@@ -9,6 +9,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from custom_components.chatterbox.agent.history.deletion import Retention
 from custom_components.chatterbox.agent.history.selection import (
+    AllOf,
+    Before,
     Everything,
     OneAgent,
     OneConversation,
@@ -165,9 +167,12 @@ async def a_house(store: HistoryStore) -> None:
         (OneDevice("kitchen"), ["turn 1", "turn 2"]),
         (OneAgent("other"), ["turn 3", "audit 6"]),
         (Everything(), ["turn 1", "turn 2", "turn 3", "turn 4", "audit 5", "audit 6"]),
+        (Before(MORNING + 150), ["turn 1", "turn 2"]),
+        (AllOf((OnePerson("ann"), OneAgent("agent"))), ["turn 1", "audit 5"]),
+        (AllOf(()), ["turn 1", "turn 2", "turn 3", "turn 4", "audit 5", "audit 6"]),
         (OnePerson("eve"), []),
     ],
-    ids=["a conversation", "a person", "a device", "an agent", "everything", "nobody"],
+    ids=["a conversation", "a person", "a device", "an agent", "everything", "old", "both", "all of nothing", "nobody"],
 )
 async def test_what_is_selected_is_exported_and_deleted_and_nothing_else(
     url: str, stores: Stores, selection: Selection, chosen: list[str]

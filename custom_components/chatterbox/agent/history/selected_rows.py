@@ -5,10 +5,10 @@ Knows the columns that records are found by. Must not know what is done with the
 
 from typing import assert_never
 
-from sqlalchemy import ColumnElement, Table, true
+from sqlalchemy import ColumnElement, Table, and_, true
 
 from .schema import key_of
-from .selection import Everything, OneAgent, OneConversation, OneDevice, OnePerson, Selection
+from .selection import AllOf, Before, Everything, OneAgent, OneConversation, OneDevice, OnePerson, Selection
 
 
 def selected(table: Table, selection: Selection) -> ColumnElement[bool]:
@@ -22,6 +22,10 @@ def selected(table: Table, selection: Selection) -> ColumnElement[bool]:
             return table.c.device == key_of(device_id)
         case OneAgent(agent):
             return table.c.agent == key_of(agent)
+        case Before(at):
+            return table.c.at < at
+        case AllOf(selections):
+            return and_(true(), *(selected(table, one) for one in selections))
         case Everything():
             return true()
         case _ as unreachable:

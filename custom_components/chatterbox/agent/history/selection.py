@@ -1,4 +1,4 @@
-"""Which of the records is meant: those of a conversation, a person, a device, an agent, or all of them.
+"""Which of the records is meant: those of a conversation, a person, a device, an agent, old ones, or all of them.
 
 Pure. Must not know tables (`selected_rows.py`), or what is done with what is selected.
 """
@@ -38,11 +38,26 @@ class OneAgent:
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """What is older than a moment."""
+
+    at: float
+    """Seconds since the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """What each of some selections holds; without any, everything."""
+
+    selections: tuple[Selection, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Everything:
     """All there is."""
 
 
-type Selection = OneConversation | OnePerson | OneDevice | OneAgent | Everything
+type Selection = OneConversation | OnePerson | OneDevice | OneAgent | Before | AllOf | Everything
 
 
 def is_selected(record: Record, selection: OneConversation | OnePerson | OneDevice) -> bool:
