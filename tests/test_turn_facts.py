@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 
+from custom_components.chatterbox.agent.errors import ProviderBusy
 from custom_components.chatterbox.agent.events import (
     Phase,
     PhaseEntered,
@@ -19,7 +20,7 @@ from custom_components.chatterbox.agent.events import (
 )
 from custom_components.chatterbox.agent.history.turn_records import PhaseTime
 from custom_components.chatterbox.agent.messages import ToolCall, ToolResult, Usage
-from custom_components.chatterbox.turn_facts import InferenceFacts, ToolFacts, TurnFacts, TurnWatch
+from custom_components.chatterbox.turn_facts import HandoverFacts, InferenceFacts, ToolFacts, TurnFacts, TurnWatch
 
 LIGHT = ToolCall("1", "light", "{}")
 LOCK = ToolCall("2", "lock", "{}")
@@ -49,7 +50,7 @@ def facts_of(events: Iterable[tuple[float, TurnEvent]], *, until: float | None =
 
 TURN: list[tuple[float, TurnEvent]] = [
     (0.25, PhaseEntered(Phase.LLM_INFERENCE)),
-    (0.5, ProviderSwitched("Other", "late")),
+    (0.5, ProviderSwitched("Other", "Talker: ConnectTimeout")),
     (0.75, ReasoningDelta("Hm")),
     (1.0, ToolCallReady(LIGHT)),
     (1.0, ToolCallReady(LOCK)),
@@ -92,6 +93,8 @@ def test_every_request_and_every_tool_has_its_times() -> None:
             ToolFacts(name="lock", is_error=True),
         ),
         handovers=1,
+        handed_over=(HandoverFacts(at=0.5, to="Other", reason="Talker: ConnectTimeout"),),
+        iterations=2,
     )
     assert facts.usage == Usage(300, 30, 200, 5)
 
@@ -101,6 +104,14 @@ def test_a_request_that_fails_took_its_time_and_no_tokens() -> None:
 
     assert facts.inferences == (InferenceFacts(began=1.0, duration=3.0),)
     assert facts.usage == Usage()
+
+
+def test_a_turn_that_failed_tells_the_class_of_its_error_and_not_its_words() -> None:
+    failed = TurnFinished(StopReason.PROVIDER_FAILED, "Sorry.", Usage(), 1, error=ProviderBusy("key abc is used up"))
+    facts = facts_of([(1.0, failed)])
+
+    assert (facts.error, facts.iterations) == ("ProviderBusy", 1)
+    assert "abc" not in json.dumps(facts.as_json())
 
 
 def test_a_turn_that_is_cut_off_tells_how_far_it_came() -> None:
@@ -131,4 +142,5 @@ def test_facts_are_json_in_milliseconds_without_a_word_of_what_was_said() -> Non
             "answered_by": "agent",
         },
     ]
+    assert data["handovers"] == [{"at": 500.0, "to": "Other", "reason": "Talker: ConnectTimeout"}]
     assert "It is" not in json.dumps(data)

@@ -59,6 +59,17 @@ class ToolFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HandoverFacts:
+    """Another model took over."""
+
+    at: float
+    to: str
+    """Its name."""
+    reason: str
+    """Names of those who did not answer, each with the class of its error, or the state of its circuit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnFacts:
     """How a turn went."""
 
@@ -75,6 +86,12 @@ class TurnFacts:
     tools: tuple[ToolFacts, ...]
     handovers: int
     """How often another model had to take over."""
+    handed_over: tuple[HandoverFacts, ...] = ()
+    """The same one by one."""
+    iterations: int = 0
+    """Rounds; 0 when it was cut off."""
+    error: str = ""
+    """Class of the error that it failed with."""
 
     @property
     def usage(self) -> Usage:
@@ -88,6 +105,8 @@ class TurnFacts:
             "duration": _milliseconds(self.duration),
             "first_words": _milliseconds(self.first_words),
             "stop_reason": self.stop_reason.value if self.stop_reason else None,
+            "error": self.error,
+            "iterations": self.iterations,
             "phases": [{"phase": one.phase.value, "at": _milliseconds(one.at)} for one in self.phases],
             "inferences": [
                 {
@@ -108,7 +127,9 @@ class TurnFacts:
                 }
                 for one in self.tools
             ],
-            "handovers": self.handovers,
+            "handovers": [
+                {"at": _milliseconds(one.at), "to": one.to, "reason": one.reason} for one in self.handed_over
+            ],
         }
 
 
@@ -133,7 +154,9 @@ class TurnWatch:
         self._inferences: list[InferenceFacts] = []
         self._is_inferring = False
         self._tools: dict[str, ToolFacts] = {}
-        self._handovers = 0
+        self._handed_over: list[HandoverFacts] = []
+        self._iterations = 0
+        self._error = ""
 
     @property
     def duration(self) -> float:
@@ -151,7 +174,10 @@ class TurnWatch:
             phases=tuple(self._phases),
             inferences=tuple(self._inferences),
             tools=tuple(self._tools.values()),
-            handovers=self._handovers,
+            handovers=len(self._handed_over),
+            handed_over=tuple(self._handed_over),
+            iterations=self._iterations,
+            error=self._error,
         )
 
     @property
@@ -170,8 +196,8 @@ class TurnWatch:
             case ToolCallReady(call):
                 self._answer_began()
                 self._tools[call.id] = ToolFacts(name=call.name)
-            case ProviderSwitched():
-                self._handovers += 1
+            case ProviderSwitched(provider, reason):
+                self._handed_over.append(HandoverFacts(at=self._now, to=provider, reason=reason))
             case UsageReported(usage, answered_by):
                 self._answer_began()
                 self._inference_ended(usage, answered_by)
@@ -181,8 +207,9 @@ class TurnWatch:
                 facts = self._tools[result.call_id]
                 duration = None if facts.began is None else self._now - facts.began
                 self._tools[result.call_id] = replace(facts, duration=duration, is_error=result.is_error)
-            case TurnFinished(stop_reason):
-                self._ended, self._stop_reason = self._now, stop_reason
+            case TurnFinished(stop_reason, iterations=iterations, error=error):
+                self._ended, self._stop_reason, self._iterations = self._now, stop_reason, iterations
+                self._error = type(error).__name__ if error else ""
             case _:
                 pass
 
