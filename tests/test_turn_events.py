@@ -26,8 +26,8 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 OF_A_TURN = (EVENT_TURN_STARTED, EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED)
 ORIGIN = {
-    *("turn_id", "entity_id", "conversation_id", "language"),
-    *("device_id", "satellite_id", "user_id", "person", "caller"),
+    *("turn_id", "entity_id", "conversation_id", "history_id", "language"),
+    *("device_id", "satellite_id", "user_id", "person_id", "person", "caller"),
 }
 
 type Told = Event[dict[str, object]]
@@ -64,10 +64,12 @@ async def test_a_turn_is_told_as_it_goes(hass: HomeAssistant, serve: Serve, hass
             "turn_id": turn_id,
             "entity_id": AGENT,
             "conversation_id": "a-talk",
+            "history_id": "a-talk",
             "language": "en",
             "device_id": "a-device",
             "satellite_id": "assist_satellite.kitchen",
             "user_id": hass_admin_user.id,
+            "person_id": hass_admin_user.id,
             "person": hass_admin_user.name,
             "caller": None,
         }

@@ -17,6 +17,9 @@ from .answer_rights import async_get_answer_rights
 from .callers import async_get_context_watch
 from .const import DOMAIN
 from .error_bridge import as_setup_error
+from .history_keeping import async_get_histories
+from .history_recording import async_record_changes
+from .history_upkeep import HistoryUpkeep, async_forget_agents
 from .link_watch import LinkWatch
 from .pin_tries import async_get_pin_tries
 from .question_audit import async_audit_questions
@@ -37,6 +40,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_tell_questions(hass)
     async_follow_entities(hass)
     async_register_actions(hass)
+    async_record_changes(hass)
     return True
 
 
@@ -53,6 +57,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     except ProviderError as error:
         raise as_setup_error(error, entry.title) from error
     async_audit_questions(hass)
+    HistoryUpkeep(hass, entry).async_start()
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     LinkWatch(hass, entry).async_start()
     QuestionNotices(hass, entry).async_start()
@@ -65,12 +70,15 @@ async def async_unload_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) 
     return await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
 
 
-async def async_remove_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:  # noqa: ARG001  # Home Assistant's signature
+async def async_remove_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:  # Home Assistant's signature
     """Forget the agents of an entry that is removed."""
     await async_get_pin_tries(hass).async_forget_removed()
+    await async_forget_agents(hass, entry, entry.subentries)
+    await async_get_histories(hass).async_release(entry)
 
 
 async def _async_reload(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
     """Start anew with what was changed: the service, its title, or an agent."""
     await async_get_pin_tries(hass).async_forget_removed()
+    await async_forget_agents(hass, entry, entry.runtime_data.agents.keys() - entry.subentries.keys())
     await hass.config_entries.async_reload(entry.entry_id)

@@ -22,12 +22,16 @@ from .const import (
     CONF_CHECK_CLAIMS,
     CONF_CONFIRMATION,
     CONF_CONNECT_TIMEOUT,
+    CONF_CONTINUE_MINUTES,
     CONF_DEADLINE,
     CONF_EXTRA_PARAMETERS,
     CONF_FALLBACKS,
     CONF_FILLER_AFTER,
     CONF_FIRST_TOKEN_TIMEOUT,
     CONF_KEEP_ALIVE,
+    CONF_KEEP_DAYS,
+    CONF_KEEP_HISTORY,
+    CONF_KEEP_MEGABYTES,
     CONF_MAX_ITERATIONS,
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_CALLS,
@@ -113,6 +117,14 @@ class AgentSettings:
     """Entity ids of automations and scripts for which what would be asked about is allowed."""
     people_at_satellites: Mapping[str, str] = field(default_factory=dict)
     """Entity ids of persons, by the ids of the devices at which they are the ones who speak."""
+    keep_history: bool = True
+    """Whether what is said to it is stored."""
+    keep_days: int = 30
+    """How long; 0 for as long as there is room."""
+    keep_megabytes: int = 100
+    """How much, in millions of characters; 0 for as much as there is."""
+    continue_minutes: int = 0
+    """How long a satellite or a person goes on with what was said before, although Home Assistant begins anew."""
     user_prompt_submit: str | None = None
     """Entity id of a script that is asked at this point of a turn, as are the next three; see `script_hooks.py`."""
     pre_tool_use: str | None = None
@@ -166,6 +178,10 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         notify=tuple(data.get(CONF_NOTIFY, ())),
         trusted_callers=frozenset(data.get(CONF_TRUSTED_CALLERS, ())),
         people_at_satellites={row["device"]: row["person"] for row in data.get(CONF_PEOPLE_AT_SATELLITES, ())},
+        keep_history=data.get(CONF_KEEP_HISTORY, default.keep_history),
+        keep_days=data.get(CONF_KEEP_DAYS, default.keep_days),
+        keep_megabytes=data.get(CONF_KEEP_MEGABYTES, default.keep_megabytes),
+        continue_minutes=data.get(CONF_CONTINUE_MINUTES, default.continue_minutes),
         user_prompt_submit=data.get(CONF_USER_PROMPT_SUBMIT),
         pre_tool_use=data.get(CONF_PRE_TOOL_USE),
         post_tool_use=data.get(CONF_POST_TOOL_USE),

@@ -6,26 +6,16 @@ Assistant makes of what is said. A turn begins with a person's words, or with an
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from homeassistant.components.conversation import ChatLog, ConversationInput
-from homeassistant.config_entries import ConfigSubentry
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 
 from .agent.errors import AgentError
-from .agent.events import (
-    GatedCall,
-    MessageDone,
-    Phase,
-    PhaseEntered,
-    StopReason,
-    TextDelta,
-    TurnEvent,
-    TurnFinished,
-)
-from .agent.messages import AssistantMessage, JsonValue, ToolResult, Usage
+from .agent.events import GatedCall, StopReason, TurnEvent
+from .agent.messages import JsonValue, ToolResult
 from .agent.protocols import Hooks
 from .agent.transcript import has_outside_content
 from .agent.turn import ApprovalAnswer, Approved, Denied, Turn
@@ -37,7 +27,10 @@ from .change_audit import AuditedTurn, ChangeAudit
 from .change_words import async_get_change_words
 from .chat_log_bridge import async_record_turn, history, keep_context, words
 from .const import DOMAIN, LOGGER
+from .conversation_continuity import Continuity, Thread
 from .error_bridge import TranslatedComposer, async_get_composer
+from .history_recording import async_record
+from .known_replies import opened, reply_events
 from .question_asking import Asker, spot_of
 from .repair_issues import async_report_broken_template, async_report_missing_tools
 from .runtime import Agent
@@ -98,6 +91,7 @@ class AgentTurns:
         self,
         hass: HomeAssistant,
         agent_id: str,
+        entry: ConfigEntry,
         subentry: ConfigSubentry,
         agent: Agent,
         *,
@@ -107,10 +101,12 @@ class AgentTurns:
         """Take turns of the agent whose entity is `agent_id`. `go_on` is for `Approvals.ask`."""
         self._hass = hass
         self._agent_id = agent_id
+        self._entry = entry
         self._subentry = subentry
         self._agent = agent
         self._warm_up = warm_up
         self._go_on = go_on
+        self._continuity = Continuity(hass, entry, subentry, agent_id, agent.settings)
         self._template_error: str | None = None
         self._is_over = False
 
@@ -134,22 +130,24 @@ class AgentTurns:
     async def async_take(self, begin: Beginning, chat_log: ChatLog) -> TurnReport:
         """Take a turn and record it in the ChatLog. Raises only for bugs."""
         report = TurnReport(begin.user_input.text)
-        origin = turn_origin(begin.user_input, self._agent_id, chat_log.conversation_id, begin.speaker)
+        thread = await self._continuity.async_resume(begin.user_input.conversation_id, begin.speaker, chat_log)
+        origin = turn_origin(begin.user_input, self._agent_id, chat_log.conversation_id, begin.speaker, thread.id)
         events = TurnEvents(self._hass, begin.user_input.context, origin)
         audit = await self._async_audit(begin, origin)
         events.started()
         try:
             with in_turn():
                 if begin.reply:
-                    walk = _reply(begin.reply)
+                    walk = reply_events(begin.reply)
                 else:
-                    walk = await self._async_walk(begin, chat_log, report, events, audit)
-                await async_record_turn(chat_log, self._agent_id, _opened(walk, begin.opening), report)
+                    walk = await self._async_walk(begin, chat_log, thread, _Telling(report, events, audit))
+                await async_record_turn(chat_log, self._agent_id, opened(walk, begin.opening), report)
         finally:
             audit.finished()
             events.finished(report)
             news = TurnNews(self._subentry.subentry_id, origin, report.facts)
             async_dispatcher_send(self._hass, SIGNAL_TURN, news)
+            await async_record(self._hass, self._entry, self._subentry, origin, report)
         return report
 
     async def _async_audit(self, begin: Beginning, origin: Mapping[str, JsonValue]) -> ChangeAudit:
@@ -157,15 +155,16 @@ class AgentTurns:
         return ChangeAudit(turn, await async_get_change_words(self._hass))
 
     async def _async_walk(
-        self, begin: Beginning, chat_log: ChatLog, report: TurnReport, events: TurnEvents, audit: ChangeAudit
+        self, begin: Beginning, chat_log: ChatLog, thread: Thread, telling: _Telling
     ) -> AsyncGenerator[TurnEvent]:
         """Gather what a turn needs, and return its events."""
-        settings = self._agent.settings
+        settings, report, events, audit = self._agent.settings, telling.report, telling.events, telling.audit
         tools, turn = await self._async_gather(begin, chat_log)
+        report.context, report.attachments = turn.context, turn.attachments
         composer = await async_get_composer(
             self._hass, begin.user_input.language, tools.definitions, settings.confirmation
         )
-        effects_of, is_marked = tools.dispatcher.async_effects, has_outside_content(turn.history)
+        effects_of, is_marked = tools.dispatcher.async_effects, thread.is_cut or has_outside_content(turn.history)
         guard = CallGuard(self._hass, settings, begin.speaker, effects_of, has_outside_content=is_marked)
         audit.judged_by(guard.seen, effects_of)
         if self._warm_up is not None:
@@ -230,6 +229,15 @@ class AgentTurns:
 
 
 @dataclass(frozen=True, slots=True)
+class _Telling:
+    """Who is told of a turn as it goes."""
+
+    report: TurnReport
+    events: TurnEvents
+    audit: ChangeAudit
+
+
+@dataclass(frozen=True, slots=True)
 class _NotDone:
     """The `ResponseComposer` of a turn: where a model has no words for it, it says why something was not done."""
 
@@ -250,28 +258,3 @@ class _NotDone:
         if self.begin.answered and not self.begin.approved:
             return ApprovalSentences(self.composer.sentences).declined
         return ""
-
-
-async def _reply(text: str) -> AsyncGenerator[TurnEvent]:
-    """Yield the events of a turn whose answer is known."""
-    yield PhaseEntered(Phase.RECEIVE_INPUT)
-    yield PhaseEntered(Phase.RESPONSE_COMPOSITION)
-    yield TextDelta(text)
-    yield MessageDone(AssistantMessage(text))
-    yield PhaseEntered(Phase.OUTPUT)
-    yield TurnFinished(StopReason.COMPLETED, text, Usage(), 0)
-
-
-async def _opened(events: AsyncGenerator[TurnEvent], opening: str) -> AsyncGenerator[TurnEvent]:
-    """Yield the events of a turn, whose first words are the opening."""
-    said = f"{opening} " if opening else ""
-    async with aclosing(events):
-        async for event in events:
-            match event:
-                case TextDelta(text) if said:
-                    yield TextDelta(said + text)
-                    said = ""
-                case TurnFinished():
-                    yield replace(event, text=f"{opening} {event.text}".strip()) if opening else event
-                case _:
-                    yield event

@@ -45,7 +45,6 @@ from .agent.messages import (
     UserMessage,
     canonical_json,
 )
-from .agent.transcript import TranscriptRecorder
 from .native_results import from_native, to_native
 from .shown_files import ShownFiles
 from .turn_report import TurnReport, shown_arguments
@@ -81,6 +80,20 @@ def history(chat_log: ChatLog, files: ShownFiles = _NO_FILES) -> Transcript:
         for content in contents
         if not isinstance(content, SystemContent)
     )
+
+
+@callback
+def put_before(chat_log: ChatLog, earlier: Transcript, agent_id: str) -> None:
+    """Put what was said earlier in a conversation before the words that were just said."""
+    contents = chat_log.content
+    place = len(contents) - bool(contents and isinstance(contents[-1], UserContent))
+    contents[place:place] = [_message_to_content(message, agent_id) for message in earlier]
+
+
+@callback
+def is_fresh(chat_log: ChatLog) -> bool:
+    """Tell whether nothing was said in a conversation but the words of this turn."""
+    return all(isinstance(content, SystemContent) for content in chat_log.content[:-1])
 
 
 def words(chat_log: ChatLog, files: ShownFiles) -> UserMessage:
@@ -127,7 +140,7 @@ def _is_ours(native: object) -> TypeIs[tuple[ProviderItem, ...]]:
 def _message_to_content(message: Message, agent_id: str) -> Content:
     match message:
         case UserMessage():
-            return UserContent(message.text)
+            return SpokenContent(message.text, None, message.context)
         case AssistantMessage():
             return AssistantContent(
                 agent_id=agent_id,
@@ -158,18 +171,19 @@ async def async_record_turn(
     every call with one result, and keeps it for the next turn. What another turn of the
     conversation has added meanwhile stays, before this one.
     """
-    recorder = TranscriptRecorder()
     before = len(chat_log.content)
     start = before - isinstance(chat_log.content[-1], UserContent)
     saved = _saved(chat_log)
-    deltas = _deltas(_observed(chat_log, events, recorder, report))
+    deltas = _deltas(_observed(chat_log, events, report))
     try:
         async with aclosing(chat_log.async_add_delta_content_stream(agent_id, deltas)) as contents:
             async for _ in contents:
                 pass
     except BaseException:
         await deltas.aclose()
-        chat_log.content[before:] = [_message_to_content(message, agent_id) for message in recorder.interrupted()]
+        chat_log.content[before:] = [
+            _message_to_content(message, agent_id) for message in report.recorder.interrupted()
+        ]
         _async_keep(chat_log, start, saved)
         raise
     newer = _saved(chat_log)
@@ -178,11 +192,10 @@ async def async_record_turn(
 
 
 async def _observed(
-    chat_log: ChatLog, events: AsyncGenerator[TurnEvent], recorder: TranscriptRecorder, report: TurnReport
+    chat_log: ChatLog, events: AsyncGenerator[TurnEvent], report: TurnReport
 ) -> AsyncGenerator[TurnEvent]:
     async with aclosing(events):
         async for event in events:
-            recorder.add(event)
             report.add(event)
             if isinstance(event, PromptReplaced):
                 # Before anything else is said: a later turn must not send the old words.

@@ -12,6 +12,8 @@ DOMAIN: Final = "chatterbox"
 CONF_KIND: Final = "kind"
 CONF_SERVER: Final = "server"
 CONF_BASE_URL: Final = "base_url"
+# Its options, of which each service has its own:
+CONF_HISTORY_ADDRESS: Final = "history_address"
 
 
 class ServiceKind(StrEnum):
@@ -58,6 +60,10 @@ CONF_ASK_AFTER_OUTSIDE_CONTENT: Final = "ask_after_outside_content"
 CONF_NOTIFY: Final = "notify"
 CONF_TRUSTED_CALLERS: Final = "trusted_callers"
 CONF_PEOPLE_AT_SATELLITES: Final = "people_at_satellites"
+CONF_KEEP_HISTORY: Final = "keep_history"
+CONF_KEEP_DAYS: Final = "keep_days"
+CONF_KEEP_MEGABYTES: Final = "keep_megabytes"
+CONF_CONTINUE_MINUTES: Final = "continue_minutes"
 CONF_USER_PROMPT_SUBMIT: Final = "user_prompt_submit"
 CONF_PRE_TOOL_USE: Final = "pre_tool_use"
 CONF_POST_TOOL_USE: Final = "post_tool_use"

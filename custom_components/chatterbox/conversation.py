@@ -93,7 +93,13 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         if (model := self.entry.runtime_data.models.get(self.subentry.subentry_id)) is not None:
             self._warm_up = WarmUp(self.hass, self.entry, model.provider, self._agent.settings)
         self._turns = AgentTurns(
-            self.hass, self.entity_id, self.subentry, self._agent, warm_up=self._warm_up, go_on=self._async_go_on
+            self.hass,
+            self.entity_id,
+            self.entry,
+            self.subentry,
+            self._agent,
+            warm_up=self._warm_up,
+            go_on=self._async_go_on,
         )
         self._beginnings = TurnBeginnings(self.hass, self.entity_id, self._agent.settings)
 

@@ -1,10 +1,12 @@
 """Tells the owner of a house, under Settings → Repairs, what only they can mend.
 
-Knows issues and subentries. Must not know how a problem was found. Issues are not kept over a restart: what is still
-wrong then is found again.
+Knows issues, subentries and stores. Must not know how a problem was found. Issues are not kept over a restart: what is
+still wrong then is found again.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_MODEL
@@ -12,6 +14,8 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 
 from .agent.errors import PromptTooLong
+from .agent.history.store_state import StoreState
+from .agent.history.store_trouble import Trouble
 from .agent.protocols import HookPoint
 from .const import DOMAIN
 
@@ -22,6 +26,21 @@ _TEMPLATE_BROKEN = "template_broken"
 _GUARD_FAILED = "guard_failed"
 _SCRIPT_FAILED = "script_failed"
 _NAMES_GONE = "names_gone"
+_HISTORY_PUT_ASIDE = "history_put_aside"
+_HISTORY_DOWN: Final = {
+    Trouble.WRONG_URL: "history_wrong_url",
+    Trouble.CANNOT_OPEN: "history_cannot_open",
+    Trouble.READ_ONLY: "history_read_only",
+    Trouble.DISK_FULL: "history_disk_full",
+    Trouble.DISK_FAILED: "history_disk_failed",
+    Trouble.LOCKED: "history_locked",
+    Trouble.CORRUPT: "history_corrupt",
+    Trouble.NEWER: "history_newer",
+    Trouble.SERVER_GONE: "history_server_gone",
+    Trouble.SLOW: "history_server_gone",
+    Trouble.OTHER: "history_failed",
+}
+"""The store that is closed is no trouble: Home Assistant stops, or nobody needs it any more."""
 
 
 @callback
@@ -72,6 +91,23 @@ def async_report_gone_names(hass: HomeAssistant, agent: ConfigSubentry, gaps: Se
     _report(hass, agent, _NAMES_GONE, {"gone": gone} if gaps else None)
 
 
+@callback
+def async_report_history(hass: HomeAssistant, address: str, where: str, state: StoreState) -> None:
+    """Tell what is wrong with the store at an address, called `where`; nothing that is ends the issue.
+
+    A damaged file that was put aside stays told until Home Assistant starts again, or the owner has seen it.
+    """
+    place = hashlib.sha256(address.encode()).hexdigest()[:12]  # an address may hold a password
+    down_id, aside_id = f"history_down_{place}", f"{_HISTORY_PUT_ASIDE}_{place}"
+    key = _HISTORY_DOWN.get(state.trouble) if state.trouble else None
+    if key is None:
+        ir.async_delete_issue(hass, DOMAIN, down_id)
+    else:
+        _create(hass, down_id, key, {"where": where, "waiting": str(state.waiting), "dropped": str(state.dropped)})
+    if state.put_aside:
+        _create(hass, aside_id, _HISTORY_PUT_ASIDE, {"where": where, "aside": state.put_aside})
+
+
 def _shown(number: int | None) -> str:
     return "?" if number is None else f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
@@ -84,12 +120,16 @@ def _report(
     if placeholders is None:
         ir.async_delete_issue(hass, DOMAIN, issue_id)
         return
+    _create(hass, issue_id, problem, {"agent": agent.title, **placeholders})
+
+
+def _create(hass: HomeAssistant, issue_id: str, key: str, placeholders: dict[str, str]) -> None:
     ir.async_create_issue(
         hass,
         DOMAIN,
         issue_id,
         is_fixable=False,
         severity=ir.IssueSeverity.WARNING,
-        translation_key=problem,
-        translation_placeholders={"agent": agent.title, **placeholders},
+        translation_key=key,
+        translation_placeholders=placeholders,
     )

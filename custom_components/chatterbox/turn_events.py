@@ -24,22 +24,24 @@ _MAX_SHOWN: Final = 10_000
 
 
 def turn_origin(
-    user_input: ConversationInput, agent_id: str, conversation_id: str, speaker: Speaker
+    user_input: ConversationInput, agent_id: str, conversation_id: str, speaker: Speaker, history_id: str = ""
 ) -> Mapping[str, JsonValue]:
     """Return what tells a turn from others: who answers whom, where, and in which conversation.
 
-    `turn_id` (new with every call of this), `entity_id` (the agent's), `conversation_id`, `language`; `device_id`,
-    `satellite_id`, `user_id`, `person` (a name) and `caller` (the automation or the script that speaks) are None where
-    they are not known.
+    `turn_id` (new with every call of this), `entity_id` (the agent's), `conversation_id`, `history_id` (the same, or
+    that of an earlier conversation that goes on), `language`; `device_id`, `satellite_id`, `user_id`, `person_id`,
+    `person` (a name) and `caller` (the automation or the script that speaks) are None where they are not known.
     """
     return {
         "turn_id": ulid_now(),
         "entity_id": agent_id,
         "conversation_id": conversation_id,
+        "history_id": history_id or conversation_id,
         "language": user_input.language,
         "device_id": speaker.device_id,
         "satellite_id": user_input.satellite_id,
         "user_id": speaker.user_id,
+        "person_id": speaker.person_id,
         "person": speaker.name,
         "caller": speaker.caller,
     }

@@ -14,13 +14,15 @@ from .agent.events import (
     PhaseEntered,
     PromptReplaced,
     ProviderSwitched,
+    StopReason,
     ToolCallReady,
     ToolFinished,
     TurnEvent,
     TurnFinished,
 )
 from .agent.json_text import parse_json
-from .agent.messages import JsonObject, JsonValue, ToolCall, ToolResult, canonical_json
+from .agent.messages import Attachment, JsonObject, JsonValue, ToolCall, ToolResult, UserMessage, canonical_json
+from .agent.transcript import TranscriptRecorder
 from .turn_facts import TurnFacts, TurnWatch
 
 # Bytes of JSON; Home Assistant records up to 32,768 of an event.
@@ -88,6 +90,13 @@ class TurnReport:
     """What a turn did, as others in the house may want to know it."""
 
     input: str
+    """What was said, as far as anybody may know it."""
+    context: str = ""
+    """What held when it was said; see `UserMessage`."""
+    attachments: tuple[Attachment, ...] = ()
+    """What was shown with it."""
+    recorder: TranscriptRecorder = field(default_factory=TranscriptRecorder)
+    """What came of it so far, as messages."""
     phases: list[Phase] = field(default_factory=list)
     calls: dict[str, ToolCall] = field(default_factory=dict)
     results: list[ToolResult] = field(default_factory=list)
@@ -101,6 +110,7 @@ class TurnReport:
     def add(self, event: TurnEvent) -> None:
         """Take in one event."""
         self._watch.add(event)
+        self.recorder.add(event)
         self._accepted = self._accepted or event != PhaseEntered(Phase.RECEIVE_INPUT)
         match event:
             case PromptReplaced():
@@ -119,6 +129,14 @@ class TurnReport:
                 self.finished = event
             case _:
                 pass
+
+    @property
+    def said(self) -> UserMessage | None:
+        """What was said; None where nothing was, or what an owner's script has refused."""
+        is_denied = self.finished is not None and self.finished.stop_reason is StopReason.PROMPT_DENIED
+        if is_denied or not self._accepted or not self.input:
+            return None
+        return UserMessage(self.input, self.attachments, self.context)
 
     @property
     def duration(self) -> float:

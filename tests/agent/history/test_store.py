@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from custom_components.chatterbox.agent.history.deletion import Retention
 from custom_components.chatterbox.agent.history.selection import (
     AllOf,
     Before,
@@ -16,6 +15,7 @@ from custom_components.chatterbox.agent.history.selection import (
     OneConversation,
     OneDevice,
     OnePerson,
+    Retention,
     Selection,
 )
 from custom_components.chatterbox.agent.history.store import HistoryStore, LastConversation

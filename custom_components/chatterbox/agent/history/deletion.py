@@ -4,22 +4,11 @@ Knows the tables. Must not know who asks, or which database it is. Every functio
 it is given, and returns how many turns and audit records are gone.
 """
 
-from dataclasses import dataclass
-
 from sqlalchemy import Connection, Table, delete, func, select
 
 from .schema import audit, conversations, key_of, turns
 from .selected_rows import selected
-from .selection import Selection
-
-
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """How long, and how much, is kept of an agent; None is without end."""
-
-    seconds: float | None = None
-    size: int | None = None
-    """Characters of all its turns, and of all its audit records."""
+from .selection import Retention, Selection
 
 
 def delete_selected(connection: Connection, selection: Selection) -> int:

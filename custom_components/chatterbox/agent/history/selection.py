@@ -1,4 +1,4 @@
-"""Which of the records is meant: those of a conversation, a person, a device, an agent, old ones, or all of them.
+"""Which of the records is meant: of a conversation, a person, a device or an agent, all, or those that are too old.
 
 Pure. Must not know tables (`selected_rows.py`), or what is done with what is selected.
 """
@@ -58,6 +58,15 @@ class Everything:
 
 
 type Selection = OneConversation | OnePerson | OneDevice | OneAgent | Before | AllOf | Everything
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long, and how much, is kept of an agent; None is without end."""
+
+    seconds: float | None = None
+    size: int | None = None
+    """Characters of all its turns, and of all its audit records."""
 
 
 def is_selected(record: Record, selection: OneConversation | OnePerson | OneDevice) -> bool:

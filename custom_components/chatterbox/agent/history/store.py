@@ -17,11 +17,11 @@ from sqlalchemy import Connection
 from ..messages import Transcript
 from ..transcript import repair
 from .database import Database
-from .deletion import Retention, delete_beyond, delete_selected
+from .deletion import delete_beyond, delete_selected
 from .json_fields import stored_json
 from .schema import audit, turns
 from .selected_rows import selected
-from .selection import OneAgent, OneConversation, OneDevice, OnePerson, Selection, is_selected
+from .selection import OneAgent, OneConversation, OneDevice, OnePerson, Retention, Selection, is_selected
 from .store_state import Acknowledgement, StoreState, WriterLimits
 from .store_trouble import StoreUnavailable, Trouble
 from .stored_rows import Page, read_turns, select_audit, select_last_turns, select_turns
@@ -74,6 +74,11 @@ class HistoryStore:
     async def close(self, patience: float = 5.0) -> None:
         """Store what waits, if that can be done in `patience` seconds, and end."""
         await asyncio.to_thread(self._writer.close, patience)
+
+    @property
+    def where(self) -> str:
+        """What the database is called in messages: no user, no password."""
+        return self._database.where
 
     @property
     def state(self) -> StoreState:

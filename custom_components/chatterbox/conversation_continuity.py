@@ -1,0 +1,138 @@
+"""Goes on with a conversation that Home Assistant has forgotten: after a restart, or later if the owner wants.
+
+Knows the history, Home Assistant's conversations and who speaks. Must not know how a turn is taken or recorded. Only
+what the same person, or nobody in particular at the same device, has said to the same agent is taken up again.
+"""
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from homeassistant.components.conversation import ChatLog
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
+from homeassistant.util import dt as dt_util
+
+from .agent.history.selection import OneDevice, OnePerson
+from .agent.history.store_trouble import StoreUnavailable
+from .agent.history.turn_records import TurnRecord
+from .agent.transcript import repair
+from .agent_settings import AgentSettings
+from .chat_log_bridge import is_fresh, put_before
+from .const import LOGGER
+from .history_keeping import async_get_histories
+from .speakers import Speaker
+
+if TYPE_CHECKING:  # it imports SQLAlchemy, which is done in a thread
+    from .agent.history.store import HistoryStore
+
+_PATIENCE: Final = 0.5
+"""Seconds that a person may wait for what was said earlier; later, the agent goes on without it."""
+_MOST_TURNS: Final = 200
+"""Of a conversation; of a longer one, the last."""
+_MOST_THREADS: Final = 1_000
+_SECONDS: Final = 60.0
+"""Of a minute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A conversation as the history has it, whatever id Home Assistant gave to its parts."""
+
+    id: str
+    """That of its first part."""
+    is_cut: bool = False
+    """More was said in it than is in the ChatLog."""
+
+
+@dataclass(frozen=True, slots=True)
+class Continuity:
+    """Finds out which conversation the words of a turn belong to, for one agent."""
+
+    hass: HomeAssistant
+    entry: ConfigEntry
+    subentry: ConfigSubentry
+    agent_id: str
+    """Entity id."""
+    settings: AgentSettings
+    _threads: OrderedDict[str, Thread] = field(default_factory=OrderedDict)
+    """By the id that Home Assistant has given to a conversation, of those that were spoken in lately."""
+
+    async def async_resume(self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog) -> Thread:
+        """Return the conversation of a turn, and put into the ChatLog what Home Assistant has forgotten of it.
+
+        `asked_for` is the id of the conversation in which somebody wants to say something.
+        """
+        new_id = chat_log.conversation_id
+        if (thread := self._threads.get(new_id)) is None:
+            thread = await self._async_find(asked_for, speaker, chat_log) or Thread(new_id)
+            self._threads[new_id] = thread
+        self._threads.move_to_end(new_id)
+        while len(self._threads) > _MOST_THREADS:
+            self._threads.popitem(last=False)
+        return thread
+
+    async def _async_find(self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog) -> Thread | None:
+        """Return the earlier conversation that goes on, if one does."""
+        store = async_get_histories(self.hass).of(self.entry)
+        if store is None or not self.settings.keep_history or not is_fresh(chat_log):
+            return None
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                turns = await self._async_earlier(store, asked_for, speaker)
+        except (StoreUnavailable, TimeoutError) as error:
+            LOGGER.debug("%s begins anew, because the history does not answer: %s", self.agent_id, error)
+            return None
+        if not turns or not self._is_theirs(turns[-1], speaker):
+            return None
+        put_before(chat_log, repair(message for turn in turns for message in turn.messages), self.agent_id)
+        return Thread(turns[-1].origin.conversation_id, is_cut=len(turns) == _MOST_TURNS)
+
+    async def _async_earlier(
+        self, store: HistoryStore, asked_for: str | None, speaker: Speaker
+    ) -> tuple[TurnRecord, ...]:
+        """Return what was said in the conversation that is asked for, else in the last one."""
+        if asked_for:
+            turns = await store.turns(asked_for, _MOST_TURNS)
+            if turns and self._goes_on(turns[-1].ended_at):
+                return turns
+        if (who := _who(speaker)) is None:
+            return ()
+        last = await store.last_conversation(self.subentry.subentry_id, who, self._longest)
+        # A person who opens another dialog begins anew; a satellite never says which conversation it is in.
+        is_forgotten = last is not None and isinstance(who, OneDevice) and self._goes_on(last.ended_at)
+        if last is None or not (is_forgotten or self._is_recent(last.ended_at)):
+            return ()
+        return await store.turns(last.conversation_id, _MOST_TURNS)
+
+    @property
+    def _longest(self) -> float:
+        return max(CONVERSATION_TIMEOUT.total_seconds(), self.settings.continue_minutes * _SECONDS)
+
+    @callback
+    def _goes_on(self, ended_at: float) -> bool:
+        """Tell whether a conversation would go on if Home Assistant had not been restarted, or goes on by the owner."""
+        began_at, now = async_get_histories(self.hass).began_at, dt_util.utcnow().timestamp()
+        by_restart = ended_at < began_at and abs(now - ended_at) <= CONVERSATION_TIMEOUT.total_seconds()
+        return by_restart or self._is_recent(ended_at)
+
+    @callback
+    def _is_recent(self, ended_at: float) -> bool:
+        return abs(dt_util.utcnow().timestamp() - ended_at) <= self.settings.continue_minutes * _SECONDS
+
+    @callback
+    def _is_theirs(self, last: TurnRecord, speaker: Speaker) -> bool:
+        """Tell whether a conversation was held by who speaks now, and with this agent."""
+        origin = last.origin
+        if origin.agent != self.subentry.subentry_id or origin.person_id != speaker.person_id:
+            return False
+        return speaker.person_id is not None or origin.device_id == speaker.device_id
+
+
+def _who(speaker: Speaker) -> OnePerson | OneDevice | None:
+    """Return by what the last conversation is found: the device that nobody only claims to be at, else the person."""
+    if speaker.sure_device_id is not None:
+        return OneDevice(speaker.sure_device_id)
+    return OnePerson(speaker.person_id) if speaker.person_id is not None else None

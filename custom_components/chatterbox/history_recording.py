@@ -1,0 +1,129 @@
+"""Writes what became of each turn, and of each change, into the history of the house.
+
+Knows turns, events of changes, and the store. Must not know how a turn is taken, or what is done with what is stored.
+Where an agent is set to keep nothing, nothing is written.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.ulid import ulid_now
+
+from .agent.history.store_state import Acknowledgement
+from .agent.history.turn_records import AuditRecord, Record, TurnOrigin, TurnRecord
+from .agent.messages import JsonObject, JsonValue
+from .agent_settings import settings_of
+from .const import DOMAIN, EVENT_CHANGE
+from .history_keeping import async_get_histories
+from .turn_report import TurnReport
+
+_PATIENCE: Final = 0.1
+"""Seconds that the end of a turn waits until it is safe. What is heard of it has begun long before."""
+
+
+async def async_record(
+    hass: HomeAssistant,
+    entry: ConfigEntry,
+    subentry: ConfigSubentry,
+    origin: Mapping[str, JsonValue],
+    report: TurnReport,
+) -> None:
+    """Have a turn of an agent stored that is over; `origin` is that of `turn_events.turn_origin`.
+
+    Gives it a moment to be safe, unless the turn was cut off or the store is down.
+    """
+    if not settings_of(subentry.data).keep_history:
+        return
+    acknowledgement = _async_store(hass, entry, _turn_record(subentry.subentry_id, origin, report))
+    if acknowledgement is not None and report.finished is not None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                await acknowledgement.stored()
+
+
+@callback
+def _async_store(hass: HomeAssistant, entry: ConfigEntry, record: Record) -> Acknowledgement | None:
+    """Hand a record to the store; None where nobody can tell soon whether it is safe."""
+    store = async_get_histories(hass).of(entry)
+    if store is None:
+        later = _async_store_later(hass, entry, record)
+        _ = hass.async_create_background_task(later, "chatterbox history")  # Home Assistant keeps it
+        return None
+    acknowledgement = store.record(record)
+    return acknowledgement if store.state.trouble is None else None
+
+
+async def _async_store_later(hass: HomeAssistant, entry: ConfigEntry, record: Record) -> None:
+    if store := await async_get_histories(hass).async_open(entry):
+        store.record(record)
+
+
+def _turn_record(agent: str, origin: Mapping[str, JsonValue], report: TurnReport) -> TurnRecord:
+    facts, finished, said = report.facts, report.finished, report.said
+    numbers = facts.as_json()
+    timings: JsonObject = {key: numbers[key] for key in ("first_words", "inferences", "tools", "handovers")}
+    return TurnRecord(
+        id=str(origin["turn_id"]),
+        origin=_turn_origin(agent, origin),
+        began_at=facts.began_at,
+        duration=facts.duration,
+        messages=((said,) if said else ()) + report.recorder.interrupted(),
+        stop_reason=facts.stop_reason,
+        usage=finished.usage if finished else facts.usage,
+        iterations=finished.iterations if finished else len(facts.inferences),
+        phases=facts.phases,
+        timings=timings,
+    )
+
+
+def _turn_origin(agent: str, origin: Mapping[str, JsonValue]) -> TurnOrigin:
+    return TurnOrigin(
+        conversation_id=str(origin["history_id"]),
+        agent=agent,
+        person_id=_text(origin["person_id"]),
+        person=_text(origin["person"]),
+        device_id=_text(origin["device_id"]),
+        satellite=_text(origin["satellite_id"]),
+        caller=_text(origin["caller"]),
+        language=_text(origin["language"]),
+    )
+
+
+def _text(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+_RECORDING: HassKey[CALLBACK_TYPE] = HassKey(f"{DOMAIN}_change_recording")
+
+
+@callback
+def async_record_changes(hass: HomeAssistant) -> None:
+    """Begin to store what changed, or would have, once for all agents, as `change_record.py` tells of it."""
+    if _RECORDING not in hass.data:
+        hass.data[_RECORDING] = hass.bus.async_listen(EVENT_CHANGE, partial(_async_record_change, hass))
+
+
+@callback
+def _async_record_change(hass: HomeAssistant, event: Event[JsonObject]) -> None:
+    registered = er.async_get(hass).async_get(str(event.data["entity_id"]))
+    if registered is None or registered.config_entry_id is None or registered.config_subentry_id is None:
+        return
+    entry = hass.config_entries.async_get_entry(registered.config_entry_id)
+    subentry = entry.subentries.get(registered.config_subentry_id) if entry else None
+    if entry is None or subentry is None or not settings_of(subentry.data).keep_history:
+        return
+    record = AuditRecord(
+        id=ulid_now(),
+        origin=_turn_origin(subentry.subentry_id, event.data),
+        turn_id=_text(event.data["turn_id"]),
+        at=event.time_fired_timestamp,
+        body=dict(event.data),
+    )
+    _async_store(hass, entry, record)
