@@ -2,17 +2,47 @@
 
 import json
 from http import HTTPStatus
+from types import MappingProxyType
+from typing import Any
 
 import pytest
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.const import __version__
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.setup import async_setup_component
 from pydantic import JsonValue
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
+from custom_components.chatterbox.agent.events import (
+    ProviderSwitched,
+    StopReason,
+    ToolCallReady,
+    ToolFinished,
+    TurnEvent,
+    TurnFinished,
+)
+from custom_components.chatterbox.agent.messages import ToolCall, ToolResult, Usage
+from custom_components.chatterbox.const import CONF_DIAGNOSE_WORDS, DOMAIN
+from custom_components.chatterbox.turn_news import SIGNAL_TURN, TurnNews
+from custom_components.chatterbox.turn_report import TurnReport
 from tests.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.servers.in_process import address_without_server, serving_script
-from tests.servers.script import Script
+from tests.servers.script import Script, ScriptedAnswer, ScriptedUsage
+from tests.talk import LIGHT_ON, Serve, say
+
+
+async def download(hass_client: ClientSessionGenerator, entry: ConfigEntry, device_id: str = "") -> dict[str, Any]:
+    """Return what a person downloads from the page of a service, or from that of a device."""
+    client = await hass_client()
+    response = await client.get(
+        f"/api/diagnostics/config_entry/{entry.entry_id}" + (f"/device/{device_id}" if device_id else "")
+    )
+    assert response.status == HTTPStatus.OK
+    data: dict[str, Any] = (await response.json())["data"]
+    return data
 
 
 @pytest.mark.usefixtures("socket_enabled")
@@ -22,41 +52,119 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
     assert await async_setup_component(hass, "diagnostics", {})
     async with serving_script(Script()) as address:
         entry = await set_up(hass, server_entry(address, "the-secret-key", prompt="My door code is 4711."))
-    client = await hass_client()
-    response = await client.get(f"/api/diagnostics/config_entry/{entry.entry_id}")
+    data = await download(hass_client, entry)
 
-    assert response.status == HTTPStatus.OK
-    data = (await response.json())["data"]
+    (agent,) = data["agents"]
+    prompt = agent.pop("prompt_tokens")
     assert data == {
-        "version": "0.1.0",
+        "versions": {"chatterbox": "0.1.0", "home_assistant": __version__},
         "entry": {
+            "title": "The server",
             "version": "1.1",
             "state": "loaded",
             "data": {"kind": "openai_chat", "base_url": address, "api_key": "**REDACTED**"},
+            "options": {},
         },
-        "agents": [
-            {
-                "type": "conversation",
-                "data": {"model": "scripted-model", "llm_hass_api": ["assist"], "prompt": "**REDACTED**"},
-                "chain": [
-                    {
-                        "name": "Talker",
-                        "circuit": "closed",
-                        "failures": 0,
-                        "last_error": None,
-                        "seconds_until_probe": 0,
-                    }
-                ],
-                "entities": [
-                    {"entity_id": "conversation.talker", "disabled_by": None, "state": "unknown"},
-                    {"entity_id": "sensor.talker_waiting_questions", "disabled_by": None, "state": "0"},
-                ],
-            }
-        ],
+        "agents": [agent],
     }
-    text = json.dumps(await response.json())
-    assert "the-secret-key" not in text
-    assert "4711" not in text
+    assert agent == {
+        "title": "Talker",
+        "type": "conversation",
+        "data": {"model": "scripted-model", "llm_hass_api": ["assist"], "prompt": "**REDACTED**"},
+        "chain": [{"name": "Talker", "circuit": "closed", "failures": 0, "last_error": None, "seconds_until_probe": 0}],
+        "entities": [
+            {"entity_id": "conversation.talker", "disabled_by": None, "state": "unknown"},
+            {"entity_id": "sensor.talker_waiting_questions", "disabled_by": None, "state": "0"},
+        ],
+        "turns": [],
+    }
+    assert prompt["total"] == prompt["instructions"] + prompt["home"] + prompt["tools"]
+    assert prompt["tools"] == sum(tool["tokens"] for tool in prompt["each_tool"])
+    assert "intent__HassTurnOn" in {tool["name"] for tool in prompt["each_tool"]}
+    assert "4711" not in json.dumps([data, prompt])
+
+
+async def test_an_agent_without_a_model_reads_nothing(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    assert await async_setup_component(hass, "diagnostics", {})
+    entry = await set_up(hass, offline_entry())
+
+    (agent,) = (await download(hass_client, entry))["agents"]
+    assert agent["prompt_tokens"] is None
+
+
+async def test_a_device_shows_its_agent_alone(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    assert await async_setup_component(hass, "diagnostics", {})
+    entry = await set_up(hass, offline_entry())
+    other = ConfigSubentry(data=MappingProxyType({}), subentry_type="conversation", title="Other", unique_id=None)
+    hass.config_entries.async_add_subentry(entry, other)
+    await hass.async_block_till_done()
+    device = dr.async_get(hass).async_get_device_by_identifier((DOMAIN, other.subentry_id), entry.entry_id)
+    assert device
+
+    assert [agent["title"] for agent in (await download(hass_client, entry))["agents"]] == ["Talker", "Other"]
+    assert [agent["title"] for agent in (await download(hass_client, entry, device.id))["agents"]] == ["Other"]
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_the_last_turns_are_told_without_words(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, serve: Serve
+) -> None:
+    assert await async_setup_component(hass, "diagnostics", {})
+    usage = ScriptedUsage(prompt_tokens=2000, completion_tokens=20, cached_tokens=1500)
+    first = ScriptedAnswer(tool_calls=(LIGHT_ON,), usage=usage)
+    await serve(Script(answers=(first, ScriptedAnswer(content="The pendant shines."))))
+    await say(hass, "Make it bright in the kitchen")
+    (entry,) = hass.config_entries.async_entries(DOMAIN)
+
+    data = await download(hass_client, entry)
+    (turn,) = data["agents"][0]["turns"]
+    assert (turn["conversation_id"], turn["stop_reason"], turn["iterations"]) == ("kitchen-talk", "completed", 2)
+    assert [(one["answered_by"], one["cache_hit_percent"]) for one in turn["inferences"]] == [
+        ("Talker", 75),
+        ("Talker", None),
+    ]
+    assert [(tool["name"], tool["is_error"]) for tool in turn["tools"]] == [("intent__HassTurnOn", False)]
+    assert turn["tools"][0]["duration"] >= 0
+    assert "words" not in turn
+    assert "bright" not in json.dumps(data)
+    assert "shines" not in json.dumps(data)
+    await hass.config_entries.async_unload(entry.entry_id)
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_no_secret_is_shown_wherever_it_stands(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    assert await async_setup_component(hass, "diagnostics", {})
+    key, header, password, other_key = "sk-key-1234567", "Bearer 7654321", "pass-word-99", "sk-other-987654"
+    pin = PinHash.of("739105", HashCost(memory=2, repeats=1)).as_json()
+    planted = f"{key} {header} {password} {other_key}"
+    await set_up(hass, server_entry(address_without_server(), other_key))
+    entry = server_entry(
+        address_without_server(), key, prompt=planted, pin=pin, extra_parameters={"headers": {"auth": header}}
+    )
+    entry = await set_up(hass, entry)
+    options = {"history_address": f"postgresql://ha:{password}@db/talk", CONF_DIAGNOSE_WORDS: True}
+    hass.config_entries.async_update_entry(entry, title=f"Mine {key}", options=options)
+    agent = only_agent(entry)
+    hass.config_entries.async_update_subentry(entry, agent, title=f"Butler {planted}")
+    await hass.async_block_till_done(wait_background_tasks=True)
+    report = TurnReport(f"My key is {planted}")
+    call = ToolCall("1", "web__fetch", json.dumps({"url": f"https://me:{password}@example.net/?k={key}"}))
+    events: tuple[TurnEvent, ...] = (
+        ProviderSwitched(f"Helper {key}", f"Butler {key}: ConnectTimeout"),
+        ToolCallReady(call),
+        ToolFinished(ToolResult("1", "web__fetch", planted, is_error=True)),
+        TurnFinished(StopReason.COMPLETED, planted, Usage(), 1),
+    )
+    for event in events:
+        report.add(event)
+    origin = {"turn_id": "1", "conversation_id": planted, "language": "en", "satellite_id": None, "caller": None}
+    async_dispatcher_send(hass, SIGNAL_TURN, TurnNews(agent.subentry_id, origin, report.facts, report))
+
+    data = await download(hass_client, entry)
+    assert data["agents"][0]["turns"][0]["words"]["input"] == "My key is " + " ".join(["**REDACTED**"] * 4)
+    assert data["entry"]["options"]["history_address"] == "postgresql://**REDACTED**@db/talk"
+    for secret in (key, header, password, other_key, "739105", str(pin["digest"]), str(pin["salt"])):
+        assert secret not in json.dumps(data)
 
 
 async def test_diagnostics_show_the_rules_and_nothing_of_the_pin(
@@ -69,12 +177,11 @@ async def test_diagnostics_show_the_rules_and_nothing_of_the_pin(
     hass.config_entries.async_update_subentry(
         entry, only_agent(entry), data={"rules": rules, "pin": pin, "notify": ["notify.phone"]}
     )
-    client = await hass_client()
-    response = await client.get(f"/api/diagnostics/config_entry/{entry.entry_id}")
+    data = await download(hass_client, entry)
 
-    (agent,) = (await response.json())["data"]["agents"]
+    (agent,) = data["agents"]
     assert agent["data"] == {"rules": rules, "pin": "**REDACTED**", "notify": ["notify.phone"]}
-    text = await response.text()
+    text = json.dumps(data)
     assert str(pin["digest"]) not in text
     assert str(pin["salt"]) not in text
 
@@ -86,12 +193,11 @@ async def test_diagnostics_tell_how_the_models_of_an_agent_are_doing(
     assert await async_setup_component(hass, "diagnostics", {})
     down = await set_up(hass, server_entry(address_without_server(), extra_parameters={"their_key": "secret"}))
     failed = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
-    client = await hass_client()
 
-    (agent,) = (await (await client.get(f"/api/diagnostics/config_entry/{down.entry_id}")).json())["data"]["agents"]
+    (agent,) = (await download(hass_client, down))["agents"]
     assert agent["data"]["extra_parameters"] == "**REDACTED**"
     (link,) = agent["chain"]
     assert (link["circuit"], link["failures"], link["last_error"]) == ("open", 1, "ProviderUnreachable")
-    data = (await (await client.get(f"/api/diagnostics/config_entry/{failed.entry_id}")).json())["data"]
+    data = await download(hass_client, failed)
     assert data["entry"]["state"] == "setup_retry"
     assert data["agents"][0]["chain"] == []

@@ -25,6 +25,7 @@ from .pin_tries import async_get_pin_tries
 from .question_audit import async_audit_questions
 from .question_event import async_tell_questions
 from .question_notices import QuestionNotices
+from .recent_turns import async_get_recent_turns
 from .rule_gaps import RuleGaps
 from .rule_upkeep import async_follow_entities
 from .runtime import ChatterboxConfigEntry, async_build
@@ -39,6 +40,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_get_answer_rights(hass)
     async_tell_questions(hass)
     async_follow_entities(hass)
+    async_get_recent_turns(hass)
     async_register_actions(hass)
     async_record_changes(hass)
     return True

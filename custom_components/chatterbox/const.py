@@ -15,6 +15,9 @@ CONF_BASE_URL: Final = "base_url"
 # Its options, of which each service has its own:
 CONF_HISTORY_ADDRESS: Final = "history_address"
 
+# Its options.
+CONF_DIAGNOSE_WORDS: Final = "diagnose_words"
+
 
 class ServiceKind(StrEnum):
     """What a config entry talks to: nothing but this house, or a model server over a wire format.

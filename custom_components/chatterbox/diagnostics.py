@@ -1,73 +1,108 @@
-"""What a person may attach to a report about an entry: how it is set up, and no secret.
+"""What a person may attach to a report about a service or an agent: how it is set up, how it has been going, no secret.
 
-Knows entries and registries. Must not show a key, or what somebody wrote for an agent.
+Knows entries, registries and devices. Must not show a key, or what somebody wrote for an agent; what was said only
+where the owner of the service has chosen that. `docs/diagnosing.md` reads one line by line.
 """
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Any
 
-from homeassistant.components.diagnostics import async_redact_data
-from homeassistant.config_entries import ConfigEntryState
-from homeassistant.const import CONF_API_KEY, CONF_PROMPT
-from homeassistant.core import HomeAssistant
-from homeassistant.helpers import entity_registry as er
+from homeassistant.config_entries import ConfigEntryState, ConfigSubentry
+from homeassistant.const import __version__ as home_assistant_version
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.loader import async_get_integration
 
+from .agent.messages import JsonObject, JsonValue
 from .agent.providers.links import LinkState
-from .const import CONF_EXTRA_PARAMETERS, CONF_PIN, DOMAIN
+from .const import DOMAIN
+from .prompt_parts import async_weigh_prompt
+from .recent_turns import async_get_recent_turns
+from .redaction import secrets_in, without_secrets
 from .runtime import ChatterboxConfigEntry
-
-_PRIVATE: Final = frozenset({CONF_API_KEY, CONF_PROMPT, CONF_EXTRA_PARAMETERS, CONF_PIN})
 
 
 async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> dict[str, Any]:
-    """Return how an entry and its agents are set up, and what became of their entities."""
+    """Return how a service and its agents are set up, and how they have been going."""
+    return await _async_diagnose(hass, entry, entry.subentries.values())
+
+
+async def async_get_device_diagnostics(
+    hass: HomeAssistant, entry: ChatterboxConfigEntry, device: dr.AnyDeviceEntry
+) -> dict[str, Any]:
+    """Return the same of one agent alone, that of a device."""
+    agents = (agent for agent in entry.subentries.values() if (DOMAIN, agent.subentry_id) in device.identifiers)
+    return await _async_diagnose(hass, entry, agents)
+
+
+async def _async_diagnose(
+    hass: HomeAssistant, entry: ChatterboxConfigEntry, agents: Iterable[ConfigSubentry]
+) -> dict[str, Any]:
     integration = await async_get_integration(hass, DOMAIN)
-    entities = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
-    return {
-        "version": str(integration.version),
+    secrets = _secrets(hass)
+    shown = {
+        "versions": {"chatterbox": str(integration.version), "home_assistant": home_assistant_version},
         "entry": {
+            "title": entry.title,
             "version": f"{entry.version}.{entry.minor_version}",
             "state": entry.state.value,
-            "data": _public(entry.data),
+            "data": entry.data,
+            "options": entry.options,
         },
-        "agents": [
-            {
-                "type": agent.subentry_type,
-                "data": _public(agent.data),
-                "chain": [_link(link) for link in _chain(entry, agent.subentry_id)],
-                "entities": [
-                    {
-                        "entity_id": entity.entity_id,
-                        "disabled_by": entity.disabled_by,
-                        "state": state.state if (state := hass.states.get(entity.entity_id)) else None,
-                    }
-                    for entity in entities
-                    if entity.config_subentry_id == agent.subentry_id
-                ],
-            }
-            for agent in entry.subentries.values()
-        ],
+        "agents": [await _async_agent(hass, entry, agent) for agent in agents],
+    }
+    return {name: without_secrets(part, secrets) for name, part in shown.items()}
+
+
+async def _async_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> dict[str, object]:
+    is_loaded = entry.state is ConfigEntryState.LOADED
+    running = entry.runtime_data.agents.get(agent.subentry_id) if is_loaded else None
+    titles = {one.subentry_id: one.title for each in _entries(hass) for one in each.subentries.values()}
+    return {
+        "title": agent.title,
+        "type": agent.subentry_type,
+        "data": agent.data,
+        "chain": [_link(link) for link in running.chain.state] if running else [],
+        "entities": _entities(hass, entry, agent),
+        "prompt_tokens": await async_weigh_prompt(hass, running.settings)
+        if running and running.settings.model
+        else None,
+        "turns": [turn.as_json(titles) for turn in async_get_recent_turns(hass).of(agent.subentry_id)],
     }
 
 
-def _chain(entry: ChatterboxConfigEntry, agent_id: str) -> tuple[LinkState, ...]:
-    """Return the models that answer for an agent; none when the entry is not loaded."""
-    if entry.state is not ConfigEntryState.LOADED:
-        return ()
-    agent = entry.runtime_data.agents.get(agent_id)
-    return agent.chain.state if agent else ()
+@callback
+def _entities(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> list[JsonValue]:
+    entities = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
+    return [
+        {
+            "entity_id": entity.entity_id,
+            "disabled_by": entity.disabled_by,
+            "state": state.state if (state := hass.states.get(entity.entity_id)) else None,
+        }
+        for entity in entities
+        if entity.config_subentry_id == agent.subentry_id
+    ]
 
 
-def _link(link: LinkState) -> dict[str, object]:
+def _link(link: LinkState) -> JsonObject:
     return {
         "name": link.name,
         "circuit": link.breaker.value,
         "failures": link.failures,
-        "last_error": link.last_error and link.last_error.__name__,
+        "last_error": link.last_error.__name__ if link.last_error else None,
         "seconds_until_probe": round(link.seconds_until_probe),
     }
 
 
-def _public(data: Mapping[str, Any]) -> dict[str, Any]:
-    return async_redact_data(dict(data), _PRIVATE)
+@callback
+def _entries(hass: HomeAssistant) -> list[ChatterboxConfigEntry]:
+    return hass.config_entries.async_entries(DOMAIN)
+
+
+@callback
+def _secrets(hass: HomeAssistant) -> frozenset[str]:
+    """Return what is secret of any service: an agent may fall back on that of another one."""
+    fields = [one for entry in _entries(hass) for one in (entry.data, entry.options)]
+    fields += [agent.data for entry in _entries(hass) for agent in entry.subentries.values()]
+    return frozenset(secret for one in fields for secret in secrets_in(one))

@@ -12,6 +12,7 @@ from homeassistant.util.signal_type import SignalType
 from .agent.messages import JsonValue
 from .const import DOMAIN
 from .turn_facts import TurnFacts
+from .turn_report import TurnReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class TurnNews:
     origin: Mapping[str, JsonValue]
     """See `turn_events.turn_origin`."""
     facts: TurnFacts
+    report: TurnReport | None = None
+    """What was said and done in it, for those only who were asked to show it."""
 
 
 SIGNAL_TURN: Final[SignalType[TurnNews]] = SignalType(f"{DOMAIN}_turn")

@@ -1,0 +1,51 @@
+"""What takes how much room in what a model has to read before anybody says a word: instructions, home, each tool.
+
+Knows what a turn begins with, as `warm_up.py` does. Must not show any of it: only names of tools, and numbers.
+"""
+
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
+from homeassistant.core import HomeAssistant
+
+from .agent.history.token_estimate import TokenEstimate
+from .agent.messages import JsonObject, ToolDefinition, canonical_json
+from .agent_prompt import PromptSources, async_write_prompt
+from .agent_settings import AgentSettings
+from .api_offer import nobody_in_particular
+from .const import DOMAIN
+from .tool_bridge import API_TIMEOUT, async_offer_tools
+
+
+async def async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings) -> JsonObject:
+    """Return the parts of the prompt of an agent in tokens, which are estimated, and the tools, the largest first.
+
+    `instructions` are the agent's own, `home` what the sources of its tools tell of the house, `tools` all of them
+    together, `total` everything. Takes as long as those sources do, but no longer than they may in a turn.
+    """
+    nobody = nobody_in_particular(hass, DOMAIN, CONVERSATION_DOMAIN)
+    patience = min(API_TIMEOUT, settings.limits.preparation)
+    offer = await async_offer_tools(hass, settings.llm_apis, nobody, patience)
+    prompt = async_write_prompt(hass, nobody, PromptSources(settings.prompt, offer.prompt, offer.context))
+    estimate = TokenEstimate()
+    home = estimate.of_text(offer.prompt)
+    instructions = max(estimate.of_text(prompt.instructions) - home, 0)
+    each = sorted(((estimate.of_text(_as_sent(tool)), tool) for tool in offer.definitions), key=_largest_first)
+    tools = sum(tokens for tokens, _ in each)
+    return {
+        "instructions": instructions,
+        "home": home,
+        "tools": tools,
+        "total": instructions + home + tools,
+        "each_tool": [
+            {"name": tool.name, "tokens": tokens, "characters": len(_as_sent(tool))} for tokens, tool in each
+        ],
+    }
+
+
+def _as_sent(tool: ToolDefinition) -> str:
+    described: JsonObject = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return canonical_json(described)
+
+
+def _largest_first(weighed: tuple[int, ToolDefinition]) -> tuple[int, str]:
+    tokens, tool = weighed
+    return -tokens, tool.name
