@@ -11,12 +11,15 @@ from homeassistant.components.conversation import ConversationResult
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session, issue_registry as ir
+from homeassistant.helpers.translation import async_get_translations
 from homeassistant.setup import async_setup_component
 from homeassistant.util.ulid import ulid_now
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.history.selection import Everything
+from custom_components.chatterbox.agent.history.store_state import StoreState
+from custom_components.chatterbox.agent.history.store_trouble import Trouble
 from custom_components.chatterbox.agent.history.turn_records import TurnRecord
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolResult, UserMessage
 from custom_components.chatterbox.const import (
@@ -27,6 +30,7 @@ from custom_components.chatterbox.const import (
     DOMAIN,
 )
 from custom_components.chatterbox.history_keeping import Histories, async_get_histories
+from custom_components.chatterbox.repair_issues import async_report_history
 from custom_components.chatterbox.runtime import ChatterboxConfigEntry
 from tests.listening_agent import a_user
 from tests.llm_apis import satellite
@@ -314,3 +318,28 @@ async def test_words_that_a_script_refuses_are_not_stored(hass: HomeAssistant, s
     [record] = await stored(hass)
     assert record.stop_reason is StopReason.PROMPT_DENIED
     assert not [message for message in record.messages if isinstance(message, UserMessage)]
+
+
+@pytest.mark.parametrize("trouble", [trouble for trouble in Trouble if trouble is not Trouble.CLOSED])
+async def test_every_trouble_has_words(hass: HomeAssistant, trouble: Trouble) -> None:
+    issues = ir.async_get(hass).issues
+
+    async_report_history(hass, "an address", "/config/chatterbox.db", StoreState(trouble, "", 3, 1))
+
+    [issue] = issues.values()
+    texts = await async_get_translations(hass, "en", "issues", {DOMAIN})
+    text = texts[f"component.{DOMAIN}.issues.{issue.translation_key}.description"]
+    assert "3 records wait" in text.format(**(issue.translation_placeholders or {}))
+
+    async_report_history(hass, "an address", "/config/chatterbox.db", StoreState())
+
+    assert not issues
+
+
+async def test_a_damaged_file_is_told_until_it_is_seen(hass: HomeAssistant) -> None:
+    state = StoreState(put_aside="/config/chatterbox.db.corrupt-1")
+
+    async_report_history(hass, "an address", "/config/chatterbox.db", state)
+
+    [issue] = ir.async_get(hass).issues.values()
+    assert issue.translation_placeholders == {"where": "/config/chatterbox.db", "aside": state.put_aside}
