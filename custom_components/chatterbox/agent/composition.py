@@ -16,6 +16,7 @@ _ENDINGS: Final[dict[StopReason, str]] = {
     StopReason.CONTENT_FILTER: "My answer was held back by a content filter.",
     StopReason.UNKNOWN_FINISH: "My answer ended in a way that I do not understand.",
     StopReason.NO_RECEIPT: "As far as I can tell, that was not done.",
+    StopReason.OUTPUT_UNFIT: "My answer does not have the form that was asked for.",
     StopReason.APPROVAL_REQUIRED: "That needs a yes first.",
     StopReason.CLIENT_TOOLS: "That is yours to do.",
     StopReason.PROVIDER_FAILED: "The model could not be reached.",

@@ -61,6 +61,7 @@ _ENDS_WITH_ANSWER: Final = frozenset(
         StopReason.LENGTH,
         StopReason.CONTENT_FILTER,
         StopReason.UNKNOWN_FINISH,
+        StopReason.OUTPUT_UNFIT,
     }
 )
 """Endings whose text, if there is any, is the answer. The others need a sentence more."""
@@ -228,7 +229,8 @@ class Drive:
         yield PhaseEntered(Phase.RESPONSE_COMPOSITION)
         answer = self._state.answer or AssistantMessage()
         text = answer.text
-        if reason not in _ENDS_WITH_ANSWER or not text.strip():
+        composed = not text.strip()
+        if reason not in _ENDS_WITH_ANSWER or composed:
             addition = self._state.prompt_denied or self._composer.compose(
                 reason, self._receipts(), self._state.failure
             )
@@ -237,7 +239,7 @@ class Drive:
             yield TextDelta(addition)
         yield MessageDone(replace(answer, text=text))
         yield PhaseEntered(Phase.OUTPUT)
-        yield self._finished(reason, text=text)
+        yield self._finished(reason, text=text, composed=composed)
 
     def _unanswered(self) -> list[JudgedCall]:
         """Return the calls that have no result yet; one that waits for a yes got its with its siblings."""
@@ -258,6 +260,7 @@ class Drive:
         text: str = "",
         pending: PendingApproval | None = None,
         client_calls: tuple[ToolCall, ...] = (),
+        composed: bool = False,
     ) -> TurnFinished:
         return TurnFinished(
             reason,
@@ -268,4 +271,6 @@ class Drive:
             pending,
             client_calls,
             self._state.failure,
+            self._state.misfit,
+            composed,
         )

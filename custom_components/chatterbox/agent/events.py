@@ -40,6 +40,8 @@ class StopReason(StrEnum):
     """The model ended its message for a reason that we do not know."""
     NO_RECEIPT = "no_receipt"
     """The model claimed an action that nothing has done, and had no other answer."""
+    OUTPUT_UNFIT = "output_unfit"
+    """The model was asked twice for data of a certain shape, and gave something else."""
     APPROVAL_REQUIRED = "approval_required"
     CLIENT_TOOLS = "client_tools"
     PROVIDER_FAILED = "provider_failed"
@@ -187,6 +189,10 @@ class TurnFinished:
     client_calls: tuple[ToolCall, ...] = ()
     """Calls that the caller has to run."""
     error: AgentError | None = None
+    misfit: str = ""
+    """What is wrong with an answer that is not what `Turn.output` asks for."""
+    composed: bool = False
+    """Whether the model left no words, so that all of the text is the composer's."""
 
 
 @dataclass(frozen=True, slots=True)

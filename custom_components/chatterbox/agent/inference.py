@@ -35,12 +35,12 @@ from .judgement import judge_call
 from .messages import AssistantMessage, ProviderItem, ToolCall, canonical_json
 from .next_step import CallModel, TurnState
 from .protocols import Ask, CompletionRequest, Deny, LLMProvider
+from .structured_output import Misfit, read_output
 from .timeouts import STREAM_GRACE, leavable
 
-_LAST_CALL_DIRECTIVE: Final = (
-    "Tools can no longer be used in this turn. Answer now, from what is known."
-    " Say briefly what was done and what was not."
-)
+_LAST_CALL_DIRECTIVE: Final = "Tools can no longer be used in this turn. Answer now, from what is known."
+_REPORT_DIRECTIVE: Final = " Say briefly what was done and what was not."
+_REPAIR_DIRECTIVE: Final = "Your answer cannot be used. {misfit} Give the whole answer again, with that put right."
 _CORRECTION_DIRECTIVE: Final = (
     'You were about to say: "{withheld}"\n'
     "No tool has done that, so nobody heard it. If it is to be done, call the tool for it now."
@@ -80,6 +80,10 @@ class Inference:
         """Yield what the model does; afterwards `state` holds its calls or its answer."""
         yield PhaseEntered(Phase.LLM_INFERENCE)
         request, before = self._request(step), self.state
+        begun = before.answer or AssistantMessage()
+        if step.repairs:
+            yield MessageDone(begun)
+            begun = AssistantMessage()
         self._hold = ClaimHold(before.claim_language)
         self.state = replace(
             before,
@@ -89,6 +93,7 @@ class Inference:
             answer=None,
             withheld="",
             corrected=before.corrected or step.corrects,
+            repaired=before.repaired or step.repairs,
         )
         try:
             async with (
@@ -102,6 +107,19 @@ class Inference:
             self.state = replace(self.state, failure=err)
         except OutOfTime:
             self.state = replace(self.state, out_of_time=True)
+        async for event in self._last_words():
+            yield event
+        message = self._message(begun)
+        if message.tool_calls:
+            yield MessageDone(message)
+        else:
+            # A correction that says nothing leaves what it was to correct.
+            withheld = self._hold.held or ("" if self._said.strip() else before.withheld)
+            self.state = replace(self.state, answer=message, withheld=withheld, misfit=self._misfit(message))
+        yield PhaseEntered(Phase.TOOL_DECISION)
+
+    async def _last_words(self) -> AsyncGenerator[TurnEvent]:
+        """Yield what was held back until the message was whole."""
         if self.hooks.hold_speech and self._text:
             for said in self._say(self._hold.feed(await self._cleared_for_speech(self._text))):
                 yield said
@@ -109,19 +127,21 @@ class Inference:
             yield said
         if self._hold.held:
             yield ClaimWithheld(self._hold.held)
-        message = self._message(before.answer or AssistantMessage())
-        if message.tool_calls:
-            yield MessageDone(message)
-        else:
-            # A correction that says nothing leaves what it was to correct.
-            withheld = self._hold.held or ("" if self._said.strip() else before.withheld)
-            self.state = replace(self.state, answer=message, withheld=withheld)
-        yield PhaseEntered(Phase.TOOL_DECISION)
 
     def _message(self, begun: AssistantMessage) -> AssistantMessage:
         """Return the message, which goes on where the one that it corrects broke off."""
         calls = tuple(judged.call for judged in self.state.open_calls)
         return AssistantMessage(begun.text + self._said, begun.reasoning + self._reasoning, calls, self._provider_items)
+
+    def _misfit(self, answer: AssistantMessage) -> str:
+        """Tell what is wrong with data; nothing where words are wanted, or nothing is."""
+        if (output := self.state.turn.output) is None:
+            return ""
+        try:
+            read_output(answer.text, output)
+        except Misfit as err:
+            return str(err)
+        return ""
 
     def _told(self, event: TurnEvent) -> Iterator[TurnEvent]:
         """Yield an event; words only as far as they may be said by now."""
@@ -153,15 +173,24 @@ class Inference:
         turn = self.state.turn
         # The words of this turn bring its context; a continuation has none.
         context = turn.context if turn.user_text is None else ""
-        last_call = _LAST_CALL_DIRECTIVE if step.last_call else ""
-        correction = _correction(self.state) if step.corrects else ""
+        unfit = (self.state.answer,) if step.repairs and self.state.answer else ()
         return CompletionRequest(
-            turn.instructions,
-            turn.history + self.state.messages,
+            "\n\n".join(filter(None, (turn.instructions, turn.output.told if turn.output else ""))),
+            turn.history + self.state.messages + unfit,
             tuple(sorted(turn.tools, key=lambda tool: tool.name)),
             step.tool_choice,
-            "\n\n".join(filter(None, (context, last_call, correction))),
+            "\n\n".join(filter(None, (context, self._directive(step)))),
+            turn.output,
         )
+
+    def _directive(self, step: CallModel) -> str:
+        if step.corrects:
+            return _correction(self.state)
+        if step.repairs:
+            return _REPAIR_DIRECTIVE.format(misfit=self.state.misfit)
+        if step.last_call is None:
+            return ""
+        return _LAST_CALL_DIRECTIVE + ("" if self.state.turn.output else _REPORT_DIRECTIVE)
 
     async def _follow(self, stream: AsyncGenerator[ProviderEvent]) -> AsyncGenerator[TurnEvent]:
         while True:

@@ -61,6 +61,10 @@ class TurnState:
     """How the answer goes on, from where it claims an action that has no receipt. Nobody heard it."""
     corrected: bool = False
     """The model was told once in this turn that its answer claims what was not done."""
+    misfit: str = ""
+    """What is wrong with the last answer, where the turn asks for data of a certain shape."""
+    repaired: bool = False
+    """The model was told once in this turn what is wrong with its data."""
     failure: ProviderError | None = None
     prompt_denied: str | None = None
     """Why a hook refused the user's words."""
@@ -83,6 +87,8 @@ class CallModel:
     """Set when no tool may follow: how the turn ends if the model has no answer even so."""
     corrects: bool = False
     """The model is told that its answer claims what was not done; what it says now takes the place of that."""
+    repairs: bool = False
+    """The model is told what is wrong with the data that it gave, and gives it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +169,18 @@ def _last(state: TurnState) -> Message | None:
 def _step_for_answer(state: TurnState, reason: StopReason) -> NextStep:
     """Let no claim without a receipt be the end, and tell the model so once, while tools may still follow."""
     if not state.withheld:
-        return Finish(reason)
+        return _step_for_misfit(state) if state.misfit and reason is StopReason.COMPLETED else Finish(reason)
     if reason is StopReason.COMPLETED and not state.corrected and _last_call(state) is None:
         return CallModel(_tool_choice(state), corrects=True)
     return Finish(StopReason.NO_RECEIPT)
+
+
+def _step_for_misfit(state: TurnState) -> NextStep:
+    """Ask once more for data that has not the shape it has to have. Nothing may be done meanwhile: all is known."""
+    limits = state.turn.limits
+    if state.repaired or state.iterations >= limits.max_iterations or state.elapsed >= limits.deadline:
+        return Finish(StopReason.OUTPUT_UNFIT)
+    return CallModel(ToolChoiceMode.NONE, StopReason.OUTPUT_UNFIT, repairs=True)
 
 
 def _only_asks(state: TurnState) -> bool:

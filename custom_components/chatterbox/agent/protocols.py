@@ -21,6 +21,7 @@ from .messages import (
     ToolResult,
     Transcript,
 )
+from .output_format import OutputFormat
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +31,16 @@ class CompletionRequest:
     instructions: str
     """The system prompt; empty for none."""
     transcript: Transcript
-    """Valid: every call has one result. Ends with a user message or a result."""
+    """Valid: every call has one result. Ends with a user message or a result, or with an answer that cannot be used:
+    then the directive says why."""
     tools: tuple[ToolDefinition, ...] = ()
     """Sorted by name, the same in every inference of a turn."""
     tool_choice: ToolChoice = ToolChoiceMode.AUTO
     directive: str = ""
     """An instruction for this inference only; it follows the transcript."""
+    output: OutputFormat | None = None
+    """What shape the answer has to have, unless it is a call. The instructions say so too, for services that cannot be
+    made to keep to it."""
 
 
 class LLMProvider(Protocol):

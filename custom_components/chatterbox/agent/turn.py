@@ -16,6 +16,7 @@ from .messages import (
     ToolDefinition,
     Transcript,
 )
+from .output_format import OutputFormat
 
 _NO_TIME: Final = 0.001
 """Seconds of a turn that ends before it does anything, and says so."""
@@ -99,6 +100,8 @@ class Turn:
     """What the person shows with the words."""
     claim_language: str | None = None
     """Tag of the language in which answers are held against what was done; None for not at all. See `receipts.py`."""
+    output: OutputFormat | None = None
+    """What shape the answer has to have; None for words. An answer of another shape is asked for once more."""
 
     def __post_init__(self) -> None:
         """Refuse a turn in which there is nothing to answer."""

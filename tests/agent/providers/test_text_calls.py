@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -25,6 +26,7 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
+from custom_components.chatterbox.agent.output_format import OutputFormat
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.text_calls import TextCalls
 from custom_components.chatterbox.agent.turn import Turn
@@ -156,6 +158,17 @@ async def test_markup_is_a_call_even_where_no_tool_is_offered() -> None:
     heard = await hear(*message(f"<tool_call>{KITCHEN_ON}</tool_call>"), asked=request(()))
 
     assert (heard.said, heard.calls) == ("", [("HassTurnOn", '{"name":"Kitchen Light"}')])
+
+
+async def test_data_that_looks_like_a_call_is_the_answer_unless_it_names_a_tool() -> None:
+    asked = replace(request(), output=OutputFormat("person", {"type": "object"}))
+    data = '{"name": "Ada", "parameters": {"age": 36}}'
+
+    heard = await hear(*message(data), asked=asked)
+    called = await hear(*message(KITCHEN_ON), asked=asked)
+
+    assert (heard.said, heard.calls) == (data, [])
+    assert (called.said, called.calls) == ("", [("HassTurnOn", '{"name":"Kitchen Light"}')])
 
 
 async def test_calls_in_the_reasoning_of_a_service_run_when_nothing_else_comes() -> None:

@@ -22,7 +22,7 @@ from ..wire.sse import SSEDecoder
 from .anthropic_refusals import AnthropicRefusals
 from .http_provider import HTTPProvider
 from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
-from .options import DEFAULT_OPTIONS, ModelOptions, ReasoningEffort, lay_over
+from .options import DEFAULT_OPTIONS, ModelOptions, ReasoningEffort, lay_over, with_wishes
 from .profiles import ANTHROPIC, ServerProfile
 from .reply_reader import FailureReported, ReplyReader
 
@@ -83,7 +83,7 @@ class AnthropicMessagesProvider(HTTPProvider):
     @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
         payload = request_to_payload(request, self._model, self._max_tokens(), self._profile.attachments)
-        return lay_over(payload | self._wishes(), self._options.extra)
+        return lay_over(with_wishes(payload, self._wishes()), self._options.extra)
 
     def _max_tokens(self) -> int:
         if self._options.max_tokens is not None:

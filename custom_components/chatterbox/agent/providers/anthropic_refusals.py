@@ -15,7 +15,7 @@ from typing import Final, override
 from ..messages import JsonObject, JsonValue
 from .options import ReasoningEffort
 from .profiles import nearest_effort
-from .refused_parameters import RefusedParameters, Trial
+from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters, Trial
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -37,6 +37,7 @@ _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 _ALSO_CALLED: Final[Mapping[str, Collection[str]]] = {
     "thinking": ("thinking.type.adaptive", "thinking.type.enabled", "thinking.type.disabled"),
     "output_config.effort": ("effort",),
+    "output_config.format": OUTPUT_REFUSALS,
 }
 
 type _Change = Callable[[JsonObject, re.Match[str]], JsonObject]

@@ -36,7 +36,7 @@ from .http_provider import HTTPProvider
 from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
 from .options import DEFAULT_OPTIONS, ModelOptions, ReasoningEffort, lay_over
 from .profiles import OLLAMA, ServerProfile, nearest_effort
-from .refused_parameters import RefusedParameters
+from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters
 from .reply_reader import FailureReported, ReplyReader
 
 _LOGGER = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ _LOGGER = logging.getLogger(__name__)
 _REQUIRED: Final = frozenset({"model", "messages", "tools", "stream"})
 """Fields without which a request would mean something else."""
 _EFFORTS: Final = (ReasoningEffort.LOW, ReasoningEffort.MEDIUM, ReasoningEffort.HIGH)
-_ALSO_CALLED: Final = {"think": ("thinking",)}
+_ALSO_CALLED: Final = {"think": ("thinking",), "format": OUTPUT_REFUSALS}
 _CHARACTERS_PER_TOKEN: Final = 4
 """About so many, where the server does not count."""
 _FOR_WINDOW: Final = 2.0

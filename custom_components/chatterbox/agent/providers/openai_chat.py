@@ -23,13 +23,14 @@ from .http_provider import HTTPProvider
 from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
 from .options import DEFAULT_OPTIONS, ModelOptions, lay_over
 from .profiles import ServerProfile, profile_at
-from .refused_parameters import RefusedParameters
+from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters
 from .reply_reader import FailureReported
 
 __all__ = ["OpenAIChatProvider", "TimeLimits"]
 
 _REQUIRED: Final = frozenset({"model", "messages", "tools", "stream"})
 """Fields without which a request would mean something else."""
+_ALSO_CALLED: Final = {"response_format": (*OUTPUT_REFUSALS, "response format")}
 
 
 class OpenAIChatProvider(HTTPProvider):
@@ -54,7 +55,7 @@ class OpenAIChatProvider(HTTPProvider):
         `profile` it also tells what is special about the server.
         """
         access = Access(base_url, api_key or "")
-        service = ModelService(session, access, RefusedParameters(model, _REQUIRED), limits)
+        service = ModelService(session, access, RefusedParameters(model, _REQUIRED, _ALSO_CALLED), limits)
         super().__init__(model, options, profile or profile_at(base_url), service)
 
     @override
@@ -64,7 +65,10 @@ class OpenAIChatProvider(HTTPProvider):
 
     @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
-        payload = request_to_payload(request, self._model, self._profile.chat, self._profile.attachments)
+        profile = self._profile
+        payload = request_to_payload(
+            request, self._model, profile.chat, profile.attachments, output_beside_tools=profile.output_beside_tools
+        )
         return lay_over(payload | self._wishes(), self._options.extra)
 
     def _wishes(self) -> JsonObject:

@@ -26,15 +26,16 @@ from ..wire.openai_responses_schema import parse_event, parse_response
 from ..wire.sse import SSEDecoder
 from .http_provider import HTTPProvider
 from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
-from .options import DEFAULT_OPTIONS, ModelOptions, ReasoningEffort, lay_over
+from .options import DEFAULT_OPTIONS, ModelOptions, ReasoningEffort, lay_over, with_wishes
 from .profiles import OPENAI, ServerProfile, nearest_effort
-from .refused_parameters import RefusedParameters
+from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters
 from .reply_reader import FailureReported, ReplyReader
 
 _LOGGER = logging.getLogger(__name__)
 
 _REQUIRED: Final = frozenset({"model", "input", "instructions", "tools", "stream", "store"})
 """Fields without which a request would mean something else, or what is said would be kept at the service."""
+_ALSO_CALLED: Final = {"text.format": (*OUTPUT_REFUSALS, "response_format", "response format")}
 
 _EFFORTS: Final = tuple(effort for effort in ReasoningEffort if effort is not ReasoningEffort.MAX)
 
@@ -110,7 +111,7 @@ class OpenAIResponsesProvider(HTTPProvider):
         `profile` tells what models can be shown.
         """
         access = Access(base_url, api_key or "")
-        service = ModelService(session, access, RefusedParameters(model, _REQUIRED), limits)
+        service = ModelService(session, access, RefusedParameters(model, _REQUIRED, _ALSO_CALLED), limits)
         super().__init__(model, options, profile, service)
         self._settings = settings
 
@@ -136,8 +137,14 @@ class OpenAIResponsesProvider(HTTPProvider):
 
     @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
-        payload = request_to_payload(request, self._model, attachments=self._profile.attachments)
-        return lay_over(payload | self._wishes(), self._options.extra)
+        profile = self._profile
+        payload = request_to_payload(
+            request,
+            self._model,
+            attachments=profile.attachments,
+            output_beside_tools=profile.output_beside_tools,
+        )
+        return lay_over(with_wishes(payload, self._wishes()), self._options.extra)
 
     @override
     def _shortest(self, payload: JsonObject) -> JsonObject:

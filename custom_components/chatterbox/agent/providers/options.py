@@ -43,6 +43,15 @@ class ModelOptions:
 DEFAULT_OPTIONS: Final = ModelOptions()
 
 
+def with_wishes(payload: JsonObject, wishes: JsonObject) -> JsonObject:
+    """Return `payload` with the fields of `wishes`; an object that both have gets the fields of both."""
+    merged = dict(payload)
+    for name, wish in wishes.items():
+        own = merged.get(name)
+        merged[name] = {**own, **wish} if isinstance(own, dict) and isinstance(wish, dict) else wish
+    return merged
+
+
 def lay_over(payload: JsonObject, extra: JsonObject) -> JsonObject:
     """Return `payload` with the fields of `extra` in place of its own; null takes a field away."""
     return {name: value for name, value in {**payload, **extra}.items() if value is not None}

@@ -96,6 +96,8 @@ class ServerProfile:
     accepts_images: bool = True
     """Whether models of this server can be shown pictures, if they have eyes."""
     accepts_pdfs: bool = False
+    output_beside_tools: bool = False
+    """Whether a model may be given tools and the shape of its answer in one request, and still call them."""
     max_tokens_field: str = "max_tokens"
     """In Chat Completions, as the next two; the other formats have one way each."""
     efforts: Efforts = field(default_factory=lambda: field_efforts(*ReasoningEffort))
@@ -208,6 +210,7 @@ OPENAI: Final = ServerProfile(
     hosts=("api.openai.com",),
     needs_key=True,
     accepts_pdfs=True,
+    output_beside_tools=True,
     max_tokens_field="max_completion_tokens",
     chat=ChatDialect(returns_items=False, call_ids=".{1,40}"),
 )
@@ -219,6 +222,7 @@ ANTHROPIC: Final = ServerProfile(
     hosts=("api.anthropic.com",),
     needs_key=True,
     accepts_pdfs=True,
+    output_beside_tools=True,
     max_tokens_field="max_completion_tokens",
     chat=ChatDialect(returns_items=False),
 )

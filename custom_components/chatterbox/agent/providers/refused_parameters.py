@@ -19,6 +19,9 @@ _STATUSES: Final = frozenset({400, 404, 422, 500, 501})
 _MENTION: Final = r"([\"'`]?)(?<![\w.]){}(?![\w.]*\w)"
 """A name, perhaps quoted, that is no part of another."""
 
+OUTPUT_REFUSALS: Final = ("json_schema", "structured outputs", "structured output", "output_format")
+"""Words by which services refuse to keep a model to the shape of its answer, whatever the parameter is called."""
+
 type _Path = tuple[str, ...]
 
 

@@ -63,6 +63,7 @@ class _Message:
 
     def __init__(self, request: CompletionRequest, *, begins_in_thought: bool) -> None:
         self._tools = request.tools
+        self._is_data = request.output is not None
         self._names = _spellings(request.tools)
         self._text = MarkupScanner(markers_for(self._names), begins_in_thought=begins_in_thought)
         self._thoughts: MarkupScanner | None = None
@@ -165,7 +166,8 @@ class _Message:
         return read
 
     def _is_meant(self, call: WrittenCall) -> bool:
-        return call.unmistakable or self._tool_of(call.name) is not None
+        """Tell a call from an object that only looks like one. Where the answer is an object, only a name can tell."""
+        return (call.unmistakable and not self._is_data) or self._tool_of(call.name) is not None
 
     def _tool_of(self, name: str) -> ToolDefinition | None:
         return find_tool(name, self._tools) or find_tool(name.rpartition(".")[2], self._tools)

@@ -32,6 +32,7 @@ from ..messages import (
 from ..protocols import CompletionRequest
 from .attachments import IMAGE_TYPES, PDF, attachment_note, base64_data
 from .carried_blocks import carried_by
+from .output_schema import ANTHROPIC, enforced_output, strict_schema
 from .sendable import sendable_call_id, sendable_name
 
 FORMAT: Final = "anthropic_messages"
@@ -68,6 +69,9 @@ def request_to_payload(
     payload["messages"] = _messages(request, shown)
     if (choice := _tool_choice(request)) is not None:
         payload["tool_choice"] = choice
+    output = enforced_output(request, beside_tools=True)
+    if output is not None and (schema := strict_schema(output.schema, ANTHROPIC)) is not None:
+        payload["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
     payload["stream"] = True
     return payload
 

@@ -31,6 +31,7 @@ from ..protocols import CompletionRequest
 from .attachments import IMAGE_TYPES, attachment_note, base64_data
 from .call_assembly import MAX_CALLS
 from .ollama_chat_schema import Chunk, SentCall
+from .output_schema import enforced_output, plain_schema
 from .sendable import call_ids, new_call_id, sendable_arguments, sendable_name, sendable_text
 
 _FINISH_REASONS: Final = {
@@ -53,6 +54,8 @@ def request_to_payload(
     if request.tools and request.tool_choice is not ToolChoiceMode.NONE:
         payload["tools"] = [_tool(tool) for tool in request.tools]
     payload["messages"] = list(_messages(request, attachments))
+    if (output := enforced_output(request, beside_tools=False)) is not None:
+        payload["format"] = plain_schema(output.schema)
     return payload
 
 

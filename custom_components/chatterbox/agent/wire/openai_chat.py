@@ -24,10 +24,12 @@ from ..messages import (
     ToolResult,
     UserMessage,
 )
+from ..output_format import OutputFormat
 from ..protocols import CompletionRequest
 from .attachments import IMAGE_TYPES, attachment_note, data_url
 from .chat_dialect import DEFAULT_DIALECT, ChatDialect, ReasoningField
 from .openai_chat_items import SignedReasoning
+from .output_schema import OPENAI, enforced_output, plain_schema, strict_schema
 from .sendable import sendable_arguments, sendable_call_id, sendable_name
 from .turn_taking import in_turns
 
@@ -40,17 +42,30 @@ def request_to_payload(
     model: str,
     dialect: ChatDialect = DEFAULT_DIALECT,
     shown: Collection[str] = IMAGE_TYPES,
+    *,
+    output_beside_tools: bool = False,
 ) -> JsonObject:
-    """Return the body of `POST /chat/completions`. Attachments of other MIME types than `shown` become a note."""
+    """Return the body of `POST /chat/completions`. Attachments of other MIME types than `shown` become a note.
+
+    `output_beside_tools` tells that a model may be given tools and the shape of its answer in one request.
+    """
     payload: JsonObject = {"model": model, "messages": _messages(request, dialect, shown)}
     if request.tools:
         payload["tools"] = [_tool(tool) for tool in request.tools]
         if request.tool_choice is not ToolChoiceMode.AUTO:  # the default, which some servers refuse to be told
             payload["tool_choice"] = _tool_choice(request, dialect)
         payload["parallel_tool_calls"] = True  # not the default of llama.cpp
+    if (output := enforced_output(request, beside_tools=output_beside_tools)) is not None:
+        payload["response_format"] = {"type": "json_schema", "json_schema": _output(output)}
     payload["stream"] = True
     payload["stream_options"] = {"include_usage": True}
     return payload
+
+
+def _output(output: OutputFormat) -> JsonValue:
+    strict = strict_schema(output.schema, OPENAI)
+    schema = plain_schema(output.schema) if strict is None else strict
+    return {"name": output.name, "schema": schema, "strict": strict is not None}
 
 
 def _messages(request: CompletionRequest, dialect: ChatDialect, shown: Collection[str]) -> list[JsonValue]:

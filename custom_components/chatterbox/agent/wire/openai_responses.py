@@ -28,9 +28,11 @@ from ..messages import (
     ToolResult,
     UserMessage,
 )
+from ..output_format import OutputFormat
 from ..protocols import CompletionRequest
 from .attachments import IMAGE_TYPES, PDF, attachment_note, data_url
 from .carried_blocks import carried_by
+from .output_schema import OPENAI, enforced_output, plain_schema, strict_schema
 from .sendable import sendable_arguments, sendable_name
 
 FORMAT: Final = "openai_responses"
@@ -44,9 +46,16 @@ _PLAIN_ITEMS: Final = frozenset({"message", "function_call", "function_call_outp
 
 
 def request_to_payload(
-    request: CompletionRequest, model: str, *, attachments: frozenset[str] = ATTACHMENTS
+    request: CompletionRequest,
+    model: str,
+    *,
+    attachments: frozenset[str] = ATTACHMENTS,
+    output_beside_tools: bool = True,
 ) -> JsonObject:
-    """Return the body of `POST /responses`. A note stands in place of what is not among `attachments`."""
+    """Return the body of `POST /responses`. A note stands in place of what is not among `attachments`.
+
+    `output_beside_tools` tells that a model may be given tools and the shape of its answer in one request.
+    """
     payload: JsonObject = {"model": model, "stream": True, "store": False, "include": ["reasoning.encrypted_content"]}
     if request.instructions:
         payload["instructions"] = request.instructions
@@ -56,7 +65,15 @@ def request_to_payload(
     payload["input"] = list(_input(request, model, attachments))
     if request.tools and request.tool_choice is not ToolChoiceMode.AUTO:
         payload["tool_choice"] = _tool_choice(request)
+    if (output := enforced_output(request, beside_tools=output_beside_tools)) is not None:
+        payload["text"] = {"format": _output(output)}
     return payload
+
+
+def _output(output: OutputFormat) -> JsonValue:
+    strict = strict_schema(output.schema, OPENAI)
+    schema = plain_schema(output.schema) if strict is None else strict
+    return {"type": "json_schema", "name": output.name, "schema": schema, "strict": strict is not None}
 
 
 def without_carried_items(payload: JsonObject) -> JsonObject:

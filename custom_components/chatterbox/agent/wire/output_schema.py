@@ -1,0 +1,165 @@
+"""The schema of an answer, as services take it that make a model keep to it.
+
+Knows which part of JSON Schema they take; must not know how a request of any one format is written. What a service
+does not take is left out: the model reads the whole schema in its instructions, and whoever asked checks the answer.
+Sources: OpenAI's guide "Structured model outputs", "Supported schemas"; Claude API guide "Structured outputs", "JSON
+Schema limitations"; llama.cpp's grammar converter, which Ollama uses too.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ..messages import JsonObject, JsonValue, ToolChoiceMode
+from ..output_format import OutputFormat
+from ..protocols import CompletionRequest
+
+_FORMATS: Final = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
+_BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems")
+_UNREADABLE: Final = frozenset({"$ref", "allOf", "not", "if", "prefixItems", "patternProperties", "dependentRequired"})
+_NULL: Final[JsonObject] = {"type": "null"}
+_SCALARS: Final = frozenset({"string", "number", "integer", "boolean", "null"})
+
+
+@dataclass(frozen=True, slots=True)
+class StrictDialect:
+    """How a service wants a schema that it guarantees."""
+
+    bounds: bool
+    """Whether it takes bounds of numbers and of lists."""
+    all_required: bool
+    """Whether every field has to be there. One that is optional may then be null."""
+
+
+OPENAI: Final = StrictDialect(bounds=True, all_required=True)
+ANTHROPIC: Final = StrictDialect(bounds=False, all_required=False)
+
+
+class _Unsayable(Exception):
+    """A schema that no service can guarantee."""
+
+
+def enforced_output(request: CompletionRequest, *, beside_tools: bool) -> OutputFormat | None:
+    """Return the shape that the service is to enforce; None where there is none, or the model may also call a tool.
+
+    `beside_tools` tells that the service can do both. Others would let the model call nothing any more.
+    """
+    may_call = bool(request.tools) and request.tool_choice is not ToolChoiceMode.NONE
+    return None if may_call and not beside_tools else request.output
+
+
+def strict_schema(schema: JsonObject, dialect: StrictDialect) -> JsonObject | None:
+    """Return a schema that says the same, as far as a service can guarantee it; None where it can not at all."""
+    try:
+        return _strict(schema, dialect)
+    except _Unsayable:
+        return None
+
+
+def plain_schema(schema: JsonObject) -> JsonObject:
+    """Return a schema without patterns, which local servers refuse, or follow to no end."""
+    return {keyword: _plain(value) for keyword, value in schema.items() if not _is_pattern(keyword, value)}
+
+
+def _plain(value: JsonValue) -> JsonValue:
+    match value:
+        case dict():
+            return plain_schema(value)
+        case list():
+            return [_plain(part) for part in value]
+        case _:
+            return value
+
+
+def _is_pattern(keyword: str, value: JsonValue) -> bool:
+    """Tell the keyword from a field of that name, which has a schema."""
+    return keyword == "pattern" and isinstance(value, str)
+
+
+def _strict(schema: JsonValue, dialect: StrictDialect) -> JsonObject:
+    if not isinstance(schema, dict) or not _UNREADABLE.isdisjoint(schema):
+        raise _Unsayable
+    described: JsonObject = {"description": schema["description"]} if "description" in schema else {}
+    choices = schema.get("anyOf", schema.get("oneOf"))
+    if isinstance(choices, list) and "properties" not in schema:
+        return {**described, "anyOf": [_strict(choice, dialect) for choice in choices]}
+    if "enum" in schema or "const" in schema:
+        listed = schema.get("enum", [schema.get("const")])
+        return {**described, **_strict_choice(listed if isinstance(listed, list) else [])}
+    match schema.get("type"):
+        case list(kinds):
+            return {**described, "anyOf": [_strict({**schema, "type": kind}, dialect) for kind in kinds]}
+        case "object":
+            return {**described, **_strict_object(schema, dialect)}
+        case "array":
+            items = _strict(schema.get("items"), dialect)
+            return {**described, "type": "array", "items": items, **_kept(schema, dialect)}
+        case str(kind) if kind in _SCALARS:
+            return {**described, "type": kind, **_kept(schema, dialect)}
+        case _:
+            raise _Unsayable
+
+
+def _strict_object(schema: JsonObject, dialect: StrictDialect) -> JsonObject:
+    properties, required = schema.get("properties"), schema.get("required", [])
+    is_open = schema.get("additionalProperties", False) is not False
+    if not isinstance(properties, dict) or not isinstance(required, list) or is_open or "anyOf" in schema:
+        raise _Unsayable
+    parts: JsonObject = {}
+    for name, part in properties.items():
+        strict = _strict(part, dialect)
+        parts[name] = strict if name in required or not dialect.all_required else _nullable(strict)
+    return {
+        "type": "object",
+        "properties": parts,
+        "required": [*parts] if dialect.all_required else [name for name in required if name in parts],
+        "additionalProperties": False,
+    }
+
+
+def _nullable(schema: JsonObject) -> JsonObject:
+    """Return a schema that also takes null, with its description where it was."""
+    inner = {keyword: value for keyword, value in schema.items() if keyword != "description"}
+    described: JsonObject = {"description": schema["description"]} if "description" in schema else {}
+    choices = inner.get("anyOf", [inner])
+    others = [choice for choice in choices if choice != _NULL] if isinstance(choices, list) else []
+    return {**described, "anyOf": [*others, _NULL]}
+
+
+def _strict_choice(values: list[JsonValue]) -> JsonObject:
+    """Return a choice of values, each with the type that services want to be told."""
+    by_kind: dict[str, list[JsonValue]] = {}
+    for value in values:
+        by_kind.setdefault(_kind(value), []).append(value)
+    groups: list[JsonValue] = [
+        _NULL if kind == "null" else {"type": kind, "enum": of_kind} for kind, of_kind in by_kind.items()
+    ]
+    match groups:
+        case []:
+            raise _Unsayable
+        case [dict(only)]:
+            return only
+        case _:
+            return {"anyOf": groups}
+
+
+def _kind(value: JsonValue) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return "string"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case _:
+            raise _Unsayable
+
+
+def _kept(schema: JsonObject, dialect: StrictDialect) -> JsonObject:
+    kept: JsonObject = {keyword: schema[keyword] for keyword in _BOUNDS if dialect.bounds and keyword in schema}
+    if schema.get("type") == "string" and (form := schema.get("format")) in _FORMATS:
+        kept["format"] = form
+    return kept
