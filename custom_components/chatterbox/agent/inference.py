@@ -181,6 +181,7 @@ class Inference:
             step.tool_choice,
             "\n\n".join(filter(None, (context, self._directive(step)))),
             turn.output,
+            turn.summary,
         )
 
     def _directive(self, step: CallModel) -> str:

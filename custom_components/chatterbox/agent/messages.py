@@ -96,6 +96,22 @@ type Transcript = tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """The beginning of a conversation in few words. The caller keeps it, and hands it in with every turn."""
+
+    text: str
+    messages: int
+    """How many messages it stands for, from the first one of the transcript."""
+    has_outside_content: bool = False
+    """Whether these held what people outside the house may have written; see `transcript.has_outside_content`."""
+
+    def __post_init__(self) -> None:
+        """Refuse a summary of less than nothing."""
+        if self.messages < 0:
+            raise ValueError("a summary stands for 0 messages or more")
+
+
+@dataclass(frozen=True, slots=True)
 class ToolAnnotations:
     """How a tool behaves. The defaults describe the least safe tool.
 

@@ -13,6 +13,7 @@ from .errors import AgentError
 from .events import ProviderEvent, StopReason
 from .messages import (
     JsonObject,
+    Summary,
     ToolCall,
     ToolChoice,
     ToolChoiceMode,
@@ -41,6 +42,10 @@ class CompletionRequest:
     output: OutputFormat | None = None
     """What shape the answer has to have, unless it is a call. The instructions say so too, for services that cannot be
     made to keep to it."""
+    summary: Summary | None = None
+    """What stands for the beginning of the transcript, for who sends only a window of it. Providers need not care."""
+    may_be_cut: bool = True
+    """Whether a server that can may leave out the beginning of a prompt that does not fit. Otherwise it refuses."""
 
 
 class LLMProvider(Protocol):

@@ -11,6 +11,7 @@ from .events import PendingApproval
 from .messages import (
     AssistantMessage,
     Attachment,
+    Summary,
     ToolChoice,
     ToolChoiceMode,
     ToolDefinition,
@@ -102,6 +103,8 @@ class Turn:
     """Tag of the language in which answers are held against what was done; None for not at all. See `receipts.py`."""
     output: OutputFormat | None = None
     """What shape the answer has to have; None for words. An answer of another shape is asked for once more."""
+    summary: Summary | None = None
+    """What stands for the beginning of the history where that is no longer sent; see `history/window.py`."""
 
     def __post_init__(self) -> None:
         """Refuse a turn in which there is nothing to answer."""

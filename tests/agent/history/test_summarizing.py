@@ -8,9 +8,9 @@ import pytest
 from custom_components.chatterbox.agent.errors import ProviderBusy, ProviderReplyInvalid, ProviderUnreachable
 from custom_components.chatterbox.agent.events import ReasoningDelta
 from custom_components.chatterbox.agent.history.summarizing import summarize
-from custom_components.chatterbox.agent.history.summary import Summary
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
+    Summary,
     ToolCall,
     ToolResult,
     Transcript,

@@ -3,10 +3,11 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.history.summary import Summary, asked_and_done, recap, turns
+from custom_components.chatterbox.agent.history.summary import asked_and_done, recap, turns
 from custom_components.chatterbox.agent.history.token_estimate import TokenEstimate
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
+    Summary,
     ToolCall,
     ToolResult,
     Transcript,

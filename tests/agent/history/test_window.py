@@ -1,11 +1,11 @@
 """What is sent of a conversation that is longer than its budget."""
 
-from custom_components.chatterbox.agent.history.summary import Summary
 from custom_components.chatterbox.agent.history.token_estimate import TokenEstimate
 from custom_components.chatterbox.agent.history.window import RESULT_LENGTHS, fit_window
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Message,
+    Summary,
     ToolCall,
     ToolResult,
     Transcript,
@@ -168,3 +168,36 @@ def test_the_mark_of_outside_content_outlives_what_brought_it() -> None:
     assert fit_window(
         said[window.dropped :], 1_000, summary=Summary("", 0, has_outside_content=True)
     ).has_outside_content
+
+
+def test_what_is_sent_whole_is_the_very_transcript() -> None:
+    said = conversation(5)
+    assert fit_window(said, tokens(said)).transcript is said
+
+
+def test_a_window_knows_what_it_takes() -> None:
+    for budget in (300, 900, 10_000):
+        window = fit_window(conversation(20), budget)
+        assert window.tokens == tokens(window.transcript)
+
+
+def test_earlier_turns_have_a_budget_of_their_own() -> None:
+    said, earlier = conversation(21), tokens(conversation(19))
+    assert fit_window(said[: 20 * 4], 100_000, earlier=earlier).dropped == 0
+    window = fit_window(said, 100_000, earlier=earlier)
+    assert window.dropped % len(turn(0)) == 0
+    assert earlier // 2 - earlier // 8 - tokens(turn(0)) <= tokens(window.transcript[:-4]) <= earlier // 2
+
+
+def test_a_long_result_is_left_whole_while_it_is_new_and_the_model_can_read_it() -> None:
+    said = (*conversation(3), *turn(3, "x" * 40_000))
+    window = fit_window(said, 100_000, earlier=2_000)
+    assert window.transcript is said
+    later = fit_window((*said, *turn(4)), 100_000, earlier=2_000)
+    assert later.transcript[:14] == said[:14]
+    assert len(content_of(later.transcript[14])) == 1_000
+
+
+def test_a_budget_for_earlier_turns_never_allows_more_than_there_is() -> None:
+    said = conversation(21)
+    assert fit_window(said, 500, earlier=100_000) == fit_window(said, 500)

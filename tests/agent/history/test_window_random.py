@@ -4,10 +4,15 @@ from itertools import pairwise
 
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.history.summary import Summary
 from custom_components.chatterbox.agent.history.token_estimate import TokenEstimate
 from custom_components.chatterbox.agent.history.window import Window, fit_window
-from custom_components.chatterbox.agent.messages import AssistantMessage, Message, Transcript, UserMessage
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    Message,
+    Summary,
+    Transcript,
+    UserMessage,
+)
 from custom_components.chatterbox.agent.transcript import has_outside_content
 from tests.agent.history.transcripts import LOW, assert_window, growth, last_turn, tokens_of, transcripts
 
@@ -94,3 +99,15 @@ def test_between_two_such_moments_half_a_budget_is_said(sizes: list[int], budget
     for before, after in pairwise(moments):
         said = grown[after][len(grown[before]) :]
         assert tokens_of(said, estimate) >= budget - budget // LOW
+
+
+@settings(deadline=None)
+@given(transcripts(), BUDGETS, st.integers(-10, 3_000), ESTIMATES, st.none() | SUMMARIES)
+def test_earlier_turns_keep_to_their_budget(
+    transcript: Transcript, budget: int, earlier: int, estimate: TokenEstimate, summary: Summary | None
+) -> None:
+    window = fit_window(transcript, budget, estimate, summary, earlier)
+    assert_window(window, transcript, budget, estimate)
+    assert window.tokens == tokens_of(window.transcript, estimate)
+    if window.dropped < last_turn(transcript):
+        assert tokens_of(window.transcript[: last_turn(window.transcript)], estimate) <= max(earlier, 0)

@@ -12,12 +12,11 @@ from typing import Final, assert_never
 
 from ..errors import ProviderReplyInvalid, ProviderUnreachable
 from ..events import TextDelta
-from ..messages import AssistantMessage, Message, ToolResult, Transcript, UserMessage
+from ..messages import AssistantMessage, Message, Summary, ToolResult, Transcript, UserMessage
 from ..protocols import CompletionRequest, LLMProvider
 from ..timeouts import TookTooLong, WorkCancelled, finish_within
 from ..transcript import has_outside_content
 from .shortening import clipped, shortened
-from .summary import Summary
 
 _INSTRUCTIONS: Final = (
     "You are given the older part of a conversation between a person and the assistant of their home. Summarize it"

@@ -5,10 +5,9 @@ Knows messages; must not know where a window begins, or who writes summaries.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from ..messages import AssistantMessage, Message, ToolCall, ToolResult, Transcript, UserMessage
+from ..messages import AssistantMessage, Message, Summary, ToolCall, ToolResult, Transcript, UserMessage
 from .shortening import ELLIPSIS, clipped
 from .token_estimate import TokenEstimate
 
@@ -16,22 +15,6 @@ _HEADING: Final = "[Earlier in this conversation, in short:\n"
 _END: Final = "\n]"
 _ASKED_LENGTH: Final = 120
 _ARGUMENTS_LENGTH: Final = 80
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """The beginning of a conversation in few words. The caller keeps it, and hands it in with every window."""
-
-    text: str
-    messages: int
-    """How many messages it stands for, from the first one of the transcript."""
-    has_outside_content: bool = False
-    """Whether these held what people outside the house may have written; see `transcript.has_outside_content`."""
-
-    def __post_init__(self) -> None:
-        """Refuse a summary of less than nothing."""
-        if self.messages < 0:
-            raise ValueError("a summary stands for 0 messages or more")
 
 
 def recap(summary: Summary | None, since: Transcript, tokens: int, estimate: TokenEstimate) -> str:

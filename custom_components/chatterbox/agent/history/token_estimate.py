@@ -10,6 +10,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -18,6 +19,7 @@ from ..messages import (
     Attachment,
     JsonObject,
     Message,
+    ToolDefinition,
     ToolResult,
     UserMessage,
     canonical_json,
@@ -95,11 +97,16 @@ class TokenEstimate:
 
     def of_request(self, request: CompletionRequest) -> int:
         """Estimate the input tokens of an inference, tools and instructions included."""
-        texts = [request.instructions, request.directive]
-        for tool in request.tools:
+        texts = self.of_text(request.instructions) + self.of_text(request.directive)
+        return self.of_tools(request.tools) + texts + sum(map(self.of_message, request.transcript))
+
+    def of_tools(self, tools: Iterable[ToolDefinition]) -> int:
+        """Estimate the tokens of tools, as they are described to a model."""
+        tokens = 0
+        for tool in tools:
             described: JsonObject = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-            texts.append(canonical_json(described))
-        return sum(map(self.of_text, texts)) + sum(map(self.of_message, request.transcript))
+            tokens += self.of_text(canonical_json(described))
+        return tokens
 
     def corrected(self, estimated: int, reported: int) -> TokenEstimate:
         """Return the estimate that fits what a service reported of a request that was estimated by this one.

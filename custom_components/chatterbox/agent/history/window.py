@@ -2,8 +2,10 @@
 
 Pure: from a whole transcript to the window on it, and the same one every time. Services cache the
 beginning of a prompt, so a window must not move with every turn. It is found by walking the
-conversation from its beginning, as it grew: once it has outgrown the budget, it falls back to half
-of it at one stroke, and then grows again for many turns. What fell out once stays out.
+conversation from its beginning, as it grew: once it has outgrown a budget, it falls back to half
+of it at one stroke, and then grows again for many turns. What fell out once stays out. There may
+be a budget of its own for what came before the last turn: what is old has its price, but a long
+result that the model has just asked for is not to be shortened for that.
 
 Knows messages and token estimates; must not know models, stores or how a turn is driven.
 """
@@ -13,10 +15,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from typing import Final
 
-from ..messages import ToolResult, Transcript, UserMessage
+from ..messages import Summary, ToolResult, Transcript, UserMessage
 from ..transcript import has_outside_content
 from .shortening import shortened
-from .summary import Summary, recap, turns
+from .summary import recap, turns
 from .token_estimate import TokenEstimate
 
 _LOW: Final = 2
@@ -36,21 +38,31 @@ class Window:
     """What is sent of a conversation."""
 
     transcript: Transcript
-    """Valid, and made of whole turns. What stands in place of the dropped messages is in the context of its first."""
+    """Valid, and made of whole turns. What stands in place of the dropped messages is in the context of its first.
+
+    The very transcript that was given, where all of it is sent as it is.
+    """
     dropped: int
     """How many messages it leaves out, from the first one. A `Summary` of so many is up to date."""
+    tokens: int
+    """What it takes, as it was estimated."""
     has_outside_content: bool
     """Whether the whole conversation, dropped messages included, holds what came from outside the house."""
 
 
 def fit_window(
-    transcript: Transcript, budget: int, estimate: TokenEstimate = _AS_COUNTED, summary: Summary | None = None
+    transcript: Transcript,
+    budget: int,
+    estimate: TokenEstimate = _AS_COUNTED,
+    summary: Summary | None = None,
+    earlier: int | None = None,
 ) -> Window:
     """Return the window on a valid transcript that takes `budget` tokens at most.
 
-    `budget` is what instructions, tools and the room for an answer leave of what the model can read. The last turn, a
-    user message and what came of it, always stays. When only it is left, and it is too long, long results in it are
-    shortened, oldest first, and say so; what is too long even then is sent.
+    `budget` is what instructions, tools and the room for an answer leave of what the model can read; `earlier` is how
+    much of that what came before the last turn may take, all of it unless it is said. The last turn, a user message
+    and what came of it, always stays. When only it is left, and it is too long, long results in it are shortened,
+    oldest first, and say so; what is too long even then is sent.
 
     `summary` stands for messages that are not to be sent again. One that lags behind, or is missing, is completed by
     a list of what was asked and done. One that ends in the middle of a turn leaves that turn whole, and no summary
@@ -58,17 +70,18 @@ def fit_window(
     """
     bounds = _turn_bounds(transcript)
     begin = max(bound for bound in bounds if bound <= (summary.messages if summary else 0))
-    room = max(0, budget) // _RECAP
-    growing = _GrowingWindow(transcript, begin, budget, room, estimate)
+    growing = _GrowingWindow(transcript, begin, budget, budget if earlier is None else min(earlier, budget), estimate)
     for unit in pairwise(_unit_bounds(transcript, begin)):
         growing.add(*unit)
-    dropped = growing.start
+    dropped, tokens = growing.start, growing.kept
     messages = growing.messages[dropped:]
     if dropped and isinstance(first := messages[0], UserMessage):
-        told = recap(summary, transcript[begin:dropped], room, estimate)
+        told = recap(summary, transcript[begin:dropped], growing.recap_room, estimate)
         messages[0] = replace(first, context="\n\n".join(filter(None, (told, first.context))))
+        tokens += estimate.of_message(messages[0]) - estimate.of_message(first)
     is_marked = has_outside_content(transcript) or (summary is not None and summary.has_outside_content)
-    return Window(tuple(messages), dropped, is_marked)
+    sent = tuple(messages) if dropped or growing.has_shortened else transcript
+    return Window(sent, dropped, tokens, is_marked)
 
 
 def _turn_bounds(transcript: Transcript) -> list[int]:
@@ -90,37 +103,46 @@ def _unit_bounds(transcript: Transcript, begin: int) -> Iterator[int]:
 class _GrowingWindow:
     """A window, as a conversation goes on: `messages` from `start` on. It never looks ahead."""
 
-    def __init__(
-        self, transcript: Transcript, begin: int, budget: int, recap_room: int, estimate: TokenEstimate
-    ) -> None:
+    def __init__(self, transcript: Transcript, begin: int, budget: int, earlier: int, estimate: TokenEstimate) -> None:
         self._transcript = transcript
         self.messages = list(transcript)
         self.start = begin
+        self.kept = 0
+        """Tokens of the messages that it holds."""
+        self.has_shortened = False
+        self.recap_room = max(0, earlier) // _RECAP
         self._turn = self._end = begin
+        self._kept_before = 0
+        """Tokens of the messages of earlier turns."""
         self._sizes = [0] * begin
-        self._kept = 0
         self._budget = budget
-        self._recap_room = recap_room
+        self._earlier = earlier
         self._estimate = estimate
 
     @property
-    def _tokens(self) -> int:
-        return self._kept + (self._recap_room if self.start else 0)
+    def _recap(self) -> int:
+        return self.recap_room if self.start else 0
 
     def add(self, begin: int, end: int) -> None:
         """Take in the next messages, which are sent together, and fall back if that is too much."""
         if isinstance(self.messages[begin], UserMessage):
-            self._turn = begin
+            self._turn, self._kept_before = begin, self.kept
         self._end = end
         added = list(map(self._estimate.of_message, self.messages[begin:end]))
         self._sizes += added
-        self._kept += sum(added)
-        if self._tokens > self._budget:
-            for _ in self._savings():
-                if self._tokens <= self._budget // _LOW:
+        self.kept += sum(added)
+        is_too_long = not self._fits(self._budget)
+        if is_too_long or not self._fits(self._budget, self._earlier):
+            goals = (self._budget // _LOW if is_too_long else self._budget, self._earlier // _LOW)
+            for _ in self._savings(is_too_long=is_too_long):
+                if self._fits(*goals):
                     break
 
-    def _savings(self) -> Iterator[None]:
+    def _fits(self, budget: int, earlier: int | None = None) -> bool:
+        recap = self._recap
+        return self.kept + recap <= budget and (earlier is None or self._kept_before + recap <= earlier)
+
+    def _savings(self, *, is_too_long: bool) -> Iterator[None]:
         """Save tokens step by step: long results of older turns, older turns, then long results of this one."""
         for index in range(self.start, self._turn):
             self._shorten(index, OLD_RESULT_LENGTH)
@@ -128,14 +150,15 @@ class _GrowingWindow:
         while self.start < self._turn:
             self._drop_a_turn()
             yield
-        if self._tokens > self._budget:
+        if is_too_long and not self._fits(self._budget):
             for length, index in product(RESULT_LENGTHS, range(self._turn, self._end)):
                 self._shorten(index, length)
                 yield
 
     def _drop_a_turn(self) -> None:
         while True:
-            self._kept -= self._sizes[self.start]
+            self.kept -= self._sizes[self.start]
+            self._kept_before -= self._sizes[self.start]
             self.start += 1
             if isinstance(self.messages[self.start], UserMessage):
                 return
@@ -146,5 +169,8 @@ class _GrowingWindow:
             short = replace(present, content=shortened(whole.content, length))
             size = self._estimate.of_message(short)
             if size < self._sizes[index]:  # the note takes room too
-                self._kept += size - self._sizes[index]
+                self.kept += size - self._sizes[index]
+                if index < self._turn:
+                    self._kept_before += size - self._sizes[index]
+                self.has_shortened = True
                 self.messages[index], self._sizes[index] = short, size

@@ -1,0 +1,208 @@
+"""A provider in front of one model's: sends of each conversation the window that this model can read.
+
+The budget is what instructions, tools and the room for an answer leave of the model's context window. What a service
+reports, and what it refuses, corrects the estimate and the window, and a refused prompt is asked once more, shorter:
+nothing has acted on it. Every link of a chain has its own, since a model that takes over may read far less. Knows
+windows, estimates and the provider behind it; must not know which service that is, or who writes summaries.
+
+Where services cache the beginning of a prompt, the window must not move with every turn, so neither may its budget:
+small changes of what else is sent leave it as it is.
+"""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ..errors import PromptTooLong
+from ..events import CompletionResult, ProviderEvent
+from ..messages import ToolDefinition, Transcript, UserMessage
+from ..protocols import CompletionRequest, LLMProvider
+from .context_window import ContextWindow
+from .prompt_size import PromptSize
+from .token_estimate import TokenEstimate
+from .token_scale import TokenScale
+from .window import Window, fit_window
+from .window_question import WindowQuestion
+
+_ANSWER: Final = 2_048
+"""Tokens of room for an answer of which nobody has said how long it may be."""
+_STEP: Final = 256
+"""Tokens by which the budget moves, if at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What of the tokens that a model can read may go to what."""
+
+    history: int = 12_000
+    """To earlier turns: about eighty short ones. Whatever is sent is paid for, and read, in every turn anew."""
+    answer: int | None = None
+    """To the answer; None where nobody has said how long it may be."""
+
+
+_DEFAULT_ALLOWANCE: Final = Allowance()
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    """What is sent, and by which estimate it was found to fit."""
+
+    request: CompletionRequest
+    size: PromptSize
+    estimate: TokenEstimate
+
+
+class WindowedProvider:
+    """The `LLMProvider` of one model, for all turns. Safe to use for several at the same time."""
+
+    def __init__(
+        self,
+        provider: LLMProvider,
+        context: ContextWindow,
+        allowance: Allowance = _DEFAULT_ALLOWANCE,
+        *,
+        question: WindowQuestion | None = None,
+        server_cuts: bool = False,
+    ) -> None:
+        """Stand in front of `provider`, whose model reads as much as `context` says.
+
+        The `question` for the window is put once the model has answered. `server_cuts` tells that the server itself
+        can shorten a prompt that does not fit: then that is the last resort.
+        """
+        self.last_size: PromptSize | None = None
+        """What the last request took; None before the first."""
+        self._provider = provider
+        self._context = context
+        self._allowance = allowance
+        self._question = question
+        self._server_cuts = server_cuts
+        self._scale = TokenScale()
+        self._reserved = 0
+        """Tokens that are kept free for all but the conversation and the answer."""
+        self._tools = _Counted[tuple[ToolDefinition, ...]]()
+        self._instructions = _Counted[str]()
+
+    @property
+    def context_window(self) -> int:
+        """How many tokens the model is taken to read at once."""
+        return self._context.tokens
+
+    @property
+    def estimate(self) -> TokenEstimate:
+        """How many tokens this model makes of a text, as far as anybody knows."""
+        return self._scale.estimate
+
+    def window(self, request: CompletionRequest, share: float = 1.0) -> Window:
+        """Return what would be sent of a conversation; with a `share` below 1, as if so much less were allowed."""
+        budget = self._budget(request, self._context.tokens)
+        earlier = min(self._allowance.history, budget)
+        sizes = (round(tokens * share) for tokens in (budget, earlier))
+        return _fit(request, self.estimate, *sizes)
+
+    def window_of_next_turn(self, request: CompletionRequest, share: float = 1.0) -> Window:
+        """Return what would be sent of a conversation whose last turn is over, whatever is said next."""
+        return self.window(replace(request, transcript=(*request.transcript, UserMessage(""))), share)
+
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        """Run one inference; see `LLMProvider.stream`."""
+        sent = self._fitted(request)
+        if self._server_cuts:
+            sent = replace(sent, request=replace(sent.request, may_be_cut=False))
+        has_begun = False
+        try:
+            async with aclosing(self._ask(sent)) as events:
+                async for event in events:
+                    has_begun = True
+                    yield event
+        except PromptTooLong as error:
+            again = self._corrected(request, sent, error)
+            if has_begun or (again.request.transcript == sent.request.transcript and not self._server_cuts):
+                raise
+        else:
+            return
+        async with aclosing(self._ask(again)) as events:
+            async for event in events:
+                yield event
+
+    async def _ask(self, sent: _Fitted) -> AsyncGenerator[ProviderEvent]:
+        self.last_size = sent.size
+        async with aclosing(self._provider.stream(sent.request)) as events:
+            async for event in events:
+                if isinstance(event, CompletionResult):
+                    self._note(sent, event.usage.input_tokens)
+                yield event
+
+    def _note(self, sent: _Fitted, tokens: int) -> None:
+        """Learn from what a service has counted. What a picture takes is anybody's guess, and says nothing of texts."""
+        self.last_size = sent.size.as_reported(tokens)
+        if sent.estimate is self.estimate and not _shows_something(sent.request.transcript):
+            self._scale.reported(sent.size.prompt, tokens)
+        if self._question is not None:
+            self._question.put()
+
+    def _corrected(self, request: CompletionRequest, sent: _Fitted, error: PromptTooLong) -> _Fitted:
+        """Learn from a refusal, and return what fits by what is known now."""
+        if error.prompt_tokens is not None and sent.estimate is self.estimate:
+            self._scale.refused(sent.size.prompt, error.prompt_tokens)
+        if error.window_tokens is not None:
+            self._context.refused(error.window_tokens)
+        again = self._fitted(request)
+        if again.request.transcript == sent.request.transcript:
+            # By all that anybody says it would fit, and it does not.
+            less = (again.size.prompt + self._room(again.size.window)) * 3 // 4
+            shorter = self._fitted(request, less)
+            if shorter.request.transcript != sent.request.transcript:
+                self._context.refused(less)
+                return shorter
+        return again
+
+    def _fitted(self, request: CompletionRequest, context: int | None = None) -> _Fitted:
+        context = self._context.tokens if context is None else context
+        budget = self._budget(request, context)
+        estimate = self.estimate
+        window = _fit(request, estimate, budget, min(self._allowance.history, budget))
+        size = PromptSize(
+            tools=self._tools.tokens(request.tools, estimate, estimate.of_tools),
+            instructions=self._instructions.tokens(request.instructions, estimate, estimate.of_text),
+            history=window.tokens + estimate.of_text(request.directive),
+            window=context,
+            dropped=window.dropped,
+        )
+        is_whole = window.transcript is request.transcript
+        return _Fitted(request if is_whole else replace(request, transcript=window.transcript), size, estimate)
+
+    def _budget(self, request: CompletionRequest, context: int) -> int:
+        """Return the tokens that are left for the conversation."""
+        estimate = self.estimate
+        needed = self._tools.tokens(request.tools, estimate, estimate.of_tools)
+        needed += self._instructions.tokens(request.instructions, estimate, estimate.of_text)
+        needed += estimate.of_text(request.directive)
+        if not needed <= self._reserved <= needed + 3 * _STEP:
+            self._reserved = (needed // _STEP + 2) * _STEP
+        return max(0, context - self._reserved - self._room(context))
+
+    def _room(self, context: int) -> int:
+        """Return the tokens that are kept free for the answer."""
+        answer = self._allowance.answer
+        return min(_ANSWER, context // 4) if answer is None else min(answer, context // 2)
+
+
+class _Counted[T]:
+    """Counts what is the same in nearly every request, and so only when it has changed."""
+
+    def __init__(self) -> None:
+        self._last: tuple[T, TokenEstimate, int] | None = None
+
+    def tokens(self, value: T, estimate: TokenEstimate, count: Callable[[T], int]) -> int:
+        if self._last is None or self._last[1] is not estimate or self._last[0] != value:
+            self._last = (value, estimate, count(value))
+        return self._last[2]
+
+
+def _fit(request: CompletionRequest, estimate: TokenEstimate, budget: int, earlier: int) -> Window:
+    return fit_window(request.transcript, budget, estimate, request.summary, earlier)
+
+
+def _shows_something(transcript: Transcript) -> bool:
+    return any(isinstance(message, UserMessage) and message.attachments for message in transcript)
