@@ -29,6 +29,7 @@ _DATABASE_ENDINGS: Final = frozenset({".db", ".db3", ".sqlite", ".sqlite3"})
 """Of files that are put aside when they are damaged. Others may be something else, given by mistake."""
 _BESIDE: Final = ("", "-wal", "-shm")
 """What SQLite adds to the name of a database for the files that belong to it."""
+_WRITES: Final = "chatterbox_writes"
 _SETTINGS: Final = (
     "PRAGMA journal_mode=WAL",  # who reads never waits for who writes, and a process that is killed loses nothing
     "PRAGMA synchronous=FULL",  # what is acknowledged is on the disk, also when the power fails; once for each batch
@@ -49,13 +50,14 @@ class Database:
         """What it is called in messages: no user, no password."""
 
     @contextmanager
-    def begin(self) -> Iterator[Connection]:
+    def begin(self, *, writes: bool = False) -> Iterator[Connection]:
         """Give a transaction: kept when the block ends, undone when it raises.
 
-        Raises StoreUnavailable or RecordRefused for the errors of the database.
+        One that writes says so before it reads: SQLite lets it wait for another program at its beginning only. Raises
+        StoreUnavailable or RecordRefused for the errors of the database.
         """
         try:
-            with self._opened().begin() as connection:
+            with self._opened().execution_options(**{_WRITES: writes}).begin() as connection:
                 yield connection
         except SQLAlchemyError as err:
             raise failure_of(err, self.where) from None  # the texts of its cause quote what was stored
@@ -181,4 +183,4 @@ def _set_up_sqlite(connection: DBAPIConnection, _record: ConnectionPoolEntry) ->
 
 
 def _begin_in_sqlite(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get(_WRITES) else "BEGIN")

@@ -12,14 +12,16 @@ from typing import Final
 from sqlalchemy import Connection, Engine, func, insert, inspect, select
 
 from .schema import metadata, versions
+from .search_filling import let_turns_be_found
+from .search_index import create_index
 from .store_trouble import StoreUnavailable, Trouble
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the tables in `schema.py`."""
 
 type Step = Callable[[Connection], None]
 
-STEPS: Final[Mapping[int, Step]] = {}
+STEPS: Final[Mapping[int, Step]] = {2: let_turns_be_found}
 """By the version that a step leads to, from 2 on. A step does not use `schema.py`, which goes on changing.
 
 MariaDB keeps what a broken off step has changed, so a step has to bear being begun again.
@@ -32,6 +34,7 @@ def migrate(engine: Engine, *, version: int = VERSION, steps: Mapping[int, Step]
         found = _version(connection)
         if found is None:
             metadata.create_all(connection)
+            create_index(connection)
             _write_version(connection, version)
             return
     if found > version:

@@ -8,7 +8,20 @@ clock may be set back.
 import hashlib
 from typing import Final
 
-from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    false,
+)
 from sqlalchemy.dialects.mysql import LONGTEXT
 
 _KEY_LENGTH: Final = 80
@@ -55,6 +68,7 @@ turns: Final = Table(
     Column("reasoning_tokens", BigInteger, nullable=False),
     Column("size", BigInteger, nullable=False),
     Column("body", _JSON, nullable=False),
+    Column("outside", Boolean, nullable=False, server_default=false()),
     Index("chatterbox_turns_conversation", "conversation", "seq"),
     Index("chatterbox_turns_person", "person", "seq"),
     Index("chatterbox_turns_device", "device", "seq"),
@@ -63,7 +77,8 @@ turns: Final = Table(
     mysql_collate=_COLLATION,
     sqlite_autoincrement=True,
 )
-"""`at` is when the turn ended, in seconds since the epoch; `size` counts the characters of all its JSON."""
+"""`at` is when the turn ended, in seconds since the epoch; `size` counts the characters of all its JSON; `outside`
+tells whether anything that its conversation held until then came from outside the house."""
 
 messages: Final = Table(
     "chatterbox_messages",

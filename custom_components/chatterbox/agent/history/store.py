@@ -20,11 +20,13 @@ from .database import Database
 from .deletion import delete_beyond, delete_selected
 from .json_fields import stored_json
 from .schema import audit, turns
+from .search import Found, SearchQuery
 from .selected_rows import selected
 from .selection import OneAgent, OneConversation, OneDevice, OnePerson, Retention, Selection, is_selected
 from .store_state import Acknowledgement, StoreState, WriterLimits
 from .store_trouble import StoreUnavailable, Trouble
 from .stored_rows import Page, read_turns, select_audit, select_last_turns, select_turns
+from .stored_search import search_turns
 from .turn_records import Record, TurnRecord
 from .writer import HistoryWriter
 
@@ -126,6 +128,11 @@ class HistoryStore:
         if abs(self._clock() - last.ended_at) > within:
             return None
         return LastConversation(last.origin.conversation_id, last.ended_at)
+
+    async def search(self, query: SearchQuery) -> tuple[Found, ...]:
+        """Return the turns of a person that match best, the best first; what is not stored yet comes before it."""
+        waiting = self._writer.waiting_turns()  # looked at first, as it may be stored in the meantime
+        return await self._read(partial(search_turns, query=query, waiting=waiting))
 
     async def purge(self, selection: Selection) -> int:
         """Delete what is selected, what was recorded until now included. Return how many records are gone.

@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from itertools import batched, groupby
 from typing import Final, assert_never
 
-from sqlalchemy import ColumnElement, Connection, Table, insert, select
+from sqlalchemy import ColumnElement, Connection, Table, func, insert, select
 
 from ..messages import JsonObject
+from ..transcript import has_outside_content
 from .json_fields import StoredJsonInvalid, read_object, stored_json
 from .schema import audit, conversations, key_of, messages, turns
+from .search import terms_of_messages
+from .search_index import Indexed, add_to_index
 from .turn_records import AuditRecord, Record, TurnRecord, audit_as_json, messages_as_json, turn_as_json, turn_from_json
 
 _LOGGER = logging.getLogger(__name__)
@@ -96,6 +99,16 @@ def read_turns(stored: Iterable[StoredTurn]) -> tuple[TurnRecord, ...]:
     return tuple(found)
 
 
+def marked_conversations(connection: Connection, keys: Iterable[str]) -> set[str]:
+    """Return those of the conversations that hold something from outside the house, or did when their last turn was."""
+    found: set[str] = set()
+    for some in batched(keys, _AT_ONCE, strict=False):
+        its = turns.c.conversation.in_(some)
+        last = select(func.max(turns.c.seq)).where(its).group_by(turns.c.conversation)
+        found |= set(connection.scalars(select(turns.c.conversation).where(turns.c.seq.in_(last), turns.c.outside)))
+    return found
+
+
 def _known(connection: Connection, table: Table, ids: Iterable[str]) -> list[str]:
     found: list[str] = []
     for some in batched(ids, _AT_ONCE, strict=False):
@@ -115,7 +128,15 @@ def _insert_conversations(connection: Connection, records: Iterable[TurnRecord])
 def _insert_turns(connection: Connection, new: Mapping[str, TurnRecord]) -> None:
     said = {key: messages_as_json(turn) for key, turn in new.items()}
     bodies = {key: [stored_json(message) for message in its_messages] for key, its_messages in said.items()}
-    connection.execute(insert(turns), [_turn_row(turn, sum(map(len, bodies[key]))) for key, turn in new.items()])
+    marked = marked_conversations(connection, {key_of(turn.origin.conversation_id) for turn in new.values()})
+    rows_of_turns: list[dict[str, object]] = []
+    for key, turn in new.items():
+        conversation = key_of(turn.origin.conversation_id)
+        if has_outside_content(turn.messages):
+            marked.add(conversation)
+        outside = conversation in marked
+        rows_of_turns.append(_turn_row(turn, sum(map(len, bodies[key]))) | {"outside": outside})
+    connection.execute(insert(turns), rows_of_turns)
     numbers = _numbers(connection, new)
     if rows := [
         {"turn": numbers[key], "position": position, "role": message["role"], "body": body}
@@ -123,6 +144,14 @@ def _insert_turns(connection: Connection, new: Mapping[str, TurnRecord]) -> None
         for position, (message, body) in enumerate(zip(said[key], bodies[key], strict=True))
     ]:
         connection.execute(insert(messages), rows)
+    add_to_index(
+        connection,
+        (
+            Indexed(numbers[key], key_of(turn.origin.person_id), terms_of_messages(turn.messages))
+            for key, turn in new.items()
+            if turn.origin.person_id
+        ),
+    )
 
 
 def _numbers(connection: Connection, ids: Iterable[str]) -> dict[str, int]:

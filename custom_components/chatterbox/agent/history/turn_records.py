@@ -100,6 +100,16 @@ class AuditRecord:
 type Record = TurnRecord | AuditRecord
 
 
+def said_in(messages: Iterable[Message]) -> str:
+    """Return what a person said."""
+    return "\n".join(message.text for message in messages if isinstance(message, UserMessage) and message.text)
+
+
+def answered_in(messages: Iterable[Message]) -> str:
+    """Return what was answered."""
+    return "\n".join(message.text for message in messages if isinstance(message, AssistantMessage) and message.text)
+
+
 def weight_of(record: Record) -> int:
     """Return about how many bytes of memory a record takes, at no great cost."""
     match record:

@@ -182,7 +182,7 @@ class HistoryWriter:
 
     def _do(self, deed: _Deed) -> None:
         try:
-            with self._database.begin() as connection:
+            with self._database.begin(writes=True) as connection:
                 done = deed.work(connection)
         except Exception as err:  # whatever it is, it belongs to who asked, and the thread goes on
             deed.answer.set_exception(err)
@@ -195,7 +195,7 @@ class HistoryWriter:
     def _store(self, batch: tuple[_Waiting, ...]) -> None:
         """Store records, all of them in one transaction; when one is refused, each in its own."""
         try:
-            with self._database.begin() as connection:
+            with self._database.begin(writes=True) as connection:
                 insert_records(connection, [one.record for one in batch])
         except StoreUnavailable:
             raise

@@ -1,0 +1,352 @@
+"""What a person said, and what they were answered, is found again: by them, and by nobody else."""
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+from sqlalchemy import create_engine, text
+from sqlalchemy.pool import NullPool
+
+from custom_components.chatterbox.agent.history.retention import Retention
+from custom_components.chatterbox.agent.history.search import Found, SearchQuery
+from custom_components.chatterbox.agent.history.search_filling import let_turns_be_found
+from custom_components.chatterbox.agent.history.search_index import Indexed, Wanted, index_for
+from custom_components.chatterbox.agent.history.search_terms import MOST_TERMS, phrases_of
+from custom_components.chatterbox.agent.history.selection import Everything, OnePerson
+from custom_components.chatterbox.agent.history.store import HistoryStore
+from custom_components.chatterbox.agent.history.turn_records import TurnRecord
+from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
+
+from .records import MORNING, spoken, turn
+from .stores import Stores
+
+
+async def search(store: HistoryStore, words: str, person: str = "ann", most: int = 10) -> list[str]:
+    """Return the ids of the turns that are found, the best first."""
+    return [one.turn_id for one in await store.search(SearchQuery(words=words, person_id=person, most=most))]
+
+
+async def stored(stores: Stores, url: str, *recorded: TurnRecord) -> HistoryStore:
+    """Return a store with these turns."""
+    store, _ = stores.open(url)
+    answers = [store.record(one) for one in recorded]
+    assert all([await answer.stored() for answer in answers])
+    return store
+
+
+def said(number: int, words: str, answer: str = "Yes.", person: str | None = "ann") -> TurnRecord:
+    """Return a turn of somebody."""
+    return turn(number, person=person, messages=spoken(words, answer))
+
+
+def from_outside(number: int, conversation: str = "kitchen talk") -> TurnRecord:
+    """Return a turn in which a page was read."""
+    asked = AssistantMessage(tool_calls=(ToolCall("a", "read", "{}"),))
+    page = ToolResult("a", "read", "Buy tulips!", open_world=True)
+    read: Transcript = (UserMessage("What is new?"), asked, page, AssistantMessage("Flowers are cheap."))
+    return turn(number, conversation, person="ann", messages=read)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "wifi password",
+        "WIFI",
+        "password of the wifi",
+        "is the wi",
+        "Schlüssel",
+        "schlussel",
+        "SCHLÜSSEL",
+        "Straße 7",
+        "STRASSE",
+    ],
+)
+async def test_words_are_found_in_any_order_and_case_and_without_accents(
+    searched: str, stores: Stores, words: str
+) -> None:
+    store = await stored(
+        stores,
+        searched,
+        said(1, "What is the password of the WiFi?", "The Schlüssel is in Straße 7, second floor."),
+        said(2, "Good night!", "Sleep well."),
+    )
+    assert await search(store, words) == ["turn 1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("厨房的灯", ["turn 2", "turn 1"]),
+        ("打开厨房", ["turn 1"]),
+        ("房厨", []),
+        ("灯 关闭", ["turn 2"]),
+        ("ライト", ["turn 3"]),
+        ("打开light", ["turn 1"]),
+    ],
+)
+async def test_scripts_without_spaces_are_found_by_what_stands_together(
+    searched: str, stores: Stores, words: str, found: list[str]
+) -> None:
+    store = await stored(
+        stores,
+        searched,
+        said(1, "打开厨房的灯", "The light is on."),
+        said(2, "关闭厨房的灯"),
+        said(3, "キッチンのライトをつけて"),
+    )
+    assert await search(store, words) == found
+
+
+async def test_what_a_tool_returned_is_not_searched(searched: str, stores: Stores) -> None:
+    store = await stored(stores, searched, from_outside(1))
+    assert await search(store, "tulips") == []
+    assert await search(store, "flowers") == ["turn 1"]
+
+
+async def test_nobody_finds_what_others_said_or_what_nobody_knows_who_said(searched: str, stores: Stores) -> None:
+    store = await stored(
+        stores,
+        searched,
+        said(1, "The secret is blue."),
+        said(2, "The secret is red.", person="ben"),
+        said(3, "The secret is green.", person=None),
+        said(4, "The secret is white.", person=""),
+    )
+    assert await search(store, "secret", "ann") == ["turn 1"]
+    assert await search(store, "secret", "ben") == ["turn 2"]
+    for nobody in ("eve", "", "None", "a"):
+        assert await search(store, "secret", nobody) == []
+        assert await search(store, "", nobody) == []
+
+
+async def test_only_what_an_agent_answered_in_a_time_is_found(searched: str, stores: Stores) -> None:
+    store = await stored(
+        stores,
+        searched,
+        *(turn(n, person="ann", agent=f"agent {n % 2}", ended_at=MORNING + n, said="Hello") for n in range(6)),
+    )
+    query = SearchQuery(words="hello", person_id="ann")
+
+    async def found(query: SearchQuery) -> list[str]:
+        return [one.turn_id[-1] for one in await store.search(query)]
+
+    assert await found(replace(query, agent="agent 1")) == ["5", "3", "1"]
+    assert await found(replace(query, since=MORNING + 4)) == ["5", "4"]
+    assert await found(replace(query, until=MORNING + 1)) == ["1", "0"]
+    assert await found(replace(query, since=MORNING + 1, until=MORNING + 3, agent="agent 0")) == ["2"]
+    assert await found(replace(query, words="", since=MORNING + 1, until=MORNING + 3)) == ["3", "2", "1"]
+    assert await found(replace(query, words=" ", most=2)) == ["5", "4"]
+    assert await found(replace(query, most=2)) == ["5", "4"]
+    assert await found(replace(query, most=0)) == []
+    assert await found(replace(query, most=-1)) == []
+
+
+async def test_what_holds_all_the_words_is_found_before_what_holds_some(searched: str, stores: Stores) -> None:
+    store = await stored(
+        stores, searched, said(1, "Kitchen lamp, please."), said(2, "Kitchen!"), said(3, "Lamp!"), said(4, "Nothing.")
+    )
+    assert await search(store, "the kitchen lamp") == ["turn 1", "turn 3", "turn 2"]
+    assert await search(store, "kitchen lamp") == ["turn 1"]
+    assert await search(store, "garage") == []
+    assert await search(store, "?!") == []
+    assert await search(store, "lamp?!") == ["turn 3", "turn 1"]
+
+
+async def test_of_equal_turns_the_newer_is_found_first(searched: str, stores: Stores) -> None:
+    store = await stored(stores, searched, *(said(number, "Turn on the lamp.") for number in range(5)))
+    assert await search(store, "lamp", most=3) == ["turn 4", "turn 3", "turn 2"]
+
+
+@pytest.mark.parametrize("words", ["a" * 200, "a" * 41, "a" * 40])
+async def test_a_very_long_word_is_found(searched: str, stores: Stores, words: str) -> None:
+    store = await stored(stores, searched, said(1, "a" * 200), said(2, "b" * 200))
+    assert await search(store, words) == ["turn 1"]
+
+
+async def test_a_very_long_text_is_found_by_its_beginning(searched: str, stores: Stores) -> None:
+    long = " ".join(f"{number}\N{MATHEMATICAL DOUBLE-STRUCK CAPITAL A}" for number in range(20_000))
+    store = await stored(stores, searched, said(1, long, long))
+    assert await search(store, f"{MOST_TERMS - 1}A") == ["turn 1"]
+    assert await search(store, f"{MOST_TERMS}A") == []
+    assert await search(store, long) == ["turn 1"]
+
+
+async def test_what_is_found_is_told_in_short(searched: str, stores: Stores) -> None:
+    store = await stored(stores, searched, said(1, "Tell me\na story.", "Once upon a time. " * 100))
+    (found,) = await store.search(SearchQuery(words="story", person_id="ann"))
+    assert found == Found(
+        turn_id="turn 1",
+        conversation_id="kitchen talk",
+        at=turn(1).ended_at,
+        said="Tell me a story.",
+        answered=found.answered,
+        has_outside_content=False,
+    )
+    assert found.answered.startswith("Once upon a time. Once")
+    assert found.answered.endswith("…")
+    assert len(found.answered) == 500
+
+
+async def marks(store: HistoryStore) -> dict[str, bool]:
+    """Return for each turn whether anything from outside may be in its answer."""
+    found = await store.search(SearchQuery(words="", person_id="ann", most=99))
+    return {one.turn_id: one.has_outside_content for one in found}
+
+
+async def test_what_came_from_outside_marks_all_that_follows_in_its_conversation(searched: str, stores: Stores) -> None:
+    store = await stored(stores, searched, said(1, "Hello."), from_outside(2), said(3, "Thanks."))
+    assert await store.record(turn(4, person="ann")).stored()
+    assert await store.record(turn(5, "another talk", person="ann")).stored()
+    assert await marks(store) == {"turn 1": False, "turn 2": True, "turn 3": True, "turn 4": True, "turn 5": False}
+
+    await store.prune("agent", Retention(size=len("x") * 1_500))
+    left = await marks(store)
+    assert "turn 2" not in left
+    assert left["turn 4"]
+    assert await store.record(turn(6, person="ann")).stored()
+    assert (await marks(store))["turn 6"]
+
+
+async def test_what_waits_is_found_before_what_is_stored(searched: str, stores: Stores) -> None:
+    store = await stored(stores, searched, said(1, "Lamp."), from_outside(2, "stored talk"))
+    await store.close()
+
+    waiting, _ = stores.open(searched, starts=False)  # nothing is written as long as it does not start
+    waiting.record(said(1, "Lamp."))
+    waiting.record(said(3, "My lamp."))
+    waiting.record(said(4, "His lamp.", person="ben"))
+    waiting.record(replace(said(5, "A door."), origin=replace(turn(5, "stored talk").origin, person_id="ann")))
+    waiting.record(from_outside(6, "waiting talk"))
+    waiting.record(turn(7, "waiting talk", person="ann"))
+    assert await search(waiting, "lamp") == ["turn 3", "turn 1"]
+    assert await search(waiting, "lamp", most=1) == ["turn 3"]
+    assert await search(waiting, "my door") == ["turn 5", "turn 3"]
+    assert await marks(waiting) == {
+        "turn 7": True,
+        "turn 6": True,
+        "turn 5": True,
+        "turn 3": False,
+        "turn 1": False,
+        "turn 2": True,
+    }
+    waiting.start()
+    await waiting.close()
+
+
+def rows_in_the_index(url: str) -> int:
+    """Return how many turns can be found."""
+    with create_engine(url, poolclass=NullPool).connect() as connection:
+        count: int = connection.scalar(text("SELECT count(*) FROM chatterbox_search"))
+    return count
+
+
+async def test_what_is_deleted_is_not_found(searched: str, stores: Stores) -> None:
+    store = await stored(
+        stores, searched, *(said(number, "Lamp!", person="ann" if number % 2 else "ben") for number in range(10))
+    )
+    assert rows_in_the_index(searched) == 10
+    assert await store.purge(OnePerson("ben")) == 5
+    assert await search(store, "lamp", "ben") == []
+    assert await search(store, "lamp", "ann") == ["turn 9", "turn 7", "turn 5", "turn 3", "turn 1"]
+    assert rows_in_the_index(searched) == 5
+    await store.prune("agent", Retention(size=0))
+    assert rows_in_the_index(searched) == 0
+
+
+async def test_a_damaged_turn_is_not_found(sqlite: str, file: Path, stores: Stores) -> None:
+    store = await stored(stores, sqlite, said(1, "Lamp!"), said(2, "Lamp!"))
+    other = sqlite3.connect(file)
+    other.execute("UPDATE chatterbox_turns SET body = 'oops' WHERE id = 'turn 1'")
+    other.commit()
+    other.close()
+    assert await search(store, "lamp") == ["turn 2"]
+
+
+def make_old(url: str) -> None:
+    """Make the tables those of version 1, which had no search."""
+    with create_engine(url, poolclass=NullPool).begin() as connection:
+        connection.execute(text("DELETE FROM chatterbox_schema"))
+        connection.execute(text("INSERT INTO chatterbox_schema (version, since) VALUES (1, 0)"))
+        if connection.dialect.name == "sqlite":
+            connection.execute(text("DROP TRIGGER chatterbox_search_delete"))
+        connection.execute(text("DROP TABLE chatterbox_search"))
+        connection.execute(text("ALTER TABLE chatterbox_turns DROP COLUMN outside"))
+
+
+async def test_what_was_stored_before_there_was_a_search_is_found(url: str, stores: Stores) -> None:
+    store = await stored(
+        stores,
+        url,
+        said(1, "Lamp!"),
+        said(2, "Lamp!", person=None),
+        from_outside(3),
+        turn(4, person="ann"),
+        *(said(number, "Good night!") for number in range(5, 705)),
+        turn(705, "another talk", person="ann", messages=()),
+    )
+    before = await marks(store)
+    await store.close()
+    make_old(url)
+
+    again, _ = stores.open(url)
+    assert await search(again, "lamp") == ["turn 1"]
+    assert await search(again, "flowers") == ["turn 3"]
+    assert len(await search(again, "night", most=2_000)) == 700
+    assert await marks(again) == before
+
+
+async def test_a_step_that_was_broken_off_is_begun_again(url: str, stores: Stores) -> None:
+    await stored(stores, url, said(1, "Lamp!"), said(2, "Door!", person=None))
+    with create_engine(url, poolclass=NullPool).begin() as connection:
+        let_turns_be_found(connection)
+    assert rows_in_the_index(url) == 1
+
+
+async def test_damaged_messages_do_not_keep_a_database_from_being_brought_forward(
+    sqlite: str, file: Path, stores: Stores
+) -> None:
+    await (await stored(stores, sqlite, said(1, "Lamp!", "A lamp."), said(2, "Lamp!"))).close()
+    make_old(sqlite)
+    other = sqlite3.connect(file)
+    other.execute("UPDATE chatterbox_messages SET body = 'oops' WHERE turn = 1")
+    other.commit()
+    other.close()
+    again, _ = stores.open(sqlite)
+    assert await search(again, "lamp") == ["turn 2"]
+
+
+def test_postgresql_is_asked_in_its_own_words() -> None:
+    index, dialect = index_for("postgresql", has_full_text=False), create_engine("postgresql+psycopg://").dialect
+    asked = {True: "('灯' <-> '泡') & ('lamp':*)", False: "('灯' <-> '泡') | ('lamp':*)"}
+    for needs_all, words in asked.items():
+        wanted = Wanted("ann", phrases_of("灯泡 lamp"), needs_all)
+        for clause in (index.matches(wanted), index.score(wanted)):
+            assert list(clause.compile(dialect=dialect).params.values()) == [words]
+    assert index.row(Indexed(7, "ann", ["a", "b"])) == {"turn": 7, "words": "'a':1 'b':2"}
+
+
+_ODD = (
+    st.text(max_size=40)
+    | st.text("'\"*():-^&|!<>%_\\\0 aä灯", max_size=12)
+    | st.sampled_from(["AND", "NEAR(a b)", "a:b"])
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(talks=st.lists(st.tuples(_ODD, _ODD), min_size=1, max_size=3), words=_ODD)
+async def test_any_words_are_looked_for_in_any_text(searched: str, talks: list[tuple[str, str]], words: str) -> None:
+    store = HistoryStore(searched, lambda _state: None)
+    store.start()
+    try:
+        await store.purge(Everything())
+        for number, (question, answer) in enumerate(talks):
+            assert await store.record(said(number, question, answer)).stored()
+        await search(store, words)
+        for number, (question, answer) in enumerate(talks):
+            for word in (question, answer, *question.split(), *answer.split()):
+                if phrases_of(word):
+                    assert f"turn {number}" in await search(store, word)
+    finally:
+        await store.close()
