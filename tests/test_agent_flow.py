@@ -12,7 +12,8 @@ from homeassistant.data_entry_flow import FlowResultType, InvalidData
 from homeassistant.helpers import llm
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.const import CONF_KIND, SUBENTRY_CONVERSATION
+from custom_components.chatterbox.agent_options import sections_of
+from custom_components.chatterbox.const import CONF_KIND, SUBENTRY_CONVERSATION, ServiceKind
 from tests.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.sentences import sentence
 from tests.servers.in_process import address_without_server, serving, serving_script, with_list
@@ -31,6 +32,7 @@ LIMITS = {
     "first_token_timeout": 10,
     "between_tokens_timeout": 12,
 }
+HISTORY = {"keep_history": True, "keep_days": 30, "keep_megabytes": 100, "continue_minutes": 0}
 VOICE = {"confirmation": "done", "filler_after": 2.5, "check_claims": False}
 
 
@@ -45,15 +47,14 @@ class EmptyApi(llm.API):
 
 def filled_in(**changes: object) -> dict[str, object]:
     """Return a form that can be saved, with changes."""
-    form = {
+    form: dict[str, object] = {
+        **{place: {} for place in sections_of(ServiceKind.OPENAI_CHAT)},
         CONF_NAME: "Butler",
         CONF_MODEL: "scripted-model",
         CONF_LLM_HASS_API: ["assist"],
         CONF_PROMPT: "Be kind to {{ user_name }}.",
-        "model_options": {},
         "voice": VOICE,
         "limits": LIMITS,
-        "automation": {},
     }
     return form | changes
 
@@ -328,8 +329,8 @@ async def test_an_offline_agent_is_added_by_its_name(hass: HomeAssistant) -> Non
     entry = await set_up(hass, offline_entry())
     step = await add(hass, entry)
     assert step["step_id"] == "offline_agent"
-    assert suggested(step) == {CONF_NAME: "Chatterbox"}
-    result = await submit(hass, step, {CONF_NAME: "Second"})
+    assert suggested(step) == {CONF_NAME: "Chatterbox", "history": HISTORY}
+    result = await submit(hass, step, {CONF_NAME: "Second", "history": HISTORY})
 
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert hass.states.get("conversation.second")
@@ -338,10 +339,12 @@ async def test_an_offline_agent_is_added_by_its_name(hass: HomeAssistant) -> Non
 async def test_an_offline_agent_is_renamed(hass: HomeAssistant) -> None:
     entry = await set_up(hass, offline_entry())
     step = await change(hass, entry)
-    refused = await submit(hass, step, {CONF_NAME: "  "})
-    assert refused["errors"] == {CONF_NAME: "name_missing"}
-    assert suggested(refused) == {CONF_NAME: "Talker"}
-    result = await submit(hass, step, {CONF_NAME: "Renamed"})
+    unfit = {"keep_history": False, "keep_days": -1}
+    refused = await submit(hass, step, {CONF_NAME: "  ", "history": unfit})
+    assert refused["errors"] == {CONF_NAME: "name_missing", "history": "whole_number_unfit"}
+    assert suggested(refused) == {CONF_NAME: "  ", "history": unfit}
+    result = await submit(hass, step, {CONF_NAME: "Renamed", "history": {"keep_history": False, "keep_days": 7}})
 
     assert result["reason"] == "reconfigure_successful"
     assert only_agent(entry).title == "Renamed"
+    assert only_agent(entry).data == {"keep_history": False, "keep_days": 7}

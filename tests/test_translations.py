@@ -18,7 +18,10 @@ FOLDER = Path(custom_components.chatterbox.__file__).parent / "translations"
 LANGUAGES = sorted(path.stem for path in FOLDER.glob("*.json"))
 
 # Categories that Home Assistant's checker, hassfest, allows in an integration's texts and that we use.
-CATEGORIES = {"common", "config", "config_subentries", "entity", "exceptions", "issues", "selector", "services"}
+CATEGORIES = {
+    *("common", "config", "config_subentries", "entity", "exceptions", "issues"),
+    *("options", "selector", "services"),
+}
 URL = re.compile(r"(https?://|www\.)[a-z0-9]+([\-.][a-z0-9]+)*\.[a-z]{2,5}", re.IGNORECASE)
 
 type Texts = Mapping[str, str | Texts]

@@ -6,9 +6,8 @@ any sentence (`translations/`).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
-import voluptuous as vol
 from homeassistant.config_entries import (
     SOURCE_USER,
     ConfigEntryState,
@@ -17,13 +16,21 @@ from homeassistant.config_entries import (
 )
 from homeassistant.const import CONF_MODEL, CONF_NAME, CONF_PROMPT
 from homeassistant.exceptions import TemplateError
-from homeassistant.helpers.selector import TextSelector
 from homeassistant.helpers.template import Template
 
 from .agent.consent.pin import PinHash, flaw_of_pin
 from .agent.errors import ProviderError, ProviderRejectedRequest
 from .agent_fallbacks import fallback_ids, possible_fallbacks
-from .agent_form import agent_schema, as_data, as_form, only_model, tool_sources
+from .agent_form import (
+    agent_schema,
+    as_data,
+    as_form,
+    offline_agent_schema,
+    offline_as_data,
+    offline_as_form,
+    only_model,
+    tool_sources,
+)
 from .agent_options import (
     SECTION_MODEL_OPTIONS,
     Problem,
@@ -49,8 +56,6 @@ from .house_page import HousePage
 from .rule_words import RuleWords, async_get_rule_words
 from .runtime import model_server
 from .service_check import offered_models
-
-_NAME_SCHEMA: Final = vol.Schema({vol.Required(CONF_NAME): TextSelector()})
 
 
 class ConversationAgentFlow(ConfigSubentryFlow):
@@ -113,14 +118,17 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         return self._save(user_input[CONF_NAME], data)
 
     async def async_step_offline_agent(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Ask for the name, which is all that an offline agent has."""
-        errors: dict[str, str] = {}
-        if user_input is not None:
-            if user_input[CONF_NAME].strip():
-                return self._save(user_input[CONF_NAME], self._present)
-            errors[CONF_NAME] = "name_missing"
-        schema = self.add_suggested_values_to_schema(_NAME_SCHEMA, {CONF_NAME: self._name})
-        return self.async_show_form(step_id="offline_agent", data_schema=schema, errors=errors)
+        """Ask for what an agent has that needs no model."""
+        form = offline_as_form(self._name, settings_of(self._stored)) if user_input is None else user_input
+        problems = [] if user_input is None else self._offline_problems(form)
+        if user_input is not None and not problems:
+            return self._save(user_input[CONF_NAME], offline_as_data(user_input, self._present))
+        errors = {problem.place: problem.key for problem in reversed(problems)}
+        placeholders = {name: text for problem in problems for name, text in problem.placeholders.items()}
+        schema = self.add_suggested_values_to_schema(offline_agent_schema(opened=errors), form)
+        return self.async_show_form(
+            step_id="offline_agent", data_schema=schema, errors=errors, description_placeholders=placeholders
+        )
 
     async def async_step_approvals(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Ask what needs a yes, and show what that would mean."""
@@ -213,6 +221,10 @@ class ConversationAgentFlow(ConfigSubentryFlow):
             typed = await self.hass.async_add_executor_job(PinHash.of, typed)
         self._pin = typed
         return []
+
+    def _offline_problems(self, form: Mapping[str, Any]) -> list[Problem]:
+        problems = [] if form[CONF_NAME].strip() else [Problem(CONF_NAME, "name_missing", {})]
+        return problems + find_problems({place: form[place] for place in sections_of(ServiceKind.OFFLINE)})
 
     def _field_problems(self, form: Mapping[str, Any]) -> list[Problem]:
         problems: list[Problem] = []

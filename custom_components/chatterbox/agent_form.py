@@ -36,6 +36,7 @@ from .const import (
     CONF_CONFIRMATION,
     CONF_EXTRA_PARAMETERS,
     CONF_FALLBACKS,
+    CONF_KEEP_HISTORY,
     CONF_NUM_CTX,
     CONF_REASONING_EFFORT,
     CONF_SERVICE_TIER,
@@ -103,13 +104,6 @@ def agent_schema(
     """
     apis = [SelectOptionDict(value=api_id, label=name) for api_id, name in sources.items()]
     others = EntitySelectorConfig(include_entities=list(fallbacks.values()), multiple=True, reorder=True)
-    sections = {
-        vol.Required(name): section(
-            vol.Schema({vol.Optional(option): _selector(option) for option in options}),
-            {"collapsed": name not in opened},
-        )
-        for name, options in sections_of(kind).items()
-    }
     return vol.Schema(
         {
             vol.Required(CONF_NAME): TextSelector(),
@@ -117,9 +111,24 @@ def agent_schema(
             vol.Optional(CONF_LLM_HASS_API): SelectSelector(SelectSelectorConfig(options=apis, multiple=True)),
             vol.Optional(CONF_PROMPT): _UncheckedTemplateSelector(),
             vol.Optional(CONF_FALLBACKS): _UncheckedEntitySelector(others),
-            **sections,
+            **_sections(kind, opened),
         }
     )
+
+
+def offline_agent_schema(opened: Collection[str] = ()) -> vol.Schema:
+    """Return the form of an agent that needs no model."""
+    return vol.Schema({vol.Required(CONF_NAME): TextSelector(), **_sections(ServiceKind.OFFLINE, opened)})
+
+
+def _sections(kind: ServiceKind, opened: Collection[str]) -> dict[vol.Marker, section]:
+    return {
+        vol.Required(name): section(
+            vol.Schema({vol.Optional(option): _selector(option) for option in options}),
+            {"collapsed": name not in opened},
+        )
+        for name, options in sections_of(kind).items()
+    }
 
 
 def model_selector(models: Sequence[str]) -> SelectSelector | TextSelector:
@@ -143,17 +152,25 @@ def model_title(model: str) -> str:
 
 def as_form(kind: ServiceKind, name: str, settings: AgentSettings, fallbacks: Mapping[str, str]) -> dict[str, Any]:
     """Arrange what is set as the form shows it, without agents that no longer exist."""
-    sections = {
-        place: dict(set_options({option: _shown(option, value_of(settings, option)) for option in options}))
-        for place, options in sections_of(kind).items()
-    }
     return {
         CONF_NAME: name,
         CONF_MODEL: settings.model,
         CONF_LLM_HASS_API: list(settings.llm_apis),
         CONF_PROMPT: settings.prompt or "",
         CONF_FALLBACKS: [fallbacks[agent_id] for agent_id in settings.fallbacks if agent_id in fallbacks],
-        **sections,
+        **_sections_as_form(kind, settings),
+    }
+
+
+def offline_as_form(name: str, settings: AgentSettings) -> dict[str, Any]:
+    """Arrange what is set for an agent that needs no model as its form shows it."""
+    return {CONF_NAME: name, **_sections_as_form(ServiceKind.OFFLINE, settings)}
+
+
+def _sections_as_form(kind: ServiceKind, settings: AgentSettings) -> dict[str, dict[str, Any]]:
+    return {
+        place: dict(set_options({option: _shown(option, value_of(settings, option)) for option in options}))
+        for place, options in sections_of(kind).items()
     }
 
 
@@ -170,11 +187,7 @@ def as_data(
     The name is the title of the subentry. `fallbacks` are the subentries that the form names. What is `stored` and no
     such form holds is kept.
     """
-    options = {
-        option: int(value) if option in NUMBERS and NUMBERS[option].step == 1 else value
-        for place in sections_of(kind)
-        for option, value in set_options(form[place])
-    }
+    options = _typed_options(kind, form)
     if kind is ServiceKind.OLLAMA_CHAT:
         options.setdefault(CONF_NUM_CTX, None)  # here, empty is a choice: the server's own size
     return {
@@ -184,6 +197,20 @@ def as_data(
         CONF_PROMPT: form.get(CONF_PROMPT, ""),
         **({CONF_FALLBACKS: list(fallbacks)} if fallbacks else {}),
         **options,
+    }
+
+
+def offline_as_data(form: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Arrange the filled-in form of an agent that needs no model as it is stored."""
+    kept = {key: value for key, value in stored.items() if key not in _OWN_KEYS}
+    return kept | _typed_options(ServiceKind.OFFLINE, form)
+
+
+def _typed_options(kind: ServiceKind, form: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        option: int(value) if option in NUMBERS and NUMBERS[option].step == 1 else value
+        for place in sections_of(kind)
+        for option, value in set_options(form[place])
     }
 
 
@@ -202,6 +229,7 @@ def _selector(option: str) -> Selector[Any]:
         return EntitySelector(EntitySelectorConfig(domain=SCRIPT_DOMAIN))
     selectors: Mapping[str, Selector[Any]] = {
         CONF_CHECK_CLAIMS: BooleanSelector(),
+        CONF_KEEP_HISTORY: BooleanSelector(),
         CONF_EXTRA_PARAMETERS: ObjectSelector(),
     }
     return selectors[option]

@@ -17,11 +17,15 @@ from .const import (
     CONF_CHECK_CLAIMS,
     CONF_CONFIRMATION,
     CONF_CONNECT_TIMEOUT,
+    CONF_CONTINUE_MINUTES,
     CONF_DEADLINE,
     CONF_EXTRA_PARAMETERS,
     CONF_FILLER_AFTER,
     CONF_FIRST_TOKEN_TIMEOUT,
     CONF_KEEP_ALIVE,
+    CONF_KEEP_DAYS,
+    CONF_KEEP_HISTORY,
+    CONF_KEEP_MEGABYTES,
     CONF_MAX_ITERATIONS,
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_CALLS,
@@ -42,6 +46,7 @@ from .const import (
 SECTION_MODEL_OPTIONS: Final = "model_options"
 SECTION_VOICE: Final = "voice"
 SECTION_LIMITS: Final = "limits"
+SECTION_HISTORY: Final = "history"
 SECTION_AUTOMATION: Final = "automation"
 
 _OF_EVERY_MODEL: Final = (
@@ -65,6 +70,7 @@ _LIMITS: Final = (
     CONF_FIRST_TOKEN_TIMEOUT,
     CONF_BETWEEN_TOKENS_TIMEOUT,
 )
+_HISTORY: Final = (CONF_KEEP_HISTORY, CONF_KEEP_DAYS, CONF_KEEP_MEGABYTES, CONF_CONTINUE_MINUTES)
 SCRIPTS: Final = (CONF_USER_PROMPT_SUBMIT, CONF_PRE_TOOL_USE, CONF_POST_TOOL_USE, CONF_PRE_SPEECH)
 """Options that name a script which is asked in the course of a turn."""
 _OF_A_TURN: Final = frozenset({CONF_MAX_ITERATIONS, CONF_MAX_TOOL_CALLS, CONF_DEADLINE, CONF_TOOL_TIMEOUT})
@@ -88,6 +94,9 @@ NUMBERS: Final[Mapping[str, NumberOption]] = {
     CONF_MAX_TOKENS: NumberOption(16, 1_000_000, unit="tokens"),
     CONF_KEEP_ALIVE: NumberOption(-1, 604_800, unit="seconds"),
     CONF_NUM_CTX: NumberOption(2048, 10_000_000, unit="tokens"),
+    CONF_KEEP_DAYS: NumberOption(0, 3_650, unit="days"),
+    CONF_KEEP_MEGABYTES: NumberOption(0, 100_000, unit="megabytes"),
+    CONF_CONTINUE_MINUTES: NumberOption(0, 1_440, unit="minutes"),
     CONF_FILLER_AFTER: NumberOption(0, 60, 0.5, unit="seconds"),
     CONF_MAX_ITERATIONS: NumberOption(2, 50),
     CONF_MAX_TOOL_CALLS: NumberOption(1, 200),
@@ -112,10 +121,14 @@ class Problem:
 
 def sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
     """Return the options of an agent of a kind of service, by the section in which they stand."""
+    of_everybody = {SECTION_HISTORY: _HISTORY}
+    if kind is ServiceKind.OFFLINE:
+        return of_everybody
     return {
         SECTION_MODEL_OPTIONS: _OF_EVERY_MODEL[:-1] + _OF_A_KIND.get(kind, ()) + _OF_EVERY_MODEL[-1:],
         SECTION_VOICE: _VOICE,
         SECTION_LIMITS: _LIMITS,
+        **of_everybody,
         SECTION_AUTOMATION: SCRIPTS,
     }
 

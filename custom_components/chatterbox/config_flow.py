@@ -17,6 +17,7 @@ from homeassistant.config_entries import (
     ConfigFlowResult,
     ConfigSubentryData,
     ConfigSubentryFlow,
+    OptionsFlow,
 )
 from homeassistant.const import CONF_API_KEY, CONF_MODEL
 from homeassistant.core import callback
@@ -30,6 +31,7 @@ from .agent_options import new_agent_data
 from .agent_settings import AgentSettings, settings_of
 from .const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, LOGGER, SUBENTRY_CONVERSATION, ServiceKind
 from .error_bridge import async_get_sentences, error_key
+from .history_form import HistoryOptionsFlow
 from .runtime import ModelProvider, is_same_server, model_server
 from .service_address import parse_address
 from .service_check import answering_interface, check_key, offered_models
@@ -69,6 +71,13 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
     def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
         """Let every service have any number of conversation agents."""
         return {SUBENTRY_CONVERSATION: ConversationAgentFlow}
+
+    @staticmethod
+    @callback
+    @override
+    def async_get_options_flow(config_entry: ConfigEntry) -> OptionsFlow:
+        """Let every service say where its conversations are stored."""
+        return HistoryOptionsFlow()
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # see the head of this module
 
 _FILE: Final = f"{DOMAIN}.db"
 """In the folder of the configuration."""
-_STORE_MODULE: Final = f"{__package__}.agent.history.store"
+STORE_MODULE: Final = f"{__package__}.agent.history.store"
 
 
 def _now() -> float:
@@ -93,7 +93,7 @@ class Histories:
         await self._async_leave(entry)
 
     async def _async_made(self, address: str) -> HistoryStore | None:
-        await async_import_module(self._hass, _STORE_MODULE)
+        await async_import_module(self._hass, STORE_MODULE)
         from .agent.history.store import HistoryStore  # noqa: PLC0415  # imported in a thread, a line above
 
         try:

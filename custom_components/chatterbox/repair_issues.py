@@ -29,6 +29,7 @@ _NAMES_GONE = "names_gone"
 _HISTORY_PUT_ASIDE = "history_put_aside"
 _HISTORY_DOWN: Final = {
     Trouble.WRONG_URL: "history_wrong_url",
+    Trouble.NO_DRIVER: "history_wrong_url",
     Trouble.CANNOT_OPEN: "history_cannot_open",
     Trouble.READ_ONLY: "history_read_only",
     Trouble.DISK_FULL: "history_disk_full",

@@ -139,7 +139,7 @@ class Database:
             raise StoreUnavailable(Trouble.WRONG_URL, unknown) from None
         except ImportError as err:
             needed = f"needs the Python package {err.name}, which is not installed"
-            raise StoreUnavailable(Trouble.WRONG_URL, f"The history in {self.where} {needed}.") from None
+            raise StoreUnavailable(Trouble.NO_DRIVER, f"The history in {self.where} {needed}.") from None
         except ArgumentError, TypeError, ValueError:
             wrong = "has something after the question mark that cannot be used"
             raise StoreUnavailable(Trouble.WRONG_URL, f"The address of the history in {self.where} {wrong}.") from None

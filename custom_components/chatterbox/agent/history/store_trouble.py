@@ -11,6 +11,8 @@ class Trouble(StrEnum):
 
     WRONG_URL = "wrong_url"
     """The address of the database cannot be used as it is."""
+    NO_DRIVER = "no_driver"
+    """The Python package that speaks with such a database is not installed."""
     CANNOT_OPEN = "cannot_open"
     """The file cannot be opened, or made."""
     READ_ONLY = "read_only"
