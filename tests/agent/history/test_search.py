@@ -9,12 +9,11 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
-from custom_components.chatterbox.agent.history.retention import Retention
 from custom_components.chatterbox.agent.history.search import Found, SearchQuery
 from custom_components.chatterbox.agent.history.search_filling import let_turns_be_found
 from custom_components.chatterbox.agent.history.search_index import Indexed, Wanted, index_for
 from custom_components.chatterbox.agent.history.search_terms import MOST_TERMS, phrases_of
-from custom_components.chatterbox.agent.history.selection import Everything, OnePerson
+from custom_components.chatterbox.agent.history.selection import Everything, OnePerson, Retention
 from custom_components.chatterbox.agent.history.store import HistoryStore
 from custom_components.chatterbox.agent.history.turn_records import TurnRecord
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
