@@ -64,13 +64,13 @@ class Database:
 
     def check(self, connection: Connection) -> int:
         """Look, in a transaction, whether the file is whole. Raises StoreUnavailable (CORRUPT) when it is not."""
-        if self._is_sqlite and connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() != "ok":
+        if self.is_file and connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() != "ok":
             raise unavailable(Trouble.CORRUPT, self.where)
         return 0
 
     def give_back_room(self) -> None:
         """Make the file smaller after something was deleted, and write over what was, as far as that can be now."""
-        if self._is_sqlite:
+        if self.is_file:
             with suppress(sqlite3.Error, SQLAlchemyError, StoreUnavailable):
                 connection = self._opened().raw_connection()  # these are not for a transaction
                 try:
@@ -92,7 +92,7 @@ class Database:
         """Rename a damaged file, so that a new one is begun. Return its new name; None when it is left alone."""
         self.close()
         file = Path(self._url.database or "")
-        if not self._is_sqlite or file.suffix not in _DATABASE_ENDINGS or not file.is_file():
+        if not self.is_file or file.suffix not in _DATABASE_ENDINGS or not file.is_file():
             return None
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
         aside = file.with_name(f"{file.name}.corrupt-{stamp}")
@@ -110,7 +110,8 @@ class Database:
         return aside
 
     @property
-    def _is_sqlite(self) -> bool:
+    def is_file(self) -> bool:
+        """Whether it is a file of SQLite, and no server."""
         return self._url.get_backend_name() == _SQLITE
 
     def _opened(self) -> Engine:
@@ -127,7 +128,7 @@ class Database:
 
     def _made(self) -> Engine:
         try:
-            if self._is_sqlite:  # a file is opened in no time; so no thread holds one that another puts aside
+            if self.is_file:  # a file is opened in no time; so no thread holds one that another puts aside
                 engine = create_engine(self._url, hide_parameters=True, poolclass=NullPool)
                 event.listen(engine, "connect", _set_up_sqlite)
                 event.listen(engine, "begin", _begin_in_sqlite)

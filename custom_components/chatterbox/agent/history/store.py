@@ -18,6 +18,7 @@ from ..messages import Transcript
 from ..transcript import repair
 from .database import Database
 from .deletion import delete_beyond, delete_selected
+from .holding import Holding
 from .json_fields import stored_json
 from .schema import audit, turns
 from .search import Found, SearchQuery
@@ -68,6 +69,7 @@ class HistoryStore:
         self._writer = HistoryWriter(self._database, on_state, limits)
         self._clock = clock
         self._patience = patience
+        self._holding = Holding(0)
 
     def start(self) -> None:
         """Open the database, in a thread. That it cannot be opened is told by the state."""
@@ -75,6 +77,7 @@ class HistoryStore:
 
     async def close(self, patience: float = 5.0) -> None:
         """Store what waits, if that can be done in `patience` seconds, and end."""
+        self.go_on()
         await asyncio.to_thread(self._writer.close, patience)
 
     @property
@@ -155,6 +158,24 @@ class HistoryStore:
             yield stored_json({"kind": "turn", **turn.body, "messages": [*turn.messages]})
         async for body in self._pages(partial(select_audit, where=selected(audit, selection), most=_AT_ONCE)):
             yield stored_json({"kind": "audit", **body})
+
+    async def hold_still(self, at_most: float = 3_600.0) -> None:
+        """Bring the file into a state in which it can be copied, and leave it in it until `go_on`.
+
+        What is recorded meanwhile waits. After `at_most` seconds the store goes on by itself. A database that is no
+        file of ours is left alone. Raises StoreUnavailable when that cannot be done now.
+        """
+        if not self._database.is_file:
+            return
+        self.go_on()
+        self._holding = holding = Holding(at_most)
+        doing = self._writer.do(_nothing, partial(holding.hold, self._database.give_back_room))
+        doing.add_done_callback(holding.end)
+        await self._finish(holding.holds)
+
+    def go_on(self) -> None:
+        """Write again."""
+        self._holding.released.set()
 
     async def _pages[T](self, select_page: Callable[..., Page[T]]) -> AsyncGenerator[T]:
         after: int | None = 0

@@ -1,0 +1,68 @@
+"""A file of the history is copied while nothing is written to it."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from custom_components.chatterbox.agent.history.store_trouble import StoreUnavailable, Trouble
+
+from .records import turn
+from .stores import Stores
+
+
+def turns_in(file: Path) -> int:
+    with closing(sqlite3.connect(file)) as connection:
+        count: int = connection.execute("SELECT count(*) FROM chatterbox_turns").fetchone()[0]
+    return count
+
+
+async def test_a_copy_of_the_file_alone_is_whole(sqlite: str, file: Path, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    assert await store.record(turn(1)).stored()
+
+    await store.hold_still()
+    waiting = store.record(turn(2))
+    copy = Path(shutil.copy(file, file.with_name("copy.db")))
+    assert not waiting.given
+    assert await store.turns("kitchen talk") == (turn(1), turn(2)), "who reads does not wait"
+    store.go_on()
+
+    assert await waiting.stored()
+    assert turns_in(copy) == 1
+
+
+async def test_a_store_goes_on_by_itself_when_nobody_says_so(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+
+    await store.hold_still(at_most=0.01)
+
+    assert await store.record(turn(1)).stored()
+
+
+async def test_a_store_that_is_held_twice_or_closed_ends(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    await store.hold_still()
+    await store.hold_still()
+    waiting = store.record(turn(1))
+
+    await store.close()
+
+    assert await waiting.stored()
+
+
+async def test_a_store_that_is_down_cannot_be_held(tmp_path: Path, stores: Stores) -> None:
+    store, _ = stores.open(f"sqlite:///{tmp_path}/no/such/folder/history.db")
+
+    with pytest.raises(StoreUnavailable) as raised:
+        await store.hold_still()
+
+    assert raised.value.trouble is Trouble.CANNOT_OPEN
+
+
+async def test_a_server_is_left_alone(stores: Stores) -> None:
+    store, _ = stores.open("postgresql+psycopg://nobody@localhost:1/nothing?connect_timeout=1")
+
+    await store.hold_still()
