@@ -34,6 +34,7 @@ from custom_components.chatterbox.effects import (
     Unresolved,
 )
 from custom_components.chatterbox.offline_provider import PROCESS_SENTENCE
+from custom_components.chatterbox.own_tools import own_definitions
 from custom_components.chatterbox.speakers import Asking, Speaker
 
 from .demo_house.move_in import move_in
@@ -203,6 +204,23 @@ async def test_what_came_from_outside_makes_every_change_need_a_yes(
     guard = guarding(house, effects, outside=True)
 
     assert isinstance(await guard.pre_tool_use(tool, {}), Ask) is is_asked
+
+
+@pytest.mark.parametrize("settings", [AgentSettings(), AgentSettings(ask_after_outside_content=False)])
+@pytest.mark.parametrize("speaker", [PERSON, replace(PERSON, asking=Asking.TRUSTED)])
+async def test_what_is_remembered_is_not_changed_after_outside_content(
+    house: HomeAssistant, settings: AgentSettings, speaker: Speaker
+) -> None:
+    forget, look, remember = own_definitions(AgentSettings(remember_facts=True))
+    inside = guarding(house, NOTHING, settings, speaker)
+    assert [await inside.pre_tool_use(tool, {}) for tool in (forget, look, remember)] == [None, None, None]
+
+    guard = guarding(house, NOTHING, settings, speaker, outside=True)
+
+    assert isinstance(await guard.pre_tool_use(remember, {}), Deny)
+    assert isinstance(await guard.pre_tool_use(forget, {}), Deny)
+    assert await guard.pre_tool_use(look, {}) is None
+    assert set(guard.refusals) == {Refusal.OUTSIDE_CONTENT}
 
 
 async def test_an_owner_may_do_without_that(house: HomeAssistant) -> None:

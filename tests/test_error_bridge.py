@@ -16,6 +16,7 @@ from custom_components.chatterbox.agent.errors import (
 )
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolDefinition, ToolResult
+from custom_components.chatterbox.agent_settings import Confirmation
 from custom_components.chatterbox.error_bridge import (
     ERROR_KEYS,
     TranslatedComposer,
@@ -23,10 +24,12 @@ from custom_components.chatterbox.error_bridge import (
     async_get_composer,
     error_key,
 )
+from custom_components.chatterbox.own_tools import FORGET, REMEMBER
 
 LOOK = ToolDefinition("look", "Looks around.", {}, ToolAnnotations(read_only=True))
 TOO_LONG = "That took too long, so I stopped. Please try again."
 LANGUAGES = ("en", "de")
+
 Target = intent.IntentResponseTarget
 TargetType = intent.IntentResponseTargetType
 
@@ -175,6 +178,18 @@ async def test_a_question_that_was_answered_is_no_deed(english: TranslatedCompos
 )
 async def test_a_deed_without_names_is_done(english: TranslatedComposer, native: object) -> None:
     assert english.compose(StopReason.COMPLETED, [receipt(native)], None) == "Done."
+
+
+async def test_what_is_remembered_is_confirmed_in_a_sentence_of_its_own(
+    hass: HomeAssistant, english: TranslatedComposer
+) -> None:
+    remembered, forgotten = receipt(name=REMEMBER), receipt(name=FORGET)
+    light = intent_receipt("Kitchen light")
+
+    assert english.compose(StopReason.COMPLETED, [remembered, remembered], None) == "I'll remember that."
+    assert english.done([light, forgotten]) == "Done: Kitchen light. I've forgotten that."
+    brief = await async_get_composer(hass, "en", [], Confirmation.DONE)
+    assert brief.compose(StopReason.COMPLETED, [remembered], None) == "Done."
 
 
 async def test_a_long_wait_is_told_in_minutes(english: TranslatedComposer) -> None:

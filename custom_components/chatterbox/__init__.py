@@ -21,6 +21,7 @@ from .history_keeping import async_get_histories
 from .history_recording import async_record_changes
 from .history_upkeep import HistoryUpkeep, async_forget_agents
 from .link_watch import LinkWatch
+from .memories import async_get_memories
 from .pin_tries import async_get_pin_tries
 from .question_audit import async_audit_questions
 from .question_event import async_tell_questions
@@ -31,7 +32,7 @@ from .rule_upkeep import async_follow_entities
 from .runtime import ChatterboxConfigEntry, async_build
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
-PLATFORMS: Final = (Platform.CONVERSATION, Platform.SENSOR)
+PLATFORMS: Final = (Platform.CONVERSATION, Platform.SENSOR, Platform.TODO)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa: ARG001  # Home Assistant's signature
@@ -75,6 +76,7 @@ async def async_unload_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) 
 async def async_remove_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:  # Home Assistant's signature
     """Forget the agents of an entry that is removed."""
     await async_get_pin_tries(hass).async_forget_removed()
+    await async_get_memories(hass).async_forget_removed()
     await async_forget_agents(hass, entry, entry.subentries)
     await async_get_histories(hass).async_release(entry)
 
@@ -82,5 +84,6 @@ async def async_remove_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) 
 async def _async_reload(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
     """Start anew with what was changed: the service, its title, or an agent."""
     await async_get_pin_tries(hass).async_forget_removed()
+    await async_get_memories(hass).async_forget_removed()
     await async_forget_agents(hass, entry, entry.runtime_data.agents.keys() - entry.subentries.keys())
     await hass.config_entries.async_reload(entry.entry_id)

@@ -39,6 +39,7 @@ from .const import (
     CONF_KEEP_HISTORY,
     CONF_NUM_CTX,
     CONF_REASONING_EFFORT,
+    CONF_REMEMBER_FACTS,
     CONF_SERVICE_TIER,
     CONF_VERBOSITY,
     SCRIPT_DOMAIN,
@@ -231,5 +232,6 @@ def _selector(option: str) -> Selector[Any]:
         CONF_CHECK_CLAIMS: BooleanSelector(),
         CONF_KEEP_HISTORY: BooleanSelector(),
         CONF_EXTRA_PARAMETERS: ObjectSelector(),
+        CONF_REMEMBER_FACTS: BooleanSelector(),
     }
     return selectors[option]

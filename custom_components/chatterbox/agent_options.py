@@ -34,6 +34,7 @@ from .const import (
     CONF_PRE_SPEECH,
     CONF_PRE_TOOL_USE,
     CONF_REASONING_EFFORT,
+    CONF_REMEMBER_FACTS,
     CONF_SERVICE_TIER,
     CONF_TEMPERATURE,
     CONF_TOOL_TIMEOUT,
@@ -45,6 +46,7 @@ from .const import (
 
 SECTION_MODEL_OPTIONS: Final = "model_options"
 SECTION_VOICE: Final = "voice"
+SECTION_MEMORY: Final = "memory"
 SECTION_LIMITS: Final = "limits"
 SECTION_HISTORY: Final = "history"
 SECTION_AUTOMATION: Final = "automation"
@@ -61,6 +63,7 @@ _OF_A_KIND: Final[Mapping[ServiceKind, tuple[str, ...]]] = {
     ServiceKind.OLLAMA_CHAT: (CONF_KEEP_ALIVE, CONF_NUM_CTX),
 }
 _VOICE: Final = (CONF_CONFIRMATION, CONF_FILLER_AFTER, CONF_CHECK_CLAIMS)
+_MEMORY: Final = (CONF_REMEMBER_FACTS,)
 _LIMITS: Final = (
     CONF_MAX_ITERATIONS,
     CONF_MAX_TOOL_CALLS,
@@ -127,6 +130,7 @@ def sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
     return {
         SECTION_MODEL_OPTIONS: _OF_EVERY_MODEL[:-1] + _OF_A_KIND.get(kind, ()) + _OF_EVERY_MODEL[-1:],
         SECTION_VOICE: _VOICE,
+        SECTION_MEMORY: _MEMORY,
         SECTION_LIMITS: _LIMITS,
         **of_everybody,
         SECTION_AUTOMATION: SCRIPTS,

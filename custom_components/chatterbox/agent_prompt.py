@@ -41,6 +41,8 @@ class PromptSources:
     """What who began the conversation has to add."""
     person: str | None = None
     """What the person is called who speaks; see `Speaker.name`."""
+    memories: str = ""
+    """What the person has asked the agent to remember; see `told_memories.py`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
         f"Name of the person: {sources.person}." if sources.person else "",
         f"Room of the person: {room}." if room and not _names(sources.moment, room) else "",
         sources.moment,
+        sources.memories,
         sources.extra or "",
     )
     context = "\n".join(fact.strip() for fact in facts if fact.strip())

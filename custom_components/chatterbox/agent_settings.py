@@ -43,6 +43,7 @@ from .const import (
     CONF_PRE_SPEECH,
     CONF_PRE_TOOL_USE,
     CONF_REASONING_EFFORT,
+    CONF_REMEMBER_FACTS,
     CONF_RULES,
     CONF_SERVICE_TIER,
     CONF_TEMPERATURE,
@@ -130,6 +131,8 @@ class AgentSettings:
     pre_tool_use: str | None = None
     post_tool_use: str | None = None
     pre_speech: str | None = None
+    remember_facts: bool = False
+    """Whether it keeps what people ask it to, for each of them; see `memories.py`."""
 
     @property
     def scripts(self) -> Mapping[HookPoint, str]:
@@ -186,6 +189,7 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         pre_tool_use=data.get(CONF_PRE_TOOL_USE),
         post_tool_use=data.get(CONF_POST_TOOL_USE),
         pre_speech=data.get(CONF_PRE_SPEECH),
+        remember_facts=data.get(CONF_REMEMBER_FACTS, default.remember_facts),
     )
 
 

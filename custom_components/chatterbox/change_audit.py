@@ -195,7 +195,7 @@ async def _unknown_effects(_name: str, _arguments: JsonObject) -> Effects:
 
 def _outcome_of(refusal: Refusal | None) -> ChangeOutcome:
     match refusal:
-        case Refusal.RULES | None:
+        case Refusal.RULES | Refusal.OUTSIDE_CONTENT | None:
             return ChangeOutcome.REFUSED_BY_RULES
         case Refusal.NOBODY:
             return ChangeOutcome.NOBODY_TO_ASK

@@ -44,6 +44,7 @@ from .agent.messages import ToolDefinition, ToolResult
 from .agent_settings import Confirmation
 from .confirmations import Confirmations, async_get_confirmations
 from .const import DOMAIN
+from .own_tools import SPOKEN_DEEDS
 
 ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
     AgentError: "agent_failed",
@@ -132,7 +133,9 @@ class TranslatedComposer:
         if deeds and briefly:
             said.append(self._say("done"))
         else:
-            said += self._confirmed(deeds)
+            own = [SPOKEN_DEEDS[receipt.name] for receipt in deeds if receipt.name in SPOKEN_DEEDS]
+            said += self._confirmed([receipt for receipt in deeds if receipt.name not in SPOKEN_DEEDS])
+            said += [self._say(key) for key in dict.fromkeys(own)]
         failed = (response.failed_results for receipt in deeds if (response := _intent_response(receipt)))
         if names := _names(failed):
             said.append(self._listed("not_done", names))

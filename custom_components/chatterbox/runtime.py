@@ -48,6 +48,7 @@ from .const import (
 )
 from .offline_dispatcher import offline_languages
 from .service_check import ModelServer, offered_models
+from .speakers import NOBODY, Speaker
 from .turn_tools import TurnTools, async_gather_tools
 
 _FOR_A_LIST: Final = TimeLimits(between_bytes=10.0)
@@ -88,6 +89,8 @@ class Agent:
     understands_sentences: bool
     """Whether Home Assistant's own understanding answers, alone or when nobody else does."""
     supported_languages: list[str] | Literal["*"]
+    id: str = ""
+    """Of its subentry."""
 
     @property
     def controls_home(self) -> bool:
@@ -99,14 +102,18 @@ class Agent:
         checks = self.settings.check_claims and bool(self.settings.llm_apis)
         return language if checks and base_language(language) in DEFAULT_LANGUAGES else None
 
-    async def async_gather_tools(self, user_input: ConversationInput, conversation_id: str) -> TurnTools:
-        """Gather the tools of one turn."""
+    async def async_gather_tools(
+        self, user_input: ConversationInput, conversation_id: str, speaker: Speaker = NOBODY
+    ) -> TurnTools:
+        """Gather the tools of one turn of `speaker`, whose facts are theirs alone."""
         return await async_gather_tools(
             self.hass,
             user_input,
             conversation_id,
             self.settings,
             understands_sentences=self.understands_sentences,
+            agent=self.id,
+            speaker=speaker,
         )
 
     def build_loop(
@@ -221,7 +228,8 @@ def is_same_server(kind: ServiceKind, one: str, other: str) -> bool:
 def _offline_agent(hass: HomeAssistant, agent: ConfigSubentry) -> Agent:
     settings = settings_of(agent.data)
     chain = AgentChain(offline_link(), tuple, ends_offline=False)
-    return Agent(hass, settings, chain, understands_sentences=True, supported_languages=offline_languages(hass))
+    languages = offline_languages(hass)
+    return Agent(hass, settings, chain, understands_sentences=True, supported_languages=languages, id=agent.subentry_id)
 
 
 def _model_agent(hass: HomeAssistant, model: AgentModel) -> Agent:
@@ -229,7 +237,14 @@ def _model_agent(hass: HomeAssistant, model: AgentModel) -> Agent:
     # An agent that may only talk must not act by another way.
     may_act = llm.LLM_API_ASSIST in settings.llm_apis
     chain = AgentChain(model.link, lambda: _links_of(hass, settings.fallbacks), ends_offline=may_act)
-    return Agent(hass, settings, chain, understands_sentences=may_act, supported_languages=MATCH_ALL)
+    return Agent(
+        hass,
+        settings,
+        chain,
+        understands_sentences=may_act,
+        supported_languages=MATCH_ALL,
+        id=model.agent.subentry_id,
+    )
 
 
 def _agent_model(hass: HomeAssistant, service: Mapping[str, Any], agent: ConfigSubentry) -> AgentModel:

@@ -1,8 +1,9 @@
-"""The tools of one turn: those of the chosen LLM APIs, and the one by which Home Assistant understands a sentence.
+"""The tools of one turn: those of the chosen LLM APIs, an agent's own, and the one that understands a sentence.
 
 Knows who runs which. Must not know who may call them: that is the chain's.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,8 +16,14 @@ from .agent.protocols import ToolDispatcher
 from .agent_settings import AgentSettings
 from .const import DOMAIN
 from .effects import Effects
+from .memories import Keeper, NotRemembered, async_get_memories
+from .memory_tools import MemoryTools, stranger
 from .offline_dispatcher import OfflineDispatcher
 from .offline_provider import PROCESS_SENTENCE
+from .own_dispatcher import OwnDispatcher
+from .own_tools import own_definitions, with_own_tools
+from .speakers import NOBODY, Speaker
+from .told_memories import told_memories
 from .tool_bridge import API_TIMEOUT, async_offer_tools
 
 
@@ -42,24 +49,45 @@ class TurnTools:
     """What these APIs say that holds for everybody in the house."""
     context: str = ""
     """What these APIs say that holds for who asks, or at this moment."""
+    memories: str = ""
+    """What the agent was asked to remember by who asks, as its model reads it."""
 
 
-async def async_gather_tools(
+async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes which tools there are, or what they do
     hass: HomeAssistant,
     user_input: ConversationInput,
     conversation_id: str,
     settings: AgentSettings,
     *,
     understands_sentences: bool,
+    agent: str = "",
+    speaker: Speaker = NOBODY,
 ) -> TurnTools:
-    """Gather the tools of a turn; `understands_sentences` adds Home Assistant's own understanding."""
+    """Gather the tools of a turn; `understands_sentences` adds Home Assistant's own understanding.
+
+    `agent` is the subentry id of the agent: what it remembers, and whom of, is found by it and by `speaker`.
+    """
     patience = min(API_TIMEOUT, settings.limits.preparation)
     offer = await async_offer_tools(hass, settings.llm_apis, user_input.as_llm_context(DOMAIN), patience)
-    if not understands_sentences:
-        return TurnTools(
-            offer.api, offer.definitions, offer.dispatcher, offer.missing_apis, offer.prompt, offer.context
-        )
-    offline = OfflineDispatcher(
+    own = OwnDispatcher(MemoryTools(async_get_memories(hass), agent, speaker))
+    by_name: dict[str, HouseDispatcher] = {tool.name: own for tool in own_definitions(settings)}
+    definitions = with_own_tools(offer.definitions, settings)
+    if understands_sentences:
+        by_name[PROCESS_SENTENCE.name] = _sentences(hass, user_input, conversation_id)
+        definitions += (PROCESS_SENTENCE,)
+    return TurnTools(
+        offer.api,
+        definitions,
+        _JoinedDispatcher(by_name, offer.dispatcher),
+        offer.missing_apis,
+        offer.prompt,
+        offer.context,
+        await _async_told_memories(hass, agent, speaker) if settings.remember_facts else "",
+    )
+
+
+def _sentences(hass: HomeAssistant, user_input: ConversationInput, conversation_id: str) -> HouseDispatcher:
+    return OfflineDispatcher(
         hass,
         conversation_id,
         user_input.context,
@@ -67,22 +95,27 @@ async def async_gather_tools(
         user_input.device_id,
         user_input.satellite_id,
     )
-    return TurnTools(
-        offer.api,
-        (*offer.definitions, PROCESS_SENTENCE),
-        _EitherDispatcher(offer.dispatcher, offline),
-        offer.missing_apis,
-        offer.prompt,
-        offer.context,
-    )
+
+
+async def _async_told_memories(hass: HomeAssistant, agent: str, speaker: Speaker) -> str:
+    """Return what a model is told of who speaks; nothing when that is not known, or cannot be read."""
+    if stranger(speaker) is not None or speaker.person_id is None:
+        return ""
+    memories = async_get_memories(hass)
+    try:
+        await memories.async_load()
+    except NotRemembered:
+        return ""
+    return told_memories(memories.facts(Keeper(agent, speaker.person_id)))
 
 
 @dataclass(frozen=True, slots=True)
-class _EitherDispatcher:
-    """Runs a sentence by the one dispatcher, and everything else by the other."""
+class _JoinedDispatcher:
+    """Has every call run by who runs the tool of its name."""
 
-    tools: HouseDispatcher
-    sentences: HouseDispatcher
+    by_name: Mapping[str, HouseDispatcher]
+    otherwise: HouseDispatcher
+    """Runs all other tools, and knows what to say of one that there is not."""
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
         return self._of(name).targets(name, arguments)
@@ -94,4 +127,4 @@ class _EitherDispatcher:
         return await self._of(call.name).dispatch(call, arguments)
 
     def _of(self, name: str) -> HouseDispatcher:
-        return self.sentences if name == PROCESS_SENTENCE.name else self.tools
+        return self.by_name.get(name, self.otherwise)

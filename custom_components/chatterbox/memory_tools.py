@@ -1,0 +1,111 @@
+"""Runs the tools by which an agent remembers, forgets and lists facts of the person who speaks.
+
+Knows facts and speakers. Must not know how the tools are described, or whether something from outside is part of the
+conversation: then `call_guard.py` lets none through that changes anything. A fact comes from somebody who is known and
+there, never from an automation or a script, and is never about somebody else's list.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from homeassistant.util import dt as dt_util
+
+from .agent.messages import JsonObject
+from .hidden_words import HIDDEN_WORDS
+from .memories import LONGEST_FACT, MOST_FACTS, Fact, Keeper, Memories, MemoryProblem, NotRemembered
+from .own_tools import FACT, FORGET, REMEMBER
+from .speakers import Asking, Speaker
+
+_WHY: Final = {
+    MemoryProblem.EMPTY: "Say what is to be remembered.",
+    MemoryProblem.TOO_LONG: f"Not remembered: a fact has at most {LONGEST_FACT} characters. Make it shorter.",
+    MemoryProblem.FULL: f"Not remembered: {MOST_FACTS} facts are remembered of this person, which is the most. "
+    "Tell them so, and ask which ones to forget.",
+    MemoryProblem.GONE: "There is no such fact.",
+    MemoryProblem.NOT_KEPT: "Nothing was changed: it could not be kept, because it could not be stored. Say so.",
+    MemoryProblem.UNREADABLE: "Nothing was changed: what is remembered cannot be read at the moment. Say so.",
+}
+_NOBODY: Final = (
+    "It is not known who speaks, so nothing can be remembered, forgotten or listed. Say so. It works for who is signed "
+    "in to Home Assistant, and at a satellite for which a person is chosen in the settings of this agent."
+)
+_AUTOMATION: Final = "Only a person who speaks for themself can use this. No automation and no script can."
+_PIN: Final = "Not remembered: a PIN is never kept. Say so."
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """What a tool of ours answers, as JSON."""
+
+    data: JsonObject
+    is_error: bool = False
+    open_world: bool = False
+    """It holds what people outside the house may have written."""
+
+
+def refused(why: str) -> ToolAnswer:
+    """Return the answer of a tool that did nothing."""
+    return ToolAnswer({"error": why}, is_error=True)
+
+
+def stranger(speaker: Speaker) -> ToolAnswer | None:
+    """Return what somebody is told who has no facts and no history of their own; None for who has."""
+    if speaker.asking is not Asking.PERSON:
+        return refused(_AUTOMATION)
+    return refused(_NOBODY) if speaker.person_id is None else None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTools:
+    """The facts of who speaks, in one turn of one agent."""
+
+    memories: Memories
+    agent: str
+    """Subentry id."""
+    speaker: Speaker
+
+    async def async_run(self, name: str, arguments: JsonObject) -> ToolAnswer:
+        """Run one of the tools by its name."""
+        if (no := stranger(self.speaker)) is not None or self.speaker.person_id is None:
+            return no or refused(_NOBODY)
+        keeper, fact = Keeper(self.agent, self.speaker.person_id), str(arguments.get(FACT, ""))
+        try:
+            await self.memories.async_load()
+            if name == REMEMBER:
+                return await self._async_remember(keeper, fact)
+            if name == FORGET:
+                return await self._async_forget(keeper, fact)
+            return _listed(self.memories.facts(keeper))
+        except NotRemembered as error:
+            return refused(_WHY[error.problem])
+
+    async def _async_remember(self, keeper: Keeper, text: str) -> ToolAnswer:
+        if HIDDEN_WORDS in text:
+            return refused(_PIN)
+        fact = await self.memories.async_add(keeper, text, self.speaker.name or "")
+        return ToolAnswer({"remembered": _told(fact)})
+
+    async def _async_forget(self, keeper: Keeper, meant: str) -> ToolAnswer:
+        facts = self.memories.facts(keeper)
+        fact = _meant(facts, meant.strip().casefold())
+        if fact is None:
+            known = {"error": "There is no such fact. Give the id of one of these.", **_listed(facts).data}
+            return ToolAnswer(known, is_error=True)
+        await self.memories.async_forget(keeper, [fact.id])
+        return ToolAnswer({"forgotten": _told(fact)})
+
+
+def _meant(facts: Sequence[Fact], meant: str) -> Fact | None:
+    """Return the fact that is named by its id, by its words, or by a part of them that no other one has."""
+    exact = [fact for fact in facts if meant in (fact.id, fact.text.casefold())]
+    having = exact or [fact for fact in facts if meant and meant in fact.text.casefold()]
+    return having[0] if len(having) == 1 else None
+
+
+def _listed(facts: Sequence[Fact]) -> ToolAnswer:
+    return ToolAnswer({"facts": [_told(fact) for fact in reversed(facts) if not fact.is_aside]})
+
+
+def _told(fact: Fact) -> JsonObject:
+    return {"id": fact.id, "fact": fact.text, "since": f"{dt_util.as_local(fact.created):%Y-%m-%d}"}

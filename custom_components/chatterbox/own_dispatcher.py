@@ -1,0 +1,41 @@
+"""Runs an agent's own tools, and makes results of what they answer.
+
+Knows which part runs which tool. Must not know what facts are.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from homeassistant.helpers import llm
+
+from .agent.messages import JsonObject, ToolCall, ToolOutcome
+from .const import DOMAIN
+from .effects import NOTHING, Effects
+from .memory_tools import MemoryTools
+from .tool_bridge import result_content
+
+_MEMORIES: Final = frozenset({f"{DOMAIN}.memories"})
+"""What the tools change that change anything: no entity, so that nothing in the house waits for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnDispatcher:
+    """The `ToolDispatcher` of `own_tools.py`, made for one turn. Natives are `llm.ToolResult`."""
+
+    memory: MemoryTools
+
+    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 what a protocol asks
+        """Return the facts as a whole."""
+        return _MEMORIES
+
+    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:  # noqa: ARG002 what a protocol asks
+        """Return nothing: in the house, nothing is changed by what an agent remembers."""
+        return NOTHING
+
+    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
+        """Run a tool."""
+        answer = await self.memory.async_run(call.name, arguments)
+        native = llm.ToolResult(answer.data, error=answer.is_error)
+        return ToolOutcome(
+            result_content(native), is_error=answer.is_error, native=native, open_world=answer.open_world
+        )

@@ -1,0 +1,74 @@
+"""The tools that an agent has of its own: they are about what it remembers of people.
+
+Knows how they are described to a model, and what they do in general. Must not know how they are run
+(`memory_tools.py`). They are the same for everybody, wherever and whoever they are, so that what a
+model reads first stays the same: who may not use one is told so by its answer. No other agent of the house has them.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from .agent.messages import JsonObject, ToolAnnotations, ToolDefinition
+from .agent_settings import AgentSettings
+from .const import DOMAIN
+
+REMEMBER: Final = f"{DOMAIN}__remember"
+FORGET: Final = f"{DOMAIN}__forget"
+LIST_MEMORIES: Final = f"{DOMAIN}__list_memories"
+
+CHANGES_MEMORY: Final = frozenset({REMEMBER, FORGET})
+"""These never run in a conversation that holds something from outside: nobody outside is to have a say in it."""
+
+SPOKEN_DEEDS: Final[Mapping[str, str]] = {REMEMBER: "remembered", FORGET: "forgotten"}
+"""Keys of what a person hears when the model says nothing."""
+
+FACT: Final = "fact"
+
+_READS: Final = ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
+_CHANGES: Final = ToolAnnotations(read_only=False, destructive=False, idempotent=True, open_world=False)
+
+
+def _parameters(properties: Mapping[str, tuple[str, str]], *required: str) -> JsonObject:
+    """Return a schema; of each property its type and its description."""
+    return {
+        "type": "object",
+        "properties": {name: {"type": kind, "description": told} for name, (kind, told) in properties.items()},
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+_OF_MEMORY: Final = (
+    ToolDefinition(
+        FORGET,
+        "Forgets a fact that you remember of the person who speaks. Only when they ask for it in their own words.",
+        _parameters({FACT: ("string", "Id of the fact.")}, FACT),
+        _CHANGES,
+    ),
+    ToolDefinition(
+        LIST_MEMORIES,
+        "Lists everything that the person who speaks has asked you to remember. The newest facts stand beside their "
+        "words already.",
+        _parameters({}),
+        _READS,
+    ),
+    ToolDefinition(
+        REMEMBER,
+        "Remembers a fact about the person who speaks, in all later conversations with them. Only when they ask for it "
+        "in their own words, and never a password or a PIN.",
+        _parameters({FACT: ("string", "The fact as one short sentence that makes sense by itself.")}, FACT),
+        _CHANGES,
+    ),
+)
+
+
+def own_definitions(settings: AgentSettings) -> tuple[ToolDefinition, ...]:
+    """Return the tools that an agent with these settings has of its own."""
+    return _OF_MEMORY if settings.remember_facts else ()
+
+
+def with_own_tools(offered: Iterable[ToolDefinition], settings: AgentSettings) -> tuple[ToolDefinition, ...]:
+    """Return all tools of an agent's model, sorted by name; none that is `offered` stands in for one of its own."""
+    own = {tool.name: tool for tool in own_definitions(settings)}
+    tools = {tool.name: tool for tool in offered} | own
+    return tuple(tools[name] for name in sorted(tools))

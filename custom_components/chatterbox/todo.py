@@ -1,0 +1,221 @@
+"""The lists of what agents remember: one for each person and each agent that may remember something.
+
+Knows Home Assistant's to-do platform and its persons. Must not know how a fact gets to a model. A list is a thing of
+the house: whoever may use Home Assistant can read and change it. No agent can, since what is configuration is not
+exposed to assistants; an owner who exposes a list wants that.
+"""
+
+from collections.abc import Mapping
+from typing import Final, override
+
+from homeassistant.components.person import DOMAIN as PERSON_DOMAIN
+from homeassistant.components.todo import DOMAIN as TODO_DOMAIN, TodoItem, TodoItemStatus, TodoListEntity
+from homeassistant.components.todo.const import TodoListEntityFeature
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.const import ATTR_ENTITY_ID, ATTR_ID, EVENT_STATE_CHANGED, EntityCategory
+from homeassistant.core import Event, EventStateChangedData, HomeAssistant, callback
+from homeassistant.exceptions import PlatformNotReady, ServiceValidationError
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+
+from .agent_settings import settings_of
+from .const import DOMAIN, SUBENTRY_CONVERSATION
+from .entity import AgentDeviceEntity
+from .memories import LONGEST_FACT, MOST_FACTS, SIGNAL_MEMORIES, Keeper, NotRemembered, async_get_memories
+from .runtime import ChatterboxConfigEntry
+
+PARALLEL_UPDATES = 0
+
+_PART: Final = "memories"
+
+
+async def async_setup_entry(
+    hass: HomeAssistant, entry: ChatterboxConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+) -> None:
+    """Add the lists of those agents that may remember something, and take away those of the others.
+
+    Raises `PlatformNotReady` while what is stored cannot be read.
+    """
+    try:
+        await async_get_memories(hass).async_load()
+    except NotRemembered as error:
+        raise PlatformNotReady(translation_domain=DOMAIN, translation_key=error.problem.value) from error
+    for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
+        lists = _Lists(hass, entry, subentry, async_add_entities)
+        if settings_of(subentry.data).remember_facts:
+            lists.async_follow()
+        else:
+            lists.async_show({})
+
+
+class MemoryList(AgentDeviceEntity, TodoListEntity):
+    """What an agent remembers of a person. What is ticked off is kept, and the agent is not told of it."""
+
+    _attr_should_poll = False
+    _attr_entity_category = EntityCategory.CONFIG
+    _attr_supported_features = (
+        TodoListEntityFeature.CREATE_TODO_ITEM
+        | TodoListEntityFeature.UPDATE_TODO_ITEM
+        | TodoListEntityFeature.DELETE_TODO_ITEM
+    )
+
+    def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, person_id: str, name: str) -> None:
+        """Take the agent of a subentry, and a person by their id."""
+        super().__init__(entry, subentry, _PART)
+        self._attr_unique_id = _unique_id(subentry, person_id)
+        self._keeper = Keeper(subentry.subentry_id, person_id)
+        self._person = name
+        self._attr_translation_placeholders = {"person": name}
+
+    @override
+    async def async_added_to_hass(self) -> None:
+        """Follow the facts."""
+        await super().async_added_to_hass()
+        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_MEMORIES, self._async_follow))
+        self._async_take_facts()
+
+    @callback
+    def async_rename(self, name: str) -> None:
+        """Show another name of the person."""
+        if name != self._person:
+            self._person = name
+            self._attr_translation_placeholders = {"person": name}
+            self.__dict__.pop("name", None)  # Home Assistant keeps it, as if no placeholder ever changed
+            if self.hass is not None:
+                self.async_write_ha_state()
+
+    @override
+    async def async_create_todo_item(self, item: TodoItem) -> None:
+        """Keep a fact."""
+        try:
+            await async_get_memories(self.hass).async_add(self._keeper, item.summary or "", self._person)
+        except NotRemembered as error:
+            raise _refusal(error) from error
+
+    @override
+    async def async_update_todo_item(self, item: TodoItem) -> None:
+        """Change a fact, put it aside, or take it up again."""
+        is_aside = item.status == TodoItemStatus.COMPLETED  # an action brings a plain text
+        try:
+            await async_get_memories(self.hass).async_change(
+                self._keeper, item.uid or "", item.summary or "", is_aside=is_aside
+            )
+        except NotRemembered as error:
+            raise _refusal(error) from error
+
+    @override
+    async def async_delete_todo_items(self, uids: list[str]) -> None:
+        """Forget facts."""
+        try:
+            await async_get_memories(self.hass).async_forget(self._keeper, uids)
+        except NotRemembered as error:
+            raise _refusal(error) from error
+
+    @callback
+    def _async_follow(self, keeper: Keeper) -> None:
+        if keeper == self._keeper:
+            self._async_take_facts()
+            self.async_write_ha_state()
+
+    @callback
+    def _async_take_facts(self) -> None:
+        self._attr_todo_items = [
+            TodoItem(
+                fact.text,
+                fact.id,
+                TodoItemStatus.COMPLETED if fact.is_aside else TodoItemStatus.NEEDS_ACTION,
+            )
+            for fact in async_get_memories(self.hass).facts(self._keeper)
+        ]
+
+
+class _Lists:
+    """The lists of one agent, as persons and facts come and go."""
+
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        entry: ChatterboxConfigEntry,
+        subentry: ConfigSubentry,
+        async_add_entities: AddConfigEntryEntitiesCallback,
+    ) -> None:
+        """Show none yet."""
+        self._hass = hass
+        self._entry = entry
+        self._subentry = subentry
+        self._async_add_entities = async_add_entities
+        self._lists: dict[str, MemoryList] = {}
+        """By the id of the person."""
+
+    @callback
+    def async_follow(self) -> None:
+        """Show those that there are to be, from now on until the entry is unloaded."""
+        events, unload = self._hass.bus, self._entry.async_on_unload
+        unload(async_dispatcher_connect(self._hass, SIGNAL_MEMORIES, self._async_facts_changed))
+        unload(events.async_listen(EVENT_STATE_CHANGED, self._async_person_changed, _is_of_person))
+        unload(events.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_person_changed, _is_of_person))
+        self._async_renew()
+
+    @callback
+    def async_show(self, names: Mapping[str, str]) -> None:
+        """Show the lists of persons by their ids, with these names, and no others."""
+        registry, agent = er.async_get(self._hass), self._subentry.subentry_id
+        wanted = {_unique_id(self._subentry, person_id) for person_id in names}
+        for known in er.async_entries_for_config_entry(registry, self._entry.entry_id):
+            is_list = known.domain == TODO_DOMAIN and known.config_subentry_id == agent
+            if is_list and known.unique_id not in wanted:
+                registry.async_remove(known.entity_id)
+        self._lists = {person_id: shown for person_id, shown in self._lists.items() if person_id in names}
+        for person_id, name in names.items():
+            if (shown := self._lists.get(person_id)) is not None:
+                shown.async_rename(name)
+        new = {
+            person_id: MemoryList(self._entry, self._subentry, person_id, name)
+            for person_id, name in names.items()
+            if person_id not in self._lists
+        }
+        self._lists |= new
+        self._async_add_entities(new.values(), config_subentry_id=agent)
+
+    @callback
+    def _async_renew(self) -> None:
+        known = async_get_memories(self._hass).people(self._subentry.subentry_id)
+        self.async_show(known | _persons(self._hass))
+
+    @callback
+    def _async_facts_changed(self, keeper: Keeper) -> None:
+        if keeper.agent == self._subentry.subentry_id:
+            self._async_renew()
+
+    @callback
+    def _async_person_changed(
+        self, _event: Event[EventStateChangedData] | Event[er.EventEntityRegistryUpdatedData]
+    ) -> None:
+        self._async_renew()
+
+
+@callback
+def _is_of_person(data: Mapping[str, object]) -> bool:
+    return str(data[ATTR_ENTITY_ID]).startswith(f"{PERSON_DOMAIN}.")
+
+
+@callback
+def _persons(hass: HomeAssistant) -> dict[str, str]:
+    """Return the names of all persons by their ids, also while Home Assistant is still setting them up."""
+    registered = [one for one in er.async_get(hass).entities.values() if one.domain == PERSON_DOMAIN]
+    names = {one.unique_id: one.name or one.original_name or one.entity_id for one in registered}
+    states = hass.states.async_all(PERSON_DOMAIN)
+    return names | {str(state.attributes[ATTR_ID]): state.name for state in states if ATTR_ID in state.attributes}
+
+
+def _unique_id(subentry: ConfigSubentry, person_id: str) -> str:
+    return f"{subentry.subentry_id}_{_PART}_{person_id}"
+
+
+def _refusal(error: NotRemembered) -> ServiceValidationError:
+    return ServiceValidationError(
+        translation_domain=DOMAIN,
+        translation_key=error.problem.value,
+        translation_placeholders={"longest": str(LONGEST_FACT), "most": str(MOST_FACTS)},
+    )

@@ -1,0 +1,254 @@
+"""What an agent remembers of somebody is a list in the house, and the list is what it remembers."""
+
+from collections.abc import Mapping
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.components.homeassistant.exposed_entities import async_should_expose
+from homeassistant.components.person import DOMAIN as PERSON
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import ServiceValidationError
+from homeassistant.helpers import device_registry as dr, entity_registry as er
+from homeassistant.helpers.translation import async_get_translations
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+from pytest_homeassistant_custom_component.typing import WebSocketGenerator
+
+from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.memories import LONGEST_FACT, Keeper, Memories, async_get_memories
+from tests.config_entries import offline_entry, only_agent, set_up
+from tests.listening_agent import add_person
+
+LIST = "todo.talker_what_it_remembers_of_anna"
+
+
+@pytest.fixture
+async def entry(hass: HomeAssistant) -> MockConfigEntry:
+    """Set up an agent that may remember something, in Anna's house."""
+    await add_person(hass, "Anna")
+    return await set_up(hass, offline_entry(remember_facts=True))
+
+
+@pytest.fixture
+def memories(hass: HomeAssistant) -> Memories:
+    return async_get_memories(hass)
+
+
+def lists(hass: HomeAssistant) -> dict[str, str]:
+    """Return the names of the lists that are shown, by their ids."""
+    return {state.entity_id: state.name for state in hass.states.async_all("todo")}
+
+
+async def items(hass: HomeAssistant, entity_id: str = LIST) -> list[dict[str, str]]:
+    """Return what a list holds, without what identifies its items."""
+    answer = await hass.services.async_call(
+        "todo",
+        "get_items",
+        {"entity_id": entity_id, "status": ["needs_action", "completed"]},
+        blocking=True,
+        return_response=True,
+    )
+    assert answer is not None
+    held = answer[entity_id]
+    assert isinstance(held, dict)
+    found = held["items"]
+    assert isinstance(found, list)
+    return [{key: str(item[key]) for key in ("summary", "status")} for item in found if isinstance(item, dict)]
+
+
+async def act(hass: HomeAssistant, action: str, data: Mapping[str, object], entity_id: str = LIST) -> None:
+    await hass.services.async_call("todo", action, {"entity_id": entity_id, **data}, blocking=True)
+
+
+def anna_of(agent: ConfigSubentry) -> Keeper:
+    return Keeper(agent.subentry_id, "anna")
+
+
+async def test_each_person_has_a_list_on_the_agents_device(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    assert lists(hass) == {LIST: "Talker What it remembers of Anna"}
+    shown = er.async_get(hass).async_get(LIST)
+    assert shown is not None
+    agent = only_agent(entry).subentry_id
+    assert (shown.unique_id, shown.config_subentry_id) == (f"{agent}_memories_anna", agent)
+    assert shown.device_id is not None
+    device = dr.async_get(hass).async_get(shown.device_id)
+    assert device is not None
+    assert device.identifiers == {(DOMAIN, agent)}
+
+
+@pytest.mark.usefixtures("entry")
+async def test_no_assistant_can_use_a_list(hass: HomeAssistant) -> None:
+    assert not async_should_expose(hass, conversation.DOMAIN, LIST)
+
+
+async def test_without_the_option_there_is_no_list(hass: HomeAssistant) -> None:
+    await add_person(hass, "Anna")
+    await set_up(hass, offline_entry())
+
+    assert lists(hass) == {}
+
+
+async def test_lists_go_with_the_option_and_the_facts_stay(
+    hass: HomeAssistant, entry: MockConfigEntry, memories: Memories
+) -> None:
+    agent = only_agent(entry)
+    await memories.async_add(anna_of(agent), "Has a cat.", "Anna")
+    for is_on, shown in ((False, set[str]()), (True, {LIST})):
+        hass.config_entries.async_update_subentry(entry, agent, data={"remember_facts": is_on})
+        await hass.async_block_till_done()
+        assert lists(hass).keys() == shown
+        assert (er.async_get(hass).async_get(LIST) is not None) == is_on
+
+    assert await items(hass) == [{"summary": "Has a cat.", "status": "needs_action"}]
+
+
+async def test_what_is_changed_in_the_list_is_remembered(
+    hass: HomeAssistant, entry: MockConfigEntry, memories: Memories
+) -> None:
+    keeper = anna_of(only_agent(entry))
+    await act(hass, "add_item", {"item": "Has a  cat."})
+    (cat,) = memories.facts(keeper)
+    assert cat.text == "Has a cat."
+
+    await act(hass, "update_item", {"item": cat.id, "rename": "Has two cats."})
+    assert [fact.text for fact in memories.facts(keeper)] == ["Has two cats."]
+    await act(hass, "update_item", {"item": cat.id, "status": "completed"})
+    assert [fact.is_aside for fact in memories.facts(keeper)] == [True]
+    assert await items(hass) == [{"summary": "Has two cats.", "status": "completed"}]
+    await act(hass, "update_item", {"item": "Has two cats.", "status": "needs_action"})
+    assert [fact.is_aside for fact in memories.facts(keeper)] == [False]
+    await act(hass, "remove_item", {"item": ["Has two cats."]})
+    assert memories.facts(keeper) == ()
+    assert lists(hass).keys() == {LIST}
+
+
+async def test_what_is_remembered_is_in_the_list_at_once(
+    hass: HomeAssistant, entry: MockConfigEntry, memories: Memories, hass_ws_client: WebSocketGenerator
+) -> None:
+    client = await hass_ws_client(hass)
+    await client.send_json_auto_id({"type": "todo/item/subscribe", "entity_id": LIST})
+    assert (await client.receive_json())["success"]
+    assert (await client.receive_json())["event"] == {"items": []}
+
+    await memories.async_add(Keeper(only_agent(entry).subentry_id, "ben"), "Has a dog.", "Ben")
+    await memories.async_add(anna_of(only_agent(entry)), "Has a cat.", "Anna")
+
+    (shown,) = (await client.receive_json())["event"]["items"]
+    assert shown["summary"] == "Has a cat."
+    state = hass.states.get(LIST)
+    assert state is not None
+    assert state.state == "1"
+
+
+async def test_lists_come_and_go_with_persons(
+    hass: HomeAssistant, entry: MockConfigEntry, memories: Memories, hass_ws_client: WebSocketGenerator
+) -> None:
+    client = await hass_ws_client(hass)
+
+    async def send(**message: str) -> Mapping[str, object]:
+        await client.send_json_auto_id(message)
+        answer: Mapping[str, object] = await client.receive_json()
+        assert answer["success"]
+        await hass.async_block_till_done()
+        return answer
+
+    created = await send(type="person/create", name="Ben")
+    bens, agent = "todo.talker_what_it_remembers_of_ben", only_agent(entry).subentry_id
+    assert lists(hass).keys() == {LIST, bens}
+    assert isinstance(created["result"], dict)
+    ben = str(created["result"]["id"])
+
+    await send(type="person/update", person_id=ben, name="Benjamin")
+    assert lists(hass)[bens] == "Talker What it remembers of Benjamin"
+    await memories.async_add(Keeper(agent, ben), "Has a dog.", "Benjamin")
+
+    await send(type="person/delete", person_id=ben)
+    assert lists(hass)[bens] == "Talker What it remembers of Benjamin"
+    await act(hass, "remove_item", {"item": "Has a dog."}, bens)
+    await hass.async_block_till_done()
+    assert lists(hass).keys() == {LIST}
+    assert er.async_get(hass).async_get(bens) is None
+
+
+async def test_who_is_no_person_has_a_list_with_the_first_fact(
+    hass: HomeAssistant, entry: MockConfigEntry, memories: Memories
+) -> None:
+    keeper = Keeper(only_agent(entry).subentry_id, "id-of-a-user")
+    fact = await memories.async_add(keeper, "Is a guest.", "Guest")
+    await hass.async_block_till_done()
+    assert await items(hass, "todo.talker_what_it_remembers_of_guest") == [
+        {"summary": "Is a guest.", "status": "needs_action"}
+    ]
+
+    await memories.async_forget(keeper, [fact.id])
+    await hass.async_block_till_done()
+    assert lists(hass).keys() == {LIST}
+
+
+async def test_a_list_survives_a_start_at_which_persons_are_not_there_yet(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    er.async_get(hass).async_update_entity(LIST, name="Anna's secrets")
+    assert await hass.config_entries.async_unload(entry.entry_id)
+    hass.states.async_remove("person.anna")
+
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done()
+
+    assert list(lists(hass)) == [LIST]
+    shown = er.async_get(hass).async_get(LIST)
+    assert shown is not None
+    assert shown.name == "Anna's secrets"
+
+
+@pytest.mark.usefixtures("entry")
+@pytest.mark.parametrize(
+    ("action", "data", "key"),
+    [
+        ("add_item", {"item": "x" * (LONGEST_FACT + 1)}, "memory_too_long"),
+        ("add_item", {"item": "\u200b"}, "memory_empty"),
+        ("update_item", {"item": "Has a cat.", "rename": "\u200b"}, "memory_empty"),
+    ],
+)
+async def test_what_cannot_be_remembered_is_told(
+    hass: HomeAssistant, action: str, data: Mapping[str, object], key: str
+) -> None:
+    await act(hass, "add_item", {"item": "Has a cat."})
+
+    with pytest.raises(ServiceValidationError) as refused:
+        await act(hass, action, data)
+
+    texts = await async_get_translations(hass, "en", "exceptions", [DOMAIN])
+    expected = texts[f"component.{DOMAIN}.exceptions.{key}.message"].format(longest=LONGEST_FACT)
+    assert str(refused.value) == expected.removesuffix(".")
+    assert await items(hass) == [{"summary": "Has a cat.", "status": "needs_action"}]
+
+
+async def test_lists_are_in_the_language_of_the_house(hass: HomeAssistant) -> None:
+    hass.config.language = "de"
+    await add_person(hass, "Anna")
+    await set_up(hass, offline_entry(remember_facts=True))
+
+    assert list(lists(hass).values()) == ["Talker Gemerkt über Anna"]
+
+
+async def test_what_cannot_be_read_is_tried_again_and_shows_no_list(
+    hass: HomeAssistant, hass_storage: dict[str, object], caplog: pytest.LogCaptureFixture
+) -> None:
+    hass_storage["chatterbox.memories"] = {"version": 1, "data": {"people": "nobody"}}
+    await add_person(hass, "Anna")
+
+    entry = await set_up(hass, offline_entry(remember_facts=True))
+
+    assert lists(hass) == {}
+    assert "Restore it from a backup" in caplog.text
+    assert hass.states.get("conversation.talker") is not None
+    assert await hass.config_entries.async_unload(entry.entry_id)
+
+
+async def test_a_house_without_persons_has_no_lists(hass: HomeAssistant) -> None:
+    assert await async_setup_component(hass, PERSON, {})
+    await set_up(hass, offline_entry(remember_facts=True))
+
+    assert lists(hass) == {}
