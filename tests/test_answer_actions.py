@@ -11,8 +11,8 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockUser
 
-from custom_components.chatterbox.actions import SERVICE_APPROVE, SERVICE_DENY
 from custom_components.chatterbox.agent.messages import ToolAnnotations
+from custom_components.chatterbox.answer_actions import SERVICE_APPROVE, SERVICE_DENY
 from custom_components.chatterbox.approvals import Channel, GivenAnswer, Question
 from custom_components.chatterbox.callers import MAX_CONTEXTS
 from custom_components.chatterbox.const import DOMAIN, EVENT_APPROVAL_REQUESTED, EVENT_TURN_STARTED

@@ -1,0 +1,114 @@
+"""The actions `chatterbox.purge` and `chatterbox.export`: what was stored of conversations is deleted, or given out.
+
+Knows service calls, and what of the history they mean. Must not know how it is stored. Only administrators may call
+them, and automations of the house.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Final
+
+import homeassistant.helpers.config_validation as cv
+import voluptuous as vol
+from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
+from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
+from homeassistant.helpers.service import async_register_admin_service
+
+from .agent.history.selection import Selection
+from .agent.history.store_trouble import StoreUnavailable, Trouble
+from .const import DOMAIN
+from .history_choice import CHOICE_FIELDS, async_chosen
+from .history_export import ExportFile, RecordCounts, TooMuch, as_records
+from .history_keeping import async_get_histories
+from .recent_turns import async_get_recent_turns
+
+if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
+    from .agent.history.store import HistoryStore
+
+SERVICE_PURGE: Final = "purge"
+SERVICE_EXPORT: Final = "export"
+ATTR_AS_RESPONSE: Final = "as_response"
+
+
+@callback
+def async_register_history_actions(hass: HomeAssistant) -> None:
+    """Register the actions."""
+    purge = vol.Schema(CHOICE_FIELDS)
+    export = purge.extend({vol.Optional(ATTR_AS_RESPONSE, default=False): cv.boolean})
+    optional = SupportsResponse.OPTIONAL
+    async_register_admin_service(hass, DOMAIN, SERVICE_PURGE, _async_purge, purge, optional)
+    async_register_admin_service(hass, DOMAIN, SERVICE_EXPORT, _async_export, export, optional)
+
+
+async def _async_purge(call: ServiceCall) -> ServiceResponse:
+    """Delete what is chosen, and return how many records are gone as `deleted`."""
+    selections = async_chosen(call.hass, call.data)
+    stores, deleted = await _async_stores(call.hass), 0
+    failed: tuple[str, Trouble] | None = None
+    for where, store in stores.items():
+        try:
+            deleted += await _async_delete(store, selections)
+        except StoreUnavailable as error:  # what is in the others is deleted all the same
+            failed = where, error.trouble
+    async_get_recent_turns(call.hass).forget_words()
+    if failed is not None:
+        where, trouble = failed
+        key = "purge_history_slow" if trouble is Trouble.SLOW else "purge_history_down"
+        raise _failure(key, where=where, deleted=str(deleted))
+    return {"deleted": deleted} if call.return_response else None
+
+
+async def _async_delete(store: HistoryStore | None, selections: tuple[Selection, ...]) -> int:
+    if store is None:
+        raise StoreUnavailable(Trouble.WRONG_URL, "")
+    return sum([await store.purge(selection) for selection in selections])
+
+
+async def _async_export(call: ServiceCall) -> ServiceResponse:
+    """Write what is chosen to a new file, or return it as `records`; return how many of each kind there are."""
+    hass, lines = call.hass, _lines(call.hass, async_chosen(call.hass, call.data))
+    async with aclosing(lines):
+        if call.data[ATTR_AS_RESPONSE]:
+            if not call.return_response:
+                raise _invalid("export_no_response")
+            try:
+                records = await as_records(lines)
+            except TooMuch as error:
+                raise _invalid("export_too_much") from error
+            return {"records": [*records], **RecordCounts.of(records).as_json()}
+        try:
+            path, counts = await ExportFile(hass).async_write(lines)
+        except OSError as error:
+            raise _failure("export_no_file", problem=error.strerror or type(error).__name__) from error
+    return {"path": path, **counts.as_json()} if call.return_response else None
+
+
+async def _lines(hass: HomeAssistant, selections: tuple[Selection, ...]) -> AsyncGenerator[str]:
+    for where, store in (await _async_stores(hass)).items():
+        if store is None:
+            raise _failure("export_history_down", where=where)
+        for selection in selections:
+            try:
+                async with aclosing(store.export(selection)) as lines:
+                    async for line in lines:
+                        yield line
+            except StoreUnavailable as error:
+                raise _failure("export_history_down", where=where) from error
+
+
+async def _async_stores(hass: HomeAssistant) -> dict[str, HistoryStore | None]:
+    """Return the stores of all services, by what they are called; None for one whose address cannot be used."""
+    histories = async_get_histories(hass)
+    stores: dict[str, HistoryStore | None] = {}
+    for entry in hass.config_entries.async_entries(DOMAIN):
+        store = await histories.async_open(entry)
+        stores[store.where if store else entry.title] = store
+    return stores
+
+
+def _failure(key: str, **placeholders: str) -> HomeAssistantError:
+    return HomeAssistantError(translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders)
+
+
+def _invalid(key: str) -> ServiceValidationError:
+    return ServiceValidationError(translation_domain=DOMAIN, translation_key=key)

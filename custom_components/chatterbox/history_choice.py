@@ -1,0 +1,81 @@
+"""What of the history a service call means: its fields → selections of records.
+
+Knows entities, persons and the clock. Must not know what becomes of what is selected.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import homeassistant.helpers.config_validation as cv
+import voluptuous as vol
+from homeassistant.components.conversation.const import ATTR_AGENT_ID, ATTR_CONVERSATION_ID
+from homeassistant.const import ATTR_ID
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.exceptions import ServiceValidationError
+from homeassistant.util import dt as dt_util
+
+from .agent.history.selection import AllOf, Before, Everything, OneAgent, OneConversation, OnePerson, Selection
+from .agent_entities import async_agent_entries
+from .const import DOMAIN
+
+ATTR_PERSON: Final = "person"
+ATTR_OLDER_THAN_DAYS: Final = "older_than_days"
+ATTR_EVERYTHING: Final = "everything"
+
+_DAY: Final = 86_400
+"""Seconds."""
+_MOST_DAYS: Final = 36_500
+
+CHOICE_FIELDS: Final = {
+    vol.Optional(ATTR_CONVERSATION_ID): cv.string,
+    vol.Optional(ATTR_PERSON): cv.entity_domain("person"),
+    vol.Optional(ATTR_AGENT_ID): cv.entity_id,
+    vol.Optional(ATTR_OLDER_THAN_DAYS): vol.All(vol.Coerce(float), vol.Range(min=0, max=_MOST_DAYS)),
+    vol.Optional(ATTR_EVERYTHING, default=False): cv.boolean,
+}
+
+
+@callback
+def async_chosen(hass: HomeAssistant, data: Mapping[str, Any]) -> tuple[Selection, ...]:
+    """Return selections that have no record in common; what is meant is in one of them.
+
+    All fields that are given have to fit. Raises ServiceValidationError where none is, or one names what is not there.
+    """
+    parts = tuple(_parts(hass, data))
+    people = tuple(_ids_of_person(hass, data[ATTR_PERSON])) if ATTR_PERSON in data else ()
+    if data[ATTR_EVERYTHING]:
+        if parts or people:
+            raise _invalid("history_everything_alone")
+        return (Everything(),)
+    if people:
+        return tuple(AllOf((OnePerson(person), *parts)) for person in people)
+    if not parts:
+        raise _invalid("history_nothing_chosen")
+    return (AllOf(parts),)
+
+
+def _parts(hass: HomeAssistant, data: Mapping[str, Any]) -> Iterator[Selection]:
+    if ATTR_CONVERSATION_ID in data:
+        yield OneConversation(data[ATTR_CONVERSATION_ID])
+    if ATTR_AGENT_ID in data:
+        agents = {entity.entity_id: entity.config_subentry_id for entity in async_agent_entries(hass)}
+        if (agent := agents.get(data[ATTR_AGENT_ID])) is None:
+            raise _invalid("agent_unknown", agent=data[ATTR_AGENT_ID])
+        yield OneAgent(agent)
+    if ATTR_OLDER_THAN_DAYS in data:
+        yield Before(dt_util.utcnow().timestamp() - data[ATTR_OLDER_THAN_DAYS] * _DAY)
+
+
+def _ids_of_person(hass: HomeAssistant, entity_id: str) -> Iterator[str]:
+    """Yield the ids under which a person is known: their own, and that of their user from before they had one."""
+    if (state := hass.states.get(entity_id)) is None:
+        raise _invalid("history_person_unknown", person=entity_id)
+    for name in (ATTR_ID, "user_id"):
+        if isinstance(known := state.attributes.get(name), str):
+            yield known
+
+
+def _invalid(key: str, **placeholders: str) -> ServiceValidationError:
+    return ServiceValidationError(
+        translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders or None
+    )
