@@ -1,8 +1,9 @@
 """Finds out whether digits that were said are to be read anywhere: the guard of every test in which a PIN is spoken.
 
-Looks where Home Assistant keeps or tells anything: events, states, storage, issues, chat logs, conversation traces,
-runs of voice pipelines, what is told of questions, logs, and what a model's server was sent. Knows nothing of how a
-PIN is understood. The fixture `leaks` (`conftest.py`) watches from its beginning, and `Leaks.assert_nowhere` judges.
+Looks where Home Assistant keeps or tells anything: events, states, storage, the history, issues, chat logs, conversation
+traces, runs of voice pipelines, what is told of questions, logs, and what a model's server was sent. Knows nothing of
+how a PIN is understood. The fixture `leaks` (`conftest.py`) watches from its beginning, and `Leaks.assert_nowhere`
+judges.
 """
 
 import json
@@ -10,6 +11,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
@@ -22,6 +24,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from pydantic import BaseModel
 
 from custom_components.chatterbox.approvals import SIGNAL_QUESTION, QuestionNews
+from custom_components.chatterbox.const import DOMAIN
 
 SHORTEST = 8
 """Digits of a PIN that is looked for: a shorter one stands in some time stamp sooner or later."""
@@ -85,6 +88,7 @@ class Leaks:
         yield from (("state", repr(state.as_dict())) for state in hass.states.async_all())
         yield from (("issue", repr(issue)) for issue in ir.async_get(hass).issues.values())
         yield from (("storage", json.dumps(file, default=repr)) for file in self.storage.values())
+        yield from (("history", file.read_text("latin-1")) for file in _history_files(hass))
         yield from (("chat log", repr(log.content)) for log in hass.data.get(DATA_CHAT_LOGS, {}).values())
         yield from (("trace", repr(trace.as_dict())) for trace in async_get_traces())
         yield from (("log", _logged(record)) for record in self.caplog.records if not _is_before_us(record))
@@ -104,6 +108,10 @@ class Leaks:
     @callback
     def _note_question(self, news: QuestionNews) -> None:
         self._told.append(("question", repr(news)))
+
+
+def _history_files(hass: HomeAssistant) -> list[Path]:
+    return sorted(Path(hass.config.config_dir).glob(f"{DOMAIN}.db*"))
 
 
 def _logged(record: logging.LogRecord) -> str:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from homeassistant.components.conversation import ChatLog, UserContent
@@ -56,7 +57,12 @@ def in_an_issue(leaks: Leaks) -> None:
     )
 
 
+def in_the_history(leaks: Leaks) -> None:
+    Path(leaks.hass.config.path("chatterbox.db-wal")).write_bytes(b"\xff\x00" + PIN.encode())
+
+
 PLACES: dict[str, Callable[[Leaks], object]] = {
+    "history": in_the_history,
     "event": lambda leaks: leaks.hass.bus.async_fire("told", {"pin": "85-93 61, 42 07"}),
     "words": lambda leaks: leaks.hass.bus.async_fire("told", {"pin": "Eight Five nine"}),
     "state": lambda leaks: leaks.hass.states.async_set("sensor.last_words", "on", {"text": f"yes, {PIN}"}),
