@@ -24,10 +24,14 @@ from custom_components.chatterbox.agent.events import (
     TurnEvent,
     TurnFinished,
 )
+from custom_components.chatterbox.agent.history.selection import Everything
+from custom_components.chatterbox.agent.history.store_trouble import StoreUnavailable
 from custom_components.chatterbox.agent.messages import ToolCall, ToolResult, Usage
-from custom_components.chatterbox.const import CONF_DIAGNOSE_WORDS, DOMAIN
+from custom_components.chatterbox.const import CONF_DIAGNOSE_WORDS, CONF_HISTORY_ADDRESS, DOMAIN
+from custom_components.chatterbox.history_keeping import async_get_histories
 from custom_components.chatterbox.turn_news import SIGNAL_TURN, TurnNews
 from custom_components.chatterbox.turn_report import TurnReport
+from tests.agent.history.records import turn
 from tests.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.servers.in_process import address_without_server, serving_script
 from tests.servers.script import Script, ScriptedAnswer, ScriptedUsage
@@ -55,7 +59,7 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
     data = await download(hass_client, entry)
 
     (agent,) = data["agents"]
-    prompt = agent.pop("prompt_tokens")
+    prompt, database = agent.pop("prompt_tokens"), hass.config.path("chatterbox.db")
     assert data == {
         "versions": {"chatterbox": "0.1.0", "home_assistant": __version__},
         "entry": {
@@ -65,6 +69,7 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
             "data": {"kind": "openai_chat", "base_url": address, "api_key": "**REDACTED**"},
             "options": {},
         },
+        "history": {"database": database, "trouble": None, "waiting": 0, "dropped": 0, "put_aside": None},
         "agents": [agent],
     }
     assert agent == {
@@ -129,6 +134,30 @@ async def test_the_last_turns_are_told_without_words(
     assert "bright" not in json.dumps(data)
     assert "shines" not in json.dumps(data)
     await hass.config_entries.async_unload(entry.entry_id)
+
+
+async def test_a_history_that_is_down_is_told(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    assert await async_setup_component(hass, "diagnostics", {})
+    entry = await set_up(hass, offline_entry())
+    hass.config_entries.async_update_entry(entry, options={CONF_HISTORY_ADDRESS: "sqlite:////dev/null/talk.db"})
+    await hass.async_block_till_done(wait_background_tasks=True)
+    store = await async_get_histories(hass).async_open(entry)
+    assert store
+    store.record(turn(1))
+    with pytest.raises(StoreUnavailable):
+        await store.purge(Everything())
+
+    history = (await download(hass_client, entry))["history"]
+    assert history == {
+        "database": "/dev/null/talk.db",
+        "trouble": "cannot_open",
+        "waiting": 1,
+        "dropped": 0,
+        "put_aside": None,
+    }
+    hass.config_entries.async_update_entry(entry, options={CONF_HISTORY_ADDRESS: "no address"})
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert (await download(hass_client, entry))["history"] is None
 
 
 @pytest.mark.usefixtures("socket_enabled")

@@ -16,6 +16,7 @@ from homeassistant.loader import async_get_integration
 from .agent.messages import JsonObject, JsonValue
 from .agent.providers.links import LinkState
 from .const import DOMAIN
+from .history_keeping import async_get_histories
 from .prompt_parts import async_weigh_prompt
 from .recent_turns import async_get_recent_turns
 from .redaction import secrets_in, without_secrets
@@ -49,6 +50,7 @@ async def _async_diagnose(
             "data": entry.data,
             "options": entry.options,
         },
+        "history": _history(hass, entry),
         "agents": [await _async_agent(hass, entry, agent) for agent in agents],
     }
     return {name: without_secrets(part, secrets) for name, part in shown.items()}
@@ -68,6 +70,21 @@ async def _async_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent:
         if running and running.settings.model
         else None,
         "turns": [turn.as_json(titles) for turn in async_get_recent_turns(hass).of(agent.subentry_id)],
+    }
+
+
+@callback
+def _history(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> JsonObject | None:
+    """Return how the store of a service is; None where it is not open, or its address is none."""
+    if (store := async_get_histories(hass).of(entry)) is None:
+        return None
+    state = store.state
+    return {
+        "database": store.where,
+        "trouble": state.trouble.value if state.trouble else None,
+        "waiting": state.waiting,
+        "dropped": state.dropped,
+        "put_aside": state.put_aside or None,
     }
 
 
