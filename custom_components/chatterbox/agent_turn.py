@@ -124,7 +124,8 @@ class AgentTurns:
 
     async def async_give_up(self, begin: Beginning, conversation_id: str) -> None:
         """Tell that what somebody has said yes to was not run: its turn could not begin."""
-        origin = turn_origin(begin.user_input, self._agent_id, conversation_id, begin.speaker)
+        thread = self._continuity.thread_of(conversation_id)
+        origin = turn_origin(begin.user_input, self._agent_id, conversation_id, begin.speaker, thread.id)
         (await self._async_audit(begin, origin)).finished()
 
     async def async_take(self, begin: Beginning, chat_log: ChatLog) -> TurnReport:

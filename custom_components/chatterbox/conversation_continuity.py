@@ -74,6 +74,11 @@ class Continuity:
             self._threads.popitem(last=False)
         return thread
 
+    @callback
+    def thread_of(self, conversation_id: str) -> Thread:
+        """Return what a conversation that was spoken in lately is a part of."""
+        return self._threads.get(conversation_id) or Thread(conversation_id)
+
     async def _async_find(self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog) -> Thread | None:
         """Return the earlier conversation that goes on, if one does."""
         store = async_get_histories(self.hass).of(self.entry)
