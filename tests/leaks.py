@@ -1,9 +1,9 @@
 """Finds out whether digits that were said are to be read anywhere: the guard of every test in which a PIN is spoken.
 
 Looks where Home Assistant keeps or tells anything: events, states, storage, the history, issues, chat logs, traces of
-conversations, runs of voice pipelines, what is told of questions, logs, and what a model's server was sent. Knows nothing of
-how a PIN is understood. The fixture `leaks` (`conftest.py`) watches from its beginning, and `Leaks.assert_nowhere`
-judges.
+conversations, runs of voice pipelines, what is told of questions, logs, and what a model's server was sent. Knows
+nothing of how a PIN is understood. The fixture `leaks` (`conftest.py`) watches from its beginning, and
+`Leaks.assert_nowhere` judges.
 """
 
 import json

@@ -90,6 +90,9 @@ class Continuity:
         except (StoreUnavailable, TimeoutError) as error:
             LOGGER.debug("%s begins anew, because the history does not answer: %s", self.agent_id, error)
             return None
+        except Exception:  # noqa: BLE001  # whatever is wrong with what was said earlier, a person waits for an answer
+            LOGGER.exception("%s begins anew, because the history cannot be read", self.agent_id)
+            return None
         if not turns or not self._is_theirs(turns[-1], speaker):
             return None
         put_before(chat_log, repair(message for turn in turns for message in turn.messages), self.agent_id)

@@ -20,7 +20,7 @@ from .agent.history.store_state import Acknowledgement
 from .agent.history.turn_records import AuditRecord, Record, TurnOrigin, TurnRecord
 from .agent.messages import JsonObject, JsonValue
 from .agent_settings import settings_of
-from .const import DOMAIN, EVENT_CHANGE
+from .const import DOMAIN, EVENT_CHANGE, LOGGER
 from .history_keeping import async_get_histories
 from .turn_report import TurnReport
 
@@ -41,7 +41,11 @@ async def async_record(
     """
     if not settings_of(subentry.data).keep_history:
         return
-    acknowledgement = _async_store(hass, entry, _turn_record(subentry.subentry_id, origin, report))
+    try:
+        acknowledgement = _async_store(hass, entry, _turn_record(subentry.subentry_id, origin, report))
+    except Exception:  # noqa: BLE001  # no turn fails because it cannot be stored
+        LOGGER.exception("A turn of %s is not stored", subentry.title)
+        return
     if acknowledgement is not None and report.finished is not None:
         with suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE):
