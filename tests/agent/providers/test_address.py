@@ -6,7 +6,7 @@ import pytest
 from yarl import URL
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
-from custom_components.chatterbox.agent.providers.address import api_root, ollama_root
+from custom_components.chatterbox.agent.providers.address import api_root, ollama_root, server_root
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,20 @@ def test_addresses_of_ollama(typed: str, root: str) -> None:
     assert str(ollama_root(typed)) == root
 
 
-@pytest.mark.parametrize("root_of", [api_root, ollama_root])
+@pytest.mark.parametrize(
+    ("typed", "root"),
+    [
+        ("http://host:8080", "http://host:8080"),
+        ("http://host:8080/v1/chat/completions", "http://host:8080"),
+        ("https://home/llama/v1?user=me", "https://home/llama?user=me"),
+        ("https://host/v1beta/openai", "https://host/v1beta/openai"),
+    ],
+)
+def test_addresses_of_servers(typed: str, root: str) -> None:
+    assert str(server_root(typed)) == root
+
+
+@pytest.mark.parametrize("root_of", [api_root, ollama_root, server_root])
 @pytest.mark.parametrize("typed", ["", "host:8080", "ftp://host", "http://", "http://host:99999", "my server"])
 def test_what_is_no_address_is_said_to_be_none(typed: str, root_of: Callable[[str], URL]) -> None:
     with pytest.raises(ProviderUnreachable, match="not a valid http"):

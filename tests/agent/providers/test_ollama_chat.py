@@ -281,6 +281,53 @@ async def test_an_old_server_that_filled_the_window_has_cut_the_prompt(session: 
         assert provider.overflow is None
 
 
+async def test_a_prompt_that_must_not_be_cut_is_refused_with_numbers(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(REFUSED_TO_CUT, ANSWER) as server:
+        provider = provider_of(server, session, settings=OllamaSettings(num_ctx=4096))
+        with pytest.raises(PromptTooLong) as refusal:
+            await collect(provider, replace(LONG, may_be_cut=False))
+        assert numbers_of(refusal.value) == (5024, 4096)
+        assert provider.overflow is None
+
+        assert await collect(provider, replace(LONG, may_be_cut=False)) == EVENTS
+
+
+@pytest.mark.parametrize(
+    ("settings", "extra"),
+    [
+        (OllamaSettings(num_ctx=16_384), {}),
+        (OllamaSettings(), {"options": {"num_ctx": 16_384}}),
+        (OllamaSettings(num_ctx=8_192), {"options": {"num_ctx": 16_384}}),
+    ],
+)
+async def test_the_window_that_is_wished_for_needs_no_question(
+    session: aiohttp.ClientSession, settings: OllamaSettings, extra: JsonObject
+) -> None:
+    async with raw_http_server(ANSWER) as server:
+        assert await provider_of(server, session, ModelOptions(extra=extra), settings).context_window() == 16_384
+    assert not server.requests
+
+
+async def test_the_window_is_that_of_the_loaded_model(session: aiohttp.ClientSession) -> None:
+    loaded = reply(b'{"models":[{"name":"qwen3:4b","context_length":4096}]}')
+    async with raw_http_server(loaded) as server:
+        assert await provider_of(server, session).context_window() == 4_096
+
+
+@pytest.mark.parametrize(
+    ("described", "window"),
+    [
+        (b'{"parameters":"num_ctx 12288","model_info":{"general.architecture":"q","q.context_length":262144}}', 12_288),
+        (b'{"model_info":{"general.architecture":"q","q.context_length":262144}}', None),
+    ],
+)
+async def test_the_window_of_a_model_that_is_not_loaded_is_that_of_its_author(
+    session: aiohttp.ClientSession, described: bytes, window: int | None
+) -> None:
+    async with raw_http_server(reply(b'{"models":[]}'), reply(described)) as server:
+        assert await provider_of(server, session).context_window() == window
+
+
 @pytest.mark.parametrize("truncate", [False, True, None])
 async def test_a_person_has_the_last_word_on_cutting(session: aiohttp.ClientSession, truncate: JsonValue) -> None:
     async with raw_http_server(REFUSED_TO_CUT) as server:

@@ -9,6 +9,7 @@ from ..errors import ProviderUnreachable
 
 _FULL_ADDRESS: Final = re.compile("/(chat/completions|completions|messages|models|responses)$")
 _VERSION: Final = re.compile(r"/v\d[^/]*(/|$)")
+_LAST_VERSION: Final = re.compile(r"/v\d[^/]*$")
 _OLLAMA_API: Final = re.compile("/(api(/(chat|generate|tags|show))?|v1(/(chat/completions|models|responses))?)$")
 
 
@@ -28,6 +29,15 @@ def api_root(base_url: str) -> URL:
     elif not _VERSION.search(path):
         path += "/v1"
     return url.with_path(path, keep_query=True)
+
+
+def server_root(base_url: str) -> URL:
+    """Return the address of the server that an API hangs from, for pages that are beside the API.
+
+    A query is kept. Raises `ProviderUnreachable` for anything but an http or https address.
+    """
+    url = api_root(base_url)
+    return url.with_path(_LAST_VERSION.sub("", url.path), keep_query=True)
 
 
 def ollama_root(base_url: str) -> URL:

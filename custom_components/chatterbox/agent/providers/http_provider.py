@@ -5,12 +5,14 @@ Knows the shape of such a provider. Must not know any wire format or path: each 
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from typing import ClassVar, override
 
-from ..errors import PromptTooLong
+from ..errors import PromptTooLong, ProviderReplyInvalid
 from ..events import ProviderEvent
 from ..messages import JsonObject, UserMessage
 from ..protocols import CompletionRequest
+from ..wire.context_windows import parse_context_window
 from .http_stream import ModelService
 from .options import ModelOptions
 from .profiles import ServerProfile
@@ -51,6 +53,18 @@ class HTTPProvider(ABC):
 
         Raises a `ProviderError`; `ProviderReplyInvalid` when there is no such list at this address.
         """
+
+    async def context_window(self) -> int | None:
+        """Ask the server how many tokens the model reads at once; None where it does not say.
+
+        Raises a `ProviderError`.
+        """
+        for page in self._profile.window_pages:
+            with suppress(ProviderReplyInvalid):  # it has no such page
+                text = await self._service.get_text(page.format(model=self._model), "page about its models")
+                if (tokens := parse_context_window(text, self._model)) is not None:
+                    return tokens
+        return None
 
     async def check(self) -> None:
         """Make sure that the model answers, at this address and with this key.

@@ -20,7 +20,7 @@ from ..errors import PromptTooLong, ProviderError, ProviderRejectedKey, Provider
 from ..events import ProviderEvent
 from ..messages import JsonObject
 from ..wire.sendable import payload_to_bytes
-from .address import api_root
+from .address import api_root, server_root
 from .failures import error_of_exception, error_of_report, error_of_response
 from .http_body import now, read_beginning, read_error, read_soon, read_text, receive
 from .http_request import HTTPRequest, send
@@ -129,6 +129,8 @@ class ModelService:
     async def get_text(self, path: str, what: str, query: Mapping[str, str] | None = None) -> str:
         """Return the text at `GET path?query`; `what` names it for errors, as in "list of models".
 
+        A path that begins with a slash hangs from the server, all others hang from its API.
+
         Raises a `ProviderError`; `ProviderReplyInvalid` when there is nothing at this address.
         """
         async with self._bounded():
@@ -212,7 +214,8 @@ class ModelService:
     async def _send(
         self, method: str, path: str, payload: JsonObject | None = None, *, query: Mapping[str, str] | None = None
     ) -> aiohttp.ClientResponse:
-        root = self._access.root_of(self._access.base_url)
+        root_of = server_root if path.startswith("/") else self._access.root_of
+        root, path = root_of(self._access.base_url), path.removeprefix("/")
         url, headers = (root / path).with_query(root.query).update_query(query or {}), self._headers(root)
         body = None if payload is None else payload_to_bytes(payload)
         try:

@@ -107,7 +107,10 @@ class OllamaChatProvider(HTTPProvider):
 
     @override
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        """Run one inference; see `LLMProvider.stream`. A prompt that does not fit is cut by the server, and noted."""
+        """Run one inference; see `LLMProvider.stream`.
+
+        A prompt that does not fit is cut by the server, and noted, unless the request forbids it.
+        """
         payload = self._payload(request)
         begun = False
         try:
@@ -118,6 +121,8 @@ class OllamaChatProvider(HTTPProvider):
                         await self._note(payload, _cut(payload, event))
                     yield event
         except PromptTooLong as error:
+            if not request.may_be_cut:
+                raise await self._numbered(payload, error) from error
             await self._note(payload, error)
             if begun or "truncate" in self._options.extra:
                 raise
@@ -141,14 +146,20 @@ class OllamaChatProvider(HTTPProvider):
         if error is None:
             self._overflow = None
             return
+        numbered = await self._numbered(payload, error)
+        if self._overflow is None:
+            room = numbered.window_tokens or "an unknown number of"
+            prompt = numbered.prompt_tokens
+            _LOGGER.warning("A prompt of about %d tokens does not fit %s, which reads %s", prompt, self._model, room)
+        self._overflow = numbered
+
+    async def _numbered(self, payload: JsonObject, error: PromptTooLong) -> PromptTooLong:
+        """Return an error with the numbers that the server has left out, as far as they can be found."""
         window = error.window_tokens or _num_ctx(payload)
         if window is None:
             window = await self._ask_window() if self._overflow is None else self._overflow.window_tokens
         prompt = error.prompt_tokens or max(_about_tokens(payload), (window or 0) + 1)
-        if self._overflow is None:
-            room = "an unknown number of" if window is None else window
-            _LOGGER.warning("A prompt of about %d tokens does not fit %s, which reads %s", prompt, self._model, room)
-        self._overflow = PromptTooLong(str(error), prompt, window)
+        return PromptTooLong(str(error), prompt, window)
 
     async def _ask_window(self) -> int | None:
         """Return the tokens of context that the model is loaded with, None where the server does not say."""
@@ -179,6 +190,19 @@ class OllamaChatProvider(HTTPProvider):
         Raises a `ProviderError`; `ModelNotFound` when the server does not have it.
         """
         return parse_model_description(await self._service.post_text("api/show", {"model": self._model}))
+
+    @override
+    async def context_window(self) -> int | None:
+        """Return how many tokens the model reads at once: as we wish, else as it is loaded, else as its author set it.
+
+        None where nobody says: what a model could read at most is no answer, because the server gives it less. Raises
+        a `ProviderError`.
+        """
+        wished = _num_ctx(lay_over({"options": self._model_options()}, self._extra()))
+        if wished is not None:
+            return wished
+        running = await self._service.get_text("api/ps", "list of running models")
+        return parse_running_window(running, self._model) or (await self.describe_model()).num_ctx
 
     def _wishes(self) -> JsonObject:
         wishes: JsonObject = {

@@ -93,6 +93,11 @@ class ServerProfile:
     needs_key: bool = False
     caches_prefix: bool = False
     """Whether sending the beginning of a conversation ahead makes the answer come sooner, and costs nothing."""
+    window_pages: tuple[str, ...] = ("models", "/props")
+    """Where it may tell how much a model reads: below its API, or, with a slash, on the server; `{model}` is filled in.
+
+    Most tell it in their list, if at all, and llama.cpp, which nobody can be sure not to meet, on a page of its own.
+    """
     accepts_images: bool = True
     """Whether models of this server can be shown pictures, if they have eyes."""
     accepts_pdfs: bool = False
@@ -128,6 +133,7 @@ VLLM: Final = ServerProfile(
     caches_prefix=True,
     efforts=template_efforts(),
     chat=ChatDialect(ReasoningField.REASONING, alternates=True),
+    window_pages=("models",),
 )
 LM_STUDIO: Final = ServerProfile(
     "lm_studio",
@@ -136,6 +142,7 @@ LM_STUDIO: Final = ServerProfile(
     port=1234,
     caches_prefix=True,
     chat=ChatDialect(alternates=True, forces_by_name=False),
+    window_pages=("/api/v0/models",),
 )
 OLLAMA: Final = ServerProfile(
     "ollama",
@@ -153,8 +160,11 @@ LOCALAI: Final = ServerProfile(
     base_url="http://localhost:8080",
     caches_prefix=True,
     chat=ChatDialect(ReasoningField.REASONING, alternates=True),
+    window_pages=("models",),
 )
-LITELLM: Final = ServerProfile("litellm", "LiteLLM", base_url="http://localhost:4000", accepts_pdfs=True)
+LITELLM: Final = ServerProfile(
+    "litellm", "LiteLLM", base_url="http://localhost:4000", accepts_pdfs=True, window_pages=("models",)
+)
 OPENROUTER: Final = ServerProfile(
     "openrouter",
     "OpenRouter",
@@ -164,6 +174,7 @@ OPENROUTER: Final = ServerProfile(
     accepts_pdfs=True,
     efforts=object_efforts(_NONE, _MINIMAL, _LOW, _MEDIUM, _HIGH, _XHIGH),
     chat=ChatDialect(ReasoningField.REASONING),
+    window_pages=("models",),
 )
 GROQ: Final = ServerProfile(
     "groq",
@@ -174,6 +185,7 @@ GROQ: Final = ServerProfile(
     max_tokens_field="max_completion_tokens",
     efforts=field_efforts(_NONE, _LOW, _MEDIUM, _HIGH),
     chat=ChatDialect(returns_items=False),
+    window_pages=("models",),
 )
 MISTRAL: Final = ServerProfile(
     "mistral",
@@ -183,6 +195,7 @@ MISTRAL: Final = ServerProfile(
     needs_key=True,
     efforts=field_efforts(_NONE, _HIGH),
     chat=ChatDialect(returns_items=False, call_ids="[A-Za-z0-9]{9}", alternates=True),
+    window_pages=("models",),
 )
 DEEPSEEK: Final = ServerProfile(
     "deepseek",
@@ -193,6 +206,7 @@ DEEPSEEK: Final = ServerProfile(
     accepts_images=False,
     efforts=switched_efforts(),
     chat=ChatDialect(ReasoningField.REASONING_CONTENT, needs_reasoning=True, returns_items=False),
+    window_pages=(),
 )
 GEMINI: Final = ServerProfile(
     "gemini",
@@ -201,6 +215,7 @@ GEMINI: Final = ServerProfile(
     hosts=("generativelanguage.googleapis.com",),
     needs_key=True,
     efforts=field_efforts(_NONE, _MINIMAL, _LOW, _MEDIUM, _HIGH),
+    window_pages=(),
 )
 OPENAI: Final = ServerProfile(
     "openai",
@@ -213,6 +228,7 @@ OPENAI: Final = ServerProfile(
     output_beside_tools=True,
     max_tokens_field="max_completion_tokens",
     chat=ChatDialect(returns_items=False, call_ids=".{1,40}"),
+    window_pages=(),
 )
 ANTHROPIC: Final = ServerProfile(
     "anthropic",
@@ -225,6 +241,7 @@ ANTHROPIC: Final = ServerProfile(
     output_beside_tools=True,
     max_tokens_field="max_completion_tokens",
     chat=ChatDialect(returns_items=False),
+    window_pages=("models/{model}",),
 )
 
 PROFILES: Final[Mapping[str, ServerProfile]] = {
