@@ -18,7 +18,14 @@ from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, ServiceKind
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_CONTEXT_WINDOW,
+    CONF_KIND,
+    CONF_SERVER,
+    DOMAIN,
+    ServiceKind,
+)
 from custom_components.chatterbox.warm_up import KEPT_FOR
 from tests.prefixes import prefix_of
 from tests.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, raw_http_server, reply
@@ -54,7 +61,11 @@ async def serve_raw(hass: HomeAssistant) -> AsyncGenerator[Serve]:
                 CONF_SERVER: server,
                 CONF_BASE_URL: f"http://127.0.0.1:{raw.port}/v1",
             }
-            defaults: dict[str, object] = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]}
+            defaults: dict[str, object] = {
+                CONF_MODEL: "scripted-model",
+                CONF_LLM_HASS_API: ["assist"],
+                CONF_CONTEXT_WINDOW: 32_768,  # so that nobody asks for it
+            }
             await add_agent(hass, service, defaults | options)
             raw.requests.clear()
             raw.arrived.clear()

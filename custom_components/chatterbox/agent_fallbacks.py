@@ -24,6 +24,17 @@ def possible_fallbacks(hass: HomeAssistant, own_id: str | None) -> Mapping[str, 
     }
 
 
+def titles_of(hass: HomeAssistant, agent_ids: Iterable[str]) -> Mapping[str, str]:
+    """Return how agents are called, with the service of each, since names may be alike."""
+    entries = hass.config_entries.async_entries(DOMAIN)
+    return {
+        agent_id: f"{entry.subentries[agent_id].title} ({entry.title})"
+        for agent_id in agent_ids
+        for entry in entries
+        if agent_id in entry.subentries
+    }
+
+
 def fallback_ids(possible: Mapping[str, str], entity_ids: Iterable[str]) -> list[str] | None:
     """Return the subentries of entities, each once and in their order; None when one of them may not step in."""
     agents = {entity_id: agent_id for agent_id, entity_id in possible.items()}

@@ -20,7 +20,7 @@ from homeassistant.helpers.template import Template
 
 from .agent.consent.pin import PinHash, flaw_of_pin
 from .agent.errors import ProviderError, ProviderRejectedRequest
-from .agent_fallbacks import fallback_ids, possible_fallbacks
+from .agent_fallbacks import fallback_ids, possible_fallbacks, titles_of
 from .agent_form import (
     agent_schema,
     as_data,
@@ -188,7 +188,8 @@ class ConversationAgentFlow(ConfigSubentryFlow):
     ) -> SubentryFlowResult:
         errors = {problem.place: problem.key for problem in reversed(problems)}  # the first of a place is told
         sources = tool_sources(self.hass, settings_of(self._stored).llm_apis, self._absent)
-        schema = agent_schema(sources, self._kind, self._models, fallbacks, opened=errors)
+        titles = titles_of(self.hass, fallbacks)
+        schema = agent_schema(sources, self._kind, self._models, fallbacks, titles=titles, opened=errors)
         placeholders = {name: text for problem in problems for name, text in problem.placeholders.items()}
         return self.async_show_form(
             step_id="agent",

@@ -30,7 +30,7 @@ from homeassistant.helpers.selector import (
 )
 
 from .agent_options import NUMBERS, SCRIPTS, sections_of, set_options, value_of
-from .agent_settings import AgentSettings, Confirmation
+from .agent_settings import SUMMARIES, AgentSettings, Confirmation
 from .const import (
     CONF_CHECK_CLAIMS,
     CONF_CONFIRMATION,
@@ -41,6 +41,7 @@ from .const import (
     CONF_REASONING_EFFORT,
     CONF_REMEMBER_FACTS,
     CONF_SERVICE_TIER,
+    CONF_SUMMARY,
     CONF_VERBOSITY,
     SCRIPT_DOMAIN,
     ServiceKind,
@@ -58,6 +59,8 @@ _OWN_KEYS: Final = frozenset({CONF_MODEL, CONF_LLM_HASS_API, CONF_PROMPT, CONF_F
     *(options for kind in ServiceKind for options in sections_of(kind).values())
 )
 """What is stored of this form, for any kind of service."""
+
+_NOBODY: Final[Mapping[str, str]] = {}
 
 
 # What these three hold is judged by the flow, so that the verdict is translated and nothing typed is lost.
@@ -91,17 +94,19 @@ def tool_sources(hass: HomeAssistant, chosen: Collection[str], absent: str) -> M
     return there | {api_id: absent.format(source=api_id) for api_id in chosen if api_id not in there}
 
 
-def agent_schema(
+def agent_schema(  # noqa: PLR0913  # all that there is to choose from
     sources: Mapping[str, str],
     kind: ServiceKind,
     models: Sequence[str],
     fallbacks: Mapping[str, str],
+    *,
+    titles: Mapping[str, str] = _NOBODY,
     opened: Collection[str] = (),
 ) -> vol.Schema:
     """Return the form of an agent that a model of a kind of service drives.
 
     `sources` are those of its tools, as `tool_sources` returns them. `fallbacks` are the agents that may step in, as
-    `possible_fallbacks` returns them. The sections `opened` are not folded.
+    `possible_fallbacks` returns them, and `titles` how they are called. The sections `opened` are not folded.
     """
     apis = [SelectOptionDict(value=api_id, label=name) for api_id, name in sources.items()]
     others = EntitySelectorConfig(include_entities=list(fallbacks.values()), multiple=True, reorder=True)
@@ -112,7 +117,7 @@ def agent_schema(
             vol.Optional(CONF_LLM_HASS_API): SelectSelector(SelectSelectorConfig(options=apis, multiple=True)),
             vol.Optional(CONF_PROMPT): _UncheckedTemplateSelector(),
             vol.Optional(CONF_FALLBACKS): _UncheckedEntitySelector(others),
-            **_sections(kind, opened),
+            **_sections(kind, opened, titles),
         }
     )
 
@@ -122,14 +127,25 @@ def offline_agent_schema(opened: Collection[str] = ()) -> vol.Schema:
     return vol.Schema({vol.Required(CONF_NAME): TextSelector(), **_sections(ServiceKind.OFFLINE, opened)})
 
 
-def _sections(kind: ServiceKind, opened: Collection[str]) -> dict[vol.Marker, section]:
+def _sections(
+    kind: ServiceKind, opened: Collection[str], titles: Mapping[str, str] = _NOBODY
+) -> dict[vol.Marker, section]:
+    selectors = {CONF_SUMMARY: _summary_selector(titles)}
     return {
         vol.Required(name): section(
-            vol.Schema({vol.Optional(option): _selector(option) for option in options}),
+            vol.Schema({vol.Optional(option): selectors.get(option) or _selector(option) for option in options}),
             {"collapsed": name not in opened},
         )
         for name, options in sections_of(kind).items()
     }
+
+
+def _summary_selector(titles: Mapping[str, str]) -> SelectSelector:
+    """Return the field for who sums up a conversation; the titles of agents stand as they are."""
+    known = [SelectOptionDict(value=choice, label=choice) for choice in SUMMARIES]
+    others = [SelectOptionDict(value=agent_id, label=title) for agent_id, title in titles.items()]
+    mode = SelectSelectorMode.DROPDOWN
+    return SelectSelector(SelectSelectorConfig(options=known + others, mode=mode, translation_key=CONF_SUMMARY))
 
 
 def model_selector(models: Sequence[str]) -> SelectSelector | TextSelector:
@@ -159,7 +175,7 @@ def as_form(kind: ServiceKind, name: str, settings: AgentSettings, fallbacks: Ma
         CONF_LLM_HASS_API: list(settings.llm_apis),
         CONF_PROMPT: settings.prompt or "",
         CONF_FALLBACKS: [fallbacks[agent_id] for agent_id in settings.fallbacks if agent_id in fallbacks],
-        **_sections_as_form(kind, settings),
+        **_sections_as_form(kind, settings, fallbacks),
     }
 
 
@@ -168,15 +184,19 @@ def offline_as_form(name: str, settings: AgentSettings) -> dict[str, Any]:
     return {CONF_NAME: name, **_sections_as_form(ServiceKind.OFFLINE, settings)}
 
 
-def _sections_as_form(kind: ServiceKind, settings: AgentSettings) -> dict[str, dict[str, Any]]:
+def _sections_as_form(
+    kind: ServiceKind, settings: AgentSettings, others: Collection[str] = ()
+) -> dict[str, dict[str, Any]]:
     return {
-        place: dict(set_options({option: _shown(option, value_of(settings, option)) for option in options}))
+        place: dict(set_options({option: _shown(option, value_of(settings, option), others) for option in options}))
         for place, options in sections_of(kind).items()
     }
 
 
-def _shown(option: str, value: Any) -> Any:
-    """Return a value, unless it is a choice that there is not."""
+def _shown(option: str, value: Any, others: Collection[str]) -> Any:
+    """Return a value, unless it is a choice that there is not, or one of the `others` that is gone."""
+    if option == CONF_SUMMARY:
+        return value if value in SUMMARIES or value in others else None
     return value if option not in _CHOICES or value in _CHOICES[option] else None
 
 

@@ -17,11 +17,13 @@ from .const import (
     CONF_CHECK_CLAIMS,
     CONF_CONFIRMATION,
     CONF_CONNECT_TIMEOUT,
+    CONF_CONTEXT_WINDOW,
     CONF_CONTINUE_MINUTES,
     CONF_DEADLINE,
     CONF_EXTRA_PARAMETERS,
     CONF_FILLER_AFTER,
     CONF_FIRST_TOKEN_TIMEOUT,
+    CONF_HISTORY_TOKENS,
     CONF_KEEP_ALIVE,
     CONF_KEEP_DAYS,
     CONF_KEEP_HISTORY,
@@ -36,6 +38,7 @@ from .const import (
     CONF_REASONING_EFFORT,
     CONF_REMEMBER_FACTS,
     CONF_SERVICE_TIER,
+    CONF_SUMMARY,
     CONF_TEMPERATURE,
     CONF_TOOL_TIMEOUT,
     CONF_TOP_P,
@@ -48,6 +51,7 @@ SECTION_MODEL_OPTIONS: Final = "model_options"
 SECTION_VOICE: Final = "voice"
 SECTION_MEMORY: Final = "memory"
 SECTION_LIMITS: Final = "limits"
+SECTION_WINDOW: Final = "window"
 SECTION_HISTORY: Final = "history"
 SECTION_AUTOMATION: Final = "automation"
 
@@ -73,6 +77,7 @@ _LIMITS: Final = (
     CONF_FIRST_TOKEN_TIMEOUT,
     CONF_BETWEEN_TOKENS_TIMEOUT,
 )
+_WINDOW: Final = (CONF_HISTORY_TOKENS, CONF_CONTEXT_WINDOW, CONF_SUMMARY)
 _HISTORY: Final = (CONF_KEEP_HISTORY, CONF_KEEP_DAYS, CONF_KEEP_MEGABYTES, CONF_CONTINUE_MINUTES)
 SCRIPTS: Final = (CONF_USER_PROMPT_SUBMIT, CONF_PRE_TOOL_USE, CONF_POST_TOOL_USE, CONF_PRE_SPEECH)
 """Options that name a script which is asked in the course of a turn."""
@@ -97,6 +102,8 @@ NUMBERS: Final[Mapping[str, NumberOption]] = {
     CONF_MAX_TOKENS: NumberOption(16, 1_000_000, unit="tokens"),
     CONF_KEEP_ALIVE: NumberOption(-1, 604_800, unit="seconds"),
     CONF_NUM_CTX: NumberOption(2048, 10_000_000, unit="tokens"),
+    CONF_HISTORY_TOKENS: NumberOption(500, 1_000_000, unit="tokens"),
+    CONF_CONTEXT_WINDOW: NumberOption(2048, 10_000_000, unit="tokens"),
     CONF_KEEP_DAYS: NumberOption(0, 3_650, unit="days"),
     CONF_KEEP_MEGABYTES: NumberOption(0, 100_000, unit="megabytes"),
     CONF_CONTINUE_MINUTES: NumberOption(0, 1_440, unit="minutes"),
@@ -132,9 +139,16 @@ def sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
         SECTION_VOICE: _VOICE,
         SECTION_MEMORY: _MEMORY,
         SECTION_LIMITS: _LIMITS,
+        SECTION_WINDOW: _window_options(kind),
         **of_everybody,
         SECTION_AUTOMATION: SCRIPTS,
     }
+
+
+def _window_options(kind: ServiceKind) -> tuple[str, ...]:
+    """Ollama is told how much its model reads, as an option of the model."""
+    is_set_elsewhere = kind is ServiceKind.OLLAMA_CHAT
+    return tuple(option for option in _WINDOW if option != CONF_CONTEXT_WINDOW or not is_set_elsewhere)
 
 
 def new_agent_data(kind: ServiceKind, model: str = "") -> dict[str, Any]:

@@ -22,12 +22,14 @@ from .const import (
     CONF_CHECK_CLAIMS,
     CONF_CONFIRMATION,
     CONF_CONNECT_TIMEOUT,
+    CONF_CONTEXT_WINDOW,
     CONF_CONTINUE_MINUTES,
     CONF_DEADLINE,
     CONF_EXTRA_PARAMETERS,
     CONF_FALLBACKS,
     CONF_FILLER_AFTER,
     CONF_FIRST_TOKEN_TIMEOUT,
+    CONF_HISTORY_TOKENS,
     CONF_KEEP_ALIVE,
     CONF_KEEP_DAYS,
     CONF_KEEP_HISTORY,
@@ -46,6 +48,7 @@ from .const import (
     CONF_REMEMBER_FACTS,
     CONF_RULES,
     CONF_SERVICE_TIER,
+    CONF_SUMMARY,
     CONF_TEMPERATURE,
     CONF_TOOL_TIMEOUT,
     CONF_TOP_P,
@@ -56,6 +59,12 @@ from .const import (
 )
 
 _LIMITS: Final = Limits()
+
+SUMMARY_LIST: Final = "list"
+"""Who sums up a conversation: nobody, what was asked and done is listed."""
+SUMMARY_OWN_MODEL: Final = "own_model"
+"""The model of the agent itself."""
+SUMMARIES: Final = (SUMMARY_LIST, SUMMARY_OWN_MODEL)
 
 
 class Confirmation(StrEnum):
@@ -94,6 +103,13 @@ class AgentSettings:
     cut off most homes."""
     extra_parameters: JsonObject | None = None
     """Laid over the request; see `ModelOptions.extra`."""
+    history_tokens: int = 12_000
+    """How much of earlier turns the model gets to read, in tokens."""
+    context_window: int | None = None
+    """How much the model can read at once, in tokens; None for what the server says. Ollama has `num_ctx`."""
+    summary: str = SUMMARY_LIST
+    """Who sums up what the model no longer gets to read: `SUMMARY_LIST`, `SUMMARY_OWN_MODEL`, or another agent's model,
+    by its subentry id."""
     confirmation: Confirmation = Confirmation.RESULT
     filler_after: float = 4.0
     """Seconds of silence after which a satellite hears that it was understood; 0 for never."""
@@ -163,6 +179,9 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         keep_alive=data.get(CONF_KEEP_ALIVE),
         num_ctx=data.get(CONF_NUM_CTX, default.num_ctx),
         extra_parameters=data.get(CONF_EXTRA_PARAMETERS),
+        history_tokens=data.get(CONF_HISTORY_TOKENS, default.history_tokens),
+        context_window=data.get(CONF_CONTEXT_WINDOW),
+        summary=data.get(CONF_SUMMARY, default.summary),
         confirmation=known_choice(Confirmation, CONF_CONFIRMATION, data.get(CONF_CONFIRMATION)) or default.confirmation,
         filler_after=data.get(CONF_FILLER_AFTER, default.filler_after),
         check_claims=data.get(CONF_CHECK_CLAIMS, default.check_claims),

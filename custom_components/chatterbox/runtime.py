@@ -17,8 +17,9 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
 from .agent.errors import PromptTooLong
+from .agent.history.windowed_provider import WindowedProvider
 from .agent.loop import AgenticLoop
-from .agent.protocols import Hooks, LLMProvider, Prefiller, ResponseComposer
+from .agent.protocols import Hooks, Prefiller, ResponseComposer
 from .agent.providers.address import api_root, ollama_root
 from .agent.providers.anthropic_messages import AnthropicMessagesProvider
 from .agent.providers.breaker import CircuitBreaker
@@ -35,6 +36,7 @@ from .agent.receipts import DEFAULT_LANGUAGES, base_language
 from .agent.turn import Limits
 from .agent_chain import AgentChain, is_for_models, offline_link
 from .agent_settings import AgentSettings, known_choice, settings_of
+from .agent_window import MeasurableModel, windowed_model
 from .const import (
     CONF_BASE_URL,
     CONF_KIND,
@@ -46,6 +48,7 @@ from .const import (
     SUBENTRY_CONVERSATION,
     ServiceKind,
 )
+from .conversation_summaries import ConversationSummaries
 from .offline_dispatcher import offline_languages
 from .service_check import ModelServer, offered_models
 from .speakers import NOBODY, Speaker
@@ -59,7 +62,7 @@ VERBOSITIES: Final[tuple[str, ...]] = tuple(Verbosity)
 SERVICE_TIERS: Final[tuple[str, ...]] = tuple(ServiceTier)
 
 
-class ModelProvider(LLMProvider, ModelServer, Prefiller, Protocol):
+class ModelProvider(MeasurableModel, ModelServer, Prefiller, Protocol):
     """One model of one server: it answers, and it can be asked whether it would, and told what is coming."""
 
     @property
@@ -75,6 +78,8 @@ class AgentModel:
     agent: ConfigSubentry
     provider: ModelProvider
     """As it is, without what stands in front of it in `link`."""
+    windowed: WindowedProvider
+    """Stands in front of it there: knows how much it reads, and what the last request took of that."""
     link: Link
     """One for all turns: a provider learns what its server does not take, and a breaker how it is doing."""
 
@@ -86,6 +91,7 @@ class Agent:
     hass: HomeAssistant
     settings: AgentSettings
     chain: AgentChain
+    summaries: ConversationSummaries
     understands_sentences: bool
     """Whether Home Assistant's own understanding answers, alone or when nobody else does."""
     supported_languages: list[str] | Literal["*"]
@@ -146,9 +152,9 @@ async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runt
     """
     agents = {agent.subentry_id: agent for agent in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)}
     if entry.data[CONF_KIND] == ServiceKind.OFFLINE:
-        return Runtime({agent_id: _offline_agent(hass, agent) for agent_id, agent in agents.items()}, {})
-    models = {agent_id: _agent_model(hass, entry.data, agent) for agent_id, agent in agents.items()}
-    built = {agent_id: _model_agent(hass, model) for agent_id, model in models.items()}
+        return Runtime({agent_id: _offline_agent(hass, entry, agent) for agent_id, agent in agents.items()}, {})
+    models = {agent_id: _agent_model(hass, entry, agent) for agent_id, agent in agents.items()}
+    built = {agent_id: _model_agent(hass, entry, model) for agent_id, model in models.items()}
     if any(_is_answered_for(hass, entry, agent) for agent in built.values()):
         return Runtime(built, models, partial(async_ask_service, hass, entry.data))
     await async_ask_service(hass, entry.data)
@@ -225,15 +231,26 @@ def is_same_server(kind: ServiceKind, one: str, other: str) -> bool:
     return root_of(one) == root_of(other)
 
 
-def _offline_agent(hass: HomeAssistant, agent: ConfigSubentry) -> Agent:
+def _offline_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> Agent:
     settings = settings_of(agent.data)
     chain = AgentChain(offline_link(), tuple, ends_offline=False)
-    languages = offline_languages(hass)
-    return Agent(hass, settings, chain, understands_sentences=True, supported_languages=languages, id=agent.subentry_id)
+    summaries = ConversationSummaries(hass, entry, agent, partial(async_get_models, hass), gives_way=False)
+    return Agent(
+        hass,
+        settings,
+        chain,
+        summaries,
+        understands_sentences=True,
+        supported_languages=offline_languages(hass),
+        id=agent.subentry_id,
+    )
 
 
-def _model_agent(hass: HomeAssistant, model: AgentModel) -> Agent:
+def _model_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, model: AgentModel) -> Agent:
     settings = settings_of(model.agent.data)
+    # A server that keeps what it has read is one in the house, and reads one thing at a time.
+    gives_way = known_server(entry.data).caches_prefix
+    summaries = ConversationSummaries(hass, entry, model.agent, partial(async_get_models, hass), gives_way=gives_way)
     # An agent that may only talk must not act by another way.
     may_act = llm.LLM_API_ASSIST in settings.llm_apis
     chain = AgentChain(model.link, lambda: _links_of(hass, settings.fallbacks), ends_offline=may_act)
@@ -241,26 +258,28 @@ def _model_agent(hass: HomeAssistant, model: AgentModel) -> Agent:
         hass,
         settings,
         chain,
+        summaries,
         understands_sentences=may_act,
         supported_languages=MATCH_ALL,
         id=model.agent.subentry_id,
     )
 
 
-def _agent_model(hass: HomeAssistant, service: Mapping[str, Any], agent: ConfigSubentry) -> AgentModel:
+def _agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> AgentModel:
     settings = settings_of(agent.data)
-    provider = model_server(hass, service, settings, agent.subentry_id)
+    provider = model_server(hass, entry.data, settings, agent.subentry_id)
+    windowed = windowed_model(hass, entry, agent, provider)
     patience = Patience(settings.connect_timeout, settings.first_token_timeout, settings.between_tokens_timeout)
     link = Link(
         agent.title,
-        TextCalls(provider),
+        TextCalls(windowed),
         CircuitBreaker(),
         patience,
         tools=is_for_models,
         id=agent.subentry_id,
         check=provider.check,
     )
-    return AgentModel(agent, provider, link)
+    return AgentModel(agent, provider, windowed, link)
 
 
 def _is_answered_for(hass: HomeAssistant, entry: ConfigEntry, agent: Agent) -> bool:
@@ -270,8 +289,13 @@ def _is_answered_for(hass: HomeAssistant, entry: ConfigEntry, agent: Agent) -> b
     return agent.understands_sentences or not theirs.isdisjoint(agent.settings.fallbacks)
 
 
+def async_get_models(hass: HomeAssistant) -> Mapping[str, AgentModel]:
+    """Return the models of all loaded entries, by the subentry ids of their agents."""
+    entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
+    return {agent_id: model for entry in entries for agent_id, model in entry.runtime_data.models.items()}
+
+
 def _links_of(hass: HomeAssistant, agent_ids: Iterable[str]) -> list[Link]:
     """Return the links of those agents whose entries are loaded, each once, in their order."""
-    entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
-    models = {agent_id: model for entry in entries for agent_id, model in entry.runtime_data.models.items()}
+    models = async_get_models(hass)
     return [models[agent_id].link for agent_id in dict.fromkeys(agent_ids) if agent_id in models]

@@ -17,6 +17,7 @@ from ..protocols import CompletionRequest, LLMProvider
 from ..timeouts import TookTooLong, WorkCancelled, finish_within
 from ..transcript import has_outside_content
 from .shortening import clipped, shortened
+from .token_estimate import TokenEstimate
 
 _INSTRUCTIONS: Final = (
     "You are given the older part of a conversation between a person and the assistant of their home. Summarize it"
@@ -27,15 +28,27 @@ _INSTRUCTIONS: Final = (
 _SAID_LENGTH: Final = 1_000
 _RESULT_LENGTH: Final = 300
 _WHOLE_LENGTH: Final = 24_000
+_LEAST_LENGTH: Final = 1_000
+MOST_TOKENS: Final = 8_000
+"""Of a conversation, that one summary is written of; of a longer one, the middle is left out."""
+_AS_COUNTED: Final = TokenEstimate()
 _OUTSIDE: Final = "(not shown: it came from outside the house)"
 
 
-async def summarize(
-    provider: LLMProvider, transcript: Transcript, dropped: int, earlier: Summary | None, seconds: float
+async def summarize(  # noqa: PLR0913  # who, what, and how much of it
+    provider: LLMProvider,
+    transcript: Transcript,
+    dropped: int,
+    earlier: Summary | None,
+    seconds: float,
+    *,
+    tokens: int = MOST_TOKENS,
+    estimate: TokenEstimate = _AS_COUNTED,
 ) -> Summary:
     """Let a model sum up the first `dropped` messages, going on from an `earlier` summary of some of them.
 
-    `dropped` is that of a `Window`; the earlier summary comes back where it stands for as much already. Raises a
+    `dropped` is that of a `Window`; the earlier summary comes back where it stands for as much already. The model gets
+    `tokens` to read at most, as the `estimate` counts them. Raises a
     `ProviderError` when the model fails, says nothing, or takes longer than `seconds`: then the earlier summary is
     still good, and the window completes it by itself.
     """
@@ -44,7 +57,7 @@ async def summarize(
         return earlier
     before = [f"Summary of what came before: {earlier.text}"] if earlier.text else []
     said = [line for message in transcript[earlier.messages : dropped] for line in _lines(message)]
-    text = shortened("\n".join(before + said), _WHOLE_LENGTH)
+    text = _within("\n".join(before + said), tokens, estimate)
     request = CompletionRequest(_INSTRUCTIONS, (UserMessage(text),))
     try:
         answer = await finish_within(seconds, _answer(provider, request), "summary of a conversation")
@@ -54,6 +67,14 @@ async def summarize(
         raise ProviderReplyInvalid("The model was asked for a summary and wrote nothing")
     is_marked = earlier.has_outside_content or has_outside_content(transcript[:dropped])
     return Summary(answer, dropped, is_marked)
+
+
+def _within(text: str, tokens: int, estimate: TokenEstimate) -> str:
+    """Return a text that takes `tokens`, and no less than a little of it."""
+    length = _WHOLE_LENGTH
+    while estimate.of_text(short := shortened(text, length)) > tokens and length > _LEAST_LENGTH:
+        length = max(_LEAST_LENGTH, length * 3 // 4)
+    return short
 
 
 async def _answer(provider: LLMProvider, request: CompletionRequest) -> str:
