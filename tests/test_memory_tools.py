@@ -12,10 +12,18 @@ from custom_components.chatterbox.agent.messages import ToolCall, ToolOutcome
 from custom_components.chatterbox.agent_settings import AgentSettings
 from custom_components.chatterbox.effects import NOTHING
 from custom_components.chatterbox.hidden_words import HIDDEN_WORDS
+from custom_components.chatterbox.history_tool import HistoryTool
 from custom_components.chatterbox.memories import LONGEST_FACT, MOST_FACTS, Keeper, async_get_memories
 from custom_components.chatterbox.memory_tools import MemoryTools
 from custom_components.chatterbox.own_dispatcher import OwnDispatcher
-from custom_components.chatterbox.own_tools import FORGET, LIST_MEMORIES, REMEMBER, own_definitions, with_own_tools
+from custom_components.chatterbox.own_tools import (
+    FORGET,
+    LIST_MEMORIES,
+    REMEMBER,
+    SEARCH_HISTORY,
+    own_definitions,
+    with_own_tools,
+)
 from custom_components.chatterbox.speakers import NOBODY, Asking, Speaker
 
 ANNA = Speaker("user-1", name="Anna", asking=Asking.PERSON, person_id="anna")
@@ -23,9 +31,13 @@ BEN = Speaker("user-2", name="Ben", asking=Asking.PERSON, person_id="ben")
 AGENT = "agent-1"
 
 
+def dispatcher_for(hass: HomeAssistant, speaker: Speaker) -> OwnDispatcher:
+    return OwnDispatcher(MemoryTools(async_get_memories(hass), AGENT, speaker), HistoryTool(hass, AGENT, speaker))
+
+
 async def run(hass: HomeAssistant, tool: str, fact: str | None = None, speaker: Speaker = ANNA) -> ToolOutcome:
     """Run a tool as the loop does."""
-    dispatcher = OwnDispatcher(MemoryTools(async_get_memories(hass), AGENT, speaker))
+    dispatcher = dispatcher_for(hass, speaker)
     arguments = {} if fact is None else {"fact": fact}
     outcome = await dispatcher.dispatch(ToolCall("call_1", tool, json.dumps(arguments)), {**arguments})
     assert isinstance(outcome.native, llm.ToolResult)
@@ -151,7 +163,7 @@ async def test_what_cannot_be_read_is_told(hass: HomeAssistant, hass_storage: di
 
 
 async def test_nothing_in_the_house_is_changed_or_waited_for(hass: HomeAssistant) -> None:
-    dispatcher = OwnDispatcher(MemoryTools(async_get_memories(hass), AGENT, ANNA))
+    dispatcher = dispatcher_for(hass, ANNA)
 
     assert await dispatcher.async_effects(REMEMBER, {"fact": "Anna has a cat."}) == NOTHING
     assert dispatcher.targets(REMEMBER, {}) == dispatcher.targets(FORGET, {}) == frozenset({"chatterbox.memories"})
@@ -159,10 +171,11 @@ async def test_nothing_in_the_house_is_changed_or_waited_for(hass: HomeAssistant
 
 def test_the_tools_are_there_when_they_are_wanted_and_stay_inside() -> None:
     assert own_definitions(AgentSettings()) == ()
-    tools = own_definitions(AgentSettings(remember_facts=True))
+    tools = own_definitions(AgentSettings(remember_facts=True, search_history=True))
 
-    assert [tool.name for tool in tools] == [FORGET, LIST_MEMORIES, REMEMBER]
-    assert {tool.name for tool in tools if tool.annotations.read_only} == {LIST_MEMORIES}
+    assert [tool.name for tool in tools] == [FORGET, LIST_MEMORIES, REMEMBER, SEARCH_HISTORY]
+    assert {tool.name for tool in tools if tool.annotations.read_only} == {LIST_MEMORIES, SEARCH_HISTORY}
+    assert own_definitions(AgentSettings(search_history=True)) == tools[-1:]
     assert not any(tool.annotations.destructive or tool.annotations.open_world for tool in tools)
     assert with_own_tools(tools, AgentSettings()) == tools
 

@@ -40,6 +40,7 @@ from .const import (
     CONF_NUM_CTX,
     CONF_REASONING_EFFORT,
     CONF_REMEMBER_FACTS,
+    CONF_SEARCH_HISTORY,
     CONF_SERVICE_TIER,
     CONF_SUMMARY,
     CONF_VERBOSITY,
@@ -253,5 +254,6 @@ def _selector(option: str) -> Selector[Any]:
         CONF_KEEP_HISTORY: BooleanSelector(),
         CONF_EXTRA_PARAMETERS: ObjectSelector(),
         CONF_REMEMBER_FACTS: BooleanSelector(),
+        CONF_SEARCH_HISTORY: BooleanSelector(),
     }
     return selectors[option]

@@ -47,6 +47,7 @@ from .const import (
     CONF_REASONING_EFFORT,
     CONF_REMEMBER_FACTS,
     CONF_RULES,
+    CONF_SEARCH_HISTORY,
     CONF_SERVICE_TIER,
     CONF_SUMMARY,
     CONF_TEMPERATURE,
@@ -149,6 +150,8 @@ class AgentSettings:
     pre_speech: str | None = None
     remember_facts: bool = False
     """Whether it keeps what people ask it to, for each of them; see `memories.py`."""
+    search_history: bool = False
+    """Whether it may look into earlier conversations of whoever speaks; see `history_tool.py`."""
 
     @property
     def scripts(self) -> Mapping[HookPoint, str]:
@@ -209,6 +212,7 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         post_tool_use=data.get(CONF_POST_TOOL_USE),
         pre_speech=data.get(CONF_PRE_SPEECH),
         remember_facts=data.get(CONF_REMEMBER_FACTS, default.remember_facts),
+        search_history=data.get(CONF_SEARCH_HISTORY, default.search_history),
     )
 
 

@@ -75,6 +75,7 @@ CONF_PRE_TOOL_USE: Final = "pre_tool_use"
 CONF_POST_TOOL_USE: Final = "post_tool_use"
 CONF_PRE_SPEECH: Final = "pre_speech"
 CONF_REMEMBER_FACTS: Final = "remember_facts"
+CONF_SEARCH_HISTORY: Final = "search_history"
 
 SCRIPT_DOMAIN: Final = "script"
 """Of the integration that runs an owner's scripts."""

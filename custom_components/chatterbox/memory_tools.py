@@ -14,8 +14,9 @@ from homeassistant.util import dt as dt_util
 from .agent.messages import JsonObject
 from .hidden_words import HIDDEN_WORDS
 from .memories import LONGEST_FACT, MOST_FACTS, Fact, Keeper, Memories, MemoryProblem, NotRemembered
+from .own_tool_answers import ToolAnswer, person_served, refused
 from .own_tools import FACT, FORGET, REMEMBER
-from .speakers import Asking, Speaker
+from .speakers import Speaker
 
 _WHY: Final = {
     MemoryProblem.EMPTY: "Say what is to be remembered.",
@@ -26,34 +27,7 @@ _WHY: Final = {
     MemoryProblem.NOT_KEPT: "Nothing was changed: it could not be kept, because it could not be stored. Say so.",
     MemoryProblem.UNREADABLE: "Nothing was changed: what is remembered cannot be read at the moment. Say so.",
 }
-_NOBODY: Final = (
-    "It is not known who speaks, so nothing can be remembered, forgotten or listed. Say so. It works for who is signed "
-    "in to Home Assistant, and at a satellite for which a person is chosen in the settings of this agent."
-)
-_AUTOMATION: Final = "Only a person who speaks for themself can use this. No automation and no script can."
 _PIN: Final = "Not remembered: a PIN is never kept. Say so."
-
-
-@dataclass(frozen=True, slots=True)
-class ToolAnswer:
-    """What a tool of ours answers, as JSON."""
-
-    data: JsonObject
-    is_error: bool = False
-    open_world: bool = False
-    """It holds what people outside the house may have written."""
-
-
-def refused(why: str) -> ToolAnswer:
-    """Return the answer of a tool that did nothing."""
-    return ToolAnswer({"error": why}, is_error=True)
-
-
-def stranger(speaker: Speaker) -> ToolAnswer | None:
-    """Return what somebody is told who has no facts and no history of their own; None for who has."""
-    if speaker.asking is not Asking.PERSON:
-        return refused(_AUTOMATION)
-    return refused(_NOBODY) if speaker.person_id is None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +41,10 @@ class MemoryTools:
 
     async def async_run(self, name: str, arguments: JsonObject) -> ToolAnswer:
         """Run one of the tools by its name."""
-        if (no := stranger(self.speaker)) is not None or self.speaker.person_id is None:
-            return no or refused(_NOBODY)
-        keeper, fact = Keeper(self.agent, self.speaker.person_id), str(arguments.get(FACT, ""))
+        person = person_served(self.speaker)
+        if isinstance(person, ToolAnswer):
+            return person
+        keeper, fact = Keeper(self.agent, person), str(arguments.get(FACT, ""))
         try:
             await self.memories.async_load()
             if name == REMEMBER:

@@ -1,6 +1,6 @@
 """Runs an agent's own tools, and makes results of what they answer.
 
-Knows which part runs which tool. Must not know what facts are.
+Knows which part runs which tool. Must not know what facts or a history are.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,9 @@ from homeassistant.helpers import llm
 from .agent.messages import JsonObject, ToolCall, ToolOutcome
 from .const import DOMAIN
 from .effects import NOTHING, Effects
+from .history_tool import HistoryTool
 from .memory_tools import MemoryTools
+from .own_tools import SEARCH_HISTORY
 from .tool_bridge import result_content
 
 _MEMORIES: Final = frozenset({f"{DOMAIN}.memories"})
@@ -23,6 +25,7 @@ class OwnDispatcher:
     """The `ToolDispatcher` of `own_tools.py`, made for one turn. Natives are `llm.ToolResult`."""
 
     memory: MemoryTools
+    history: HistoryTool
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 what a protocol asks
         """Return the facts as a whole."""
@@ -34,7 +37,10 @@ class OwnDispatcher:
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Run a tool."""
-        answer = await self.memory.async_run(call.name, arguments)
+        if call.name == SEARCH_HISTORY:
+            answer = await self.history.async_run(arguments)
+        else:
+            answer = await self.memory.async_run(call.name, arguments)
         native = llm.ToolResult(answer.data, error=answer.is_error)
         return ToolOutcome(
             result_content(native), is_error=answer.is_error, native=native, open_world=answer.open_world

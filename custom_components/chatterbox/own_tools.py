@@ -1,7 +1,7 @@
-"""The tools that an agent has of its own: they are about what it remembers of people.
+"""The tools that an agent has of its own: what it remembers of people, and what they said before.
 
 Knows how they are described to a model, and what they do in general. Must not know how they are run
-(`memory_tools.py`). They are the same for everybody, wherever and whoever they are, so that what a
+(`memory_tools.py`, `history_tool.py`). They are the same for everybody, wherever and whoever they are, so that what a
 model reads first stays the same: who may not use one is told so by its answer. No other agent of the house has them.
 """
 
@@ -15,6 +15,7 @@ from .const import DOMAIN
 REMEMBER: Final = f"{DOMAIN}__remember"
 FORGET: Final = f"{DOMAIN}__forget"
 LIST_MEMORIES: Final = f"{DOMAIN}__list_memories"
+SEARCH_HISTORY: Final = f"{DOMAIN}__search_history"
 
 CHANGES_MEMORY: Final = frozenset({REMEMBER, FORGET})
 """These never run in a conversation that holds something from outside: nobody outside is to have a say in it."""
@@ -23,6 +24,10 @@ SPOKEN_DEEDS: Final[Mapping[str, str]] = {REMEMBER: "remembered", FORGET: "forgo
 """Keys of what a person hears when the model says nothing."""
 
 FACT: Final = "fact"
+WORDS: Final = "words"
+DAYS: Final = "days"
+SINCE: Final = "since"
+UNTIL: Final = "until"
 
 _READS: Final = ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
 _CHANGES: Final = ToolAnnotations(read_only=False, destructive=False, idempotent=True, open_world=False)
@@ -62,9 +67,26 @@ _OF_MEMORY: Final = (
 )
 
 
+_OF_HISTORY: Final = ToolDefinition(
+    SEARCH_HISTORY,
+    "Searches what the person who speaks has said to you in earlier conversations, and what you answered. Give words, "
+    "a time, or both.",
+    _parameters(
+        {
+            WORDS: ("string", "A few words that were said, in the language in which they were said."),
+            DAYS: ("integer", "Only the last so many days; 1 is today."),
+            SINCE: ("string", "Only from this day or moment on, in local time: 2026-11-22 or 2026-11-22T18:00."),
+            UNTIL: ("string", "Only up to this day or moment, written like since; a day counts to its end."),
+        }
+    ),
+    _READS,
+)
+
+
 def own_definitions(settings: AgentSettings) -> tuple[ToolDefinition, ...]:
     """Return the tools that an agent with these settings has of its own."""
-    return _OF_MEMORY if settings.remember_facts else ()
+    memory = _OF_MEMORY if settings.remember_facts else ()
+    return (*memory, _OF_HISTORY) if settings.search_history else memory
 
 
 def with_own_tools(offered: Iterable[ToolDefinition], settings: AgentSettings) -> tuple[ToolDefinition, ...]:

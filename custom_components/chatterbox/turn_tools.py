@@ -16,11 +16,13 @@ from .agent.protocols import ToolDispatcher
 from .agent_settings import AgentSettings
 from .const import DOMAIN
 from .effects import Effects
+from .history_tool import HistoryTool
 from .memories import Keeper, NotRemembered, async_get_memories
-from .memory_tools import MemoryTools, stranger
+from .memory_tools import MemoryTools
 from .offline_dispatcher import OfflineDispatcher
 from .offline_provider import PROCESS_SENTENCE
 from .own_dispatcher import OwnDispatcher
+from .own_tool_answers import ToolAnswer, person_served
 from .own_tools import own_definitions, with_own_tools
 from .speakers import NOBODY, Speaker
 from .told_memories import told_memories
@@ -69,7 +71,10 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     """
     patience = min(API_TIMEOUT, settings.limits.preparation)
     offer = await async_offer_tools(hass, settings.llm_apis, user_input.as_llm_context(DOMAIN), patience)
-    own = OwnDispatcher(MemoryTools(async_get_memories(hass), agent, speaker))
+    own = OwnDispatcher(
+        MemoryTools(async_get_memories(hass), agent, speaker),
+        HistoryTool(hass, agent, speaker, is_kept=settings.keep_history),
+    )
     by_name: dict[str, HouseDispatcher] = {tool.name: own for tool in own_definitions(settings)}
     definitions = with_own_tools(offer.definitions, settings)
     if understands_sentences:
@@ -99,14 +104,15 @@ def _sentences(hass: HomeAssistant, user_input: ConversationInput, conversation_
 
 async def _async_told_memories(hass: HomeAssistant, agent: str, speaker: Speaker) -> str:
     """Return what a model is told of who speaks; nothing when that is not known, or cannot be read."""
-    if stranger(speaker) is not None or speaker.person_id is None:
+    person = person_served(speaker)
+    if isinstance(person, ToolAnswer):
         return ""
     memories = async_get_memories(hass)
     try:
         await memories.async_load()
     except NotRemembered:
         return ""
-    return told_memories(memories.facts(Keeper(agent, speaker.person_id)))
+    return told_memories(memories.facts(Keeper(agent, person)))
 
 
 @dataclass(frozen=True, slots=True)
