@@ -71,6 +71,7 @@ turns: Final = Table(
     Column("outside", Boolean, nullable=False, server_default=false()),
     Index("chatterbox_turns_conversation", "conversation", "seq"),
     Index("chatterbox_turns_person", "person", "seq"),
+    Index("chatterbox_turns_person_at", "person", "at"),
     Index("chatterbox_turns_device", "device", "seq"),
     Index("chatterbox_turns_agent", "agent", "at"),
     mysql_charset=_CHARSET,

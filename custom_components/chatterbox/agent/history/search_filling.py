@@ -25,6 +25,7 @@ _TURNS: Final = text(
 _MESSAGES: Final = text(
     "SELECT turn, body FROM chatterbox_messages WHERE turn > :after AND turn <= :last ORDER BY turn, position"
 )
+_AT_INDEX: Final = "chatterbox_turns_person_at"
 _MARK: Final = text("UPDATE chatterbox_turns SET outside = true WHERE seq = :seq")
 
 
@@ -32,6 +33,8 @@ def let_turns_be_found(connection: Connection) -> None:
     """Add the index and the mark of outside content, and fill them from what is stored."""
     if "outside" not in {column["name"] for column in inspect(connection).get_columns("chatterbox_turns")}:
         connection.execute(text("ALTER TABLE chatterbox_turns ADD COLUMN outside BOOLEAN NOT NULL DEFAULT false"))
+    if _AT_INDEX not in {index["name"] for index in inspect(connection).get_indexes("chatterbox_turns")}:
+        connection.execute(text(f"CREATE INDEX {_AT_INDEX} ON chatterbox_turns (person, at)"))
     create_index(connection)
     clear_index(connection)
     marked: set[str] = set()

@@ -7,8 +7,9 @@ deleted is gone from it in the same transaction, whoever deletes it.
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final, Protocol, override
 
 from sqlalchemy import (
@@ -24,14 +25,12 @@ from sqlalchemy import (
     Table,
     Text,
     and_,
-    case,
     cast,
     delete,
     exists,
     func,
     insert,
     literal_column,
-    or_,
     select,
     text,
 )
@@ -42,13 +41,17 @@ from .schema import turns
 from .search_terms import Phrase, padded
 
 _NAME: Final = "chatterbox_search"
-_NEWEST: Final = 1_000
+_NEWEST: Final = 300
 """Turns among which the best are looked for. So a word that stands in all of them is found as quickly as any other."""
+EVERY_NUMBER: Final = (0, 2**63 - 1)
+NO_NUMBER: Final = (0, -1)
 
 _FORGETS: Final = (3, 42)
 """The first SQLite whose full text search can remove what is deleted from the file."""
 
-_FULL_TEXT: Final = f"CREATE VIRTUAL TABLE IF NOT EXISTS {_NAME} USING fts5(person, words, tokenize = 'ascii')"
+_FULL_TEXT: Final = (
+    f"CREATE VIRTUAL TABLE IF NOT EXISTS {_NAME} USING fts5(person, words, tokenize = 'ascii', prefix = '2')"
+)
 _SECURE: Final = f"INSERT INTO {_NAME} ({_NAME}, rank) VALUES ('secure-delete', 1)"  # noqa: S608  # a name of ours
 _FORGET: Final = (
     f"CREATE TRIGGER IF NOT EXISTS {_NAME}_delete AFTER DELETE ON {turns.name} "  # noqa: S608  # the same
@@ -74,8 +77,10 @@ class Wanted:
     """Key of the person whose words are searched."""
     phrases: tuple[Phrase, ...]
     """At least one."""
-    needs_all: bool
-    """Whether a turn has to hold all of them, or any."""
+    where: ColumnElement[bool]
+    """What else has to be true of a turn."""
+    between: tuple[int, int]
+    """The numbers that turns may have."""
 
 
 class SearchIndex(Protocol):
@@ -125,8 +130,7 @@ class FullTextIndex(SearchIndex):
     @override
     def matches(self, wanted: Wanted) -> ColumnElement[bool]:
         phrases = (f'"{" ".join(one.terms)}"{"*" if one.is_beginning else ""}' for one in wanted.phrases)
-        words = (" AND " if wanted.needs_all else " OR ").join(phrases)
-        asked = f"person : {_as_one_word(wanted.person)} AND words : ({words})"
+        asked = f"person : {_as_one_word(wanted.person)} AND words : ({' AND '.join(phrases)})"
         return literal_column(_NAME, Text).bool_op("MATCH")(asked)
 
     @override
@@ -182,7 +186,7 @@ class VectorIndex(_WordsIndex):
             f"({' <-> '.join(f"'{term}'" for term in one.terms)}{':*' if one.is_beginning else ''})"
             for one in wanted.phrases
         )
-        return cast((" & " if wanted.needs_all else " | ").join(phrases), TSQUERY)
+        return cast(" & ".join(phrases), TSQUERY)
 
 
 class PlainIndex(_WordsIndex):
@@ -197,15 +201,11 @@ class PlainIndex(_WordsIndex):
 
     @override
     def matches(self, wanted: Wanted) -> ColumnElement[bool]:
-        return (and_ if wanted.needs_all else or_)(*self._each(wanted))
+        return and_(*(self.table.c.words.like(f"%{phrase.padded}%") for phrase in wanted.phrases))
 
     @override
     def score(self, wanted: Wanted) -> ColumnElement[float]:
-        counted = [case((one, 1.0), else_=0.0) for one in self._each(wanted)]
-        return sum(counted[1:], start=counted[0])
-
-    def _each(self, wanted: Wanted) -> list[ColumnElement[bool]]:
-        return [self.table.c.words.like(f"%{phrase.padded}%") for phrase in wanted.phrases]
+        return literal_column("1.0", Float)
 
 
 def create_index(connection: Connection) -> None:
@@ -225,17 +225,31 @@ def add_to_index(connection: Connection, added: Iterable[Indexed]) -> None:
         connection.execute(insert(index.table), rows)
 
 
-def best_matches(connection: Connection, wanted: Wanted, where: ColumnElement[bool], most: int) -> list[int]:
-    """Return the numbers of the turns that match best, the best first, of equal ones the newer.
+def best_of_all(connection: Connection, wanted: Wanted, most: int) -> list[int]:
+    """Return the numbers of the turns that hold all that is wanted, the best first, of equal ones the newer."""
+    return _best(dict(_scored(connection, _index_of(connection), wanted)), most)
 
-    `where` is a condition for turns.
-    """
+
+def best_of_any(connection: Connection, wanted: Wanted, most: int) -> list[int]:
+    """Return the same for the turns that hold any of what is wanted. What is found seldom counts more."""
     index = _index_of(connection)
+    sums = defaultdict[int, float](float)
+    for phrase in wanted.phrases:
+        scored = _scored(connection, index, replace(wanted, phrases=(phrase,)))
+        for seq, score in scored:
+            sums[seq] += score / len(scored)
+    return _best(sums, most)
+
+
+def _scored(connection: Connection, index: SearchIndex, wanted: Wanted) -> list[tuple[int, float]]:
     turn = index.table.c.turn
-    allowed = exists(select(turns.c.seq).where(turns.c.seq == turn, where))
-    newest = select(turn, index.score(wanted)).where(index.matches(wanted), allowed).order_by(turn.desc())
-    scored = [(score, seq) for seq, score in connection.execute(newest.limit(_NEWEST)).tuples()]
-    return [seq for _, seq in sorted(scored, reverse=True)[:most]]
+    allowed = exists(select(turns.c.seq).where(turns.c.seq == turn, wanted.where))
+    chosen = select(turn, index.score(wanted)).where(index.matches(wanted), turn.between(*wanted.between), allowed)
+    return [(seq, score) for seq, score in connection.execute(chosen.order_by(turn.desc()).limit(_NEWEST)).tuples()]
+
+
+def _best(scores: Mapping[int, float], most: int) -> list[int]:
+    return sorted(scores, key=lambda seq: (scores[seq], seq), reverse=True)[:most]
 
 
 def index_for(database: str, *, has_full_text: bool) -> SearchIndex:

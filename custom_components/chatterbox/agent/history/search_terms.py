@@ -17,6 +17,8 @@ MOST_TERMS: Final = 2_000
 """Words of a text that it is found by, from its beginning."""
 _LONGEST: Final = 40
 """Characters of a word that count. PostgreSQL takes a megabyte of words for a row, and these are well below."""
+_SHORTEST_BEGINNING: Final = 2
+"""Characters of a beginning of a word. Those that are words by themselves have one."""
 _MOST_PHRASES: Final = 20
 """Words of a query that count."""
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
@@ -53,7 +55,7 @@ def terms_of(text: str) -> list[str]:
 def phrases_of(words: str) -> tuple[Phrase, ...]:
     """Return what somebody looks for, each phrase once."""
     phrases = [Phrase(tuple(run[:_LONGEST])) for run in _runs(words)]
-    if phrases and not _UNSPACED.match(phrases[-1].terms[0]):
+    if phrases and len(phrases[-1].terms[0]) >= _SHORTEST_BEGINNING:
         phrases[-1] = Phrase(phrases[-1].terms, is_beginning=True)
     return tuple(dict.fromkeys(phrases))[:_MOST_PHRASES]
 

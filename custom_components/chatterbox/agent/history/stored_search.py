@@ -6,12 +6,12 @@ Knows tables, the index and the turns that wait. Every function works inside a t
 from collections.abc import Sequence
 from itertools import takewhile
 
-from sqlalchemy import ColumnElement, Connection, and_, select, true
+from sqlalchemy import ColumnElement, Connection, and_, func, select, true
 
 from ..transcript import has_outside_content
 from .schema import key_of, turns
 from .search import Found, SearchQuery, found_turn, is_meant, matches
-from .search_index import Wanted, best_matches
+from .search_index import EVERY_NUMBER, NO_NUMBER, Wanted, best_of_all, best_of_any
 from .search_terms import phrases_of
 from .stored_rows import marked_conversations, read_turns, select_last_turns
 from .turn_records import TurnRecord
@@ -23,20 +23,17 @@ def search_turns(connection: Connection, query: SearchQuery, waiting: Sequence[T
     if not query.person_id or query.most < 1 or (query.words.strip() and not phrases):
         return ()
     meant = [turn for turn in reversed(waiting) if is_meant(turn, query)]
+    where = _where(query)
+    between = _between(connection, query, where)
     if not phrases:
-        return _found(connection, query, waiting, meant, _latest(connection, query))
-    for needs_all in (True, False):
-        wanted = Wanted(key_of(query.person_id), phrases, needs_all)
-        stored = best_matches(connection, wanted, _where(query), query.most)
+        return _found(connection, query, waiting, meant, _latest(connection, where, between, query.most))
+    wanted = Wanted(key_of(query.person_id), phrases, where, between)
+    for needs_all, best in ((True, best_of_all), (False, best_of_any)):
+        stored = best(connection, wanted, query.most)
         waits = [turn for turn in meant if matches(turn, phrases, needs_all=needs_all)]
         if stored or waits:
             return _found(connection, query, waiting, waits, stored)
     return ()
-
-
-def _latest(connection: Connection, query: SearchQuery) -> list[int]:
-    chosen = select(turns.c.seq).where(_where(query)).order_by(turns.c.seq.desc()).limit(query.most)
-    return list(connection.scalars(chosen))
 
 
 def _where(query: SearchQuery) -> ColumnElement[bool]:
@@ -46,6 +43,19 @@ def _where(query: SearchQuery) -> ColumnElement[bool]:
         true() if query.since is None else turns.c.at >= query.since,
         true() if query.until is None else turns.c.at <= query.until,
     )
+
+
+def _between(connection: Connection, query: SearchQuery, where: ColumnElement[bool]) -> tuple[int, int]:
+    """Return the numbers of the first and the last turn of the time that is meant; no others are looked at."""
+    if query.since is query.until is None:
+        return EVERY_NUMBER
+    first, last = connection.execute(select(func.min(turns.c.seq), func.max(turns.c.seq)).where(where)).one()
+    return (first, last) if first else NO_NUMBER
+
+
+def _latest(connection: Connection, where: ColumnElement[bool], between: tuple[int, int], most: int) -> list[int]:
+    chosen = select(turns.c.seq).where(where, turns.c.seq.between(*between)).order_by(turns.c.seq.desc()).limit(most)
+    return list(connection.scalars(chosen))
 
 
 def _found(

@@ -1,0 +1,260 @@
+"""How quick the history is with 100,000 turns in SQLite: to search, to open, and to hand a turn to it.
+
+Run it with `python -m bench.history_store`. It stores the turns of a household of three people, who say the same few
+things in the morning and a sentence of their own now and then, in four languages; a third of the turns has a tool
+result of a kilobyte. Then it prints:
+
+- searching: the median and the 95th percentile of the milliseconds that a person waits for, over searches for words
+  that stand in nearly every turn, in some, in one and in none, with and without a time;
+- opening: the seconds until a store that was closed has answered its first question;
+- recording: the milliseconds of processor time that the event loop spends on a turn, until it is told that the turn is
+  stored, and the longest time that `record()` took;
+- the size of the file, and the time it took to fill it.
+
+`--check` ends with status 1 when one of the first three takes longer than is allowed.
+"""
+
+import argparse
+import asyncio
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from custom_components.chatterbox.agent.events import Phase, StopReason
+from custom_components.chatterbox.agent.history.search import SearchQuery
+from custom_components.chatterbox.agent.history.store import HistoryStore
+from custom_components.chatterbox.agent.history.turn_records import PhaseTime, TurnOrigin, TurnRecord
+from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
+
+SEARCHING: Final = 0.050
+OPENING: Final = 1.0
+RECORDING: Final = 0.002
+"""Seconds that are allowed."""
+
+_BEGAN_AT: Final = 1_790_000_000.0
+_EVERY: Final = 300.0
+"""Seconds between two turns: about a year in all."""
+_PEOPLE: Final = ("ann", "ben", "eve")
+_SHARES: Final = (70, 25, 5)
+"""Of the turns, in percent."""
+_AGENT: Final = "agent"
+_DAILY: Final = (
+    "Turn on the light in the kitchen.",
+    "What is the weather like tomorrow?",
+    "Mach das Licht im Schlafzimmer aus.",
+    "Stelle die Heizung auf einundzwanzig Grad.",
+    "Allume la lampe du salon, s'il te plaît.",
+    "打开厨房的灯。",
+)
+_ANSWERS: Final = (
+    "The light in the kitchen is on.",
+    "Tomorrow it is going to be sunny, with up to twenty degrees and a light wind from the west.",
+    "Das Licht im Schlafzimmer ist aus.",
+    "好的,厨房的灯打开了。",
+)
+_SYLLABLES: Final = (
+    "ba",
+    "lo",
+    "mi",
+    "ter",
+    "kan",
+    "su",
+    "re",
+    "gol",
+    "fen",
+    "da",
+    "pi",
+    "wor",
+    "tu",
+    "sha",
+    "ny",
+    "ek",
+)
+
+
+class Household:
+    """Makes turns; always the same ones."""
+
+    def __init__(self) -> None:
+        """Begin."""
+        self._chance = random.Random(1)  # noqa: S311  # turns, not secrets
+        self._words = ["".join(self._chance.choices(_SYLLABLES, k=self._chance.randint(2, 4))) for _ in range(20_000)]
+        self._weights = [1 / rank for rank in range(1, len(self._words) + 1)]
+
+    def turn(self, number: int) -> TurnRecord:
+        """Return a turn; five make a conversation."""
+        origin = TurnOrigin(
+            conversation_id=f"talk {number // 5}",
+            agent=_AGENT,
+            person_id=self._chance.choices(_PEOPLE, _SHARES)[0],
+            device_id="kitchen",
+            language="en",
+        )
+        return TurnRecord(
+            id=f"turn {number}",
+            origin=origin,
+            began_at=_BEGAN_AT + number * _EVERY,
+            duration=2.0,
+            messages=self._said(number),
+            stop_reason=StopReason.COMPLETED,
+            iterations=2,
+            phases=tuple(PhaseTime(phase, 0.1) for phase in Phase),
+            timings={"first_words": 0.8, "inferences": [{"seconds": 0.7, "model": "a-model"}]},
+        )
+
+    def _said(self, number: int) -> Transcript:
+        if number % 3:
+            words = " ".join(self._chance.choices(self._words, self._weights, k=self._chance.randint(3, 30)))
+            answer = " ".join(self._chance.choices(self._words, self._weights, k=self._chance.randint(5, 60)))
+            return UserMessage(f"{words} in the house", context="It is noon."), AssistantMessage(f"The {answer}.")
+        call = ToolCall("call", "assist__HassTurnOn", '{"area":"Kitchen","domain":["light"]}')
+        return (
+            UserMessage(self._chance.choice(_DAILY), context="It is noon."),
+            AssistantMessage(tool_calls=(call,)),
+            ToolResult("call", call.name, '{"success":[{"name":"Ceiling","id":"light.ceiling"}]}' * 16),
+            AssistantMessage(self._chance.choice(_ANSWERS)),
+        )
+
+    def query(self, number: int) -> SearchQuery:
+        """Return something to look for."""
+        common, rare = self._words[number % 10], self._words[500 + number]
+        words = (
+            "the light",
+            "in the house",
+            common,
+            f"{common} {rare}",
+            rare,
+            f"{rare} nowhere {rare[:3]}",
+            "schlafzimmer",
+            "厨房的灯",
+            "what did I say about the weather last week",
+            "xyzzy",
+            "",
+        )
+        since = self._chance.choice((None, _BEGAN_AT, _BEGAN_AT + 10_000 * _EVERY))
+        until = self._chance.choice((None, _BEGAN_AT + 20_000 * _EVERY))
+        return SearchQuery(
+            words=words[number % len(words)],
+            person_id=self._chance.choices(_PEOPLE, (1, 1, 1))[0],
+            agent=self._chance.choice((None, _AGENT)),
+            since=since,
+            until=until,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Seconds, sorted."""
+
+    values: Sequence[float]
+
+    @property
+    def middle(self) -> float:
+        """The median."""
+        return median(self.values)
+
+    @property
+    def p95(self) -> float:
+        """What 95 of 100 stay below."""
+        return self.values[len(self.values) * 95 // 100]
+
+
+def opened(file: Path) -> HistoryStore:
+    """Return a store that is being opened."""
+    store = HistoryStore(f"sqlite:///{file}", lambda _state: None, patience=60)
+    store.start()
+    return store
+
+
+async def fill(file: Path, household: Household, turns: int) -> None:
+    """Store the turns."""
+    store = opened(file)
+    for begin in range(0, turns, 500):
+        answers = [store.record(household.turn(number)) for number in range(begin, min(begin + 500, turns))]
+        if not all([await answer.stored() for answer in answers]):
+            raise RuntimeError("a turn was not stored")
+    await store.close(60)
+
+
+async def opening(file: Path, turns: int) -> float:
+    """Return how long it takes to open the store and to read a conversation."""
+    began = time.perf_counter()
+    store = opened(file)
+    found = await store.turns(f"talk {(turns - 1) // 5}")
+    taken = time.perf_counter() - began
+    await store.close()
+    if not found:
+        raise RuntimeError("nothing was stored")
+    return taken
+
+
+async def searching(file: Path, household: Household, searches: int) -> Measured:
+    """Return how long searches take, one after the other."""
+    store = opened(file)
+    taken: list[float] = []
+    for number in range(searches):
+        query = household.query(number)
+        began = time.perf_counter()
+        await store.search(query)
+        taken.append(time.perf_counter() - began)
+    await store.close()
+    return Measured(sorted(taken))
+
+
+async def recording(file: Path, household: Household, first: int, turns: int) -> tuple[Measured, Measured]:
+    """Return what recording costs the event loop: the processor time until it is stored, and the time of the call."""
+    store = opened(file)
+    taken: list[float] = []
+    waited: list[float] = []
+    for number in range(first, first + turns):
+        turn = household.turn(number)
+        began, busy = time.perf_counter(), time.thread_time()
+        answer = store.record(turn)
+        waited.append(time.perf_counter() - began)
+        await answer.stored()
+        taken.append(time.thread_time() - busy)
+    await store.close()
+    return Measured(sorted(taken)), Measured(sorted(waited))
+
+
+async def main(turns: int, searches: int) -> bool:
+    """Print the figures; tell whether all are within what is allowed."""
+    household = Household()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "history.db"
+        began = time.perf_counter()
+        await fill(file, household, turns)
+        filled, size = time.perf_counter() - began, file.stat().st_size
+        to_open = await opening(file, turns)
+        to_search = await searching(file, household, searches)
+        to_record, to_call = await recording(file, household, turns, 500)
+    lines = (
+        f"{turns} turns: {size / 2**20:.0f} MB, stored in {filled:.0f} s",
+        (
+            f"searching: median {to_search.middle * 1000:.1f} ms, p95 {to_search.p95 * 1000:.1f} ms, "
+            f"longest {to_search.values[-1] * 1000:.1f} ms (allowed: p95 {SEARCHING * 1000:.0f} ms)"
+        ),
+        f"opening: {to_open:.2f} s (allowed: {OPENING:.0f} s)",
+        (
+            f"recording: median {to_record.middle * 1000:.2f} ms, p95 {to_record.p95 * 1000:.2f} ms of the event loop "
+            f"(allowed: p95 {RECORDING * 1000:.0f} ms); the call at most {to_call.values[-1] * 1000:.2f} ms"
+        ),
+    )
+    sys.stdout.write("\n".join(lines) + "\n")
+    return to_search.p95 <= SEARCHING and to_open <= OPENING and to_record.p95 <= RECORDING
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Measures the history with many turns.")
+    parser.add_argument("--turns", type=int, default=100_000, help="that are stored (default: %(default)s)")
+    parser.add_argument("--searches", type=int, default=1_000, help="that are made (default: %(default)s)")
+    parser.add_argument("--check", action="store_true", help="end with status 1 when something takes too long")
+    options = parser.parse_args()
+    is_quick = asyncio.run(main(options.turns, options.searches))
+    sys.exit(0 if is_quick or not options.check else 1)
