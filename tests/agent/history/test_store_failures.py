@@ -235,9 +235,14 @@ async def test_a_file_that_is_deleted_is_begun_anew(sqlite: str, file: Path, sto
 async def test_a_wrong_address_is_told_without_its_password(address: str, says: str) -> None:
     with pytest.raises(StoreUnavailable, match=says) as raised:
         await check_address(address)
-    assert raised.value.trouble is Trouble.WRONG_URL
+    assert raised.value.trouble is (Trouble.NO_DRIVER if "pg8000" in address else Trouble.WRONG_URL)
     assert "hunter2" not in str(raised.value)
     assert "ter2" not in str(raised.value)
+
+
+def test_a_store_tells_where_it_is_without_its_password() -> None:
+    store = HistoryStore("postgresql://ann:hunter2@db:5432/history", lambda _state: None)
+    assert store.where == "postgresql://db/history"
 
 
 async def test_a_right_address_is_prepared(url: str, stores: Stores) -> None:
