@@ -22,6 +22,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--chaos-turns", type=int, default=10_000, help="How many turns (default: %(default)s).")
     group.addoption("--chaos-seed", type=int, default=1, help="What happens in them (default: %(default)s).")
     group.addoption("--chaos-turn", type=int, help="Take only this one, after those before it in its conversation.")
+    pages = parser.getgroup("pages")
+    pages.addoption(
+        "--write-pages", action="store_true", help="Write examples anew; see tests/test_diagnosing_page.py."
+    )
     hostile = parser.getgroup("hostile")
     hostile.addoption("--unguarded", action="store_true", help="Allow everything, to see attacks succeed.")
 

@@ -60,11 +60,15 @@ async def add_agent(hass: HomeAssistant, service: dict[str, object], options: di
 
 
 async def say(
-    hass: HomeAssistant, text: str, conversation_id: str = "kitchen-talk", satellite_id: str | None = None
+    hass: HomeAssistant,
+    text: str,
+    conversation_id: str = "kitchen-talk",
+    satellite_id: str | None = None,
+    agent_id: str = AGENT,
 ) -> ConversationResult:
     """Say something to the agent."""
     return await conversation.async_converse(
-        hass, text, conversation_id, Context(), "en", AGENT, satellite_id=satellite_id
+        hass, text, conversation_id, Context(), "en", agent_id, satellite_id=satellite_id
     )
 
 
