@@ -54,7 +54,6 @@ def filled_in(**changes: object) -> dict[str, object]:
         CONF_LLM_HASS_API: ["assist"],
         CONF_PROMPT: "Be kind to {{ user_name }}.",
         "voice": VOICE,
-        "memory": {},
         "limits": LIMITS,
     }
     return form | changes

@@ -72,8 +72,8 @@ async def test_each_agent_shows_its_own_questions(hass: HomeAssistant, entry: Mo
     agents = dict[str, str]()
     for one in (entry, await set_up(hass, server_entry(address_without_server()))):
         entities = er.async_entries_for_config_entry(er.async_get(hass), one.entry_id)
-        agent_id, sensor = sorted(entity.entity_id for entity in entities)
-        agents[agent_id] = sensor
+        (agent_id,) = [entity.entity_id for entity in entities if entity.domain == "conversation"]
+        (agents[agent_id],) = [entity.entity_id for entity in entities if "waiting_questions" in entity.unique_id]
     for agent_id in ("conversation.of_somebody_else", *agents):
         ask(hass, question(agent_id=agent_id, conversation_id=agent_id, text=f"Asked by {agent_id}"))
 

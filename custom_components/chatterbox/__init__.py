@@ -14,6 +14,7 @@ from homeassistant.helpers.typing import ConfigType
 from .actions import async_register_actions
 from .agent.errors import ProviderError
 from .answer_rights import async_get_answer_rights
+from .budget_watch import async_watch_budgets
 from .callers import async_get_context_watch
 from .const import DOMAIN
 from .error_bridge import as_setup_error
@@ -63,6 +64,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     HistoryUpkeep(hass, entry).async_start()
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     LinkWatch(hass, entry).async_start()
+    async_watch_budgets(hass, entry)
     QuestionNotices(hass, entry).async_start()
     RuleGaps(hass, entry).async_start()
     return True

@@ -32,6 +32,7 @@ from .agent_form import (
     tool_sources,
 )
 from .agent_options import (
+    SECTION_COSTS,
     SECTION_MODEL_OPTIONS,
     Problem,
     asks_alike,
@@ -53,8 +54,10 @@ from .approval_form import (
 from .const import CONF_FALLBACKS, CONF_KIND, CONF_PIN, LOGGER, ServiceKind
 from .error_bridge import async_get_sentences, error_key
 from .house_page import HousePage
+from .model_costs import async_known_price, entered_price, price_words
+from .model_prices import ModelPrice
 from .rule_words import RuleWords, async_get_rule_words
-from .runtime import model_server
+from .runtime import known_server, model_server
 from .service_check import offered_models
 
 
@@ -68,6 +71,8 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         self._models: list[str] = []
         self._absent = "{source}"
         """How a source of tools is called that is not there."""
+        self._known_price = ""
+        """What is known of the price of the model, in words."""
         self._approvals: dict[str, Any] = {}
         """What would be stored of approvals if it was saved now."""
         self._pin: PinHash | None = None
@@ -113,7 +118,11 @@ class ConversationAgentFlow(ConfigSubentryFlow):
             return self._show_agent(user_input, fallbacks, problems)
         data = as_data(self._kind, user_input, stand_ins or (), self._present)
         settings = settings_of(data)
-        if problems := find_late_deadlines(settings) or await self._async_try(settings):
+        if problems := (
+            find_late_deadlines(settings)
+            or await self._async_find_idle_budget(settings)
+            or await self._async_try(settings)
+        ):
             return self._show_agent(user_input, fallbacks, problems)
         return self._save(user_input[CONF_NAME], data)
 
@@ -176,7 +185,9 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         return self._words
 
     async def _async_list_models(self) -> None:
-        self._absent = (await async_get_sentences(self.hass, self.hass.config.language))["source_absent"]
+        sentences, settings = await async_get_sentences(self.hass, self.hass.config.language), settings_of(self._stored)
+        self._absent = sentences["source_absent"]
+        self._known_price = price_words(sentences, settings.model, await self._async_price(settings))
         try:
             self._models = await offered_models(model_server(self.hass, self._get_entry().data))
         except ProviderError as error:
@@ -191,6 +202,7 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         titles = titles_of(self.hass, fallbacks)
         schema = agent_schema(sources, self._kind, self._models, fallbacks, titles=titles, opened=errors)
         placeholders = {name: text for problem in problems for name, text in problem.placeholders.items()}
+        placeholders["known_price"] = self._known_price
         return self.async_show_form(
             step_id="agent",
             data_schema=self.add_suggested_values_to_schema(schema, form),
@@ -238,6 +250,18 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         except TemplateError as error:
             problems.append(Problem(CONF_PROMPT, "invalid_template", {"problem": str(error)}))
         return problems
+
+    async def _async_price(self, settings: AgentSettings) -> ModelPrice | None:
+        service = self._get_entry().data
+        return await async_known_price(self.hass, service, known_server(service), settings)
+
+    async def _async_find_idle_budget(self, settings: AgentSettings) -> list[Problem]:
+        """Return a problem for a budget that nothing would ever be counted against."""
+        if settings.budget_day is None and settings.budget_month is None:
+            return []
+        if entered_price(settings, await self._async_price(settings)) is not None:
+            return []
+        return [Problem(SECTION_COSTS, "budget_without_price", {"model": settings.model})]
 
     async def _async_try(self, settings: AgentSettings) -> list[Problem]:
         """Have the model answer as the agent would ask it, unless that is how it is asked already."""

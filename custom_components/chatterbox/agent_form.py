@@ -30,7 +30,7 @@ from homeassistant.helpers.selector import (
 )
 
 from .agent_options import NUMBERS, SCRIPTS, sections_of, set_options, value_of
-from .agent_settings import SUMMARIES, AgentSettings, Confirmation
+from .agent_settings import SUMMARIES, AgentSettings, Confirmation, WhenSpent
 from .const import (
     CONF_CHECK_CLAIMS,
     CONF_CONFIRMATION,
@@ -44,6 +44,7 @@ from .const import (
     CONF_SERVICE_TIER,
     CONF_SUMMARY,
     CONF_VERBOSITY,
+    CONF_WHEN_SPENT,
     SCRIPT_DOMAIN,
     ServiceKind,
 )
@@ -54,6 +55,7 @@ _CHOICES: Final[Mapping[str, Sequence[str]]] = {
     CONF_VERBOSITY: VERBOSITIES,
     CONF_SERVICE_TIER: SERVICE_TIERS,
     CONF_CONFIRMATION: tuple(Confirmation),
+    CONF_WHEN_SPENT: tuple(WhenSpent),
 }
 
 _OWN_KEYS: Final = frozenset({CONF_MODEL, CONF_LLM_HASS_API, CONF_PROMPT, CONF_FALLBACKS}).union(

@@ -6,7 +6,7 @@ or how a turn uses what is set.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 from homeassistant.helpers import llm
@@ -14,6 +14,8 @@ from homeassistant.helpers import llm
 from .agent_settings import AgentSettings
 from .const import (
     CONF_BETWEEN_TOKENS_TIMEOUT,
+    CONF_BUDGET_DAY,
+    CONF_BUDGET_MONTH,
     CONF_CHECK_CLAIMS,
     CONF_CONFIRMATION,
     CONF_CONNECT_TIMEOUT,
@@ -35,6 +37,9 @@ from .const import (
     CONF_POST_TOOL_USE,
     CONF_PRE_SPEECH,
     CONF_PRE_TOOL_USE,
+    CONF_PRICE_CACHED,
+    CONF_PRICE_INPUT,
+    CONF_PRICE_OUTPUT,
     CONF_REASONING_EFFORT,
     CONF_REMEMBER_FACTS,
     CONF_SEARCH_HISTORY,
@@ -45,6 +50,7 @@ from .const import (
     CONF_TOP_P,
     CONF_USER_PROMPT_SUBMIT,
     CONF_VERBOSITY,
+    CONF_WHEN_SPENT,
     ServiceKind,
 )
 
@@ -54,6 +60,7 @@ SECTION_MEMORY: Final = "memory"
 SECTION_LIMITS: Final = "limits"
 SECTION_WINDOW: Final = "window"
 SECTION_HISTORY: Final = "history"
+SECTION_COSTS: Final = "costs"
 SECTION_AUTOMATION: Final = "automation"
 
 _OF_EVERY_MODEL: Final = (
@@ -80,6 +87,14 @@ _LIMITS: Final = (
 )
 _WINDOW: Final = (CONF_HISTORY_TOKENS, CONF_CONTEXT_WINDOW, CONF_SUMMARY)
 _HISTORY: Final = (CONF_KEEP_HISTORY, CONF_KEEP_DAYS, CONF_KEEP_MEGABYTES, CONF_CONTINUE_MINUTES)
+_COSTS: Final = (
+    CONF_PRICE_INPUT,
+    CONF_PRICE_CACHED,
+    CONF_PRICE_OUTPUT,
+    CONF_BUDGET_DAY,
+    CONF_BUDGET_MONTH,
+    CONF_WHEN_SPENT,
+)
 SCRIPTS: Final = (CONF_USER_PROMPT_SUBMIT, CONF_PRE_TOOL_USE, CONF_POST_TOOL_USE, CONF_PRE_SPEECH)
 """Options that name a script which is asked in the course of a turn."""
 _OF_A_TURN: Final = frozenset({CONF_MAX_ITERATIONS, CONF_MAX_TOOL_CALLS, CONF_DEADLINE, CONF_TOOL_TIMEOUT})
@@ -91,7 +106,7 @@ class NumberOption:
 
     least: float
     most: float
-    step: float = 1
+    step: float | Literal["any"] = 1
     """1 for whole numbers only."""
     unit: str = ""
     """Key of a translated unit."""
@@ -116,6 +131,11 @@ NUMBERS: Final[Mapping[str, NumberOption]] = {
     CONF_CONNECT_TIMEOUT: NumberOption(0.5, 60, 0.5, unit="seconds"),
     CONF_FIRST_TOKEN_TIMEOUT: NumberOption(1, 600, 0.5, unit="seconds"),
     CONF_BETWEEN_TOKENS_TIMEOUT: NumberOption(1, 600, 0.5, unit="seconds"),
+    CONF_PRICE_INPUT: NumberOption(0, 10_000, "any", unit="dollars"),
+    CONF_PRICE_CACHED: NumberOption(0, 10_000, "any", unit="dollars"),
+    CONF_PRICE_OUTPUT: NumberOption(0, 10_000, "any", unit="dollars"),
+    CONF_BUDGET_DAY: NumberOption(0, 100_000, "any", unit="dollars"),
+    CONF_BUDGET_MONTH: NumberOption(0, 1_000_000, "any", unit="dollars"),
 }
 
 
@@ -142,6 +162,7 @@ def sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
         SECTION_LIMITS: _LIMITS,
         SECTION_WINDOW: _window_options(kind),
         **of_everybody,
+        SECTION_COSTS: _COSTS,
         SECTION_AUTOMATION: SCRIPTS,
     }
 

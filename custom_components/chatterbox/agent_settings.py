@@ -19,6 +19,8 @@ from .approval_rules import Policy, PolicyError, Rule, Verdict, policy_from_json
 from .const import (
     CONF_ASK_AFTER_OUTSIDE_CONTENT,
     CONF_BETWEEN_TOKENS_TIMEOUT,
+    CONF_BUDGET_DAY,
+    CONF_BUDGET_MONTH,
     CONF_CHECK_CLAIMS,
     CONF_CONFIRMATION,
     CONF_CONNECT_TIMEOUT,
@@ -44,6 +46,9 @@ from .const import (
     CONF_POST_TOOL_USE,
     CONF_PRE_SPEECH,
     CONF_PRE_TOOL_USE,
+    CONF_PRICE_CACHED,
+    CONF_PRICE_INPUT,
+    CONF_PRICE_OUTPUT,
     CONF_REASONING_EFFORT,
     CONF_REMEMBER_FACTS,
     CONF_RULES,
@@ -56,6 +61,7 @@ from .const import (
     CONF_TRUSTED_CALLERS,
     CONF_USER_PROMPT_SUBMIT,
     CONF_VERBOSITY,
+    CONF_WHEN_SPENT,
     LOGGER,
 )
 
@@ -75,6 +81,15 @@ class Confirmation(StrEnum):
     """By what was done: "Turned on the kitchen light"."""
     DONE = "done"
     """By one word."""
+
+
+class WhenSpent(StrEnum):
+    """What becomes of a turn when no more may be spent on the model."""
+
+    HAND_OVER = "hand_over"
+    """The next one of the chain answers."""
+    REFUSE = "refuse"
+    """Nobody does; the agent says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +138,14 @@ class AgentSettings:
     between_tokens_timeout: float = 30.0
     """Seconds that the model may fall silent amid an answer."""
     limits: Limits = _LIMITS
+    price_input: float | None = None
+    """US dollars for a million tokens, as are the next two; None for what is known of the model."""
+    price_cached: float | None = None
+    price_output: float | None = None
+    budget_day: float | None = None
+    """US dollars that may be spent on the model; None for no limit."""
+    budget_month: float | None = None
+    when_spent: WhenSpent = WhenSpent.HAND_OVER
     policy: Policy = field(default_factory=Policy)
     """What may be done without a yes."""
     pin: PinHash | None = None
@@ -197,6 +220,12 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
             deadline=data.get(CONF_DEADLINE, _LIMITS.deadline),
             tool_timeout=data.get(CONF_TOOL_TIMEOUT, _LIMITS.tool_timeout),
         ),
+        price_input=data.get(CONF_PRICE_INPUT),
+        price_cached=data.get(CONF_PRICE_CACHED),
+        price_output=data.get(CONF_PRICE_OUTPUT),
+        budget_day=data.get(CONF_BUDGET_DAY),
+        budget_month=data.get(CONF_BUDGET_MONTH),
+        when_spent=known_choice(WhenSpent, CONF_WHEN_SPENT, data.get(CONF_WHEN_SPENT)) or default.when_spent,
         policy=_policy(data.get(CONF_RULES, [])),
         pin=_pin(data.get(CONF_PIN)),
         ask_after_outside_content=data.get(CONF_ASK_AFTER_OUTSIDE_CONTENT, default.ask_after_outside_content),

@@ -26,6 +26,7 @@ from homeassistant.util.hass_dict import HassKey
 from .agent.errors import (
     AgentError,
     BetweenTokensTimeout,
+    BudgetSpent,
     ConnectTimeout,
     FirstTokenTimeout,
     InvalidToolbox,
@@ -58,6 +59,7 @@ ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
     ModelNotFound: "model_not_found",
     ProviderRejectedRequest: "provider_rejected_request",
     PromptTooLong: "prompt_too_long",
+    BudgetSpent: "budget_spent",
     ProviderReplyInvalid: "provider_reply_invalid",
     InvalidToolbox: "invalid_toolbox",
     MaxIterationsExceeded: "max_iterations",
@@ -170,6 +172,8 @@ class TranslatedComposer:
         return self._say(f"{key}_targets", targets=targets)
 
     def _error(self, error: AgentError) -> str:
+        if isinstance(error, BudgetSpent) and error.period == "month":
+            return self._say("budget_spent_month")
         wait = error.retry_after if isinstance(error, ProviderBusy) else None
         if wait is not None and wait >= _LONG_WAIT:
             return self._say("provider_busy_long", minutes=str(ceil(wait / 60)))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 from pydantic import BaseModel, ConfigDict
 from yarl import URL
@@ -167,11 +168,10 @@ def _fits(pattern: str, name: str) -> bool:
 _KNOWN_MODELS: HassKey[KnownModels] = HassKey(f"{DOMAIN}_known_models")
 
 
+@singleton(_KNOWN_MODELS, async_=True)
 async def async_get_known_models(hass: HomeAssistant) -> KnownModels:
     """Return the snapshot."""
-    if _KNOWN_MODELS not in hass.data:
-        hass.data[_KNOWN_MODELS] = await hass.async_add_executor_job(read_known_models)
-    return hass.data[_KNOWN_MODELS]
+    return await hass.async_add_executor_job(read_known_models)
 
 
 def read_known_models() -> KnownModels:

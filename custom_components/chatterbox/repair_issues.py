@@ -13,7 +13,7 @@ from homeassistant.const import CONF_MODEL
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 
-from .agent.errors import PromptTooLong
+from .agent.errors import BudgetPeriod, PromptTooLong
 from .agent.history.store_state import StoreState
 from .agent.history.store_trouble import Trouble
 from .agent.protocols import HookPoint
@@ -26,6 +26,8 @@ _TEMPLATE_BROKEN = "template_broken"
 _GUARD_FAILED = "guard_failed"
 _SCRIPT_FAILED = "script_failed"
 _NAMES_GONE = "names_gone"
+_BUDGET_SPENT = "budget_spent"
+_BUDGET_SPENT_MONTH = "budget_spent_month"
 _HISTORY_PUT_ASIDE = "history_put_aside"
 _HISTORY_DOWN: Final = {
     Trouble.WRONG_URL: "history_wrong_url",
@@ -107,6 +109,17 @@ def async_report_history(hass: HomeAssistant, address: str, where: str, state: S
         _create(hass, down_id, key, {"where": where, "waiting": str(state.waiting), "dropped": str(state.dropped)})
     if state.put_aside:
         _create(hass, aside_id, _HISTORY_PUT_ASIDE, {"where": where, "aside": state.put_aside})
+
+
+@callback
+def async_report_spent_budget(
+    hass: HomeAssistant, agent: ConfigSubentry, spent: tuple[BudgetPeriod, float] | None
+) -> None:
+    """Tell that what may be spent on an agent's model in a day or a month, in US dollars, is spent; None ends it."""
+    period, limit = spent or (None, 0)
+    placeholders = {"limit": f"{limit:.2f}"}
+    _report(hass, agent, _BUDGET_SPENT, placeholders if period == "day" else None)
+    _report(hass, agent, _BUDGET_SPENT_MONTH, placeholders if period == "month" else None)
 
 
 def _shown(number: int | None) -> str:

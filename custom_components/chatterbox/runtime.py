@@ -35,7 +35,7 @@ from .agent.providers.text_calls import TextCalls
 from .agent.receipts import DEFAULT_LANGUAGES, base_language
 from .agent.turn import Limits
 from .agent_chain import AgentChain, is_for_models, offline_link
-from .agent_settings import AgentSettings, known_choice, settings_of
+from .agent_settings import AgentSettings, WhenSpent, known_choice, settings_of
 from .agent_window import MeasurableModel, windowed_model
 from .const import (
     CONF_BASE_URL,
@@ -49,6 +49,7 @@ from .const import (
     ServiceKind,
 )
 from .conversation_summaries import ConversationSummaries
+from .model_account import ModelAccount, async_open_account
 from .offline_dispatcher import offline_languages
 from .service_check import ModelServer, offered_models
 from .speakers import NOBODY, Speaker
@@ -82,6 +83,7 @@ class AgentModel:
     """Stands in front of it there: knows how much it reads, and what the last request took of that."""
     link: Link
     """One for all turns: a provider learns what its server does not take, and a breaker how it is doing."""
+    account: ModelAccount
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runt
     agents = {agent.subentry_id: agent for agent in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)}
     if entry.data[CONF_KIND] == ServiceKind.OFFLINE:
         return Runtime({agent_id: _offline_agent(hass, entry, agent) for agent_id, agent in agents.items()}, {})
-    models = {agent_id: _agent_model(hass, entry, agent) for agent_id, agent in agents.items()}
+    models = {agent_id: await _async_agent_model(hass, entry, agent) for agent_id, agent in agents.items()}
     built = {agent_id: _model_agent(hass, entry, model) for agent_id, model in models.items()}
     if any(_is_answered_for(hass, entry, agent) for agent in built.values()):
         return Runtime(built, models, partial(async_ask_service, hass, entry.data))
@@ -265,10 +267,11 @@ def _model_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, model: Agent
     )
 
 
-def _agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> AgentModel:
+async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> AgentModel:
     settings = settings_of(agent.data)
     provider = model_server(hass, entry.data, settings, agent.subentry_id)
     windowed = windowed_model(hass, entry, agent, provider)
+    account = await async_open_account(hass, entry.data, known_server(entry.data), settings, agent.subentry_id)
     patience = Patience(settings.connect_timeout, settings.first_token_timeout, settings.between_tokens_timeout)
     link = Link(
         agent.title,
@@ -278,8 +281,10 @@ def _agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: Confi
         tools=is_for_models,
         id=agent.subentry_id,
         check=provider.check,
+        spent=account.spent,
+        refuses_when_spent=settings.when_spent is WhenSpent.REFUSE,
     )
-    return AgentModel(agent, provider, windowed, link)
+    return AgentModel(agent, provider, windowed, link, account)
 
 
 def _is_answered_for(hass: HomeAssistant, entry: ConfigEntry, agent: Agent) -> bool:

@@ -1,6 +1,6 @@
-"""A sensor for each agent: how many of its questions wait for a yes, and which.
+"""The sensors of each agent: how many of its questions wait for a yes, and which; and its numbers.
 
-Knows Home Assistant's sensor platform. Must not know who may answer, or how.
+Knows Home Assistant's sensor platform. Must not know who may answer, or how, and what is counted.
 """
 
 from typing import override
@@ -17,21 +17,25 @@ from .agent.messages import JsonValue
 from .approvals import SIGNAL_QUESTION, Question, QuestionNews, async_get_approvals
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
+from .number_sensors import number_sensors
 from .question_event import expiry
 from .runtime import ChatterboxConfigEntry
+from .tally_keeping import async_get_tally_keeper
 from .turn_report import shown_text
 
 PARALLEL_UPDATES = 0
 
 
 async def async_setup_entry(
-    hass: HomeAssistant,  # noqa: ARG001  # Home Assistant's signature
+    hass: HomeAssistant,
     entry: ChatterboxConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add one sensor for each conversation agent of a service."""
+    """Add the sensors of each conversation agent of a service."""
+    keeper = await async_get_tally_keeper(hass)
     for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
-        async_add_entities([WaitingQuestionsSensor(entry, subentry)], config_subentry_id=subentry.subentry_id)
+        sensors = [WaitingQuestionsSensor(entry, subentry), *number_sensors(entry, subentry, keeper)]
+        async_add_entities(sensors, config_subentry_id=subentry.subentry_id)
 
 
 class WaitingQuestionsSensor(AgentDeviceEntity, SensorEntity):

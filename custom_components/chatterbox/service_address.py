@@ -3,6 +3,7 @@
 Pure. Must not know what answers there, or which requests are sent to it.
 """
 
+from ipaddress import ip_address
 from typing import Final
 
 from yarl import URL
@@ -10,6 +11,10 @@ from yarl import URL
 _SCHEMES: Final = frozenset({"http", "https"})
 _SECRETS: Final = frozenset({"key", "apikey", "token", "accesstoken", "secret", "password"})
 """Names of query parameters that carry a secret, without `-` and `_`."""
+
+
+_HOUSE_DOMAINS: Final = (".local", ".lan", ".home", ".home.arpa", ".internal", ".localdomain")
+"""Ends of names that no server on the internet has."""
 
 
 class InvalidAddress(ValueError):
@@ -37,3 +42,12 @@ def parse_address(typed: str) -> str:
 def short_name(address: str) -> str:
     """Return host and port, the name under which people know a server."""
     return URL(address).host_port_subcomponent or address
+
+
+def is_in_the_house(address: str) -> bool:
+    """Tell whether an address leads to a machine in the same network."""
+    host = (URL(address).host or "").rstrip(".").lower()
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        return "." not in host or host.endswith(_HOUSE_DOMAINS)

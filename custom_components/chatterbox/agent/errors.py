@@ -11,6 +11,7 @@
     │   ├── ModelNotFound            it answers, but does not have the model (404)
     │   ├── ProviderRejectedRequest  it refuses what we sent (other 4xx)
     │   │   └── PromptTooLong          more than the model can read at once; carries both numbers
+    │   ├── BudgetSpent              nobody asked it: what may be spent on it is spent; carries until when
     │   └── ProviderReplyInvalid     it answered nonsense, or the stream was cut
     ├── InvalidToolbox             tools that cannot be offered together
     └── MaxIterationsExceeded      a turn used up its inferences (also a RuntimeError)
@@ -19,7 +20,10 @@ Messages are for developers and logs: they name no secret and quote no request. 
 person hears about an error is written elsewhere.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Literal
+
+type BudgetPeriod = Literal["day", "month"]
+"""For how long something may be spent."""
 
 
 class AgentError(Exception):
@@ -93,6 +97,15 @@ class PromptTooLong(ProviderRejectedRequest):
         super().__init__(message)
         self.prompt_tokens = prompt_tokens
         self.window_tokens = window_tokens
+
+
+class BudgetSpent(ProviderError):
+    """The service was not asked: what may be spent on the model is spent."""
+
+    def __init__(self, period: BudgetPeriod) -> None:
+        """Carry the period at whose end it may be asked again."""
+        super().__init__(f"what may be spent on the model in one {period} is spent")
+        self.period = period
 
 
 class ProviderReplyInvalid(ProviderError):

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..errors import ProviderError, ProviderRejectedRequest, ProviderUnreachable
+from ..errors import BudgetSpent, ProviderError, ProviderRejectedRequest, ProviderUnreachable
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ToolCallReady
 from ..messages import ToolResult, UserMessage
 from ..protocols import CompletionRequest
@@ -54,6 +54,12 @@ class _Inference:
         self.failures.append((link, error))
         self.pass_over(link, type(error).__name__)
 
+    def spent(self, position: int, link: Link, error: BudgetSpent) -> None:
+        """Take note of a link that may not be asked. That of the chosen model is an answer, that of a stand-in none."""
+        if position == 0:
+            self.failures.append((link, error))
+        self.pass_over(link, type(error).__name__)
+
     def with_notes(self, error: ProviderError) -> ProviderError:
         """Return one of the failures, with notes about the others."""
         for link, other in self.failures:
@@ -77,7 +83,8 @@ class FailoverProvider:
 
     Each turn begins with the first link, so that it gets its place back by itself. A link that
     took over keeps the rest of the turn: the next inference need not wait for the first link
-    to fail again, and who called a tool is who reads its result.
+    to fail again, and who called a tool is who reads its result. A link whose budget is spent is
+    not asked, unless it has the turn already: no turn is cut for money.
     """
 
     def __init__(
@@ -101,6 +108,7 @@ class FailoverProvider:
         self._jitter = jitter
         self._position = 0
         self._has_begun = False
+        self._has_turn: Link | None = None
         self._words: UserMessage | None = None
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
@@ -114,7 +122,7 @@ class FailoverProvider:
         words = request.transcript[-1]
         # The same words again are those of an answer that is asked for anew, in the same turn.
         if isinstance(words, UserMessage) and words is not self._words:
-            self._position, self._words = 0, words
+            self._position, self._words, self._has_turn = 0, words, None
         inference = _Inference()
         has_acted = _has_acted(request)
         candidates = self._who_acted(request, inference) if has_acted else self._candidates(request, inference)
@@ -131,6 +139,7 @@ class FailoverProvider:
                     inference.failed(candidate.link, error)
                     candidate.link.failed(permit, error)
                     continue
+                self._has_turn = candidate.link
                 async with aclosing(self._follow(candidate, permit, begun, inference)) as events:
                     async for event in events:
                         yield event
@@ -141,7 +150,8 @@ class FailoverProvider:
         """Yield who is to be asked, one after the other, from the link that has the turn.
 
         When nobody has answered, one link is asked whatever its breaker says, or although it
-        failed earlier in the turn: the one that is soonest to be tried again.
+        failed earlier in the turn: the one that is soonest to be tried again. A budget that is spent is no failure:
+        its link is not asked at all.
         """
         spare: list[_Candidate] = []
         begin_at = self._position
@@ -149,6 +159,11 @@ class FailoverProvider:
             visible = link.request(request)
             if visible is None:
                 inference.pass_over(link, "has not the tool")
+                continue
+            if spent := self._spent(link):
+                inference.spent(position, link, spent)
+                if position == begin_at == 0 and link.refuses_when_spent:
+                    return
                 continue
             candidate = _Candidate(position, link, visible)
             if position < begin_at:
@@ -167,16 +182,30 @@ class FailoverProvider:
 
         In a turn that begins with what was done, after a person's yes, it is the first one that works.
         """
-        position = self._position
-        if not self._has_begun:
-            working = (at for at, link in enumerate(self._links) if link.breaker.state is BreakerState.CLOSED)
-            position = next(working, 0)
-            for link in self._links[:position]:
-                inference.pass_over(link, f"circuit {link.breaker.state}")
+        position = self._position if self._has_begun else self._first_that_works(inference)
         link = self._links[position]
         visible = link.request(request)
-        if visible is not None:
+        if spent := self._spent(link):
+            inference.spent(position, link, spent)
+        elif visible is not None:
             yield _Candidate(position, link, visible), link.breaker.insist()
+
+    def _first_that_works(self, inference: _Inference) -> int:
+        """Return the position of the first link that works and has money left, else of one that has."""
+        if self._links[0].refuses_when_spent and self._spent(self._links[0]):
+            return 0
+        payable = [at for at, link in enumerate(self._links) if not self._spent(link)]
+        working = (at for at in payable if self._links[at].breaker.state is BreakerState.CLOSED)
+        position = next(working, payable[0] if payable else 0)
+        for at, link in enumerate(self._links[:position]):
+            if spent := self._spent(link):
+                inference.spent(at, link, spent)
+            else:
+                inference.pass_over(link, f"circuit {link.breaker.state}")
+        return position
+
+    def _spent(self, link: Link) -> BudgetSpent | None:
+        return None if link is self._has_turn else link.spent()
 
     async def _begin(self, candidate: _Candidate, *, may_retry: bool) -> BegunStream:
         link = candidate.link

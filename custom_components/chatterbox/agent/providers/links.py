@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..errors import FirstTokenTimeout, ProviderError
+from ..errors import BudgetSpent, FirstTokenTimeout, ProviderError
 from ..messages import NamedTool, ToolChoiceMode, ToolDefinition
 from ..protocols import CompletionRequest, LLMProvider
 from ..timeouts import TookTooLong, finish_within
@@ -28,6 +28,10 @@ def every_tool(_tool: ToolDefinition) -> bool:
     return True
 
 
+def without_budget() -> None:
+    """Let a link be asked, whatever it costs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """One provider of a chain."""
@@ -44,6 +48,10 @@ class Link:
     """By which others know who has answered, as names may be alike."""
     check: Callable[[], Coroutine[object, object, None]] | None = None
     """Asks whether the service would answer; raises a `ProviderError`. None where nobody needs to ask."""
+    spent: Callable[[], BudgetSpent | None] = without_budget
+    """Tells whether what may be spent on the model is spent: then no turn is begun with it, nor handed to it."""
+    refuses_when_spent: bool = False
+    """Whether nobody takes over from it, as the first link of a chain, when its budget is spent."""
 
     def request(self, request: CompletionRequest) -> CompletionRequest | None:
         """Return a request as this link may see it; None when it forces a tool that the link has not."""

@@ -98,6 +98,8 @@ class ServerProfile:
 
     Most tell it in their list, if at all, and llama.cpp, which nobody can be sure not to meet, on a page of its own.
     """
+    passes_on: bool = False
+    """Whether it hands requests on to services that may charge for them."""
     accepts_images: bool = True
     """Whether models of this server can be shown pictures, if they have eyes."""
     accepts_pdfs: bool = False
@@ -163,7 +165,12 @@ LOCALAI: Final = ServerProfile(
     window_pages=("models",),
 )
 LITELLM: Final = ServerProfile(
-    "litellm", "LiteLLM", base_url="http://localhost:4000", accepts_pdfs=True, window_pages=("models",)
+    "litellm",
+    "LiteLLM",
+    base_url="http://localhost:4000",
+    passes_on=True,
+    accepts_pdfs=True,
+    window_pages=("models",),
 )
 OPENROUTER: Final = ServerProfile(
     "openrouter",

@@ -1,0 +1,201 @@
+"""Sensors that show what an agent has read, written, done and cost: one table of them, and the entity behind each.
+
+Knows sums and Home Assistant's sensors. Must not know how anything is counted or stored.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Final, override
+
+from homeassistant.components.sensor import (
+    SensorDeviceClass,
+    SensorEntity,
+    SensorEntityDescription,
+    SensorStateClass,
+)
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.const import PERCENTAGE, EntityCategory, UnitOfTime
+from homeassistant.core import callback
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.util import dt as dt_util
+
+from .agent.messages import Usage
+from .agent_tallies import Tally
+from .entity import AgentDeviceEntity
+from .runtime import ChatterboxConfigEntry
+from .tally_keeping import SIGNAL_TALLIES, LastTurn, TallyKeeper, today
+
+_DOLLARS: Final = "USD"
+_CENT_PARTS: Final = 4
+"""One answer often costs less than a cent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentNumbers:
+    """All that there is to show of an agent."""
+
+    tally: Tally
+    last_turn: LastTurn | None
+    last_usage: Usage | None
+    has_price: bool
+    today: date
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars; None where the price is not known, because 0 would be wrong."""
+        return self.tally.cost if self.has_price else None
+
+    @property
+    def spent_today(self) -> float | None:
+        """US dollars."""
+        return self.tally.spent_on(self.today) if self.has_price else None
+
+    @property
+    def spent_this_month(self) -> float | None:
+        """US dollars."""
+        return self.tally.spent_in_month_of(self.today) if self.has_price else None
+
+    @property
+    def cache_hit_ratio(self) -> float | None:
+        """Percent of what the model has read last that it knew from before."""
+        usage = self.last_usage
+        return 100 * usage.cached_tokens / usage.input_tokens if usage and usage.input_tokens else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberDescription(SensorEntityDescription):
+    """A number of an agent."""
+
+    value: Callable[[AgentNumbers], float | None]
+    needs_model: bool = True
+    """Whether an agent without a model has none."""
+    begins: Callable[[date], date] | None = None
+    """Returns the day on which the sum of today has begun; None for one that began with the agent."""
+
+
+def _total(
+    key: str, value: Callable[[Tally], int], *, needs_model: bool = True, is_enabled: bool = True
+) -> NumberDescription:
+    return NumberDescription(
+        key=key,
+        value=lambda numbers: value(numbers.tally),
+        needs_model=needs_model,
+        state_class=SensorStateClass.TOTAL_INCREASING,
+        entity_registry_enabled_default=is_enabled,
+    )
+
+
+def _money(
+    key: str, value: Callable[[AgentNumbers], float | None], begins: Callable[[date], date] | None = None
+) -> NumberDescription:
+    return NumberDescription(
+        key=key,
+        value=value,
+        begins=begins,
+        device_class=SensorDeviceClass.MONETARY,
+        native_unit_of_measurement=_DOLLARS,
+        state_class=SensorStateClass.TOTAL,
+        suggested_display_precision=_CENT_PARTS,
+    )
+
+
+def _seconds(key: str, value: Callable[[LastTurn], float | None], *, needs_model: bool) -> NumberDescription:
+    return NumberDescription(
+        key=key,
+        value=lambda numbers: value(numbers.last_turn) if numbers.last_turn else None,
+        needs_model=needs_model,
+        device_class=SensorDeviceClass.DURATION,
+        native_unit_of_measurement=UnitOfTime.SECONDS,
+        state_class=SensorStateClass.MEASUREMENT,
+        suggested_display_precision=2,
+    )
+
+
+NUMBERS: Final = (
+    _total("input_tokens", lambda tally: tally.input_tokens),
+    _total("cached_tokens", lambda tally: tally.cached_tokens),
+    _total("output_tokens", lambda tally: tally.output_tokens),
+    _total("reasoning_tokens", lambda tally: tally.reasoning_tokens, is_enabled=False),
+    _total("inferences", lambda tally: tally.inferences, is_enabled=False),
+    _money("cost", lambda numbers: numbers.cost),
+    _money("spent_today", lambda numbers: numbers.spent_today, lambda day: day),
+    _money("spent_this_month", lambda numbers: numbers.spent_this_month, lambda day: day.replace(day=1)),
+    _total("turns", lambda tally: tally.turns, needs_model=False),
+    _total("tool_calls", lambda tally: tally.tool_calls, needs_model=False, is_enabled=False),
+    _total("failures", lambda tally: tally.failures, needs_model=False),
+    _total("failovers", lambda tally: tally.failovers, is_enabled=False),
+    _seconds("time_to_first_token", lambda turn: turn.first_token, needs_model=True),
+    _seconds("turn_time", lambda turn: turn.duration, needs_model=False),
+    NumberDescription(
+        key="cache_hit_ratio",
+        value=lambda numbers: numbers.cache_hit_ratio,
+        native_unit_of_measurement=PERCENTAGE,
+        state_class=SensorStateClass.MEASUREMENT,
+        suggested_display_precision=0,
+    ),
+)
+"""Every number of an agent."""
+
+
+def number_sensors(
+    entry: ChatterboxConfigEntry, subentry: ConfigSubentry, keeper: TallyKeeper
+) -> Iterator[NumberSensor]:
+    """Yield the sensors of an agent; one without a model has fewer."""
+    has_model = subentry.subentry_id in entry.runtime_data.models
+    for description in NUMBERS:
+        if has_model or not description.needs_model:
+            yield NumberSensor(entry, subentry, keeper, description)
+
+
+class NumberSensor(AgentDeviceEntity, SensorEntity):
+    """One number of an agent."""
+
+    entity_description: NumberDescription
+    _attr_should_poll = False
+    _attr_entity_category = EntityCategory.DIAGNOSTIC
+
+    def __init__(
+        self,
+        entry: ChatterboxConfigEntry,
+        subentry: ConfigSubentry,
+        keeper: TallyKeeper,
+        description: NumberDescription,
+    ) -> None:
+        """Show a number of the agent of a subentry, as `keeper` has it."""
+        super().__init__(entry, subentry, description.key)
+        self.entity_description = description
+        self._keeper = keeper
+
+    @override
+    async def async_added_to_hass(self) -> None:
+        """Follow the sums."""
+        await super().async_added_to_hass()
+        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_TALLIES, self._async_follow))
+
+    @callback
+    def _async_follow(self, changed: Collection[str] | None) -> None:
+        if changed is None or self.subentry.subentry_id in changed:
+            self.async_write_ha_state()
+
+    @property
+    @override
+    def native_value(self) -> float | None:
+        """Return the number; None while it is not known."""
+        agent_id = self.subentry.subentry_id
+        model = self.entry.runtime_data.models.get(agent_id)
+        numbers = AgentNumbers(
+            tally=self._keeper.tally(agent_id),
+            last_turn=self._keeper.last_turn(agent_id),
+            last_usage=self._keeper.last_usage(agent_id),
+            has_price=model is not None and model.account.price is not None,
+            today=today(),
+        )
+        return self.entity_description.value(numbers)
+
+    @property
+    @override
+    def last_reset(self) -> datetime | None:
+        """Return when the sum began; None where it began with the agent."""
+        begins = self.entity_description.begins
+        return dt_util.start_of_local_day(begins(today())) if begins else None

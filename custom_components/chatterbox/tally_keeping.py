@@ -1,0 +1,189 @@
+"""Keeps what agents have read, done and cost, over restarts: counts each turn once, stores it, then tells it.
+
+Knows Home Assistant's storage, and the news of turns and of what models took outside of them. Must not know who shows
+the sums. What is told is stored before, so that no sum is ever smaller after a restart. On a disk that is full they go
+on until the next start. Nobody waits for any of this.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Final
+
+from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
+from homeassistant.const import EVENT_HOMEASSISTANT_STOP
+from homeassistant.core import Event, HomeAssistant, callback
+from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
+from homeassistant.helpers.event import async_track_time_change
+from homeassistant.helpers.singleton import singleton
+from homeassistant.helpers.storage import Store
+from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.signal_type import SignalType
+
+from .agent.messages import JsonObject, Usage
+from .agent_tallies import Tallies, Tally
+from .const import DOMAIN, LOGGER
+from .model_prices import ModelPrice
+from .model_usage import SIGNAL_USAGE, ModelUsage
+from .turn_facts import TurnFacts
+from .turn_news import SIGNAL_TURN, TurnNews
+
+_VERSION: Final = 1
+
+SIGNAL_TALLIES: Final[SignalType[Collection[str] | None]] = SignalType(f"{DOMAIN}_tallies")
+"""Sent when sums of these agents have changed; None for those of all, when a day has begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastTurn:
+    """How the last turn of an agent went. It is not kept over a restart."""
+
+    duration: float
+    """Seconds."""
+    first_token: float | None = None
+    """Seconds until its model began to answer; None when no model did."""
+
+
+def today() -> date:
+    """Return the day in the time zone of the house."""
+    return dt_util.now().date()
+
+
+class TallyKeeper:
+    """The sums of all agents of a house. For one event loop."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Count nothing before `async_start`."""
+        self._hass = hass
+        self._store = Store[JsonObject](hass, _VERSION, f"{DOMAIN}.tallies", private=True, atomic_writes=True)
+        self._counted = self._told = Tallies()
+        self._changed: set[str] = set()
+        """Agents of which something was counted that is not told yet."""
+        self._prices: dict[str, ModelPrice | None] = {}
+        self._last_turns: dict[str, LastTurn] = {}
+        self._last_usages: dict[str, Usage] = {}
+        self._saving: asyncio.Task[None] | None = None
+        self._has_failed = False
+
+    async def async_start(self) -> None:
+        """Read what is stored, and follow turns until Home Assistant stops."""
+        self._counted = self._told = await self._async_stored()
+        async_dispatcher_connect(self._hass, SIGNAL_TURN, self._async_count_turn)
+        async_dispatcher_connect(self._hass, SIGNAL_USAGE, self._async_count_usage)
+        async_dispatcher_connect(self._hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_forget_removed)
+        stop = async_track_time_change(self._hass, self._async_begin_day, hour=0, minute=0, second=0)
+
+        @callback
+        def async_stop(_event: Event) -> None:
+            stop()
+
+        self._hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, async_stop)
+
+    @callback
+    def async_price(self, agent: str, price: ModelPrice | None) -> None:
+        """Take what the model of an agent costs from now on; None where nobody knows."""
+        self._prices[agent] = price
+
+    def tally(self, agent: str) -> Tally:
+        """Return the sums of an agent, as they are stored."""
+        return self._told.of(agent)
+
+    def counted(self, agent: str) -> Tally:
+        """Return the sums of an agent with what is not stored yet."""
+        return self._counted.of(agent)
+
+    def last_turn(self, agent: str) -> LastTurn | None:
+        """Return how the last turn of an agent went, since the start."""
+        return self._last_turns.get(agent)
+
+    def last_usage(self, agent: str) -> Usage | None:
+        """Return what the model of an agent took in the last turn in which it answered, since the start."""
+        return self._last_usages.get(agent)
+
+    @callback
+    def _async_count_turn(self, news: TurnNews) -> None:
+        facts, turn_id = news.facts, str(news.origin["turn_id"])
+        counted = self._counted.with_turn(news.agent, turn_id, facts, self._prices.get, today())
+        if counted is self._counted:
+            return
+        self._last_turns[news.agent] = _last_turn(facts, self._last_turns.get(news.agent))
+        usages = _usages(facts)
+        self._last_usages |= usages
+        self._async_keep(counted, {news.agent, *usages})
+
+    @callback
+    def _async_count_usage(self, news: ModelUsage) -> None:
+        price = self._prices.get(news.agent)
+        self._async_keep(self._counted.with_usage(news.agent, news.usage, price, today()), {news.agent})
+
+    @callback
+    def _async_forget_removed(self, change: ConfigEntryChange, entry: ConfigEntry) -> None:
+        if entry.domain == DOMAIN and change is not ConfigEntryChange.ADDED:
+            self._async_keep(self._counted, ())
+
+    @callback
+    def _async_begin_day(self, _now: datetime) -> None:
+        async_dispatcher_send(self._hass, SIGNAL_TALLIES, None)
+
+    @callback
+    def _async_keep(self, counted: Tallies, changed: Collection[str]) -> None:
+        entries = self._hass.config_entries.async_entries(DOMAIN)
+        self._counted = counted.only_of({agent for entry in entries for agent in entry.subentries})
+        self._changed.update(changed)
+        if self._counted is not self._told and (self._saving is None or self._saving.done()):
+            self._saving = self._hass.async_create_task(self._async_save(), f"{DOMAIN} tallies")
+
+    async def _async_save(self) -> None:
+        while self._counted is not self._told:
+            counted, changed = self._counted, frozenset(self._changed)
+            self._changed.clear()
+            await self._async_store(counted)
+            self._told = counted
+            async_dispatcher_send(self._hass, SIGNAL_TALLIES, changed)
+
+    async def _async_store(self, tallies: Tallies) -> None:
+        """Store sums; the storage logs most of what goes wrong with a disk by itself, and the rest is logged here."""
+        try:
+            await self._store.async_save(tallies.as_json())
+        except OSError as error:
+            if not self._has_failed:
+                LOGGER.error("What agents have read and cost cannot be stored: %s", error)
+            self._has_failed = True
+        else:
+            self._has_failed = False
+
+    async def _async_stored(self) -> Tallies:
+        """Read what is stored. What cannot be read is as if nothing was: agents have to come up."""
+        try:
+            stored = await self._store.async_load()
+            return Tallies() if stored is None else Tallies.from_json(stored)
+        except Exception as error:  # noqa: BLE001  # whatever stands in the file, people want to be answered
+            LOGGER.error("What agents have read and cost cannot be read, and is counted anew: %s", type(error).__name__)
+            return Tallies()
+
+
+def _last_turn(facts: TurnFacts, before: LastTurn | None) -> LastTurn:
+    began = (one.first_token for one in facts.inferences if one.first_token is not None)
+    return LastTurn(facts.duration, next(began, before.first_token if before else None))
+
+
+def _usages(facts: TurnFacts) -> Mapping[str, Usage]:
+    """Return what each model took that has answered in a turn."""
+    usages: dict[str, Usage] = {}
+    for one in facts.inferences:
+        if one.usage is not None and one.answered_by:
+            usages[one.answered_by] = usages.get(one.answered_by, Usage()) + one.usage
+    return usages
+
+
+_KEEPER: HassKey[TallyKeeper] = HassKey(f"{DOMAIN}_tallies")
+
+
+@singleton(_KEEPER, async_=True)
+async def async_get_tally_keeper(hass: HomeAssistant) -> TallyKeeper:
+    """Return the keeper of a house, which has begun to count."""
+    keeper = TallyKeeper(hass)
+    await keeper.async_start()
+    return keeper

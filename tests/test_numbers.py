@@ -1,0 +1,445 @@
+"""The numbers of agents as their owner sees them: real turns, real storage, sensors and budgets."""
+
+import json
+from collections.abc import AsyncGenerator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, STATE_UNKNOWN
+from homeassistant.core import HomeAssistant, State
+from homeassistant.helpers import entity_registry as er, issue_registry as ir
+from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
+from pytest_homeassistant_custom_component.common import (
+    MockConfigEntry,
+    async_capture_events,
+    async_fire_time_changed,
+)
+
+from custom_components.chatterbox.agent.messages import Usage
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_FALLBACKS,
+    CONF_KIND,
+    DOMAIN,
+    EVENT_TURN_FINISHED,
+    SUBENTRY_CONVERSATION,
+    ServiceKind,
+)
+from custom_components.chatterbox.model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
+from custom_components.chatterbox.tally_keeping import async_get_tally_keeper
+from custom_components.chatterbox.turn_news import SIGNAL_TURN, TurnNews
+from tests.servers.in_process import serving_script
+from tests.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
+from tests.talk import LIGHT_ON, move_into_the_demo_home, say, speech
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+PRICES: dict[str, object] = {"price_input": 1000.0, "price_cached": 100.0, "price_output": 2000.0}
+"""US dollars for a million tokens: a thousand tokens cost a dollar."""
+NOON = "2026-11-22 12:00:00-08:00"
+"""In the time zone of the tests' home."""
+ACTS = Script(
+    answers=(
+        ScriptedAnswer(
+            tool_calls=(LIGHT_ON,),
+            usage=ScriptedUsage(prompt_tokens=1000, completion_tokens=50, cached_tokens=400, reasoning_tokens=20),
+        ),
+        ScriptedAnswer(
+            content="It is on.",
+            usage=ScriptedUsage(prompt_tokens=1100, completion_tokens=30, cached_tokens=1000),
+        ),
+    ),
+    after_last="start again",
+)
+COST = (600 * 1000 + 400 * 100 + 50 * 2000 + 100 * 1000 + 1000 * 100 + 30 * 2000) / 1e6
+TALKS = Script(
+    answers=(ScriptedAnswer(content="Hello.", usage=ScriptedUsage(prompt_tokens=500, completion_tokens=250)),),
+    after_last="start again",
+)
+"""Each turn costs a dollar."""
+DOWN = Script(answers=(ScriptedFailure(status=404, body="no such model"),), after_last="start again")
+"""Fails at once, and is not asked again, so that no clock has to move on."""
+GONE = "My language model does not exist any more. Please choose another one in my settings."
+SPENT = "My budget for today is used up."
+
+
+async def add_agent(hass: HomeAssistant, address: str, name: str = "talker", /, **options: object) -> MockConfigEntry:
+    """Set up a service with one agent, whose name is its id."""
+    data = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], **options}
+    entry = MockConfigEntry(
+        domain=DOMAIN,
+        data={CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address},
+        subentries_data=[
+            {
+                "subentry_type": SUBENTRY_CONVERSATION,
+                "subentry_id": name,
+                "title": name.capitalize(),
+                "unique_id": None,
+                "data": data,
+            }
+        ],
+    )
+    entry.add_to_hass(hass)
+    await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done(wait_background_tasks=True)
+    return entry
+
+
+@pytest.fixture(autouse=True)
+async def _home(hass: HomeAssistant) -> AsyncGenerator[None]:
+    await move_into_the_demo_home(hass)
+    yield
+    for entry in hass.config_entries.async_entries(DOMAIN):
+        await hass.config_entries.async_unload(entry.entry_id)
+
+
+def entity_id(hass: HomeAssistant, number: str, agent: str = "talker") -> str:
+    """Return the id of a sensor."""
+    found = er.async_get(hass).async_get_entity_id("sensor", DOMAIN, f"{agent}_{number}")
+    assert found is not None, number
+    return found
+
+
+def state_of(hass: HomeAssistant, number: str, agent: str = "talker") -> State:
+    """Return what a sensor shows."""
+    state = hass.states.get(entity_id(hass, number, agent))
+    assert state is not None, number
+    return state
+
+
+def number_of(hass: HomeAssistant, number: str, agent: str = "talker") -> float:
+    """Return the number that a sensor shows."""
+    return float(state_of(hass, number, agent).state)
+
+
+async def turn(hass: HomeAssistant, text: str = "hello") -> str:
+    """Take a turn and wait until it is counted; returns what is said."""
+    said = speech(await say(hass, text))
+    await hass.async_block_till_done()
+    return said
+
+
+def enable_all(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Enable the sensors that are disabled at first."""
+    registry = er.async_get(hass)
+    for entity in er.async_entries_for_config_entry(registry, entry.entry_id):
+        registry.async_update_entity(entity.entity_id, disabled_by=None)
+
+
+def budget_issue(hass: HomeAssistant, agent: str = "talker", key: str = "budget_spent") -> ir.IssueEntry | None:
+    """Return the issue that tells of a spent budget."""
+    return ir.async_get(hass).async_get_issue(DOMAIN, f"{key}_{agent}")
+
+
+async def test_a_turn_is_counted_as_its_requests_were(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+    freezer.move_to(NOON)
+    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+    async with serving_script(ACTS) as address:
+        entry = await add_agent(hass, address, **PRICES)
+        enable_all(hass, entry)
+        await hass.config_entries.async_reload(entry.entry_id)
+        await hass.async_block_till_done()
+        assert {number_of(hass, key) for key in ("input_tokens", "turns", "cost", "spent_today")} == {0}
+        assert state_of(hass, "turn_time").state == state_of(hass, "cache_hit_ratio").state == STATE_UNKNOWN
+
+        assert await turn(hass, "turn on the kitchen light") == "It is on."
+
+    told = turns[0].data["usage"]
+    counted = {
+        key: number_of(hass, key) for key in ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
+    }
+    assert counted == {key: told[key] for key in counted}
+    assert counted == {"input_tokens": 2100, "cached_tokens": 1400, "output_tokens": 80, "reasoning_tokens": 20}
+    done = {key: number_of(hass, key) for key in ("inferences", "turns", "tool_calls", "failures", "failovers")}
+    assert done == {"inferences": 2, "turns": 1, "tool_calls": 1, "failures": 0, "failovers": 0}
+    assert [number_of(hass, key) for key in ("cost", "spent_today", "spent_this_month")] == [pytest.approx(COST)] * 3
+    assert number_of(hass, "cache_hit_ratio") == pytest.approx(100 * 1400 / 2100)
+    assert number_of(hass, "turn_time") >= 0 <= number_of(hass, "time_to_first_token")
+
+
+async def test_sensors_can_be_plotted_and_summed_up(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+    freezer.move_to(NOON)
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+
+    attributes = {
+        key: state_of(hass, key).attributes
+        for key in ("input_tokens", "cost", "spent_today", "spent_this_month", "turn_time", "cache_hit_ratio")
+    }
+    shown = {key: (one["state_class"], one["unit_of_measurement"]) for key, one in attributes.items()}
+    assert shown == {
+        "input_tokens": ("total_increasing", "tokens"),
+        "cost": ("total", "USD"),
+        "spent_today": ("total", "USD"),
+        "spent_this_month": ("total", "USD"),
+        "turn_time": ("measurement", "s"),
+        "cache_hit_ratio": ("measurement", "%"),
+    }
+    assert attributes["spent_today"]["last_reset"] == "2026-11-22T00:00:00-08:00"
+    assert attributes["spent_this_month"]["last_reset"] == "2026-11-01T00:00:00-07:00"
+    registry = er.async_get(hass)
+    hidden = {
+        key
+        for key in ("reasoning_tokens", "inferences", "tool_calls", "failovers", "turns", "failures")
+        if (entity := registry.async_get(entity_id(hass, key))) and entity.disabled_by
+    }
+    assert hidden == {"reasoning_tokens", "inferences", "tool_calls", "failovers"}
+
+
+async def test_an_agent_without_a_model_has_no_tokens(hass: HomeAssistant) -> None:
+    entry = MockConfigEntry(
+        domain=DOMAIN,
+        data={CONF_KIND: ServiceKind.OFFLINE},
+        subentries_data=[
+            {
+                "subentry_type": SUBENTRY_CONVERSATION,
+                "subentry_id": "talker",
+                "title": "Talker",
+                "unique_id": None,
+                "data": {},
+            }
+        ],
+    )
+    entry.add_to_hass(hass)
+    await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done()
+
+    await turn(hass, "turn on the kitchen ceiling light")
+
+    entities = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
+    keys = {one.unique_id.removeprefix("talker_") for one in entities if one.domain == "sensor"}
+    assert keys == {"waiting_questions", "turns", "tool_calls", "failures", "turn_time"}
+    assert number_of(hass, "turns") == 1
+
+
+async def test_each_token_counts_for_the_model_that_has_read_it(hass: HomeAssistant) -> None:
+    async with serving_script(DOWN) as broken, serving_script(TALKS) as working:
+        await add_agent(hass, working, "helper", **PRICES)
+        entry = await add_agent(hass, broken, "talker", **{CONF_FALLBACKS: ["helper"]}, **PRICES)
+        enable_all(hass, entry)
+        await hass.config_entries.async_reload(entry.entry_id)
+        await hass.async_block_till_done()
+
+        assert await turn(hass) == "Hello."
+
+    of_talker = [number_of(hass, key) for key in ("turns", "failovers", "input_tokens", "cost")]
+    of_helper = [number_of(hass, key, "helper") for key in ("turns", "input_tokens", "output_tokens", "cost")]
+    assert of_talker == [1, 1, 0, 0]
+    assert of_helper == [0, 500, 250, 1]
+
+
+async def test_what_a_model_takes_outside_of_turns_counts_too(hass: HomeAssistant) -> None:
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("talker", Usage(1000, 500), UsagePurpose.SUMMARY))
+        await hass.async_block_till_done()
+
+    assert (number_of(hass, "input_tokens"), number_of(hass, "cost"), number_of(hass, "turns")) == (1000, 2, 0)
+
+
+async def test_a_turn_that_is_told_twice_counts_once(hass: HomeAssistant) -> None:
+    news: list[TurnNews] = []
+    async_dispatcher_connect(hass, SIGNAL_TURN, news.append)
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+        await turn(hass)
+    async_dispatcher_send(hass, SIGNAL_TURN, news[0])
+    await hass.async_block_till_done()
+
+    assert (number_of(hass, "turns"), number_of(hass, "cost")) == (1, 1)
+
+
+async def test_what_is_shown_is_stored_and_goes_on_after_a_restart(
+    hass: HomeAssistant, hass_storage: dict[str, Any], freezer: FrozenDateTimeFactory
+) -> None:
+    freezer.move_to(NOON)
+    async with serving_script(TALKS) as address:
+        entry = await add_agent(hass, address, **PRICES)
+        await turn(hass)
+        await turn(hass)
+        stored = json.loads(json.dumps(hass_storage["chatterbox.tallies"]))
+        await hass.config_entries.async_unload(entry.entry_id)
+        await hass.config_entries.async_setup(entry.entry_id)
+        await hass.async_block_till_done()
+
+        assert [number_of(hass, key) for key in ("turns", "cost", "spent_today")] == [2, 2, 2]
+        assert stored["data"]["agents"]["talker"]["turns"] == 2
+
+        # What another start of Home Assistant would find.
+        hass.data.pop("chatterbox_tallies")
+        assert (await async_get_tally_keeper(hass)).tally("talker").cost == 2
+
+
+@pytest.mark.parametrize("data", [{"agents": []}, {"agents": {"talker": {"turns": "x"}}, "turns": []}, 7])
+async def test_a_broken_file_stops_nobody(
+    hass: HomeAssistant, hass_storage: dict[str, Any], data: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    hass_storage["chatterbox.tallies"] = {"version": 1, "minor_version": 1, "key": "chatterbox.tallies", "data": data}
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+
+        assert await turn(hass) == "Hello."
+
+    assert number_of(hass, "turns") == 1
+    assert "cannot be read, and is counted anew" in caplog.text
+
+
+async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant, hass_storage: dict[str, Any]) -> None:
+    async with serving_script(TALKS) as address:
+        entry = await add_agent(hass, address, "helper", **PRICES)
+        await add_agent(hass, address, **PRICES)
+        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("helper", Usage(1, 1), UsagePurpose.TASK))
+        await turn(hass)
+        assert set(hass_storage["chatterbox.tallies"]["data"]["agents"]) == {"helper", "talker"}
+
+        await hass.config_entries.async_remove(entry.entry_id)
+        await hass.async_block_till_done()
+
+    assert set(hass_storage["chatterbox.tallies"]["data"]["agents"]) == {"talker"}
+
+
+async def test_what_has_no_known_price_costs_nobody_knows_what(hass: HomeAssistant) -> None:
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, price_input=3.0)
+        await turn(hass)
+        free = await add_agent(hass, address, "helper")
+    # The server is in the house; without a word of its owner it is free.
+    assert number_of(hass, "cost", "helper") == 0
+    assert free.runtime_data.models["helper"].account.price is not None
+    assert number_of(hass, "cost") == 500 * 3 / 1e6
+
+
+async def test_a_model_of_a_stranger_has_no_cost(hass: HomeAssistant) -> None:
+    await add_agent(hass, "https://models.example.com/v1")
+
+    assert [state_of(hass, key).state for key in ("cost", "spent_today")] == [STATE_UNKNOWN] * 2
+    assert number_of(hass, "input_tokens") == 0
+
+
+class TestBudgets:
+    """What may be spent, and what becomes of turns when it is spent."""
+
+    @pytest.fixture(autouse=True)
+    def _noon(self, freezer: FrozenDateTimeFactory) -> None:
+        freezer.move_to(NOON)
+
+    async def test_at_the_limit_the_next_one_of_the_chain_answers(self, hass: HomeAssistant) -> None:
+        turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+        stands_in = Script(answers=(ScriptedAnswer(content="I stand in."),), after_last="start again")
+        async with serving_script(TALKS) as address, serving_script(stands_in) as other:
+            await add_agent(hass, other, "helper")
+            await add_agent(hass, address, budget_day=2.0, **{CONF_FALLBACKS: ["helper"]}, **PRICES)
+
+            said = [await turn(hass) for _ in range(3)]
+
+        assert said == ["Hello.", "Hello.", "I stand in."]
+        assert turns[2].data["handovers"] == [{"to": "Helper", "reason": "Talker: BudgetSpent"}]
+        assert number_of(hass, "spent_today") == 2
+
+    async def test_a_budget_holds_for_every_agent_that_would_use_the_model(self, hass: HomeAssistant) -> None:
+        async with serving_script(TALKS) as address, serving_script(DOWN) as broken:
+            await add_agent(hass, address, "helper", budget_day=1.0, when_spent="refuse", **PRICES)
+            await add_agent(hass, broken, **{CONF_FALLBACKS: ["helper"], CONF_LLM_HASS_API: []})
+
+            said = [await turn(hass) for _ in range(2)]
+
+        assert said == ["Hello.", GONE]
+        assert number_of(hass, "cost", "helper") == 1
+
+    async def test_an_agent_may_refuse_instead(self, hass: HomeAssistant) -> None:
+        async with serving_script(TALKS) as address:
+            await add_agent(hass, address, budget_day=1.0, when_spent="refuse", **PRICES)
+
+            said = [await turn(hass) for _ in range(2)]
+
+        assert said == ["Hello.", SPENT]
+
+    async def test_where_nobody_is_left_it_says_why(self, hass: HomeAssistant) -> None:
+        async with serving_script(TALKS) as address:
+            await add_agent(hass, address, budget_month=1.0, **{CONF_LLM_HASS_API: []}, **PRICES)
+
+            said = [await turn(hass) for _ in range(2)]
+
+        assert said == ["Hello.", "My budget for this month is used up."]
+
+    async def test_a_turn_that_has_begun_is_not_cut_for_money(self, hass: HomeAssistant) -> None:
+        async with serving_script(ACTS) as address:
+            await add_agent(hass, address, budget_day=0.0001, when_spent="refuse", **PRICES)
+
+            assert await turn(hass, "turn on the kitchen light") == "It is on."
+            assert await turn(hass) == SPENT
+
+    async def test_a_budget_of_nothing_lets_nothing_be_spent(self, hass: HomeAssistant) -> None:
+        async with serving_script(TALKS) as address:
+            await add_agent(hass, address, budget_day=0.0, when_spent="refuse", **PRICES)
+
+            assert await turn(hass) == SPENT
+
+    async def test_the_owner_is_told_until_the_new_day(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
+    ) -> None:
+        async with serving_script(TALKS) as address:
+            await add_agent(hass, address, budget_day=1.0, when_spent="refuse", **PRICES)
+            assert budget_issue(hass) is None
+            await turn(hass)
+            issue = budget_issue(hass)
+            assert issue is not None
+            assert issue.translation_placeholders == {"agent": "Talker", "limit": "1.00"}
+
+            freezer.move_to("2026-11-23 00:00:01-08:00")
+            async_fire_time_changed(hass)
+            await hass.async_block_till_done()
+
+            assert budget_issue(hass) is None
+            assert [number_of(hass, key) for key in ("spent_today", "spent_this_month", "cost")] == [0, 1, 1]
+            assert state_of(hass, "spent_today").attributes["last_reset"] == "2026-11-23T00:00:00-08:00"
+            assert await turn(hass) == "Hello."
+
+    async def test_a_month_has_a_note_of_its_own(self, hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+        async with serving_script(TALKS) as address:
+            await add_agent(hass, address, budget_day=9.0, budget_month=1.0, when_spent="refuse", **PRICES)
+            await turn(hass)
+            assert budget_issue(hass) is None
+            assert budget_issue(hass, key="budget_spent_month") is not None
+
+            freezer.move_to("2026-12-01 00:00:01-08:00")
+            async_fire_time_changed(hass)
+            await hass.async_block_till_done()
+
+        assert budget_issue(hass, key="budget_spent_month") is None
+        assert number_of(hass, "spent_this_month") == 0
+
+    async def test_the_note_goes_when_the_budget_is_raised_and_with_the_agent(self, hass: HomeAssistant) -> None:
+        async with serving_script(TALKS) as address:
+            entry = await add_agent(hass, address, budget_day=1.0, **PRICES)
+            await turn(hass)
+            (agent,) = entry.subentries.values()
+            hass.config_entries.async_update_subentry(entry, agent, data={**agent.data, "budget_day": 1.5})
+            await hass.async_block_till_done()
+            assert budget_issue(hass) is None
+
+            await turn(hass)
+            assert budget_issue(hass) is not None
+            await hass.config_entries.async_remove(entry.entry_id)
+            await hass.async_block_till_done()
+
+        assert budget_issue(hass) is None
+
+    async def test_neither_a_restart_nor_a_clock_gives_a_second_budget(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
+    ) -> None:
+        async with serving_script(TALKS) as address:
+            entry = await add_agent(hass, address, budget_day=1.0, when_spent="refuse", **PRICES)
+            await turn(hass)
+            await hass.config_entries.async_unload(entry.entry_id)
+            hass.data.pop("chatterbox_tallies")
+            await hass.config_entries.async_setup(entry.entry_id)
+            await hass.async_block_till_done()
+            assert await turn(hass) == SPENT
+
+            freezer.tick(timedelta(days=1))
+            assert await turn(hass) == "Hello."
+            freezer.move_to(NOON)
+            assert await turn(hass) == SPENT
