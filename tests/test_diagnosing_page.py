@@ -23,6 +23,9 @@ from tests.diagnosed_house import example_blocks, live_in_it, with_blocks
 
 PAGE = Path(custom_components.__file__).parents[1] / "docs" / "diagnosing.md"
 TOOLS_SHOWN = 3
+COUNTS = {"tokens", "characters", "instructions", "home", "tools", "total", "conversation", "percent_of_window"} | {
+    "seconds_until_probe"
+}
 PARTS = {"versions", "entry", "history"}
 
 
@@ -82,7 +85,7 @@ def masked(value: Any, name: str = "") -> Any:
             return value
         case float():
             return 0.0
-        case int() if name in {"tokens", "characters", "instructions", "home", "tools", "total", "seconds_until_probe"}:
+        case int() if name in COUNTS:
             return 0
         case str() if name in {"turn_id", "began_at", "chatterbox", "home_assistant", "state"}:
             return REDACTED

@@ -59,6 +59,8 @@ async def _async_diagnose(
 async def _async_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> dict[str, object]:
     is_loaded = entry.state is ConfigEntryState.LOADED
     running = entry.runtime_data.agents.get(agent.subentry_id) if is_loaded else None
+    model = entry.runtime_data.models.get(agent.subentry_id) if is_loaded else None
+    prompt = await async_weigh_prompt(hass, running.settings, model.windowed) if running and model else None
     titles = {one.subentry_id: one.title for each in _entries(hass) for one in each.subentries.values()}
     return {
         "title": agent.title,
@@ -66,9 +68,7 @@ async def _async_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent:
         "data": agent.data,
         "chain": [_link(link) for link in running.chain.state] if running else [],
         "entities": _entities(hass, entry, agent),
-        "prompt_tokens": await async_weigh_prompt(hass, running.settings)
-        if running and running.settings.model
-        else None,
+        "prompt_tokens": prompt,
         "turns": [turn.as_json(titles) for turn in async_get_recent_turns(hass).of(agent.subentry_id)],
     }
 
