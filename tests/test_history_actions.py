@@ -22,6 +22,7 @@ from custom_components.chatterbox.agent.history.store import HistoryStore
 from custom_components.chatterbox.const import CONF_DIAGNOSE_WORDS, CONF_HISTORY_ADDRESS, DOMAIN
 from custom_components.chatterbox.history_actions import SERVICE_EXPORT, SERVICE_PURGE
 from custom_components.chatterbox.history_keeping import async_get_histories
+from custom_components.chatterbox.memories import Keeper, async_get_memories
 from custom_components.chatterbox.recent_turns import async_get_recent_turns
 from custom_components.chatterbox.turn_news import SIGNAL_TURN, TurnNews
 from custom_components.chatterbox.turn_report import TurnReport
@@ -126,7 +127,7 @@ async def test_what_is_chosen_is_exported_and_deleted_and_nothing_else(
     turns = [one for one in chosen if one.startswith("turn")]
     assert (response["turns"], response["audit_records"]) == (len(turns), len(chosen) - len(turns))
 
-    assert await call(hass, SERVICE_PURGE, **choice) == {"deleted": len(chosen)}
+    assert await call(hass, SERVICE_PURGE, **choice) == {"deleted": len(chosen), "facts": 0}
     assert await kept(hass) == [one for one in ALL if one not in chosen]
 
 
@@ -141,6 +142,9 @@ async def test_what_is_chosen_is_exported_and_deleted_and_nothing_else(
         ({"everything": True, "person": "person.anna"}, "Everything leaves nothing to choose"),
         ({"agent_id": "conversation.home_assistant"}, "conversation.home_assistant is no agent of Chatterbox"),
         ({"person": "person.nobody"}, "There is no person.nobody"),
+        ({"facts": True}, "Nothing is chosen"),
+        ({"facts": True, "person": "person.anna", "older_than_days": 1}, "belongs to no conversation"),
+        ({"facts": True, "conversation_id": "a"}, "belongs to no conversation"),
     ],
 )
 async def test_what_is_not_clear_is_refused_and_nothing_is_lost(
@@ -173,7 +177,7 @@ async def test_a_file_holds_every_record_and_is_never_written_over(hass: HomeAss
     second = await call(hass, SERVICE_EXPORT, conversation_id="b")
     third = await call(hass, SERVICE_EXPORT, conversation_id="b")
 
-    assert first == {"path": str(exports(hass)[0]), "turns": 4, "audit_records": 1}
+    assert first == {"path": str(exports(hass)[0]), "turns": 4, "audit_records": 1, "facts": 0}
     assert [second["turns"], third["turns"]] == [2, 2]
     name = exports(hass)[0].stem
     assert [file.name for file in exports(hass)] == [f"{name}.jsonl", f"{name}_2.jsonl", f"{name}_3.jsonl"]
@@ -235,6 +239,60 @@ async def test_a_file_that_cannot_be_written_is_told(hass: HomeAssistant) -> Non
     assert "cannot be written: File exists" in str(error)
 
 
+async def remember(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Have both agents remember something of Anna, one of them before she was a person, and one of Ben."""
+    talker, other = entry.subentries
+    memories = async_get_memories(hass)
+    await memories.async_add(Keeper(talker, "anna"), "Likes tea.", "Anna")
+    await memories.async_add(Keeper(other, "user-of-anna"), "Likes cats.", "Anna")
+    await memories.async_add(Keeper(talker, "ben"), "Likes rain.", "Ben")
+
+
+async def facts(hass: HomeAssistant) -> list[str]:
+    """Return what is remembered."""
+    response = await call(hass, SERVICE_EXPORT, everything=True, facts=True, as_response=True)
+    kept = [record["text"] for record in response["records"] if record["kind"] == "fact"]
+    assert response["facts"] == len(kept)
+    return sorted(kept)
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize(
+    ("choice", "chosen"),
+    [
+        ({"person": "person.anna"}, ["Likes cats.", "Likes tea."]),
+        ({"agent_id": TALKER}, ["Likes rain.", "Likes tea."]),
+        ({"person": "person.anna", "agent_id": TALKER}, ["Likes tea."]),
+        ({"everything": True}, ["Likes cats.", "Likes rain.", "Likes tea."]),
+    ],
+)
+async def test_what_is_remembered_goes_with_the_rest_if_asked_for(
+    hass: HomeAssistant, entry: MockConfigEntry, choice: dict[str, object], chosen: list[str]
+) -> None:
+    await remember(hass, entry)
+
+    written = await call(hass, SERVICE_EXPORT, facts=True, **choice)
+    records = [record for record in lines_of(written["path"]) if record["kind"] == "fact"]
+    assert sorted(record["text"] for record in records) == chosen
+    assert written["facts"] == len(chosen)
+    assert (await call(hass, SERVICE_EXPORT, as_response=True, **choice))["facts"] == 0
+    assert (await call(hass, SERVICE_PURGE, **choice))["facts"] == 0
+    assert (await call(hass, SERVICE_PURGE, facts=True, **choice))["facts"] == len(chosen)
+    assert sorted(chosen + await facts(hass)) == ["Likes cats.", "Likes rain.", "Likes tea."]
+
+
+@pytest.fixture
+def unreadable_facts(hass_storage: dict[str, Any]) -> None:
+    """Have a file of facts that somebody has spoiled."""
+    hass_storage["chatterbox.memories"] = {"version": 1, "key": "chatterbox.memories", "data": {"people": 1}}
+
+
+@pytest.mark.usefixtures("unreadable_facts", "store")
+async def test_what_is_remembered_and_cannot_be_read_is_told_before_anything_is_deleted(hass: HomeAssistant) -> None:
+    assert "What is remembered cannot be read" in str(await refusal(hass, SERVICE_PURGE, everything=True, facts=True))
+    assert await kept(hass) == ALL
+
+
 async def a_service_whose_history_is_down(hass: HomeAssistant, address: str) -> MockConfigEntry:
     entry = MockConfigEntry(
         domain=DOMAIN,
@@ -291,14 +349,20 @@ async def test_the_documented_automation_deletes_what_is_old(hass: HomeAssistant
     assert await kept(hass) == ALL
 
 
-async def test_the_documented_script_exports_before_it_deletes(hass: HomeAssistant, store: HistoryStore) -> None:
+async def test_the_documented_script_exports_before_it_deletes(
+    hass: HomeAssistant, entry: MockConfigEntry, store: HistoryStore
+) -> None:
     (script,) = blocks_with("chatterbox.export")
     assert not store.state.trouble
+    await remember(hass, entry)
     assert await async_setup_component(hass, "persistent_notification", {})
     assert await async_setup_component(hass, "script", {"script": script})
 
     await hass.services.async_call("script", "forget_anna", {}, blocking=True)
 
     (file,) = exports(hass)
-    assert [line["id"] for line in lines_of(file)] == ["turn 1", "audit 5", "turn 3"]
+    lines = lines_of(file)
+    assert [line["id"] for line in lines if line["kind"] != "fact"] == ["turn 1", "audit 5", "turn 3"]
+    assert [line["text"] for line in lines if line["kind"] == "fact"] == ["Likes tea.", "Likes cats."]
+    assert await facts(hass) == ["Likes rain."]
     assert await kept(hass) == ["turn 2", "turn 4"]

@@ -16,8 +16,10 @@ from homeassistant.helpers.service import async_register_admin_service
 
 from .agent.history.selection import Selection
 from .agent.history.store_trouble import StoreUnavailable, Trouble
+from .agent.messages import canonical_json
 from .const import DOMAIN
-from .history_choice import CHOICE_FIELDS, async_chosen
+from .fact_choice import async_chosen_keepers, async_forget_facts, facts_as_records
+from .history_choice import CHOICE_FIELDS, Choice, async_chosen
 from .history_export import ExportFile, RecordCounts, TooMuch, as_records
 from .history_keeping import async_get_histories
 from .recent_turns import async_get_recent_turns
@@ -41,21 +43,22 @@ def async_register_history_actions(hass: HomeAssistant) -> None:
 
 
 async def _async_purge(call: ServiceCall) -> ServiceResponse:
-    """Delete what is chosen, and return how many records are gone as `deleted`."""
-    selections = async_chosen(call.hass, call.data)
-    stores, deleted = await _async_stores(call.hass), 0
+    """Delete what is chosen, and return how many records are gone as `deleted`, and how many `facts`."""
+    hass, choice = call.hass, async_chosen(call.hass, call.data)
+    facts = await async_forget_facts(hass, await async_chosen_keepers(hass, choice))
+    stores, deleted = await _async_stores(hass), 0
     failed: tuple[str, Trouble] | None = None
     for where, store in stores.items():
         try:
-            deleted += await _async_delete(store, selections)
+            deleted += await _async_delete(store, choice.selections)
         except StoreUnavailable as error:  # what is in the others is deleted all the same
             failed = where, error.trouble
-    async_get_recent_turns(call.hass).forget_words()
+    async_get_recent_turns(hass).forget_words()
     if failed is not None:
         where, trouble = failed
         key = "purge_history_slow" if trouble is Trouble.SLOW else "purge_history_down"
         raise _failure(key, where=where, deleted=str(deleted))
-    return {"deleted": deleted} if call.return_response else None
+    return {"deleted": deleted, "facts": facts} if call.return_response else None
 
 
 async def _async_delete(store: HistoryStore | None, selections: tuple[Selection, ...]) -> int:
@@ -83,17 +86,19 @@ async def _async_export(call: ServiceCall) -> ServiceResponse:
     return {"path": path, **counts.as_json()} if call.return_response else None
 
 
-async def _lines(hass: HomeAssistant, selections: tuple[Selection, ...]) -> AsyncGenerator[str]:
+async def _lines(hass: HomeAssistant, choice: Choice) -> AsyncGenerator[str]:
     for where, store in (await _async_stores(hass)).items():
         if store is None:
             raise _failure("export_history_down", where=where)
-        for selection in selections:
+        for selection in choice.selections:
             try:
                 async with aclosing(store.export(selection)) as lines:
                     async for line in lines:
                         yield line
             except StoreUnavailable as error:
                 raise _failure("export_history_down", where=where) from error
+    for fact in facts_as_records(hass, await async_chosen_keepers(hass, choice)):
+        yield canonical_json(fact)
 
 
 async def _async_stores(hass: HomeAssistant) -> dict[str, HistoryStore | None]:

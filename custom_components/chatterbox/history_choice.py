@@ -1,9 +1,10 @@
-"""What of the history a service call means: its fields → selections of records.
+"""What of the history a service call means: its fields → selections of records, and whose facts.
 
-Knows entities, persons and the clock. Must not know what becomes of what is selected.
+Knows entities, persons and the clock. Must not know what becomes of what is chosen.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import homeassistant.helpers.config_validation as cv
@@ -21,6 +22,7 @@ from .const import DOMAIN
 ATTR_PERSON: Final = "person"
 ATTR_OLDER_THAN_DAYS: Final = "older_than_days"
 ATTR_EVERYTHING: Final = "everything"
+ATTR_FACTS: Final = "facts"
 
 _DAY: Final = 86_400
 """Seconds."""
@@ -32,38 +34,60 @@ CHOICE_FIELDS: Final = {
     vol.Optional(ATTR_AGENT_ID): cv.entity_id,
     vol.Optional(ATTR_OLDER_THAN_DAYS): vol.All(vol.Coerce(float), vol.Range(min=0, max=_MOST_DAYS)),
     vol.Optional(ATTR_EVERYTHING, default=False): cv.boolean,
+    vol.Optional(ATTR_FACTS, default=False): cv.boolean,
 }
 
 
-@callback
-def async_chosen(hass: HomeAssistant, data: Mapping[str, Any]) -> tuple[Selection, ...]:
-    """Return selections that have no record in common; what is meant is in one of them.
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a service call means."""
 
-    All fields that are given have to fit. Raises ServiceValidationError where none is, or one names what is not there.
+    selections: tuple[Selection, ...]
+    """Have no record in common; what is meant is in one of them."""
+    with_facts: bool
+    """Whether what agents were asked to remember is meant, too."""
+    agent: str | None
+    """Subentry id of the only agent that is meant."""
+    people: tuple[str, ...]
+    """Ids of the only person that is meant; empty for all of them."""
+
+
+@callback
+def async_chosen(hass: HomeAssistant, data: Mapping[str, Any]) -> Choice:
+    """Return what fits all fields that are given.
+
+    Raises ServiceValidationError where none is, one names what is not there, or they do not go together.
     """
-    parts = tuple(_parts(hass, data))
+    agent = _agent(hass, data[ATTR_AGENT_ID]) if ATTR_AGENT_ID in data else None
     people = tuple(_ids_of_person(hass, data[ATTR_PERSON])) if ATTR_PERSON in data else ()
+    with_facts, parts = data[ATTR_FACTS], tuple(_parts(data))
+    if with_facts and parts:
+        raise _invalid("history_facts_alone")
+    if agent is not None:
+        parts = (OneAgent(agent), *parts)
     if data[ATTR_EVERYTHING]:
         if parts or people:
             raise _invalid("history_everything_alone")
-        return (Everything(),)
-    if people:
-        return tuple(AllOf((OnePerson(person), *parts)) for person in people)
-    if not parts:
+        return Choice((Everything(),), with_facts, agent, people)
+    if not parts and not people:
         raise _invalid("history_nothing_chosen")
-    return (AllOf(parts),)
+    selections = tuple(AllOf((OnePerson(person), *parts)) for person in people) if people else (AllOf(parts),)
+    return Choice(selections, with_facts, agent, people)
 
 
-def _parts(hass: HomeAssistant, data: Mapping[str, Any]) -> Iterator[Selection]:
+def _parts(data: Mapping[str, Any]) -> Iterator[Selection]:
     if ATTR_CONVERSATION_ID in data:
         yield OneConversation(data[ATTR_CONVERSATION_ID])
-    if ATTR_AGENT_ID in data:
-        agents = {entity.entity_id: entity.config_subentry_id for entity in async_agent_entries(hass)}
-        if (agent := agents.get(data[ATTR_AGENT_ID])) is None:
-            raise _invalid("agent_unknown", agent=data[ATTR_AGENT_ID])
-        yield OneAgent(agent)
     if ATTR_OLDER_THAN_DAYS in data:
         yield Before(dt_util.utcnow().timestamp() - data[ATTR_OLDER_THAN_DAYS] * _DAY)
+
+
+@callback
+def _agent(hass: HomeAssistant, entity_id: str) -> str:
+    agents = {entity.entity_id: entity.config_subentry_id for entity in async_agent_entries(hass)}
+    if (agent := agents.get(entity_id)) is None:
+        raise _invalid("agent_unknown", agent=entity_id)
+    return agent
 
 
 def _ids_of_person(hass: HomeAssistant, entity_id: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ outside chooses its name. What is cut off leaves no file behind.
 
 import json
 from collections.abc import AsyncGenerator, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
 from typing import IO, Final, Self
@@ -34,20 +34,23 @@ class RecordCounts:
 
     turns: int = 0
     audit_records: int = 0
+    facts: int = 0
 
     @classmethod
     def of(cls, records: Iterable[JsonObject]) -> Self:
         """Count records, each with its `kind`."""
         kinds = [record["kind"] for record in records]
-        return cls(kinds.count("turn"), kinds.count("audit"))
+        return cls(kinds.count("turn"), kinds.count("audit"), kinds.count("fact"))
 
     def plus(self, other: RecordCounts) -> RecordCounts:
         """Return both together."""
-        return RecordCounts(self.turns + other.turns, self.audit_records + other.audit_records)
+        return RecordCounts(
+            self.turns + other.turns, self.audit_records + other.audit_records, self.facts + other.facts
+        )
 
     def as_json(self) -> JsonObject:
-        """Return them as `turns` and `audit_records`."""
-        return {"turns": self.turns, "audit_records": self.audit_records}
+        """Return them as `turns`, `audit_records` and `facts`."""
+        return {**asdict(self)}
 
 
 async def as_records(lines: AsyncGenerator[str]) -> list[JsonObject]:
