@@ -17,6 +17,7 @@ from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
 from homeassistant.helpers.dispatcher import async_dispatcher_send
+from homeassistant.util import dt as dt_util
 
 from .agent.errors import ProviderError
 from .agent.events import CompletionResult, ProviderEvent
@@ -54,7 +55,7 @@ class _Conversation:
     """As the model has read them in the last turn, as are the tools."""
     tools: tuple[ToolDefinition, ...]
     used_at: float
-    """Seconds, by the clock of the event loop."""
+    """Seconds since the epoch."""
     summary: Summary | None = None
     stands_for: tuple[str, ...] = ()
     """By which the messages are known that it stands for."""
@@ -103,7 +104,7 @@ class ConversationSummaries:
         if summary is not None and marks != _marks(turn.history, summary.messages):
             summary, marks = None, ()  # this is another history, or only the end of it
         tools = tuple(filter(is_for_models, turn.tools))
-        now = self._hass.loop.time()
+        now = dt_util.utcnow().timestamp()
         self._conversations[conversation_id] = _Conversation(turn.instructions, tools, now, summary, marks)
         self._conversations.move_to_end(conversation_id)
         self._async_forget_old(now)
@@ -168,7 +169,7 @@ class ConversationSummaries:
         """Forget conversations that nobody can go on with, and the oldest of too many."""
         longest = max(CONVERSATION_TIMEOUT.total_seconds(), self._settings.continue_minutes * _SECONDS)
         for each, known in [*self._conversations.items()]:
-            if now - known.used_at > longest or len(self._conversations) > _MOST:
+            if abs(now - known.used_at) > longest or len(self._conversations) > _MOST:
                 self.async_forget(each)
 
 
