@@ -217,11 +217,11 @@ async def test_words_are_in_the_language_of_the_house(hass: HomeAssistant, entry
 @pytest.mark.usefixtures("socket_enabled")
 async def test_the_tools_of_an_agent_can_be_chosen(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
+        entry = await set_up(hass, server_entry(address, remember_facts=True))
         assert await async_setup_component(hass, "intent", {})
         step = await open_approvals(hass, entry)
 
-    assert "intent__HassTurnOn" in row_options(step, "tools")
+    assert {"intent__HassTurnOn", "chatterbox__remember"} <= set(row_options(step, "tools"))
 
 
 async def test_all_scripts_are_started_by_one_action(hass: HomeAssistant, entry: MockConfigEntry) -> None:

@@ -22,6 +22,7 @@ from .approval_rules import Policy, Verdict
 from .const import DOMAIN, SCRIPT_DOMAIN, ServiceKind
 from .error_bridge import async_get_sentences
 from .offline_provider import PROCESS_SENTENCE
+from .own_tools import with_own_tools
 from .tool_bridge import API_TIMEOUT, async_offer_tools
 
 _FIRST_VERDICTS: Final = (Verdict.ASK, Verdict.PIN, Verdict.ALLOW, Verdict.DENY)
@@ -159,7 +160,7 @@ async def _async_tools(hass: HomeAssistant, kind: ServiceKind, settings: AgentSe
     nobody = nobody_in_particular(hass, DOMAIN, CONVERSATION_DOMAIN)
     patience = min(API_TIMEOUT, settings.limits.preparation)
     offer = await async_offer_tools(hass, settings.llm_apis, nobody, patience)
-    return {definition.name for definition in offer.definitions}
+    return {definition.name for definition in with_own_tools(offer.definitions, settings)}
 
 
 async def _async_users(hass: HomeAssistant, policy: Policy) -> Mapping[str, str]:
