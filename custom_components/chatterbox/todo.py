@@ -13,7 +13,7 @@ from homeassistant.components.todo import DOMAIN as TODO_DOMAIN, TodoItem, TodoI
 from homeassistant.components.todo.const import TodoListEntityFeature
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import ATTR_ENTITY_ID, ATTR_ID, EVENT_STATE_CHANGED, EntityCategory
-from homeassistant.core import Event, EventStateChangedData, HomeAssistant, callback
+from homeassistant.core import Event, EventStateChangedData, HomeAssistant, State, callback
 from homeassistant.exceptions import PlatformNotReady, ServiceValidationError
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
@@ -153,7 +153,7 @@ class _Lists:
         """Show those that there are to be, from now on until the entry is unloaded."""
         events, unload = self._hass.bus, self._entry.async_on_unload
         unload(async_dispatcher_connect(self._hass, SIGNAL_MEMORIES, self._async_facts_changed))
-        unload(events.async_listen(EVENT_STATE_CHANGED, self._async_person_changed, _is_of_person))
+        unload(events.async_listen(EVENT_STATE_CHANGED, self._async_person_changed, _is_other_person))
         unload(events.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_person_changed, _is_of_person))
         self._async_renew()
 
@@ -201,12 +201,25 @@ def _is_of_person(data: Mapping[str, object]) -> bool:
 
 
 @callback
+def _is_other_person(data: EventStateChangedData) -> bool:
+    """Tell whether a person came, went, or is called something else; they move all day."""
+    if not _is_of_person(data):
+        return False
+    before, after = data["old_state"], data["new_state"]
+    return before is None or after is None or (before.name, _id(before)) != (after.name, _id(after))
+
+
+@callback
 def _persons(hass: HomeAssistant) -> dict[str, str]:
     """Return the names of all persons by their ids, also while Home Assistant is still setting them up."""
     registered = [one for one in er.async_get(hass).entities.values() if one.domain == PERSON_DOMAIN]
     names = {one.unique_id: one.name or one.original_name or one.entity_id for one in registered}
     states = hass.states.async_all(PERSON_DOMAIN)
-    return names | {str(state.attributes[ATTR_ID]): state.name for state in states if ATTR_ID in state.attributes}
+    return names | {person_id: state.name for state in states if (person_id := _id(state))}
+
+
+def _id(state: State) -> str:
+    return str(state.attributes.get(ATTR_ID, ""))
 
 
 def _unique_id(subentry: ConfigSubentry, person_id: str) -> str:
