@@ -86,6 +86,11 @@ class ConversationSummaries:
         self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
         self._writing: dict[str, asyncio.Task[None]] = {}
 
+    @property
+    def are_written(self) -> bool:
+        """Tell whether a model writes them; else what was asked and done is listed."""
+        return self._settings.summary != SUMMARY_LIST
+
     @callback
     def of(self, conversation_id: str) -> Summary | None:
         """Return the summary of the beginning of a conversation, None where there is none."""
@@ -95,7 +100,7 @@ class ConversationSummaries:
     @callback
     def async_begin_turn(self, conversation_id: str, turn: Turn) -> Turn:
         """Return a turn with the summary of its history, if there is one; the model is left to it."""
-        if self._settings.summary == SUMMARY_LIST:
+        if not self.are_written:
             return turn
         if self._gives_way and (task := self._writing.get(conversation_id)) is not None:
             task.cancel()
