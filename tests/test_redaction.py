@@ -1,6 +1,7 @@
 """Secrets are taken out of what is shown, wherever they stand."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -80,3 +81,7 @@ def test_what_holds_no_secret_is_shown_as_it_is(data: dict[str, object]) -> None
 def test_a_secret_that_holds_another_one_goes_as_a_whole() -> None:
     assert without_secrets("Bearer abcdef", {"abcdef", "Bearer abcdef"}) == "**REDACTED**"
     assert without_secrets({"other": {1, 2}, "state": None}, ()) == {"other": [1, 2], "state": None}
+
+
+def test_what_is_no_json_is_shown_as_a_text_without_secrets() -> None:
+    assert without_secrets(Path("/keys/abcdef"), {"abcdef"}) == "/keys/**REDACTED**"
