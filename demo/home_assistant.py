@@ -108,11 +108,11 @@ async def _wait_until_it_answers(process: asyncio.subprocess.Process, url: str, 
 
 
 async def _answers(url: str) -> None:
-    """Return once the onboarding status can be read: the first thing that a browser asks for."""
+    """Return once its page can be opened, which is there last; a new house sends on to the onboarding."""
     async with aiohttp.ClientSession() as session:
         while True:
             with contextlib.suppress(aiohttp.ClientError):
-                async with session.get(f"{url}/api/onboarding") as response:
+                async with session.get(url, allow_redirects=False) as response:
                     if response.ok:
                         return
             await asyncio.sleep(_POLL_SECONDS)
