@@ -190,6 +190,20 @@ async def test_a_change_is_whole_although_who_asks_is_cut_off(disk: HomeAssistan
     assert texts(memories) == texts(await restarted(disk)) == ["Has a cat.", "Has a dog."]
 
 
+async def test_who_reads_does_not_wait_for_a_change(disk: HomeAssistant) -> None:
+    memories = async_get_memories(disk)
+    await memories.async_add(ANNA, "Has a cat.", "Anna")
+    changing = asyncio.create_task(memories.async_add(ANNA, "Has a dog.", "Anna"))
+    await asyncio.sleep(0)
+
+    await memories.async_load()
+
+    assert texts(memories) == ["Has a cat."]
+    assert not changing.done()
+    await changing
+    assert texts(memories) == ["Has a cat.", "Has a dog."]
+
+
 async def test_an_agent_that_is_removed_takes_its_facts_along(hass: HomeAssistant) -> None:
     entry = await set_up(hass, offline_entry())
     memories, keeper = async_get_memories(hass), Keeper(only_agent(entry).subentry_id, "anna")

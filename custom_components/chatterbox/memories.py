@@ -126,9 +126,10 @@ class Memories:
         self._one_at_a_time = asyncio.Lock()
 
     async def async_load(self) -> None:
-        """Read what is stored, once. Raises `NotRemembered` (UNREADABLE)."""
-        async with self._one_at_a_time:
-            await self._async_known()
+        """Read what is stored, once; later nobody waits, not even for a change. Raises `NotRemembered` (UNREADABLE)."""
+        if self._kept is None:
+            async with self._one_at_a_time:
+                await self._async_known()
 
     @callback
     def facts(self, keeper: Keeper) -> tuple[Fact, ...]:
