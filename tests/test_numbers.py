@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncGenerator
 from datetime import timedelta
-from typing import Any
+from typing import Any, override
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
@@ -11,24 +11,26 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, STATE_UNKNOWN
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import entity_registry as er, issue_registry as ir
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
+from homeassistant.helpers.storage import Store
 from pytest_homeassistant_custom_component.common import (
     MockConfigEntry,
     async_capture_events,
     async_fire_time_changed,
 )
 
-from custom_components.chatterbox.agent.messages import Usage
+from custom_components.chatterbox.agent.messages import JsonObject, Usage
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_FALLBACKS,
     CONF_KIND,
+    CONF_SERVER,
     DOMAIN,
     EVENT_TURN_FINISHED,
     SUBENTRY_CONVERSATION,
     ServiceKind,
 )
 from custom_components.chatterbox.model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
-from custom_components.chatterbox.tally_keeping import async_get_tally_keeper
+from custom_components.chatterbox.tally_keeping import TallyKeeper, async_get_tally_keeper
 from custom_components.chatterbox.turn_news import SIGNAL_TURN, TurnNews
 from tests.servers.in_process import serving_script
 from tests.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
@@ -65,12 +67,14 @@ GONE = "My language model does not exist any more. Please choose another one in 
 SPENT = "My budget for today is used up."
 
 
-async def add_agent(hass: HomeAssistant, address: str, name: str = "talker", /, **options: object) -> MockConfigEntry:
+async def add_agent(
+    hass: HomeAssistant, address: str, name: str = "talker", server: str = "other", /, **options: object
+) -> MockConfigEntry:
     """Set up a service with one agent, whose name is its id."""
     data = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], **options}
     entry = MockConfigEntry(
         domain=DOMAIN,
-        data={CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address},
+        data={CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_SERVER: server, CONF_BASE_URL: address},
         subentries_data=[
             {
                 "subentry_type": SUBENTRY_CONVERSATION,
@@ -157,6 +161,20 @@ async def test_a_turn_is_counted_as_its_requests_were(hass: HomeAssistant, freez
     assert [number_of(hass, key) for key in ("cost", "spent_today", "spent_this_month")] == [pytest.approx(COST)] * 3
     assert number_of(hass, "cache_hit_ratio") == pytest.approx(100 * 1400 / 2100)
     assert number_of(hass, "turn_time") >= 0 <= number_of(hass, "time_to_first_token")
+
+
+async def test_how_full_the_model_was_is_shown_with_what_filled_it(hass: HomeAssistant) -> None:
+    async with serving_script(ACTS) as address:
+        await add_agent(hass, address, context_window=11_000)
+        assert state_of(hass, "window_used").state == STATE_UNKNOWN
+        await turn(hass, "turn on the kitchen light")
+
+    parts = state_of(hass, "window_used").attributes
+    # The service has counted 1100 tokens for the last request.
+    assert number_of(hass, "window_used") == pytest.approx(10)
+    assert parts["tools"] + parts["instructions"] + parts["history"] == 1100
+    assert min(parts["tools"], parts["instructions"], parts["history"]) > 0
+    assert (parts["window"], parts["dropped_messages"]) == (11_000, 0)
 
 
 async def test_sensors_can_be_plotted_and_summed_up(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
@@ -286,6 +304,38 @@ async def test_a_broken_file_stops_nobody(
     assert "cannot be read, and is counted anew" in caplog.text
 
 
+class FailingDisk(Store[JsonObject]):
+    """A storage whose folder cannot be made, until it can."""
+
+    fails = True
+
+    @override
+    async def async_save(self, data: JsonObject) -> None:
+        if self.fails:
+            raise OSError(28, "No space left on device")
+        await super().async_save(data)
+
+
+async def test_a_disk_that_fails_stops_nobody_and_is_told_once(
+    hass: HomeAssistant, hass_storage: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+    disk = FailingDisk(hass, 1, "chatterbox.failing")
+    keeper = TallyKeeper(hass, disk)
+    await keeper.async_start()
+    usage = ModelUsage("talker", Usage(10, 1), UsagePurpose.TASK)
+
+    for fails in (True, True, False, True):
+        disk.fails = fails
+        async_dispatcher_send(hass, SIGNAL_USAGE, usage)
+        await hass.async_block_till_done()
+
+    assert keeper.tally("talker").input_tokens == 40
+    assert hass_storage["chatterbox.failing"]["data"]["agents"]["talker"]["input_tokens"] == 30
+    assert caplog.text.count("cannot be stored") == 2  # once before it went well, and once after
+
+
 async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant, hass_storage: dict[str, Any]) -> None:
     async with serving_script(TALKS) as address:
         entry = await add_agent(hass, address, "helper", **PRICES)
@@ -300,22 +350,26 @@ async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant, hass_s
     assert set(hass_storage["chatterbox.tallies"]["data"]["agents"]) == {"talker"}
 
 
-async def test_what_has_no_known_price_costs_nobody_knows_what(hass: HomeAssistant) -> None:
+async def test_a_server_in_the_house_costs_nothing_unless_its_owner_says_so(hass: HomeAssistant) -> None:
     async with serving_script(TALKS) as address:
-        await add_agent(hass, address, price_input=3.0)
+        await add_agent(hass, address)
         await turn(hass)
-        free = await add_agent(hass, address, "helper")
-    # The server is in the house; without a word of its owner it is free.
-    assert number_of(hass, "cost", "helper") == 0
-    assert free.runtime_data.models["helper"].account.price is not None
-    assert number_of(hass, "cost") == 500 * 3 / 1e6
+        assert number_of(hass, "cost") == 0
+        await add_agent(hass, address, "helper", price_output=4.0)
+        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("helper", Usage(10, 500), UsagePurpose.TASK))
+        await hass.async_block_till_done()
+
+    assert number_of(hass, "cost", "helper") == pytest.approx(500 * 4 / 1e6)
 
 
-async def test_a_model_of_a_stranger_has_no_cost(hass: HomeAssistant) -> None:
-    await add_agent(hass, "https://models.example.com/v1")
+async def test_what_has_no_known_price_has_no_cost(hass: HomeAssistant) -> None:
+    """LiteLLM runs in the house and asks others, which may charge for it."""
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, "talker", "litellm")
+        await turn(hass)
 
-    assert [state_of(hass, key).state for key in ("cost", "spent_today")] == [STATE_UNKNOWN] * 2
-    assert number_of(hass, "input_tokens") == 0
+    assert {state_of(hass, key).state for key in ("cost", "spent_today", "spent_this_month")} == {STATE_UNKNOWN}
+    assert number_of(hass, "input_tokens") == 500
 
 
 class TestBudgets:
@@ -363,6 +417,13 @@ class TestBudgets:
             said = [await turn(hass) for _ in range(2)]
 
         assert said == ["Hello.", "My budget for this month is used up."]
+
+    async def test_home_assistant_itself_says_why_it_answers(self, hass: HomeAssistant) -> None:
+        async with serving_script(TALKS) as address:
+            await add_agent(hass, address, budget_day=1.0, **PRICES)
+            await turn(hass)
+
+            assert await turn(hass, "turn on the kitchen ceiling light") == f"{SPENT} Turned on the light"
 
     async def test_a_turn_that_has_begun_is_not_cut_for_money(self, hass: HomeAssistant) -> None:
         async with serving_script(ACTS) as address:

@@ -175,7 +175,7 @@ class AgentTurns:
             await self._warm_up.async_give_way(turn, max(settings.limits.preparation - report.duration, 0))
         limits = settings.limits.after(report.duration)
         hooks = [audit, *self._scripts(begin, events, composer), guard]
-        took_over = composer.sentences["spoken_offline_took_over"]
+        took_over = self._agent.took_over(composer.sentences)
         loop = self._agent.build_loop(tools, limits, hooks, _NotDone(composer, guard, begin), took_over)
         walk = audit.telling(events.telling(loop.stream(replace(turn, limits=limits))))
         asker = Asker(

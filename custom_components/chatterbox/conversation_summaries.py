@@ -147,7 +147,9 @@ class ConversationSummaries:
         """Return who writes; None where nobody can at the moment."""
         is_own = self._settings.summary == SUMMARY_OWN_MODEL
         writer = models.get(self._agent.subentry_id if is_own else self._settings.summary)
-        return writer if writer is not None and writer.link.breaker.state is BreakerState.CLOSED else None
+        if writer is None or writer.link.breaker.state is not BreakerState.CLOSED or writer.link.spent():
+            return None
+        return writer
 
     async def _async_write(
         self, conversation_id: str, writer: AgentModel, messages: Transcript, earlier: Summary | None

@@ -102,6 +102,11 @@ def as_setup_error(error: ProviderError, service: str) -> ConfigEntryAuthFailed 
     )
 
 
+def spent_sentence(sentences: Mapping[str, str], spent: BudgetSpent) -> str:
+    """Say that what may be spent is spent."""
+    return sentences["spoken_budget_spent_month" if spent.period == "month" else "spoken_budget_spent"]
+
+
 @dataclass(frozen=True, slots=True)
 class TranslatedComposer:
     """The `ResponseComposer` of the voice surface: the speaker's language, and names instead of ids."""
@@ -172,8 +177,8 @@ class TranslatedComposer:
         return self._say(f"{key}_targets", targets=targets)
 
     def _error(self, error: AgentError) -> str:
-        if isinstance(error, BudgetSpent) and error.period == "month":
-            return self._say("budget_spent_month")
+        if isinstance(error, BudgetSpent):
+            return spent_sentence(self.sentences, error)
         wait = error.retry_after if isinstance(error, ProviderBusy) else None
         if wait is not None and wait >= _LONG_WAIT:
             return self._say("provider_busy_long", minutes=str(ceil(wait / 60)))

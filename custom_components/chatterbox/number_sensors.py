@@ -3,7 +3,7 @@
 Knows sums and Home Assistant's sensors. Must not know how anything is counted or stored.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final, override
@@ -20,6 +20,7 @@ from homeassistant.core import callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 
+from .agent.history.prompt_size import PromptSize
 from .agent.messages import Usage
 from .agent_tallies import Tally
 from .entity import AgentDeviceEntity
@@ -38,6 +39,8 @@ class AgentNumbers:
     tally: Tally
     last_turn: LastTurn | None
     last_usage: Usage | None
+    prompt: PromptSize | None
+    """Of the last request to its model, since the start."""
     has_price: bool
     today: date
 
@@ -62,6 +65,25 @@ class AgentNumbers:
         usage = self.last_usage
         return 100 * usage.cached_tokens / usage.input_tokens if usage and usage.input_tokens else None
 
+    @property
+    def window_used(self) -> float | None:
+        """Percent of what its model can read that the last request took."""
+        return 100 * self.prompt.share if self.prompt else None
+
+    @property
+    def window_parts(self) -> Mapping[str, int]:
+        """Tokens of the last request, and of what the model can read."""
+        size = self.prompt
+        if size is None:
+            return {}
+        return {
+            "tools": size.tools,
+            "instructions": size.instructions,
+            "history": size.history,
+            "window": size.window,
+            "dropped_messages": size.dropped,
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class NumberDescription(SensorEntityDescription):
@@ -70,6 +92,7 @@ class NumberDescription(SensorEntityDescription):
     value: Callable[[AgentNumbers], float | None]
     needs_model: bool = True
     """Whether an agent without a model has none."""
+    attributes: Callable[[AgentNumbers], Mapping[str, int]] | None = None
     begins: Callable[[date], date] | None = None
     """Returns the day on which the sum of today has begun; None for one that began with the agent."""
 
@@ -134,6 +157,14 @@ NUMBERS: Final = (
         state_class=SensorStateClass.MEASUREMENT,
         suggested_display_precision=0,
     ),
+    NumberDescription(
+        key="window_used",
+        value=lambda numbers: numbers.window_used,
+        attributes=lambda numbers: numbers.window_parts,
+        native_unit_of_measurement=PERCENTAGE,
+        state_class=SensorStateClass.MEASUREMENT,
+        suggested_display_precision=0,
+    ),
 )
 """Every number of an agent."""
 
@@ -154,6 +185,7 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
     entity_description: NumberDescription
     _attr_should_poll = False
     _attr_entity_category = EntityCategory.DIAGNOSTIC
+    _unrecorded_attributes = frozenset({"tools", "instructions", "history", "window", "dropped_messages"})
 
     def __init__(
         self,
@@ -182,16 +214,27 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
     @override
     def native_value(self) -> float | None:
         """Return the number; None while it is not known."""
+        return self.entity_description.value(self._numbers)
+
+    @property
+    @override
+    def extra_state_attributes(self) -> Mapping[str, int] | None:
+        """Return what the number is made of, where it is made of something."""
+        parts = self.entity_description.attributes
+        return parts(self._numbers) if parts else None
+
+    @property
+    def _numbers(self) -> AgentNumbers:
         agent_id = self.subentry.subentry_id
         model = self.entry.runtime_data.models.get(agent_id)
-        numbers = AgentNumbers(
+        return AgentNumbers(
             tally=self._keeper.tally(agent_id),
             last_turn=self._keeper.last_turn(agent_id),
             last_usage=self._keeper.last_usage(agent_id),
+            prompt=model.windowed.last_size if model else None,
             has_price=model is not None and model.account.price is not None,
             today=today(),
         )
-        return self.entity_description.value(numbers)
 
     @property
     @override

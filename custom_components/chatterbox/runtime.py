@@ -49,6 +49,7 @@ from .const import (
     ServiceKind,
 )
 from .conversation_summaries import ConversationSummaries
+from .error_bridge import spent_sentence
 from .model_account import ModelAccount, async_open_account
 from .offline_dispatcher import offline_languages
 from .service_check import ModelServer, offered_models
@@ -123,6 +124,11 @@ class Agent:
             agent=self.id,
             speaker=speaker,
         )
+
+    def took_over(self, sentences: Mapping[str, str]) -> str:
+        """Return what is said where Home Assistant itself has to answer: why the agent's own model does not."""
+        spent = self.chain.own.spent()
+        return spent_sentence(sentences, spent) if spent else sentences["spoken_offline_took_over"]
 
     def build_loop(
         self, tools: TurnTools, limits: Limits, hooks: Sequence[Hooks], composer: ResponseComposer, took_over: str

@@ -31,10 +31,12 @@ async def async_setup_entry(
     entry: ChatterboxConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add the sensors of each conversation agent of a service."""
+    """Add the sensors of each agent of a service; only one to talk to has questions."""
     keeper = await async_get_tally_keeper(hass)
-    for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
-        sensors = [WaitingQuestionsSensor(entry, subentry), *number_sensors(entry, subentry, keeper)]
+    for subentry in entry.subentries.values():
+        sensors: list[SensorEntity] = [*number_sensors(entry, subentry, keeper)]
+        if subentry.subentry_type == SUBENTRY_CONVERSATION:
+            sensors.append(WaitingQuestionsSensor(entry, subentry))
         async_add_entities(sensors, config_subentry_id=subentry.subentry_id)
 
 

@@ -54,10 +54,10 @@ def today() -> date:
 class TallyKeeper:
     """The sums of all agents of a house. For one event loop."""
 
-    def __init__(self, hass: HomeAssistant) -> None:
-        """Count nothing before `async_start`."""
+    def __init__(self, hass: HomeAssistant, store: Store[JsonObject]) -> None:
+        """Count nothing before `async_start`; the sums are kept in `store`."""
         self._hass = hass
-        self._store = Store[JsonObject](hass, _VERSION, f"{DOMAIN}.tallies", private=True, atomic_writes=True)
+        self._store = store
         self._counted = self._told = Tallies()
         self._changed: set[str] = set()
         """Agents of which something was counted that is not told yet."""
@@ -184,6 +184,6 @@ _KEEPER: HassKey[TallyKeeper] = HassKey(f"{DOMAIN}_tallies")
 @singleton(_KEEPER, async_=True)
 async def async_get_tally_keeper(hass: HomeAssistant) -> TallyKeeper:
     """Return the keeper of a house, which has begun to count."""
-    keeper = TallyKeeper(hass)
+    keeper = TallyKeeper(hass, Store(hass, _VERSION, f"{DOMAIN}.tallies", private=True, atomic_writes=True))
     await keeper.async_start()
     return keeper
