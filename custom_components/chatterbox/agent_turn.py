@@ -196,11 +196,11 @@ class AgentTurns:
         user_input, settings = begin.user_input, self._agent.settings
         files, tools = await asyncio.gather(
             async_read_shown_files(self._hass, chat_log, settings.limits.preparation),
-            self._agent.async_gather_tools(user_input, chat_log.conversation_id),
+            self._agent.async_gather_tools(user_input, chat_log.conversation_id, begin.speaker),
         )
         async_report_missing_tools(self._hass, self._subentry, tools.missing_apis)
         said_first, name = user_input.extra_system_prompt, begin.speaker.name
-        sources = PromptSources(settings.prompt, tools.prompt, tools.context, said_first, name)
+        sources = PromptSources(settings.prompt, tools.prompt, tools.context, said_first, name, tools.memories)
         prompt = await async_provide_prompt(chat_log, user_input.as_llm_context(DOMAIN), sources, tools.api)
         self._note_template(prompt.template_error)
         keep_context(chat_log, prompt.context)

@@ -147,6 +147,13 @@ class Frontend:
         await self.page.get_by_role("link", name="Overview").click()
         await self.page.get_by_text("Welcome").first.wait_for()
 
+    async def open_list(self, entity_id: str) -> Locator:
+        """Go to a to-do list from anywhere; return what shows it."""
+        await self.page.goto(f"{self.url}/todo?entity_id={entity_id}")
+        shown = self.page.locator("hui-todo-list-card")
+        await shown.get_by_placeholder("Add item").wait_for()
+        return shown
+
     async def open_assist(self) -> Assist:
         """Open the Assist dialog from the overview."""
         await self.page.get_by_role("button", name="Assist (A)").click()
