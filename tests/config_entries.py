@@ -52,8 +52,8 @@ def state_of(entry: ConfigEntry) -> ConfigEntryState:
 
 
 def only_agent(entry: ConfigEntry) -> ConfigSubentry:
-    """Return the agent of an entry that has exactly one."""
-    (agent,) = entry.subentries.values()
+    """Return the agent of an entry that has exactly one to talk to."""
+    (agent,) = entry.get_subentries_of_type(SUBENTRY_CONVERSATION)
     return agent
 
 

@@ -34,6 +34,7 @@ from .runtime import ChatterboxConfigEntry, async_build
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
 PLATFORMS: Final = (Platform.CONVERSATION, Platform.SENSOR, Platform.TODO)
+"""Of every entry."""
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa: ARG001  # Home Assistant's signature
@@ -62,7 +63,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
         raise as_setup_error(error, entry.title) from error
     async_audit_questions(hass)
     HistoryUpkeep(hass, entry).async_start()
-    await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    await hass.config_entries.async_forward_entry_setups(entry, _platforms_of(entry))
     LinkWatch(hass, entry).async_start()
     async_watch_budgets(hass, entry)
     QuestionNotices(hass, entry).async_start()
@@ -72,7 +73,12 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
 
 async def async_unload_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> bool:
     """Stop the agents of an entry."""
-    return await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
+    return await hass.config_entries.async_unload_platforms(entry, _platforms_of(entry))
+
+
+def _platforms_of(entry: ChatterboxConfigEntry) -> tuple[Platform, ...]:
+    """Return the platforms that an entry needs. AI tasks bring cameras along, which not every house has."""
+    return (*PLATFORMS, Platform.AI_TASK) if entry.runtime_data.tasks else PLATFORMS
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:  # Home Assistant's signature
@@ -87,5 +93,6 @@ async def _async_reload(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> No
     """Start anew with what was changed: the service, its title, or an agent."""
     await async_get_pin_tries(hass).async_forget_removed()
     await async_get_memories(hass).async_forget_removed()
-    await async_forget_agents(hass, entry, entry.runtime_data.agents.keys() - entry.subentries.keys())
+    if hasattr(entry, "runtime_data"):  # it is changed before it was ever there, where its service is still asked
+        await async_forget_agents(hass, entry, entry.runtime_data.subentry_ids - entry.subentries.keys())
     await hass.config_entries.async_reload(entry.entry_id)

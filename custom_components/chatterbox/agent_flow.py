@@ -14,12 +14,10 @@ from homeassistant.config_entries import (
     ConfigSubentryFlow,
     SubentryFlowResult,
 )
-from homeassistant.const import CONF_MODEL, CONF_NAME, CONF_PROMPT
-from homeassistant.exceptions import TemplateError
-from homeassistant.helpers.template import Template
+from homeassistant.const import CONF_MODEL, CONF_NAME
 
 from .agent.consent.pin import PinHash, flaw_of_pin
-from .agent.errors import ProviderError, ProviderRejectedRequest
+from .agent.errors import ProviderError
 from .agent_fallbacks import fallback_ids, possible_fallbacks, titles_of
 from .agent_form import (
     agent_schema,
@@ -33,9 +31,7 @@ from .agent_form import (
 )
 from .agent_options import (
     SECTION_COSTS,
-    SECTION_MODEL_OPTIONS,
     Problem,
-    asks_alike,
     find_late_deadlines,
     find_problems,
     new_agent_data,
@@ -52,10 +48,11 @@ from .approval_form import (
     without_pin,
 )
 from .const import CONF_FALLBACKS, CONF_KIND, CONF_PIN, LOGGER, ServiceKind
-from .error_bridge import async_get_sentences, error_key
+from .error_bridge import async_get_sentences
 from .house_page import HousePage
 from .model_costs import async_known_price, entered_price, price_words
 from .model_prices import ModelPrice
+from .model_trial import async_find_gaps, async_try_model
 from .rule_words import RuleWords, async_get_rule_words
 from .runtime import known_server, model_server
 from .service_check import offered_models
@@ -110,7 +107,7 @@ class ConversationAgentFlow(ConfigSubentryFlow):
             form = as_form(self._kind, self._name, settings_of(self._stored), fallbacks)
             return self._show_agent(form | {CONF_MODEL: form[CONF_MODEL] or only_model(self._models)}, fallbacks)
         stand_ins = fallback_ids(fallbacks, user_input.get(CONF_FALLBACKS, ()))
-        problems = self._field_problems(user_input)
+        problems = async_find_gaps(self.hass, user_input)
         problems += find_problems({place: user_input[place] for place in sections_of(self._kind)})
         if stand_ins is None:
             problems.append(Problem(CONF_FALLBACKS, "fallback_unknown", {}))
@@ -118,11 +115,12 @@ class ConversationAgentFlow(ConfigSubentryFlow):
             return self._show_agent(user_input, fallbacks, problems)
         data = as_data(self._kind, user_input, stand_ins or (), self._present)
         settings = settings_of(data)
-        if problems := (
+        problems = (
             find_late_deadlines(settings)
             or await self._async_find_idle_budget(settings)
-            or await self._async_try(settings)
-        ):
+            or await async_try_model(self.hass, self._get_entry().data, settings, settings_of(self._stored))
+        )
+        if problems:
             return self._show_agent(user_input, fallbacks, problems)
         return self._save(user_input[CONF_NAME], data)
 
@@ -239,18 +237,6 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         problems = [] if form[CONF_NAME].strip() else [Problem(CONF_NAME, "name_missing", {})]
         return problems + find_problems({place: form[place] for place in sections_of(ServiceKind.OFFLINE)})
 
-    def _field_problems(self, form: Mapping[str, Any]) -> list[Problem]:
-        problems: list[Problem] = []
-        if not form[CONF_NAME].strip():
-            problems.append(Problem(CONF_NAME, "name_missing", {}))
-        if not form[CONF_MODEL].strip():
-            problems.append(Problem(CONF_MODEL, "model_missing", {}))
-        try:
-            Template(form.get(CONF_PROMPT, ""), self.hass).ensure_valid()
-        except TemplateError as error:
-            problems.append(Problem(CONF_PROMPT, "invalid_template", {"problem": str(error)}))
-        return problems
-
     async def _async_price(self, settings: AgentSettings) -> ModelPrice | None:
         service = self._get_entry().data
         return await async_known_price(self.hass, service, known_server(service), settings)
@@ -262,21 +248,6 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         if entered_price(settings, await self._async_price(settings)) is not None:
             return []
         return [Problem(SECTION_COSTS, "budget_without_price", {"model": settings.model})]
-
-    async def _async_try(self, settings: AgentSettings) -> list[Problem]:
-        """Have the model answer as the agent would ask it, unless that is how it is asked already."""
-        stored = settings_of(self._stored)
-        if asks_alike(settings, stored):
-            return []
-        try:
-            await model_server(self.hass, self._get_entry().data, settings).check()
-        except ProviderError as error:
-            LOGGER.debug("The model cannot be used: %s", error)
-            has_options = not asks_alike(settings, AgentSettings(settings.model))
-            if isinstance(error, ProviderRejectedRequest) and has_options:
-                return [Problem(SECTION_MODEL_OPTIONS, "options_refused", {"refusal": str(error)})]
-            return [Problem(CONF_MODEL, error_key(error), {})]
-        return []
 
     def _save(self, name: str, data: Mapping[str, Any]) -> SubentryFlowResult:
         if self.source == SOURCE_USER:

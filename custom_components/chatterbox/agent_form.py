@@ -111,36 +111,54 @@ def agent_schema(  # noqa: PLR0913  # all that there is to choose from
     `sources` are those of its tools, as `tool_sources` returns them. `fallbacks` are the agents that may step in, as
     `possible_fallbacks` returns them, and `titles` how they are called. The sections `opened` are not folded.
     """
-    apis = [SelectOptionDict(value=api_id, label=name) for api_id, name in sources.items()]
-    others = EntitySelectorConfig(include_entities=list(fallbacks.values()), multiple=True, reorder=True)
     return vol.Schema(
         {
             vol.Required(CONF_NAME): TextSelector(),
             vol.Required(CONF_MODEL): model_selector(models),
-            vol.Optional(CONF_LLM_HASS_API): SelectSelector(SelectSelectorConfig(options=apis, multiple=True)),
-            vol.Optional(CONF_PROMPT): _UncheckedTemplateSelector(),
-            vol.Optional(CONF_FALLBACKS): _UncheckedEntitySelector(others),
-            **_sections(kind, opened, titles),
+            vol.Optional(CONF_LLM_HASS_API): tool_source_selector(sources),
+            vol.Optional(CONF_PROMPT): prompt_selector(),
+            vol.Optional(CONF_FALLBACKS): fallback_selector(fallbacks),
+            **section_fields(sections_of(kind), opened, titles),
         }
     )
 
 
 def offline_agent_schema(opened: Collection[str] = ()) -> vol.Schema:
     """Return the form of an agent that needs no model."""
-    return vol.Schema({vol.Required(CONF_NAME): TextSelector(), **_sections(ServiceKind.OFFLINE, opened)})
+    return vol.Schema(
+        {vol.Required(CONF_NAME): TextSelector(), **section_fields(sections_of(ServiceKind.OFFLINE), opened)}
+    )
 
 
-def _sections(
-    kind: ServiceKind, opened: Collection[str], titles: Mapping[str, str] = _NOBODY
+def section_fields(
+    sections: Mapping[str, Sequence[str]], opened: Collection[str], titles: Mapping[str, str] = _NOBODY
 ) -> dict[vol.Marker, section]:
+    """Return the fields of options, by the section in which they stand; the rest is as in `agent_schema`."""
     selectors = {CONF_SUMMARY: _summary_selector(titles)}
     return {
         vol.Required(name): section(
             vol.Schema({vol.Optional(option): selectors.get(option) or _selector(option) for option in options}),
             {"collapsed": name not in opened},
         )
-        for name, options in sections_of(kind).items()
+        for name, options in sections.items()
     }
+
+
+def tool_source_selector(sources: Mapping[str, str]) -> SelectSelector:
+    """Return the field for sources of tools."""
+    apis = [SelectOptionDict(value=api_id, label=name) for api_id, name in sources.items()]
+    return SelectSelector(SelectSelectorConfig(options=apis, multiple=True))
+
+
+def prompt_selector() -> TemplateSelector:
+    """Return the field for instructions."""
+    return _UncheckedTemplateSelector()
+
+
+def fallback_selector(fallbacks: Mapping[str, str]) -> EntitySelector:
+    """Return the field for agents that may step in."""
+    others = EntitySelectorConfig(include_entities=list(fallbacks.values()), multiple=True, reorder=True)
+    return _UncheckedEntitySelector(others)
 
 
 def _summary_selector(titles: Mapping[str, str]) -> SelectSelector:
@@ -178,21 +196,22 @@ def as_form(kind: ServiceKind, name: str, settings: AgentSettings, fallbacks: Ma
         CONF_LLM_HASS_API: list(settings.llm_apis),
         CONF_PROMPT: settings.prompt or "",
         CONF_FALLBACKS: [fallbacks[agent_id] for agent_id in settings.fallbacks if agent_id in fallbacks],
-        **_sections_as_form(kind, settings, fallbacks),
+        **sections_as_form(sections_of(kind), settings, fallbacks),
     }
 
 
 def offline_as_form(name: str, settings: AgentSettings) -> dict[str, Any]:
     """Arrange what is set for an agent that needs no model as its form shows it."""
-    return {CONF_NAME: name, **_sections_as_form(ServiceKind.OFFLINE, settings)}
+    return {CONF_NAME: name, **sections_as_form(sections_of(ServiceKind.OFFLINE), settings)}
 
 
-def _sections_as_form(
-    kind: ServiceKind, settings: AgentSettings, others: Collection[str] = ()
+def sections_as_form(
+    sections: Mapping[str, Sequence[str]], settings: AgentSettings, others: Collection[str] = ()
 ) -> dict[str, dict[str, Any]]:
+    """Arrange the options that are set as the fields of `section_fields` show them."""
     return {
         place: dict(set_options({option: _shown(option, value_of(settings, option), others) for option in options}))
-        for place, options in sections_of(kind).items()
+        for place, options in sections.items()
     }
 
 
@@ -211,31 +230,32 @@ def as_data(
     The name is the title of the subentry. `fallbacks` are the subentries that the form names. What is `stored` and no
     such form holds is kept.
     """
-    options = _typed_options(kind, form)
-    if kind is ServiceKind.OLLAMA_CHAT:
-        options.setdefault(CONF_NUM_CTX, None)  # here, empty is a choice: the server's own size
     return {
         **{key: value for key, value in stored.items() if key not in _OWN_KEYS},
         CONF_MODEL: form[CONF_MODEL].strip(),
         CONF_LLM_HASS_API: form.get(CONF_LLM_HASS_API, []),
         CONF_PROMPT: form.get(CONF_PROMPT, ""),
         **({CONF_FALLBACKS: list(fallbacks)} if fallbacks else {}),
-        **options,
+        **typed_options(kind, sections_of(kind), form),
     }
 
 
 def offline_as_data(form: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
     """Arrange the filled-in form of an agent that needs no model as it is stored."""
     kept = {key: value for key, value in stored.items() if key not in _OWN_KEYS}
-    return kept | _typed_options(ServiceKind.OFFLINE, form)
+    return kept | typed_options(ServiceKind.OFFLINE, sections_of(ServiceKind.OFFLINE), form)
 
 
-def _typed_options(kind: ServiceKind, form: Mapping[str, Any]) -> dict[str, Any]:
-    return {
+def typed_options(kind: ServiceKind, sections: Collection[str], form: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a filled-in form as they are stored, which is nothing of what is empty."""
+    options = {
         option: int(value) if option in NUMBERS and NUMBERS[option].step == 1 else value
-        for place in sections_of(kind)
+        for place in sections
         for option, value in set_options(form[place])
     }
+    if kind is ServiceKind.OLLAMA_CHAT:
+        options.setdefault(CONF_NUM_CTX, None)  # here, empty is a choice: the server's own size
+    return options
 
 
 def _selector(option: str) -> Selector[Any]:

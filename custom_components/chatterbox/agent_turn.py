@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from homeassistant.components.conversation import ChatLog, ConversationInput
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import llm
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 
 from .agent.errors import AgentError
 from .agent.events import GatedCall, StopReason, TurnEvent
 from .agent.messages import JsonValue, ToolResult
+from .agent.output_format import OutputFormat
 from .agent.protocols import Hooks
 from .agent.transcript import has_outside_content
 from .agent.turn import ApprovalAnswer, Approved, Denied, Turn
@@ -59,6 +61,10 @@ class Beginning:
     """The answer asks for another one."""
     reply: str = ""
     """The answer, where nobody has to think about it."""
+    output: OutputFormat | None = None
+    """What shape the answer has to have; None for words."""
+    brought: llm.API | None = None
+    """Tools that there are for this turn only."""
 
     @property
     def approved(self) -> Sequence[GatedCall]:
@@ -96,9 +102,9 @@ class AgentTurns:
         agent: Agent,
         *,
         warm_up: WarmUp | None,
-        go_on: GoOn,
+        go_on: GoOn | None,
     ) -> None:
-        """Take turns of the agent whose entity is `agent_id`. `go_on` is for `Approvals.ask`."""
+        """Take turns of the agent whose entity is `agent_id`. `go_on` is for `Approvals.ask`; None to ask nothing."""
         self._hass = hass
         self._agent_id = agent_id
         self._entry = entry
@@ -118,9 +124,10 @@ class AgentTurns:
 
     @callback
     def _keep(self, question: Question, expires_in: float) -> bool:
-        if not self._is_over:
-            async_get_approvals(self._hass).ask(question, expires_in, self._go_on)
-        return not self._is_over
+        if self._is_over or self._go_on is None:
+            return False
+        async_get_approvals(self._hass).ask(question, expires_in, self._go_on)
+        return True
 
     async def async_give_up(self, begin: Beginning, conversation_id: str) -> None:
         """Tell that what somebody has said yes to was not run: its turn could not begin."""
@@ -196,7 +203,7 @@ class AgentTurns:
         user_input, settings = begin.user_input, self._agent.settings
         files, tools = await asyncio.gather(
             async_read_shown_files(self._hass, chat_log, settings.limits.preparation),
-            self._agent.async_gather_tools(user_input, chat_log.conversation_id, begin.speaker),
+            self._agent.async_gather_tools(user_input, chat_log.conversation_id, begin.speaker, begin.brought),
         )
         async_report_missing_tools(self._hass, self._subentry, tools.missing_apis)
         said_first, name = user_input.extra_system_prompt, begin.speaker.name
@@ -214,6 +221,7 @@ class AgentTurns:
             context=said.context or prompt.context,
             attachments=said.attachments,
             claim_language=self._agent.claim_language(user_input.language) if begin.is_heard else None,
+            output=begin.output,
         )
         return tools, turn
 

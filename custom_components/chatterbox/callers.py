@@ -27,6 +27,10 @@ from .const import DOMAIN, EVENT_TURN_STARTED
 EVENT_AUTOMATION_TRIGGERED: Final = "automation_triggered"
 EVENT_SCRIPT_STARTED: Final = "script_started"
 
+# So would the one of AI tasks, and its cameras.
+_ASKING_ACTIONS: Final = frozenset({(CONVERSATION_DOMAIN, SERVICE_PROCESS), ("ai_task", "generate_data")})
+"""Domain and name of the actions by which an agent is asked."""
+
 MAX_CONTEXTS: Final = 5000
 """Those that were heard of last: in a busy house, of many minutes. An older one has no callers any more, so nobody is
 trusted because of it."""
@@ -42,7 +46,8 @@ class Callers:
     entity_ids: tuple[str, ...] = ()
     """The automations and scripts that have started in it, the latest last."""
     is_by_action: bool = False
-    """The action `conversation.process` was called in it: what an agent answers goes to whoever called."""
+    """An action was called in it by which an agent is asked, such as `conversation.process`: what it answers goes to
+    whoever called."""
     comes_of_turn: bool = False
     """An agent has led to it, by something that it did."""
     has_turn: bool = False
@@ -75,7 +80,7 @@ class ContextWatch:
         """When the youngest of those was made that were forgotten; None if none was yet."""
         hass.bus.async_listen(EVENT_AUTOMATION_TRIGGERED, self._on_started)
         hass.bus.async_listen(EVENT_SCRIPT_STARTED, self._on_started)
-        hass.bus.async_listen(EVENT_CALL_SERVICE, self._on_process, event_filter=_is_process)
+        hass.bus.async_listen(EVENT_CALL_SERVICE, self._on_asking, event_filter=_is_asking)
         hass.bus.async_listen(EVENT_TURN_STARTED, self._on_turn)
 
     @callback
@@ -137,7 +142,7 @@ class ContextWatch:
         known.entity_ids = (*(other for other in known.entity_ids if other != entity_id), entity_id)
 
     @callback
-    def _on_process(self, event: Event[Mapping[str, Any]]) -> None:
+    def _on_asking(self, event: Event[Mapping[str, Any]]) -> None:
         self._of(event.context).is_by_action = True
 
     @callback
@@ -168,8 +173,8 @@ def _time_of(context_id: str) -> bytes | None:
 
 
 @callback
-def _is_process(data: Mapping[str, Any]) -> bool:
-    return bool(data[ATTR_DOMAIN] == CONVERSATION_DOMAIN and data[ATTR_SERVICE] == SERVICE_PROCESS)
+def _is_asking(data: Mapping[str, Any]) -> bool:
+    return (data[ATTR_DOMAIN], data[ATTR_SERVICE]) in _ASKING_ACTIONS
 
 
 _WATCH: HassKey[ContextWatch] = HassKey(f"{DOMAIN}_context_watch")

@@ -29,7 +29,16 @@ from .agent_flow import ConversationAgentFlow
 from .agent_form import model_selector, model_title, only_model
 from .agent_options import new_agent_data
 from .agent_settings import AgentSettings, settings_of
-from .const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, LOGGER, SUBENTRY_CONVERSATION, ServiceKind
+from .const import (
+    CONF_BASE_URL,
+    CONF_KIND,
+    CONF_SERVER,
+    DOMAIN,
+    LOGGER,
+    SUBENTRY_AI_TASK,
+    SUBENTRY_CONVERSATION,
+    ServiceKind,
+)
 from .error_bridge import async_get_sentences, error_key
 from .history_form import HistoryOptionsFlow
 from .runtime import ModelProvider, is_same_server, model_server
@@ -45,6 +54,8 @@ from .service_form import (
     server_schema,
     title_of,
 )
+from .task_flow import AITaskFlow
+from .task_settings import new_task_data
 
 _STEP_CLOUD: Final = "cloud"
 _STEP_OWN_SERVER: Final = "own_server"
@@ -53,7 +64,7 @@ _NO_MODEL: Final = AgentSettings()
 
 
 class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
-    """From "Add integration" to an entry with its first conversation agent."""
+    """From "Add integration" to an entry with its first conversation agent and, with a model, its first AI task."""
 
     VERSION = 1
     MINOR_VERSION = 1
@@ -69,8 +80,10 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
     @callback
     @override
     def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
-        """Let every service have any number of conversation agents."""
-        return {SUBENTRY_CONVERSATION: ConversationAgentFlow}
+        """Let every service have any number of conversation agents and, with a model, of AI tasks."""
+        if config_entry.data[CONF_KIND] == ServiceKind.OFFLINE:
+            return {SUBENTRY_CONVERSATION: ConversationAgentFlow}
+        return {SUBENTRY_CONVERSATION: ConversationAgentFlow, SUBENTRY_AI_TASK: AITaskFlow}
 
     @staticmethod
     @callback
@@ -126,10 +139,12 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
             return self._show_service(self._connect_step, await self._async_refuse(error, model))
         except ProviderError as error:
             return self._show_model(model, {CONF_MODEL: error_key(error)})
+        sentences = await async_get_sentences(self.hass, self.hass.config.language)
+        task_title = sentences["first_ai_task_title"].format(model=model_title(model))
         return self.async_create_entry(
             title=title_of(self._service.data),
             data=self._service.data,
-            subentries=[_first_agent(model_title(model), data)],
+            subentries=[_first_agent(model_title(model), data), _first_task(task_title, new_task_data(model))],
         )
 
     async def async_step_reauth(self, entry_data: Mapping[str, Any]) -> ConfigFlowResult:  # noqa: ARG002 the entry is asked itself
@@ -272,11 +287,14 @@ def _first_agent(title: str, data: Mapping[str, object]) -> ConfigSubentryData:
     return ConfigSubentryData(data=data, subentry_type=SUBENTRY_CONVERSATION, title=title, unique_id=None)
 
 
+def _first_task(title: str, data: Mapping[str, object]) -> ConfigSubentryData:
+    return ConfigSubentryData(data=data, subentry_type=SUBENTRY_AI_TASK, title=title, unique_id=None)
+
+
 def _models_of(entry: ConfigEntry | None) -> list[AgentSettings]:
-    """Return the settings of one agent for each model that the agents of an entry use."""
-    agents = entry.get_subentries_of_type(SUBENTRY_CONVERSATION) if entry else []
+    """Return the settings of one subentry for each model that those of an entry use."""
     models: dict[str, AgentSettings] = {}
-    for agent in agents:
-        settings = settings_of(agent.data)
+    for subentry in entry.subentries.values() if entry else ():
+        settings = settings_of(subentry.data)
         models.setdefault(settings.model, settings)
     return list(models.values())

@@ -34,9 +34,11 @@ class ServiceKind(StrEnum):
     OLLAMA_CHAT = "ollama_chat"
 
 
-# A subentry is one conversation agent. Its data, also CONF_LLM_HASS_API, CONF_PROMPT and CONF_MODEL of
-# homeassistant.const; what each means, and its default, stands in `agent_settings.py`.
+# A subentry is one conversation agent, or one model for AI tasks. Its data, also CONF_LLM_HASS_API, CONF_PROMPT and
+# CONF_MODEL of homeassistant.const; what each means, and its default, stands in `agent_settings.py`, and what is
+# different for tasks in `task_settings.py`.
 SUBENTRY_CONVERSATION: Final = "conversation"
+SUBENTRY_AI_TASK: Final = "ai_task_data"
 CONF_FALLBACKS: Final = "fallbacks"
 CONF_TEMPERATURE: Final = "temperature"
 CONF_TOP_P: Final = "top_p"

@@ -5,7 +5,7 @@ its own: what it joins decides for itself. Nothing built here outlives its loade
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Literal, Protocol, assert_never
 
@@ -45,6 +45,7 @@ from .const import (
     CONF_SERVICE_TIER,
     CONF_VERBOSITY,
     DOMAIN,
+    SUBENTRY_AI_TASK,
     SUBENTRY_CONVERSATION,
     ServiceKind,
 )
@@ -54,6 +55,7 @@ from .model_account import ModelAccount, async_open_account
 from .offline_dispatcher import offline_languages
 from .service_check import ModelServer, offered_models
 from .speakers import NOBODY, Speaker
+from .task_settings import task_settings_of
 from .turn_tools import TurnTools, async_gather_tools
 
 _FOR_A_LIST: Final = TimeLimits(between_bytes=10.0)
@@ -112,9 +114,13 @@ class Agent:
         return language if checks and base_language(language) in DEFAULT_LANGUAGES else None
 
     async def async_gather_tools(
-        self, user_input: ConversationInput, conversation_id: str, speaker: Speaker = NOBODY
+        self,
+        user_input: ConversationInput,
+        conversation_id: str,
+        speaker: Speaker = NOBODY,
+        brought: llm.API | None = None,
     ) -> TurnTools:
-        """Gather the tools of one turn of `speaker`, whose facts are theirs alone."""
+        """Gather the tools of one turn of `speaker`, whose facts are theirs alone, and those of a `brought` API."""
         return await async_gather_tools(
             self.hass,
             user_input,
@@ -123,6 +129,7 @@ class Agent:
             understands_sentences=self.understands_sentences,
             agent=self.id,
             speaker=speaker,
+            brought=brought,
         )
 
     def took_over(self, sentences: Mapping[str, str]) -> str:
@@ -143,11 +150,18 @@ class Runtime:
     """What a loaded entry has."""
 
     agents: Mapping[str, Agent]
-    """By subentry id."""
+    """Those to talk to, by subentry id."""
     models: Mapping[str, AgentModel]
-    """By subentry id; an offline agent has none."""
+    """By subentry id, those for tasks too; an offline agent has none."""
+    tasks: Mapping[str, Agent] = field(default_factory=dict)
+    """What does tasks, by subentry id."""
     ask_service: Callable[[], Coroutine[Any, Any, None]] | None = None
     """Asks the service whether it is there, and raises its `ProviderError`; None where it was asked already."""
+
+    @property
+    def subentry_ids(self) -> frozenset[str]:
+        """Those that there were when the entry was loaded."""
+        return frozenset(self.agents) | frozenset(self.tasks)
 
 
 type ChatterboxConfigEntry = ConfigEntry[Runtime]
@@ -163,10 +177,13 @@ async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runt
         return Runtime({agent_id: _offline_agent(hass, entry, agent) for agent_id, agent in agents.items()}, {})
     models = {agent_id: await _async_agent_model(hass, entry, agent) for agent_id, agent in agents.items()}
     built = {agent_id: _model_agent(hass, entry, model) for agent_id, model in models.items()}
-    if any(_is_answered_for(hass, entry, agent) for agent in built.values()):
-        return Runtime(built, models, partial(async_ask_service, hass, entry.data))
+    of_tasks = [await _async_agent_model(hass, entry, task) for task in entry.get_subentries_of_type(SUBENTRY_AI_TASK)]
+    tasks = {model.agent.subentry_id: _task_agent(hass, entry, model) for model in of_tasks}
+    models |= {model.agent.subentry_id: model for model in of_tasks}
+    if any(_is_answered_for(hass, entry, agent) for agent in (*built.values(), *tasks.values())):
+        return Runtime(built, models, tasks, partial(async_ask_service, hass, entry.data))
     await async_ask_service(hass, entry.data)
-    return Runtime(built, models)
+    return Runtime(built, models, tasks)
 
 
 async def async_ask_service(hass: HomeAssistant, service: Mapping[str, Any]) -> None:
@@ -273,8 +290,25 @@ def _model_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, model: Agent
     )
 
 
+def _task_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, model: AgentModel) -> Agent:
+    """Put together what does tasks. Home Assistant's own understanding is no stand-in: a task is no sentence."""
+    settings = task_settings_of(model.agent.data)
+    chain = AgentChain(model.link, lambda: _links_of(hass, settings.fallbacks), ends_offline=False)
+    summaries = ConversationSummaries(hass, entry, model.agent, partial(async_get_models, hass), gives_way=False)
+    return Agent(
+        hass,
+        settings,
+        chain,
+        summaries,
+        understands_sentences=False,
+        supported_languages=MATCH_ALL,
+        id=model.agent.subentry_id,
+    )
+
+
 async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> AgentModel:
-    settings = settings_of(agent.data)
+    is_for_tasks = agent.subentry_type == SUBENTRY_AI_TASK
+    settings = task_settings_of(agent.data) if is_for_tasks else settings_of(agent.data)
     provider = model_server(hass, entry.data, settings, agent.subentry_id)
     windowed = windowed_model(hass, entry, agent, provider)
     account = await async_open_account(hass, entry.data, known_server(entry.data), settings, agent.subentry_id)

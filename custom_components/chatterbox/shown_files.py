@@ -78,6 +78,14 @@ async def async_read_shown_files(hass: HomeAssistant, chat_log: ChatLog, patienc
         return ShownFiles(dict.fromkeys(newest_first, _NotShown.LATE))
 
 
+def can_be_shown(path: Path) -> bool:
+    """Tell whether a file is there and not too large. Looks at the disk, so not for the event loop."""
+    try:
+        return path.is_file() and path.stat().st_size <= MAX_FILE
+    except OSError:
+        return False
+
+
 def _read_all(paths: Iterable[Path]) -> Mapping[Path, bytes | _NotShown]:
     left = MAX_FILES
     contents: dict[Path, bytes | _NotShown] = {}

@@ -60,16 +60,24 @@ class ToolOffer:
 
 
 async def async_offer_tools(
-    hass: HomeAssistant, api_ids: Iterable[str], llm_context: llm.LLMContext, patience: float = API_TIMEOUT
+    hass: HomeAssistant,
+    api_ids: Iterable[str],
+    llm_context: llm.LLMContext,
+    patience: float = API_TIMEOUT,
+    brought: llm.API | None = None,
 ) -> ToolOffer:
     """Gather the tools of the chosen LLM APIs for one turn: all are asked at once, and have `patience` seconds.
+
+    One that is `brought` along need not be known to Home Assistant; it takes the place of one with its id.
 
     Never raises for an API or a tool: what cannot be had is left out and logged once. Of an API that is there and
     cannot name its tools, the model is told. One that was late is not waited for again for a while.
     `llm_context` goes to every tool; its `device_id` is what makes commands mean the room they are spoken in.
     """
-    chosen = tuple(dict.fromkeys(api_ids))
+    chosen = tuple(dict.fromkeys((*api_ids, *([brought.id] if brought else []))))
     registered = {api.id: api for api in llm.async_get_apis(hass) if api.id in chosen}
+    if brought is not None:
+        registered[brought.id] = brought
     async with asyncio.TaskGroup() as asking:
         tasks = {
             api_id: asking.create_task(_async_ask(hass, api, llm_context, patience))

@@ -64,13 +64,16 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     understands_sentences: bool,
     agent: str = "",
     speaker: Speaker = NOBODY,
+    brought: llm.API | None = None,
 ) -> TurnTools:
     """Gather the tools of a turn; `understands_sentences` adds Home Assistant's own understanding.
 
-    `agent` is the subentry id of the agent: what it remembers, and whom of, is found by it and by `speaker`.
+    `agent` is the subentry id of the agent: what it remembers, and whom of, is found by it and by `speaker`. An API
+    that is `brought` along is asked beside those that are set.
     """
     patience = min(API_TIMEOUT, settings.limits.preparation)
-    offer = await async_offer_tools(hass, settings.llm_apis, user_input.as_llm_context(DOMAIN), patience)
+    llm_context = user_input.as_llm_context(DOMAIN)
+    offer = await async_offer_tools(hass, settings.llm_apis, llm_context, patience, brought)
     own = OwnDispatcher(
         MemoryTools(async_get_memories(hass), agent, speaker),
         HistoryTool(hass, agent, speaker, is_kept=settings.keep_history),

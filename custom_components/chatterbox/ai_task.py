@@ -1,0 +1,151 @@
+"""The AI task entity: a task of an automation or an app comes in, a turn of the loop does it.
+
+Knows Home Assistant's AI Task platform. No loop, no JSON, no vendor: the runtime brings what does the task, and it goes
+the way of every other turn. Nobody listens, so nothing is spoken, and no claim is held against what was done: an answer
+is data. Nobody can be asked: what needs a yes is not done, unless the owner trusts the automation.
+"""
+
+from collections.abc import Collection
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Final, override
+
+from homeassistant.components.ai_task import AITaskEntity, AITaskEntityFeature, GenDataTask, GenDataTaskResult
+from homeassistant.components.conversation import Attachment, ChatLog, ConversationInput
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+
+from .agent.protocols import HookPoint
+from .agent_turn import AgentTurns, Beginning
+from .const import SUBENTRY_AI_TASK
+from .entity import ChatterboxEntity
+from .link_watch import SIGNAL_LINKS, async_tell_links
+from .repair_issues import async_report_broken_template, async_report_failed_script, async_report_missing_tools
+from .runtime import ChatterboxConfigEntry, known_server
+from .shown_files import MAX_FILE, can_be_shown
+from .speakers import Asking, Speaker, async_get_speaker, speaker_context
+from .task_errors import error_of_end, task_error
+from .task_structure import data_of, shape_of
+from .turn_report import TurnReport
+
+PARALLEL_UPDATES = 0
+
+_NOBODY_LISTENS: Final = (
+    "This is a task of an automation or an app. Nobody reads your answer as you write it, and nobody can answer a"
+    " question: decide yourself, and do not ask."
+)
+
+_asked_in: ContextVar[Context | None] = ContextVar("chatterbox_task_asked_in", default=None)
+"""The context of the task that is about to begin."""
+
+
+async def async_setup_entry(
+    hass: HomeAssistant,  # noqa: ARG001  # Home Assistant's signature
+    entry: ChatterboxConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+) -> None:
+    """Add one entity for each model for tasks of a service."""
+    for subentry in entry.get_subentries_of_type(SUBENTRY_AI_TASK):
+        async_add_entities([ChatterboxTaskEntity(entry, subentry)], config_subentry_id=subentry.subentry_id)
+
+
+class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
+    """A model that does tasks."""
+
+    def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> None:
+        """Take what the runtime put together for the subentry."""
+        super().__init__(entry, subentry)
+        self._agent = entry.runtime_data.tasks[subentry.subentry_id]
+        self._attr_supported_features = AITaskEntityFeature.GENERATE_DATA
+        if known_server(entry.data).attachments:
+            self._attr_supported_features |= AITaskEntityFeature.SUPPORT_ATTACHMENTS
+
+    @override
+    async def async_added_to_hass(self) -> None:
+        """Follow how the models are doing."""
+        await super().async_added_to_hass()
+        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_LINKS, self.async_write_ha_state))
+        self._turns = AgentTurns(
+            self.hass, self.entity_id, self.entry, self.subentry, self._agent, warm_up=None, go_on=None
+        )
+
+    @override
+    async def async_will_remove_from_hass(self) -> None:
+        """Take back what was reported; a model that comes again finds out again."""
+        self._turns.end()
+        async_report_missing_tools(self.hass, self.subentry, ())
+        async_report_broken_template(self.hass, self.subentry, None)
+        for point in HookPoint:
+            async_report_failed_script(self.hass, self.subentry, point, None)
+
+    @property
+    @override
+    def available(self) -> bool:
+        """Tell whether anybody can do a task."""
+        return self._agent.chain.is_available
+
+    @callback
+    @override
+    def async_set_context(self, context: Context) -> None:
+        """Take note of who asks: several tasks may be done at the same time, and the entity remembers only the last."""
+        super().async_set_context(context)
+        _asked_in.set(context)
+
+    @override
+    async def _async_generate_data(self, task: GenDataTask, chat_log: ChatLog) -> GenDataTaskResult:
+        """Do a task. Raises a `HomeAssistantError` that says what went wrong."""
+        context = _asked_in.get() or Context()
+        _asked_in.set(None)
+        shape = shape_of(task.name, task.structure) if task.structure else None
+        await self._async_check(task.attachments or ())
+        begin = replace(await self._async_begin(task.instructions, context), output=shape, brought=task.llm_api)
+        report = await self._async_take(begin, chat_log)
+        answer = self._answer(task.name, report)
+        data = data_of(answer, shape, task.structure) if shape and task.structure else answer
+        return GenDataTaskResult(chat_log.conversation_id, data)
+
+    async def _async_begin(self, instructions: str, context: Context) -> Beginning:
+        """Return what a task begins with. It is told by whoever runs the automation, or uses the app."""
+        told = ConversationInput(
+            text=instructions,
+            context=context,
+            conversation_id=None,
+            device_id=None,
+            satellite_id=None,
+            language=self.hass.config.language,
+            agent_id=self.entity_id,
+            extra_system_prompt=_NOBODY_LISTENS,
+        )
+        speaker = _unaskable(await async_get_speaker(self.hass, told, self._agent.settings))
+        return Beginning(replace(told, context=speaker_context(context, speaker)), speaker)
+
+    async def _async_take(self, begin: Beginning, chat_log: ChatLog) -> TurnReport:
+        try:
+            return await self._turns.async_take(begin, chat_log)
+        finally:
+            async_tell_links(self.hass)
+
+    def _answer(self, task: str, report: TurnReport) -> str:
+        """Return what the model has answered. Raises a `HomeAssistantError` where that is not what the task wants."""
+        if (finished := report.finished) is None:
+            raise task_error("task_not_done", task=task, why="")
+        if error := error_of_end(finished, task, self.entry.title):
+            raise error
+        return finished.text
+
+    async def _async_check(self, attachments: Collection[Attachment]) -> None:
+        """Refuse what the model could not be shown: in data, it has no place to say so."""
+        shown = known_server(self.entry.data).attachments
+        for attachment in attachments:
+            name, kind = attachment.path.name, attachment.mime_type
+            if kind not in shown:
+                raise task_error("task_attachment_unsupported", file=name, type=kind)
+            if not await self.hass.async_add_executor_job(can_be_shown, attachment.path):
+                raise task_error("task_attachment_unreadable", file=name, megabytes=str(MAX_FILE // 2**20))
+
+
+def _unaskable(speaker: Speaker) -> Speaker:
+    """Return who speaks, for a place in which nobody hears a question."""
+    return replace(speaker, asking=Asking.NOBODY) if speaker.asking is Asking.PERSON else speaker

@@ -1,0 +1,356 @@
+"""Tasks in a real Home Assistant, against real servers of every kind."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+import voluptuous as vol
+from homeassistant.auth.const import GROUP_ID_ADMIN, GROUP_ID_READ_ONLY
+from homeassistant.components import ai_task
+from homeassistant.components.ai_task import AITaskEntityFeature
+from homeassistant.const import ATTR_SUPPORTED_FEATURES, STATE_UNAVAILABLE
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import llm
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import async_capture_events
+
+from custom_components.chatterbox.const import (
+    EVENT_TOOL_FINISHED,
+    EVENT_TURN_FINISHED,
+    ServiceKind,
+)
+from custom_components.chatterbox.task_settings import INSTRUCTIONS
+from custom_components.chatterbox.turn_news import SIGNAL_TURN, TurnNews
+from tests.documented_yaml import blocks_with
+from tests.listening_agent import add_automations, start
+from tests.llm_apis import StubApi, StubTool
+from tests.sentences import sentence
+from tests.servers.model_server import ReceivedRequest
+from tests.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
+from tests.talk import LIGHT_ON, messages_of
+from tests.tasks import SERVERS, TASKS, add_camera, have_done, working
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+LAMPS = {
+    "lamps": {"description": "So many are on.", "required": True, "selector": {"number": {"min": 0}}},
+    "rooms": {"selector": {"select": {"options": ["Kitchen", "Bedroom"], "multiple": True}}},
+}
+UNLOCK = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]})
+LIGHT = "light.kitchen_ceiling"
+
+
+def says(*answers: str) -> Script:
+    """Return the script of a model that says so, one after the other."""
+    return Script(answers=tuple(ScriptedAnswer(content=answer) for answer in answers))
+
+
+def told(request: ReceivedRequest) -> str:
+    """Return the instructions of a request over Chat Completions."""
+    return str(messages_of(request)[0]["content"])
+
+
+async def failure(hass: HomeAssistant, context: Context | None = None, **task: object) -> HomeAssistantError:
+    """Return the error that an automation gets."""
+    with pytest.raises(HomeAssistantError) as raised:
+        await have_done(hass, context, **task)
+    return raised.value
+
+
+def worded(error: HomeAssistantError) -> str:
+    """Return what a person reads."""
+    return sentence(f"exceptions.{error.translation_key}.message", **(error.translation_placeholders or {}))
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+async def test_words_come_back_as_the_model_wrote_them(hass: HomeAssistant, kind: ServiceKind) -> None:
+    words = "**Three** lamps are on. ✅\n\n- Kitchen\n- I turned on the bedroom."
+    async with working(hass, says(words), kind):
+        assert await have_done(hass) == words
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+async def test_data_comes_back_as_the_structure_wants_it(hass: HomeAssistant, kind: ServiceKind) -> None:
+    async with working(hass, says('{"lamps": 3, "rooms": null}'), kind):
+        assert await have_done(hass, structure=LAMPS) == {"lamps": 3}
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+async def test_data_that_does_not_fit_is_put_right(hass: HomeAssistant, kind: ServiceKind) -> None:
+    async with working(hass, says("Three.", '{"lamps": 3, "rooms": ["Kitchen"]}'), kind) as server:
+        assert await have_done(hass, structure=LAMPS) == {"lamps": 3, "rooms": ["Kitchen"]}
+        assert "Your answer cannot be used. There is no JSON object in it." in str(server.requests[1].body)
+
+
+async def test_the_model_reads_what_the_task_is(hass: HomeAssistant) -> None:
+    async with working(hass, says("{}", '{"lamps": 3}')) as server:
+        await have_done(hass, structure=LAMPS)
+
+    first, _ = server.requests
+    assert told(first).startswith(INSTRUCTIONS)
+    assert '"description":"So many are on."' in told(first)
+    assert "nobody can answer a question" in str(messages_of(first)[1]["content"])
+    assert str(messages_of(first)[1]["content"]).endswith("How many lamps are on?")
+    assert "tools" not in first.body
+    form = first.body["response_format"]
+    assert isinstance(form, dict)
+    assert isinstance(shape := form["json_schema"], dict)
+    assert (shape["name"], shape["strict"]) == ("count_lamps", True)
+
+
+async def test_what_a_selector_refuses_is_told_too(hass: HomeAssistant) -> None:
+    structure = {"day": {"required": True, "selector": {"date": {}}}}
+    async with working(hass, says('{"day": "tomorrow"}', '{"day": "2026-11-23"}')) as server:
+        assert await have_done(hass, structure=structure) == {"day": "2026-11-23"}
+
+    assert "Your answer cannot be used. day: " in str(messages_of(server.requests[1])[-1]["content"])
+
+
+async def test_who_gets_no_data_is_told_what_was_wrong(hass: HomeAssistant) -> None:
+    async with working(hass, says("Three.", '{"lamps": "many"}')):
+        error = await failure(hass, structure=LAMPS)
+
+    assert error.translation_key == "task_output_unfit"
+    assert "lamps: expected number" in worded(error)
+
+
+async def test_a_structure_that_no_model_can_be_given(hass: HomeAssistant) -> None:
+    async with working(hass, says()) as server:
+        with pytest.raises(HomeAssistantError) as raised:
+            await ai_task.async_generate_data(
+                hass, task_name="any", entity_id=TASKS, instructions="?", structure=vol.Schema([str])
+            )
+
+        assert raised.value.translation_key == "task_structure_unusable"
+        assert not server.requests
+
+
+async def test_defaults_of_a_structure_are_filled_in(hass: HomeAssistant) -> None:
+    structure = vol.Schema({vol.Required("lamps"): int, vol.Optional("on", default=True): bool})
+    async with working(hass, says('{"lamps": 3}')):
+        done = await ai_task.async_generate_data(
+            hass, task_name="…", entity_id=TASKS, instructions="?", structure=structure
+        )
+
+    assert done.data == {"lamps": 3, "on": True}
+
+
+@pytest.mark.parametrize(
+    ("answer", "key", "words"),
+    [
+        (
+            ScriptedFailure(status=401, body={"error": {"message": "no"}}),
+            "provider_rejected_key",
+            "The server does not accept its API key. Enter a new one.",
+        ),
+        (
+            ScriptedFailure(status=400, body={"error": {"message": "No."}}),
+            "provider_rejected_request",
+            "The server refuses to answer. Check its address and the models of its agents.",
+        ),
+        (
+            ScriptedAnswer(content="Three lamps", finish_reason="length"),
+            "task_not_done",
+            "The task “count lamps” was not done. Three lamps",
+        ),
+        (
+            ScriptedAnswer(content=""),
+            "task_not_done",
+            "The task “count lamps” was not done. I have no answer to that.",
+        ),
+    ],
+)
+async def test_a_task_that_fails_says_why(
+    hass: HomeAssistant, answer: ScriptedAnswer | ScriptedFailure, key: str, words: str
+) -> None:
+    async with working(hass, Script(answers=(answer,))):
+        error = await failure(hass)
+
+    assert (error.translation_key, worded(error)) == (key, words)
+
+
+async def test_what_was_done_before_a_failure_is_told(hass: HomeAssistant) -> None:
+    script = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedFailure(status=500, body={})))
+    async with working(hass, script, llm_hass_api=["assist"]):
+        error = await failure(hass)
+
+    assert hass.states.is_state(LIGHT, "on")
+    assert error.translation_key == "task_not_done"
+    assert worded(error).startswith("The task “count lamps” was not done. Turned on the light")
+
+
+async def test_a_deed_without_words_is_told_by_what_was_done(hass: HomeAssistant) -> None:
+    script = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="")))
+    async with working(hass, script, llm_hass_api=["assist"]):
+        assert await have_done(hass) == "Turned on the light."
+
+
+async def test_a_tool_that_a_task_brings_along_runs_before_the_answer(hass: HomeAssistant) -> None:
+    meter = StubTool(name="read_meter", answer={"lamps": 4})
+    meter.annotations = llm.ToolAnnotations(read_only=True)
+    api = StubApi(hass=hass, id="of_the_task", name="Meter", tools=[meter])
+    answers = (
+        ScriptedAnswer(tool_calls=(ScriptedCall(name="read_meter", arguments={}),)),
+        ScriptedAnswer(content='{"lamps": 4}'),
+    )
+    async with working(hass, Script(answers=answers)) as server:
+        done = await ai_task.async_generate_data(
+            hass,
+            task_name="count lamps",
+            entity_id=TASKS,
+            instructions="How many?",
+            structure=vol.Schema({vol.Required("lamps"): int}),
+            llm_api=api,
+        )
+
+    assert done.data == {"lamps": 4}
+    assert meter.calls
+    assert "response_format" not in server.requests[0].body  # it would keep the model from calling
+
+
+@pytest.mark.parametrize(("automation", "state"), [("trusted", "unlocked"), ("other", "locked")])
+async def test_what_needs_a_yes_is_done_for_those_only_that_the_owner_trusts(
+    hass: HomeAssistant, automation: str, state: str
+) -> None:
+    script = Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,)), ScriptedAnswer(content="So be it.")))
+    task = {
+        "action": "ai_task.generate_data",
+        "data": {"task_name": "open", "entity_id": TASKS, "instructions": "Unlock the front door."},
+        "response_variable": "done",
+    }
+    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+    async with working(hass, script, llm_hass_api=["assist"], trusted_callers=["automation.trusted"]):
+        await add_automations(hass, **{automation: [task]})
+        await start(hass, automation)
+
+    assert hass.states.is_state("lock.front_door", state)
+    assert (turns[0].data["caller"], turns[0].data["entity_id"]) == (f"automation.{automation}", TASKS)
+
+
+async def test_nobody_is_asked_even_if_a_person_begins_the_task(hass: HomeAssistant) -> None:
+    anna = await hass.auth.async_create_user("Anna", group_ids=[GROUP_ID_ADMIN])
+    script = Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,)), ScriptedAnswer(content="It is not allowed.")))
+    async with working(hass, script, llm_hass_api=["assist"]) as server:
+        assert await have_done(hass, Context(user_id=anna.id)) == "It is not allowed."
+
+    assert hass.states.is_state("lock.front_door", "locked")
+    assert "nobody is there to give it" in str(messages_of(server.requests[1])[-1]["content"])
+
+
+async def test_tasks_at_the_same_time_have_the_rights_of_who_asked(hass: HomeAssistant) -> None:
+    await hass.auth.async_create_user("Owner", group_ids=[GROUP_ID_ADMIN])
+    anna = await hass.auth.async_create_user("Anna", group_ids=[GROUP_ID_ADMIN])
+    guest = await hass.auth.async_create_user("Guest", group_ids=[GROUP_ID_READ_ONLY])
+    call = ScriptedAnswer(tool_calls=(LIGHT_ON,), delay_seconds=0.05)
+    end = ScriptedAnswer(content="So be it.", delay_seconds=0.05)
+    finished = async_capture_events(hass, EVENT_TOOL_FINISHED)
+    async with working(hass, Script(answers=(call, call, end, end)), llm_hass_api=["assist"]):
+        await asyncio.gather(
+            have_done(hass, Context(user_id=anna.id)),
+            have_done(hass, Context(user_id=guest.id)),
+        )
+
+    assert {event.data["user_id"]: event.data["has_run"] for event in finished} == {anna.id: True, guest.id: False}
+
+
+async def test_a_task_is_counted_like_a_turn(hass: HomeAssistant) -> None:
+    news: list[TurnNews] = []
+    async_dispatcher_connect(hass, SIGNAL_TURN, news.append)
+    usage = ScriptedUsage(prompt_tokens=90, completion_tokens=6)
+    async with working(hass, Script(answers=(ScriptedAnswer(content="3", usage=usage),))):
+        await have_done(hass)
+        entry = hass.config_entries.async_entries("chatterbox")[0]
+        worker = next(one for one in entry.subentries.values() if one.title == "Worker")
+
+    assert [(one.agent, one.facts.usage.input_tokens, one.facts.usage.output_tokens) for one in news] == [
+        (worker.subentry_id, 90, 6)
+    ]
+    assert news[0].facts.inferences[0].answered_by == worker.subentry_id
+
+
+def picture(folder: Path, name: str, size: int = 4) -> dict[str, str]:
+    """Put a file into the media folder, and return how a task names it."""
+    (folder / "media").mkdir(exist_ok=True)
+    (folder / "media" / name).write_bytes(b"\x89PNG"[:size].ljust(size))
+    kind = "image/png" if name.endswith(".png") else "audio/wav"
+    return {"media_content_id": f"media-source://media_source/local/{name}", "media_content_type": kind}
+
+
+@pytest.fixture
+def media(hass: HomeAssistant, tmp_path: Path) -> Path:
+    """Give Home Assistant a media folder."""
+    hass.config.media_dirs = {"local": str(tmp_path / "media")}
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+async def test_a_model_is_shown_pictures(hass: HomeAssistant, media: Path, kind: ServiceKind) -> None:
+    async with working(hass, says("A lamp."), kind) as server:
+        assert await have_done(hass, attachments=[picture(media, "lamp.png")]) == "A lamp."
+
+    assert "iVBORw==" in str(server.requests[0].body)
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "key"),
+    [
+        ("noise.wav", 4, "task_attachment_unsupported"),
+        ("large.png", 10 * 2**20 + 1, "task_attachment_unreadable"),
+    ],
+)
+async def test_what_cannot_be_shown_is_refused(
+    hass: HomeAssistant, media: Path, name: str, size: int, key: str
+) -> None:
+    async with working(hass, says()) as server:
+        error = await failure(hass, attachments=[picture(media, name, size)])
+
+        assert error.translation_key == key
+        assert name in worded(error)
+        assert not server.requests
+
+
+@pytest.mark.parametrize(("server", "sees"), [("other", True), ("deepseek", False)])
+async def test_only_services_that_show_pictures_take_them(hass: HomeAssistant, server: str, *, sees: bool) -> None:
+    async with working(hass, says(), server=server):
+        state = hass.states.get(TASKS)
+        assert state is not None
+        features = AITaskEntityFeature(state.attributes[ATTR_SUPPORTED_FEATURES])
+
+    seeing = AITaskEntityFeature.SUPPORT_ATTACHMENTS if sees else AITaskEntityFeature(0)
+    assert features == AITaskEntityFeature.GENERATE_DATA | seeing
+
+
+async def test_a_model_that_does_not_answer_is_unavailable_until_it_does(hass: HomeAssistant) -> None:
+    refusal = ScriptedFailure(status=401, body={"error": {"message": "no"}})
+    async with working(hass, Script(answers=(refusal,))):
+        await failure(hass)
+        await hass.async_block_till_done()
+
+        assert hass.states.is_state(TASKS, STATE_UNAVAILABLE)
+
+
+async def test_the_time_of_the_last_task_is_the_state(hass: HomeAssistant) -> None:
+    async with working(hass, says("Three.")):
+        assert hass.states.is_state(TASKS, "unknown")
+        await have_done(hass)
+
+        assert not hass.states.is_state(TASKS, "unknown")
+
+
+async def test_the_documented_look_at_the_door(hass: HomeAssistant, media: Path) -> None:
+    (automation,) = blocks_with("ai_task.generate_data")
+    script = says('{"is_parcel": false, "message": "The neighbour, with a cake."}')
+    async with working(hass, script, title="Doorkeeper") as server:
+        await add_camera(hass, "Front Door")
+        assert await async_setup_component(hass, "persistent_notification", {})
+        assert await async_setup_component(hass, "automation", {"automation": {"alias": "Door", **automation}})
+        notes = async_capture_events(hass, "call_service")
+
+        hass.states.async_set("binary_sensor.doorbell", "on")
+        await hass.async_block_till_done()
+
+    (note,) = (note.data["service_data"] for note in notes if note.data["domain"] == "persistent_notification")
+    assert note["message"] == "The neighbour, with a cake."
+    assert "image/jpeg" in str(server.requests[0].body)
