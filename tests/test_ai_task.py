@@ -339,7 +339,7 @@ async def test_the_time_of_the_last_task_is_the_state(hass: HomeAssistant) -> No
         assert not hass.states.is_state(TASKS, "unknown")
 
 
-async def test_the_documented_look_at_the_door(hass: HomeAssistant, media: Path) -> None:
+async def test_the_documented_look_at_the_door(hass: HomeAssistant) -> None:
     (automation,) = blocks_with("ai_task.generate_data")
     script = says('{"is_parcel": false, "message": "The neighbour, with a cake."}')
     async with working(hass, script, title="Doorkeeper") as server:
