@@ -56,7 +56,7 @@ async def change(hass: HomeAssistant, entry: ConfigEntry) -> SubentryFlowResult:
 async def submit(hass: HomeAssistant, step: SubentryFlowResult, **changes: object) -> SubentryFlowResult:
     """Send a form as it is shown, with changes."""
     result = await hass.config_entries.subentries.async_configure(step["flow_id"], {**suggested(step), **changes})
-    await hass.async_block_till_done()
+    await hass.async_block_till_done(wait_background_tasks=True)  # the service is asked once more
     return result
 
 
