@@ -8,6 +8,7 @@ import pytest
 from custom_components.chatterbox.agent.errors import ProviderBusy, ProviderReplyInvalid, ProviderUnreachable
 from custom_components.chatterbox.agent.events import ReasoningDelta
 from custom_components.chatterbox.agent.history.summarizing import summarize
+from custom_components.chatterbox.agent.history.token_estimate import TokenEstimate
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Summary,
@@ -87,6 +88,17 @@ async def test_of_very_much_the_beginning_and_the_end_are_shown() -> None:
     assert text.startswith("Summary of what came before: Before.\nPerson: Number 0.")
     assert "characters were left out here" in text
     assert "Person: Number 59." in text
+
+
+@pytest.mark.parametrize("tokens", [2_000, 10])
+async def test_a_small_model_gets_no_more_than_it_can_read(tokens: int) -> None:
+    provider = ScriptedProvider(say("They talked a lot."))
+    long = tuple(UserMessage(f"Number {number}. " + "word " * 300) for number in range(60))
+    await summarize(provider, long, 60, None, 5, tokens=tokens, estimate=TokenEstimate(1.5))
+    text = shown_to(provider)
+    assert len(text) <= 1_000 or TokenEstimate(1.5).of_text(text) <= tokens
+    assert text.startswith("Person: Number 0.")
+    assert "characters were left out here" in text
 
 
 async def test_a_model_that_fails_or_says_nothing_leaves_no_summary() -> None:
