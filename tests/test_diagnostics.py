@@ -160,6 +160,25 @@ async def test_a_history_that_is_down_is_told(hass: HomeAssistant, hass_client: 
 
 
 @pytest.mark.usefixtures("socket_enabled")
+async def test_what_was_said_is_told_where_the_owner_wants_it(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, serve: Serve
+) -> None:
+    assert await async_setup_component(hass, "diagnostics", {})
+    answers = (ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="The pendant shines."))
+    await serve(Script(answers=answers))
+    (entry,) = hass.config_entries.async_entries(DOMAIN)
+    hass.config_entries.async_update_entry(entry, options={CONF_DIAGNOSE_WORDS: True})
+    await hass.async_block_till_done(wait_background_tasks=True)
+    await say(hass, "Make it bright in the kitchen")
+
+    (turn,) = (await download(hass_client, entry))["agents"][0]["turns"]
+    assert (turn["words"]["input"], turn["words"]["speech"]) == ("Make it bright in the kitchen", "The pendant shines.")
+    (call,) = turn["words"]["tool_calls"]
+    assert call["arguments"] == {"name": "Kitchen ceiling light", "domain": ["light"]}
+    assert call["result"]["response_type"] == "action_done"
+
+
+@pytest.mark.usefixtures("socket_enabled")
 async def test_no_secret_is_shown_wherever_it_stands(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
     assert await async_setup_component(hass, "diagnostics", {})
     key, header, password, other_key = "sk-key-1234567", "Bearer 7654321", "pass-word-99", "sk-other-987654"

@@ -6,6 +6,7 @@ Each kind has a module of its own.
 from homeassistant.core import HomeAssistant, callback
 
 from .answer_actions import async_register_answers
+from .ask_action import async_register_ask
 from .history_actions import async_register_history_actions
 
 
@@ -13,4 +14,5 @@ from .history_actions import async_register_history_actions
 def async_register_actions(hass: HomeAssistant) -> None:
     """Register all of them."""
     async_register_answers(hass)
+    async_register_ask(hass)
     async_register_history_actions(hass)

@@ -155,7 +155,7 @@ class AgentTurns:
         finally:
             audit.finished()
             events.finished(report)
-            news = TurnNews(self._subentry.subentry_id, origin, report.facts)
+            news = TurnNews(self._subentry.subentry_id, origin, report.facts, report)
             async_dispatcher_send(self._hass, SIGNAL_TURN, news)
             await async_record(self._hass, self._entry, self._subentry, origin, report)
         return report

@@ -21,14 +21,16 @@ from homeassistant.core import Context, Event, EventOrigin, HomeAssistant, callb
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_to_bytes_or_none
 
-from .const import DOMAIN, EVENT_TURN_STARTED
+from .const import DOMAIN, EVENT_TURN_STARTED, SERVICE_ASK
 
 # Names of events of two integrations that would be set up before us if we imported them, and start before we listen.
 EVENT_AUTOMATION_TRIGGERED: Final = "automation_triggered"
 EVENT_SCRIPT_STARTED: Final = "script_started"
 
 # So would the one of AI tasks, and its cameras.
-_ASKING_ACTIONS: Final = frozenset({(CONVERSATION_DOMAIN, SERVICE_PROCESS), ("ai_task", "generate_data")})
+_ASKING_ACTIONS: Final = frozenset(
+    {(CONVERSATION_DOMAIN, SERVICE_PROCESS), (DOMAIN, SERVICE_ASK), ("ai_task", "generate_data")}
+)
 """Domain and name of the actions by which an agent is asked."""
 
 MAX_CONTEXTS: Final = 5000

@@ -97,3 +97,6 @@ EVENT_TURN_FINISHED: Final = "chatterbox_turn_finished"
 
 EVENT_CHANGE: Final = "chatterbox_change"
 """Fired for each call that changed something, or would have; data: see `change_record.py`."""
+
+SERVICE_ASK: Final = "ask"
+"""The action by which somebody says something to an agent; see `ask_action.py`."""

@@ -25,7 +25,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from .agent.events import StopReason
 from .agent.protocols import HookPoint
 from .agent.speech import asks_back, speakable
-from .agent_turn import AgentTurns
+from .agent_turn import AgentTurns, Beginning
 from .approvals import GivenAnswer, Question
 from .const import DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
@@ -33,11 +33,13 @@ from .error_bridge import async_get_sentences
 from .filler import filling_silence
 from .link_watch import SIGNAL_LINKS, async_tell_links
 from .repair_issues import async_report_broken_template, async_report_failed_script, async_report_missing_tools
+from .reported_result import reported
 from .runtime import ChatterboxConfigEntry
 from .spoken_deltas import speaking
 from .taking_up import async_take_up
 from .turn_beginning import TurnBeginnings
 from .turn_report import TurnReport
+from .turn_trace import trace_turn
 from .warm_up import WarmUp
 
 PARALLEL_UPDATES = 0
@@ -153,16 +155,8 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     async def _async_take_turn(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
         begin = await self._beginnings.async_begin(user_input, chat_log)
         report = await self._turns.async_take(begin, chat_log)
-        _trace_tokens(chat_log, report)
-        result = conversation.async_get_result_from_chat_log(user_input, chat_log)
-        if finished := report.finished:
-            speech = speakable(finished.text, user_input.language) if begin.is_heard else finished.text
-            if finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.receipts:
-                return _error_result(user_input, chat_log, speech)
-            result.response.async_set_speech(speech)
-            is_question = finished.pending is not None or begin.asks_again
-            result.continue_conversation = is_question or asks_back(finished.text, user_input.language)
-        return result
+        trace_turn(chat_log, report.facts)
+        return reported(_result(user_input, chat_log, begin, report), report)
 
     async def _async_go_on(self, question: Question, answer: GivenAnswer) -> str:
         """Take the turn on whose question was answered elsewhere, and return what is said in the end.
@@ -184,19 +178,19 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             async_tell_links(self.hass)
 
 
-def _trace_tokens(chat_log: ChatLog, report: TurnReport) -> None:
-    """Let traces know what the turn took."""
-    if report.finished is not None:
-        usage = report.finished.usage
-        chat_log.async_trace(
-            {
-                "stats": {
-                    "input_tokens": usage.input_tokens,
-                    "cached_input_tokens": usage.cached_tokens,
-                    "output_tokens": usage.output_tokens,
-                }
-            }
-        )
+def _result(
+    user_input: ConversationInput, chat_log: ChatLog, begin: Beginning, report: TurnReport
+) -> ConversationResult:
+    """Return what Home Assistant is told of a turn."""
+    result = conversation.async_get_result_from_chat_log(user_input, chat_log)
+    if finished := report.finished:
+        speech = speakable(finished.text, user_input.language) if begin.is_heard else finished.text
+        if finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.receipts:
+            return _error_result(user_input, chat_log, speech)
+        result.response.async_set_speech(speech)
+        is_question = finished.pending is not None or begin.asks_again
+        result.continue_conversation = is_question or asks_back(finished.text, user_input.language)
+    return result
 
 
 def _error_result(user_input: ConversationInput, chat_log: ChatLog, speech: str) -> ConversationResult:
