@@ -532,7 +532,7 @@ async def test_settings_and_approvals_leave_each_other_alone(hass: HomeAssistant
 async def test_renaming_an_offline_agent_leaves_its_rules_alone(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     naming = await choose(hass, await open_menu(hass, entry), "offline_agent")
     await saved(hass, entry, rules=[{"verdict": "Never"}])
-    await submit(hass, naming, {"name": "Renamed"})
+    await submit(hass, naming, {"name": "Renamed", "history": {}})
 
     assert only_agent(entry).title == "Renamed"
     assert only_agent(entry).data == {"rules": [{"verdict": "deny"}]}

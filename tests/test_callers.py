@@ -66,8 +66,8 @@ async def test_a_script_speaks_in_the_name_of_its_user_who_does_not_hear(
         await hass.services.async_call("script", script, blocking=True, context=Context(user_id=anna))
 
     assert agent.speakers == [
-        Speaker(anna, None, "Anna", Asking.NOBODY, "script.other", is_signed_in=True),
-        Speaker(anna, None, "Anna", Asking.TRUSTED, "script.trusted", is_signed_in=True),
+        Speaker(anna, None, "Anna", Asking.NOBODY, "script.other", is_signed_in=True, person_id=anna),
+        Speaker(anna, None, "Anna", Asking.TRUSTED, "script.trusted", is_signed_in=True, person_id=anna),
     ]
 
 
@@ -90,7 +90,7 @@ async def test_a_user_who_calls_the_action_does_not_hear_either(hass: HomeAssist
 
     await call_the_action(hass, Context(user_id=anna))
 
-    assert agent.speakers == [Speaker(anna, None, "Anna", Asking.NOBODY, is_signed_in=True)]
+    assert agent.speakers == [Speaker(anna, None, "Anna", Asking.NOBODY, is_signed_in=True, person_id=anna)]
 
 
 async def test_the_action_takes_no_device(hass: HomeAssistant, agent: ListeningAgent) -> None:

@@ -166,7 +166,7 @@ async def test_a_removed_entry_leaves_nothing(hass: HomeAssistant) -> None:
 async def test_a_removed_agent_leaves_nothing_and_the_others_stay(hass: HomeAssistant) -> None:
     entry = await set_up(hass, offline_entry())
     step = await hass.config_entries.subentries.async_init((entry.entry_id, "conversation"), context={"source": "user"})
-    await hass.config_entries.subentries.async_configure(step["flow_id"], {"name": "Second"})
+    await hass.config_entries.subentries.async_configure(step["flow_id"], {"name": "Second", "history": {}})
     await hass.async_block_till_done()
     first = next(agent for agent in entry.subentries.values() if agent.title == "Talker")
 
