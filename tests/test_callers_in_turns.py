@@ -38,7 +38,7 @@ async def test_a_script_that_a_model_has_started_is_not_trusted(hass: HomeAssist
 
     assert agent.speakers == [
         Speaker(anna, None, "Anna", Asking.PERSON, is_signed_in=True, person_id=anna),
-        Speaker(anna, None, "Anna", Asking.NOBODY, "script.trusted", is_signed_in=True),
+        Speaker(anna, None, "Anna", Asking.NOBODY, "script.trusted", is_signed_in=True, person_id=anna),
     ]
 
 
