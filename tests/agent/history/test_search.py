@@ -143,6 +143,17 @@ async def test_only_what_an_agent_answered_in_a_time_is_found(searched: str, sto
     assert await found(replace(query, most=-1)) == []
 
 
+async def test_a_time_is_found_although_the_clock_was_set_back(searched: str, stores: Stores) -> None:
+    ended = (MORNING, MORNING + 900, MORNING + 100, MORNING + 950, MORNING + 200)
+    store = await stored(
+        stores, searched, *(turn(number, person="ann", ended_at=at, said="Hello") for number, at in enumerate(ended))
+    )
+    query = SearchQuery(words="hello", person_id="ann", since=MORNING + 50, until=MORNING + 920)
+    for words in ("hello", "nowhere hello", ""):
+        found = await store.search(replace(query, words=words))
+        assert [one.turn_id for one in found] == ["turn 4", "turn 2", "turn 1"]
+
+
 async def test_what_holds_all_the_words_is_found_before_what_holds_some(searched: str, stores: Stores) -> None:
     store = await stored(
         stores, searched, said(1, "Kitchen lamp, please."), said(2, "Kitchen!"), said(3, "Lamp!"), said(4, "Nothing.")

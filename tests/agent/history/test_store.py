@@ -72,6 +72,13 @@ async def test_a_turn_is_read_before_it_is_stored(sqlite: str, stores: Stores) -
     await waiting.close()
 
 
+async def test_what_is_acknowledged_does_not_wait_any_more(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    for number in range(200):
+        assert await store.record(turn(number)).stored()
+        assert store.state.waiting == 0
+
+
 async def test_many_turns_at_once_keep_their_order(url: str, stores: Stores) -> None:
     store, _ = stores.open(url, starts=False)
     recorded = tuple(turn(number, messages=()) if number % 2 else turn(number) for number in range(501))

@@ -279,6 +279,35 @@ async def test_a_server_that_goes_and_comes_back(postgresql: PostgreSQL, stores:
     assert await ids(store) == ["turn 1", "turn 2"]
 
 
+async def test_what_is_said_while_a_server_is_gone_is_stored_in_its_order(
+    postgresql: PostgreSQL, stores: Stores
+) -> None:
+    store, watch = stores.open(postgresql.new_database("away"))
+    assert await store.record(turn(0)).stored()
+    postgresql.stop()
+    try:
+        answers = [store.record(turn(1))]
+        await watch.until_down(Trouble.SERVER_GONE)
+        answers += [store.record(turn(number)) for number in range(2, 500)]
+    finally:
+        postgresql.start()
+    assert all([await answer.stored() for answer in answers])
+    assert await ids(store) == [f"turn {number}" for number in range(500)]
+
+
+async def test_a_server_that_never_was_is_told_without_the_password(stores: Stores) -> None:
+    address = "postgresql+psycopg://ann:hunter2@127.0.0.1:1/history"
+    with pytest.raises(StoreUnavailable, match="Its server cannot be reached") as raised:
+        await check_address(address)
+    assert "hunter2" not in str(raised.value)
+    store, watch = stores.open(address)
+    answer = store.record(turn(1))
+    state = await watch.until_down(Trouble.SERVER_GONE)
+    assert "hunter2" not in state.message
+    await store.close()
+    assert not await answer.stored()
+
+
 async def test_at_the_bound_the_oldest_give_way(tmp_path: Path, stores: Stores) -> None:
     folder = tmp_path / "later"
     store, watch = stores.open(

@@ -170,7 +170,7 @@ class HistoryWriter:
                 for one in self._queue:
                     if isinstance(one, _Deed):
                         one.give_up(err)
-                left = [one for one in self._records() if not one.acknowledgement.given]
+                left = self._records()
                 self._queue = deque[_Waiting | _Deed](left)
                 self._in_hand.clear()
                 self._keep_within_bounds()
@@ -229,7 +229,9 @@ class HistoryWriter:
                 self._state = replace(self._state, trouble=Trouble.CLOSED, message=str(_closed()))
 
     def _records(self) -> list[_Waiting]:
-        return self._in_hand + [one for one in self._queue if isinstance(one, _Waiting)]
+        """Return what is not stored yet; of a batch, what was acknowledged is."""
+        in_hand = [one for one in self._in_hand if not one.acknowledgement.given]
+        return in_hand + [one for one in self._queue if isinstance(one, _Waiting)]
 
     def _keep_within_bounds(self) -> None:
         waiting = [one for one in self._queue if isinstance(one, _Waiting)]
