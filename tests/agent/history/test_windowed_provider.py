@@ -104,11 +104,13 @@ async def test_a_summary_stands_for_what_it_sums_up() -> None:
 
 
 async def test_small_changes_of_what_else_is_sent_leave_the_window_where_it_is() -> None:
-    inner = ScriptedProvider(*[answering(0)] * 10)
-    provider = WindowedProvider(inner, ContextWindow(2_048))
-    for number in range(10):
-        await ask(provider, asking(60, instructions="Be kind. " + "Today. " * number * 4))
-    assert len({request.transcript for request in inner.requests}) == 1
+    provider = WindowedProvider(ScriptedProvider(), ContextWindow(2_048))
+    for turns in range(20, 60):
+        windows = [
+            provider.window(asking(turns, instructions="Be kind. " * 70 + "Today. " * number))
+            for number in range(0, 40, 4)
+        ]
+        assert len({window.dropped for window in windows}) == 1
 
 
 async def test_what_is_sent_is_corrected_by_what_the_service_counts() -> None:
@@ -164,6 +166,16 @@ async def test_a_refused_prompt_is_asked_once_more_within_what_the_refusal_tells
     assert provider.context_window == 4_096
     await ask(provider, asking(100))
     assert inner.requests[2].transcript == again.transcript
+
+
+async def test_a_refusal_by_a_window_that_was_known_corrects_the_count() -> None:
+    inner = ScriptedProvider([PromptTooLong("too long", 9_000, 8_192)], answering(0))
+    provider = WindowedProvider(inner, ContextWindow(8_192))
+    await ask(provider, asking(100))
+    assert provider.context_window == 8_192
+    refused, again = inner.requests
+    assert provider.estimate.of_request(refused) >= 9_000
+    assert provider.estimate.of_request(again) <= 8_192 - 2_048
 
 
 async def test_a_refusal_without_numbers_makes_the_next_try_shorter() -> None:
