@@ -1,5 +1,6 @@
 """The numbers of agents as their owner sees them: real turns, real storage, sensors and budgets."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator
 from datetime import timedelta
@@ -8,9 +9,10 @@ from typing import Any, override
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, STATE_UNKNOWN
-from homeassistant.core import HomeAssistant, State
+from homeassistant.core import Event, EventStateChangedData, HomeAssistant, State, callback
 from homeassistant.helpers import entity_registry as er, issue_registry as ir
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
+from homeassistant.helpers.event import async_track_state_change_event
 from homeassistant.helpers.storage import Store
 from pytest_homeassistant_custom_component.common import (
     MockConfigEntry,
@@ -288,6 +290,27 @@ async def test_what_is_shown_is_stored_and_goes_on_after_a_restart(
         # What another start of Home Assistant would find.
         hass.data.pop("chatterbox_tallies")
         assert (await async_get_tally_keeper(hass)).tally("talker").cost == 2
+
+
+async def test_nothing_is_shown_that_a_crash_could_take_back(hass: HomeAssistant, hass_storage: dict[str, Any]) -> None:
+    shown: list[tuple[float, float]] = []
+
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+        sensor = entity_id(hass, "turns")
+
+        @callback
+        def compare(event: Event[EventStateChangedData]) -> None:
+            state = event.data["new_state"]
+            assert state is not None
+            shown.append((float(state.state), hass_storage["chatterbox.tallies"]["data"]["agents"]["talker"]["turns"]))
+
+        async_track_state_change_event(hass, sensor, compare)
+        await asyncio.gather(*(say(hass, "hello", f"talk-{number}") for number in range(5)))
+        await hass.async_block_till_done()
+
+    assert shown[-1] == (5.0, 5.0)
+    assert all(number <= stored for number, stored in shown)
 
 
 @pytest.mark.parametrize("data", [{"agents": []}, {"agents": {"talker": {"turns": "x"}}, "turns": []}, 7])
