@@ -10,6 +10,7 @@ import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, STATE_UNKNOWN
 from homeassistant.core import Event, EventStateChangedData, HomeAssistant, State, callback
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er, issue_registry as ir
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
 from homeassistant.helpers.event import async_track_state_change_event
@@ -37,6 +38,7 @@ from custom_components.chatterbox.turn_news import SIGNAL_TURN, TurnNews
 from tests.servers.in_process import serving_script
 from tests.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
 from tests.talk import LIGHT_ON, move_into_the_demo_home, say, speech
+from tests.tasks import have_done, working
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -527,3 +529,21 @@ class TestBudgets:
             assert await turn(hass) == "Hello."
             freezer.move_to(NOON)
             assert await turn(hass) == SPENT
+
+
+async def test_a_task_is_counted_and_kept_to_its_budget(hass: HomeAssistant) -> None:
+    async with working(hass, TALKS, budget_day=1.0, when_spent="refuse", price_input=1000.0, price_output=2000.0):
+        assert await have_done(hass) == "Hello."
+        await hass.async_block_till_done()
+        (worker,) = [
+            one.subentry_id
+            for one in hass.config_entries.async_entries(DOMAIN)[0].subentries.values()
+            if one.title == "Worker"
+        ]
+        assert (number_of(hass, "turns", worker), number_of(hass, "cost", worker)) == (1, 1)
+        assert budget_issue(hass, worker) is not None
+
+        with pytest.raises(HomeAssistantError) as raised:
+            await have_done(hass)
+
+    assert raised.value.translation_key == "budget_spent"

@@ -35,7 +35,13 @@ LIMITS = {
     "between_tokens_timeout": 60,
 }
 HISTORY = {"keep_history": False, "keep_days": 30, "keep_megabytes": 100}
-SECTIONS = {"model_options": {}, "limits": LIMITS, "history": HISTORY, "automation": {}}
+SECTIONS = {
+    "model_options": {},
+    "limits": LIMITS,
+    "history": HISTORY,
+    "costs": {"when_spent": "hand_over"},
+    "automation": {},
+}
 
 
 async def add(hass: HomeAssistant, entry: ConfigEntry) -> SubentryFlowResult:
@@ -136,6 +142,7 @@ async def test_a_model_for_tasks_is_added_with_what_was_set(hass: HomeAssistant)
             "fallbacks": [talker.subentry_id],
             **LIMITS,
             **HISTORY,
+            "when_spent": "hand_over",
         }
         assert task_settings_of(task.data).prompt == INSTRUCTIONS
         registered = er.async_get(hass).async_get("ai_task.painter")

@@ -30,14 +30,13 @@ from .agent_form import (
     tool_sources,
 )
 from .agent_options import (
-    SECTION_COSTS,
     Problem,
     find_late_deadlines,
     find_problems,
     new_agent_data,
     sections_of,
 )
-from .agent_settings import AgentSettings, settings_of
+from .agent_settings import settings_of
 from .approval_form import (
     APPROVAL_KEYS,
     approval_schema,
@@ -50,11 +49,9 @@ from .approval_form import (
 from .const import CONF_FALLBACKS, CONF_KIND, CONF_PIN, LOGGER, ServiceKind
 from .error_bridge import async_get_sentences
 from .house_page import HousePage
-from .model_costs import async_known_price, entered_price, price_words
-from .model_prices import ModelPrice
-from .model_trial import async_find_gaps, async_try_model
+from .model_trial import async_find_gaps, async_find_idle_budget, async_price_words, async_try_model
 from .rule_words import RuleWords, async_get_rule_words
-from .runtime import known_server, model_server
+from .runtime import model_server
 from .service_check import offered_models
 
 
@@ -117,7 +114,7 @@ class ConversationAgentFlow(ConfigSubentryFlow):
         settings = settings_of(data)
         problems = (
             find_late_deadlines(settings)
-            or await self._async_find_idle_budget(settings)
+            or await async_find_idle_budget(self.hass, self._get_entry().data, settings)
             or await async_try_model(self.hass, self._get_entry().data, settings, settings_of(self._stored))
         )
         if problems:
@@ -185,7 +182,7 @@ class ConversationAgentFlow(ConfigSubentryFlow):
     async def _async_list_models(self) -> None:
         sentences, settings = await async_get_sentences(self.hass, self.hass.config.language), settings_of(self._stored)
         self._absent = sentences["source_absent"]
-        self._known_price = price_words(sentences, settings.model, await self._async_price(settings))
+        self._known_price = await async_price_words(self.hass, self._get_entry().data, settings, sentences)
         try:
             self._models = await offered_models(model_server(self.hass, self._get_entry().data))
         except ProviderError as error:
@@ -236,18 +233,6 @@ class ConversationAgentFlow(ConfigSubentryFlow):
     def _offline_problems(self, form: Mapping[str, Any]) -> list[Problem]:
         problems = [] if form[CONF_NAME].strip() else [Problem(CONF_NAME, "name_missing", {})]
         return problems + find_problems({place: form[place] for place in sections_of(ServiceKind.OFFLINE)})
-
-    async def _async_price(self, settings: AgentSettings) -> ModelPrice | None:
-        service = self._get_entry().data
-        return await async_known_price(self.hass, service, known_server(service), settings)
-
-    async def _async_find_idle_budget(self, settings: AgentSettings) -> list[Problem]:
-        """Return a problem for a budget that nothing would ever be counted against."""
-        if settings.budget_day is None and settings.budget_month is None:
-            return []
-        if entered_price(settings, await self._async_price(settings)) is not None:
-            return []
-        return [Problem(SECTION_COSTS, "budget_without_price", {"model": settings.model})]
 
     def _save(self, name: str, data: Mapping[str, Any]) -> SubentryFlowResult:
         if self.source == SOURCE_USER:

@@ -1,4 +1,4 @@
-"""What both forms of a model ask before they are saved: whether it is filled in, and whether the model answers so.
+"""What both forms of a model find out before they are saved: whether it is filled in, answers so, and what it costs.
 
 Knows what can be wrong, and how a model is tried. Must not know how a dialog walks, or whether the model is one to talk
 to or one for tasks.
@@ -13,11 +13,12 @@ from homeassistant.exceptions import TemplateError
 from homeassistant.helpers.template import Template
 
 from .agent.errors import ProviderError, ProviderRejectedRequest
-from .agent_options import SECTION_MODEL_OPTIONS, Problem, asks_alike
+from .agent_options import SECTION_COSTS, SECTION_MODEL_OPTIONS, Problem, asks_alike
 from .agent_settings import AgentSettings
 from .const import LOGGER
 from .error_bridge import error_key
-from .runtime import model_server
+from .model_costs import async_known_price, entered_price, price_words
+from .runtime import known_server, model_server
 
 
 @callback
@@ -50,3 +51,23 @@ async def async_try_model(
             return [Problem(SECTION_MODEL_OPTIONS, "options_refused", {"refusal": str(error)})]
         return [Problem(CONF_MODEL, error_key(error), {})]
     return []
+
+
+async def async_price_words(
+    hass: HomeAssistant, service: Mapping[str, Any], settings: AgentSettings, sentences: Mapping[str, str]
+) -> str:
+    """Say what is known of the price of a model."""
+    known = await async_known_price(hass, service, known_server(service), settings)
+    return price_words(sentences, settings.model, known)
+
+
+async def async_find_idle_budget(
+    hass: HomeAssistant, service: Mapping[str, Any], settings: AgentSettings
+) -> list[Problem]:
+    """Return a problem for a budget that nothing would ever be counted against."""
+    if settings.budget_day is None and settings.budget_month is None:
+        return []
+    known = await async_known_price(hass, service, known_server(service), settings)
+    if entered_price(settings, known) is not None:
+        return []
+    return [Problem(SECTION_COSTS, "budget_without_price", {"model": settings.model})]

@@ -16,7 +16,7 @@ from .agent_form import only_model, tool_sources
 from .agent_options import Problem, find_late_deadlines, find_problems
 from .const import CONF_FALLBACKS, CONF_KIND, LOGGER, ServiceKind
 from .error_bridge import async_get_sentences
-from .model_trial import async_find_gaps, async_try_model
+from .model_trial import async_find_gaps, async_find_idle_budget, async_price_words, async_try_model
 from .runtime import model_server
 from .service_check import offered_models
 from .task_form import task_as_data, task_as_form, task_schema
@@ -33,6 +33,8 @@ class AITaskFlow(ConfigSubentryFlow):
         self._models: list[str] = []
         self._absent = "{source}"
         """How a source of tools is called that is not there."""
+        self._known_price = ""
+        """What is known of the price of the model, in words."""
 
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing was asked yet
         """Begin a new one."""
@@ -66,10 +68,12 @@ class AITaskFlow(ConfigSubentryFlow):
             return self._show(user_input, fallbacks, problems)
         data = task_as_data(self._kind, user_input, stand_ins or (), self._stored)
         settings = task_settings_of(data)
-        problems = find_late_deadlines(settings) or await async_try_model(
-            self.hass, self._get_entry().data, settings, task_settings_of(self._stored)
-        )
-        if problems:
+        service = self._get_entry().data
+        if problems := (
+            find_late_deadlines(settings)
+            or await async_find_idle_budget(self.hass, service, settings)
+            or await async_try_model(self.hass, service, settings, task_settings_of(self._stored))
+        ):
             return self._show(user_input, fallbacks, problems)
         return self._save(user_input[CONF_NAME].strip(), data)
 
@@ -78,9 +82,12 @@ class AITaskFlow(ConfigSubentryFlow):
         return ServiceKind(self._get_entry().data[CONF_KIND])
 
     async def _async_list_models(self) -> None:
-        self._absent = (await async_get_sentences(self.hass, self.hass.config.language))["source_absent"]
+        service, settings = self._get_entry().data, task_settings_of(self._stored)
+        sentences = await async_get_sentences(self.hass, self.hass.config.language)
+        self._absent = sentences["source_absent"]
+        self._known_price = await async_price_words(self.hass, service, settings, sentences)
         try:
-            self._models = await offered_models(model_server(self.hass, self._get_entry().data))
+            self._models = await offered_models(model_server(self.hass, service))
         except ProviderError as error:
             # Everything but the model can be changed while the server is down.
             LOGGER.debug("The server lists no models: %s", error)
@@ -91,11 +98,12 @@ class AITaskFlow(ConfigSubentryFlow):
         errors = {problem.place: problem.key for problem in reversed(problems)}  # the first of a place is told
         sources = tool_sources(self.hass, task_settings_of(self._stored).llm_apis, self._absent)
         schema = task_schema(sources, self._kind, self._models, fallbacks, opened=errors)
+        placeholders = {name: text for one in problems for name, text in one.placeholders.items()}
         return self.async_show_form(
             step_id="task",
             data_schema=self.add_suggested_values_to_schema(schema, form),
             errors=errors,
-            description_placeholders={name: text for one in problems for name, text in one.placeholders.items()},
+            description_placeholders=placeholders | {"known_price": self._known_price},
         )
 
     def _save(self, name: str, data: Mapping[str, Any]) -> SubentryFlowResult:

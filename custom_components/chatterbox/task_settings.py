@@ -9,7 +9,14 @@ from typing import Any, Final
 
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 
-from .agent_options import SECTION_AUTOMATION, SECTION_HISTORY, SECTION_LIMITS, SECTION_MODEL_OPTIONS, sections_of
+from .agent_options import (
+    SECTION_AUTOMATION,
+    SECTION_COSTS,
+    SECTION_HISTORY,
+    SECTION_LIMITS,
+    SECTION_MODEL_OPTIONS,
+    sections_of,
+)
 from .agent_settings import AgentSettings, settings_of
 from .const import (
     CONF_BETWEEN_TOKENS_TIMEOUT,
@@ -27,7 +34,9 @@ INSTRUCTIONS: Final = (
 )
 """What a model is told where nobody has told it anything else."""
 
-_SECTIONS: Final = frozenset({SECTION_MODEL_OPTIONS, SECTION_LIMITS, SECTION_HISTORY, SECTION_AUTOMATION})
+_SECTIONS: Final = frozenset(
+    {SECTION_MODEL_OPTIONS, SECTION_LIMITS, SECTION_HISTORY, SECTION_COSTS, SECTION_AUTOMATION}
+)
 _FOR_PEOPLE: Final = frozenset({CONF_CONTINUE_MINUTES, CONF_PRE_SPEECH})
 """Options of a conversation."""
 
