@@ -22,6 +22,7 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
+    Select,
     Table,
     Text,
     and_,
@@ -227,25 +228,27 @@ def add_to_index(connection: Connection, added: Iterable[Indexed]) -> None:
 
 def best_of_all(connection: Connection, wanted: Wanted, most: int) -> list[int]:
     """Return the numbers of the turns that hold all that is wanted, the best first, of equal ones the newer."""
-    return _best(dict(_scored(connection, _index_of(connection), wanted)), most)
+    index = _index_of(connection)
+    newest = _newest(index, wanted).add_columns(index.score(wanted))
+    return _best(dict(connection.execute(newest).tuples().all()), most)
 
 
 def best_of_any(connection: Connection, wanted: Wanted, most: int) -> list[int]:
-    """Return the same for the turns that hold any of what is wanted. What is found seldom counts more."""
+    """Return the same for the turns that hold any of what is wanted. Many count more than few, and rare ones more."""
     index = _index_of(connection)
-    sums = defaultdict[int, float](float)
+    scores = defaultdict[int, float](float)
     for phrase in wanted.phrases:
-        scored = _scored(connection, index, replace(wanted, phrases=(phrase,)))
-        for seq, score in scored:
-            sums[seq] += score / len(scored)
-    return _best(sums, most)
+        found = connection.scalars(_newest(index, replace(wanted, phrases=(phrase,)))).all()
+        for seq in found:
+            scores[seq] += 1 / len(found)
+    return _best(scores, most)
 
 
-def _scored(connection: Connection, index: SearchIndex, wanted: Wanted) -> list[tuple[int, float]]:
+def _newest(index: SearchIndex, wanted: Wanted) -> Select[tuple[int]]:
     turn = index.table.c.turn
     allowed = exists(select(turns.c.seq).where(turns.c.seq == turn, wanted.where))
-    chosen = select(turn, index.score(wanted)).where(index.matches(wanted), turn.between(*wanted.between), allowed)
-    return [(seq, score) for seq, score in connection.execute(chosen.order_by(turn.desc()).limit(_NEWEST)).tuples()]
+    matches = select(turn).where(index.matches(wanted), turn.between(*wanted.between), allowed)
+    return matches.order_by(turn.desc()).limit(_NEWEST)
 
 
 def _best(scores: Mapping[int, float], most: int) -> list[int]:
