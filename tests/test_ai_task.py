@@ -1,6 +1,10 @@
 """Tasks in a real Home Assistant, against real servers of every kind."""
 
 import asyncio
+import json
+from base64 import b64encode
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -9,28 +13,32 @@ from homeassistant.auth.const import GROUP_ID_ADMIN, GROUP_ID_READ_ONLY
 from homeassistant.components import ai_task
 from homeassistant.components.ai_task import AITaskEntityFeature
 from homeassistant.const import ATTR_SUPPORTED_FEATURES, STATE_UNAVAILABLE
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import Context, HomeAssistant, ServiceResponse
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_capture_events
 
+from custom_components.chatterbox.agent.messages import Usage
 from custom_components.chatterbox.const import (
     EVENT_TOOL_FINISHED,
     EVENT_TURN_FINISHED,
     ServiceKind,
 )
+from custom_components.chatterbox.model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
 from custom_components.chatterbox.task_settings import INSTRUCTIONS
 from custom_components.chatterbox.turn_news import SIGNAL_TURN, TurnNews
 from tests.documented_yaml import blocks_with
 from tests.listening_agent import add_automations, start
 from tests.llm_apis import StubApi, StubTool
+from tests.picture_files import png
 from tests.sentences import sentence
 from tests.servers.model_server import ReceivedRequest
+from tests.servers.raw_http import RawHTTPServer, RawReply, raw_http_server, reply
 from tests.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
-from tests.talk import LIGHT_ON, messages_of
-from tests.tasks import SERVERS, TASKS, add_camera, have_done, working
+from tests.talk import LIGHT_ON, messages_of, move_into_the_demo_home
+from tests.tasks import SERVERS, TASKS, add_camera, have_done, task_entry, working
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -354,3 +362,84 @@ async def test_the_documented_look_at_the_door(hass: HomeAssistant) -> None:
     (note,) = (note.data["service_data"] for note in notes if note.data["domain"] == "persistent_notification")
     assert note["message"] == "The neighbour, with a cake."
     assert "image/jpeg" in str(server.requests[0].body)
+
+
+DRAW = {"task_name": "greeting", "entity_id": TASKS, "instructions": "A cat that says hello."}
+
+
+@asynccontextmanager
+async def drawing(hass: HomeAssistant, *replies: RawReply, image_model: str) -> AsyncGenerator[RawHTTPServer]:
+    """Set up a model for tasks that makes pictures, on a server that answers so."""
+    listed = reply(b'{"data": [{"id": "scripted-model"}]}')
+    async with raw_http_server(listed, *replies) as server:
+        entry = task_entry(f"http://127.0.0.1:{server.port}/v1", image_model=image_model)
+        await move_into_the_demo_home(hass)
+        entry.add_to_hass(hass)
+        assert await hass.config_entries.async_setup(entry.entry_id)
+        await hass.async_block_till_done(wait_background_tasks=True)
+        yield server
+
+
+async def draw(hass: HomeAssistant, **more: object) -> ServiceResponse:
+    """Have a picture made, by the action that automations use."""
+    return await hass.services.async_call("ai_task", "generate_image", DRAW | more, blocking=True, return_response=True)
+
+
+async def test_a_picture_is_made_and_kept_where_home_assistant_keeps_them(hass: HomeAssistant, media: Path) -> None:
+    usages: list[ModelUsage] = []
+    async_dispatcher_connect(hass, SIGNAL_USAGE, usages.append)
+    answer = {
+        "data": [{"b64_json": b64encode(png(3, 2)).decode(), "revised_prompt": "A waving cat."}],
+        "usage": {"input_tokens": 14, "output_tokens": 272},
+    }
+    (media / "media").mkdir()
+    async with drawing(hass, reply(json.dumps(answer).encode()), image_model="gpt-image-1") as server:
+        made = await draw(hass)
+
+    assert made is not None
+    assert (made["mime_type"], made["width"], made["height"], made["model"], made["revised_prompt"]) == (
+        "image/png",
+        3,
+        2,
+        "gpt-image-1",
+        "A waving cat.",
+    )
+    assert [file.read_bytes() for file in (media / "media").rglob("*.png")] == [png(3, 2)]
+    assert json.loads(server.requests[-1].body)["prompt"] == "A cat that says hello."
+    assert [(one.usage, one.purpose) for one in usages] == [(Usage(14, 272), UsagePurpose.TASK)]
+
+
+async def test_a_picture_that_is_refused_says_why(hass: HomeAssistant) -> None:
+    refusal = reply(b'{"error": {"message": "Your request was rejected by the safety system."}}', status=400)
+    async with drawing(hass, refusal, image_model="gpt-image-1"):
+        with pytest.raises(HomeAssistantError) as raised:
+            await draw(hass)
+
+    assert raised.value.translation_key == "provider_rejected_request"
+
+
+async def test_a_picture_is_made_of_words_alone(hass: HomeAssistant, media: Path) -> None:
+    async with drawing(hass, image_model="gpt-image-1"):
+        with pytest.raises(HomeAssistantError) as raised:
+            await draw(hass, attachments=[picture(media, "lamp.png")])
+
+    assert raised.value.translation_key == "task_image_from_words_alone"
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "draws"),
+    [
+        (ServiceKind.OPENAI_CHAT, {}, False),
+        (ServiceKind.OPENAI_CHAT, {"image_model": "imagen-4"}, True),
+        (ServiceKind.OPENAI_RESPONSES, {"image_model": "gpt-image-1"}, True),
+        (ServiceKind.OLLAMA_CHAT, {"image_model": "gpt-image-1"}, False),
+    ],
+)
+async def test_pictures_are_made_only_where_a_model_for_them_is_set(
+    hass: HomeAssistant, kind: ServiceKind, options: dict[str, str], *, draws: bool
+) -> None:
+    async with working(hass, says(), kind, image_model=options.get("image_model", "")):
+        state = hass.states.get(TASKS)
+
+    assert state is not None
+    assert bool(state.attributes[ATTR_SUPPORTED_FEATURES] & AITaskEntityFeature.GENERATE_IMAGE) is draws

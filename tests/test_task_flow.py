@@ -128,6 +128,7 @@ async def test_a_model_for_tasks_is_added_with_what_was_set(hass: HomeAssistant)
             prompt="",
             trusted_callers=["automation.doorbell"],
             fallbacks=["conversation.talker"],
+            image_model=" gpt-image-1 ",
         )
 
         assert result["type"] is FlowResultType.CREATE_ENTRY
@@ -140,6 +141,7 @@ async def test_a_model_for_tasks_is_added_with_what_was_set(hass: HomeAssistant)
             CONF_PROMPT: "",
             "trusted_callers": ["automation.doorbell"],
             "fallbacks": [talker.subentry_id],
+            "image_model": "gpt-image-1",
             **LIMITS,
             **HISTORY,
             "when_spent": "hand_over",
@@ -154,8 +156,9 @@ async def test_what_is_changed_holds_from_then_on(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
         await submit(hass, await add(hass, entry), model="scripted-model")
+        await submit(hass, await change(hass, entry), image_model="imagen-4")
         step = await change(hass, entry)
-        assert suggested(step)[CONF_MODEL] == "scripted-model"
+        assert (suggested(step)[CONF_MODEL], suggested(step)["image_model"]) == ("scripted-model", "imagen-4")
         result = await submit(hass, step, limits=LIMITS | {"deadline": 20, "first_token_timeout": 10})
 
         assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "reconfigure_successful")

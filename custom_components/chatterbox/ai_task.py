@@ -10,23 +10,33 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Final, override
 
-from homeassistant.components.ai_task import AITaskEntity, AITaskEntityFeature, GenDataTask, GenDataTaskResult
+from homeassistant.components.ai_task import (
+    AITaskEntity,
+    AITaskEntityFeature,
+    GenDataTask,
+    GenDataTaskResult,
+    GenImageTask,
+    GenImageTaskResult,
+)
 from homeassistant.components.conversation import Attachment, ChatLog, ConversationInput
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant, callback
-from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
+from .agent.errors import ProviderError
 from .agent.protocols import HookPoint
 from .agent_turn import AgentTurns, Beginning
-from .const import SUBENTRY_AI_TASK
+from .const import CONF_KIND, LOGGER, SUBENTRY_AI_TASK, ServiceKind
 from .entity import ChatterboxEntity
 from .link_watch import SIGNAL_LINKS, async_tell_links
+from .model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
 from .repair_issues import async_report_broken_template, async_report_failed_script, async_report_missing_tools
-from .runtime import ChatterboxConfigEntry, known_server
+from .runtime import ChatterboxConfigEntry, image_provider, known_server
 from .shown_files import MAX_FILE, can_be_shown
 from .speakers import Asking, Speaker, async_get_speaker, speaker_context
-from .task_errors import error_of_end, task_error
+from .task_errors import error_of_end, service_error, task_error
+from .task_settings import image_model_of
 from .task_structure import data_of, shape_of
 from .turn_report import TurnReport
 
@@ -61,6 +71,9 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         self._attr_supported_features = AITaskEntityFeature.GENERATE_DATA
         if known_server(entry.data).attachments:
             self._attr_supported_features |= AITaskEntityFeature.SUPPORT_ATTACHMENTS
+        self._image_model = image_model_of(ServiceKind(entry.data[CONF_KIND]), subentry.data)
+        if self._image_model:
+            self._attr_supported_features |= AITaskEntityFeature.GENERATE_IMAGE
 
     @override
     async def async_added_to_hass(self) -> None:
@@ -105,6 +118,32 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         answer = self._answer(task.name, report)
         data = data_of(answer, shape, task.structure) if shape and task.structure else answer
         return GenDataTaskResult(chat_log.conversation_id, data)
+
+    @override
+    async def _async_generate_image(self, task: GenImageTask, chat_log: ChatLog) -> GenImageTaskResult:
+        """Make a picture. Raises a `HomeAssistantError` that says what went wrong."""
+        _asked_in.set(None)  # nothing is done in the house
+        if task.attachments:
+            raise task_error("task_image_from_words_alone", task=task.name)
+        seconds = self._agent.settings.limits.deadline
+        try:
+            picture = await image_provider(self.hass, self.entry.data, self._image_model, seconds).draw(
+                task.instructions
+            )
+        except ProviderError as error:
+            LOGGER.warning("%s could not make a picture: %s", self.entity_id, error)
+            raise service_error(error, self.entry.title) from error
+        usage = ModelUsage(self.subentry.subentry_id, picture.usage, UsagePurpose.TASK)
+        async_dispatcher_send(self.hass, SIGNAL_USAGE, usage)
+        return GenImageTaskResult(
+            image_data=picture.data,
+            conversation_id=chat_log.conversation_id,
+            mime_type=picture.mime_type,
+            width=picture.width,
+            height=picture.height,
+            model=self._image_model,
+            revised_prompt=picture.revised_prompt,
+        )
 
     async def _async_begin(self, instructions: str, context: Context) -> Beginning:
         """Return what a task begins with. It is told by whoever runs the automation, or uses the app."""

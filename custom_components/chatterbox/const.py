@@ -39,6 +39,7 @@ class ServiceKind(StrEnum):
 # different for tasks in `task_settings.py`.
 SUBENTRY_CONVERSATION: Final = "conversation"
 SUBENTRY_AI_TASK: Final = "ai_task_data"
+CONF_IMAGE_MODEL: Final = "image_model"
 CONF_FALLBACKS: Final = "fallbacks"
 CONF_TEMPERATURE: Final = "temperature"
 CONF_TOP_P: Final = "top_p"

@@ -19,7 +19,7 @@ from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from .agent.errors import PromptTooLong
 from .agent.history.windowed_provider import WindowedProvider
 from .agent.loop import AgenticLoop
-from .agent.protocols import Hooks, Prefiller, ResponseComposer
+from .agent.protocols import Hooks, ImageProvider, Prefiller, ResponseComposer
 from .agent.providers.address import api_root, ollama_root
 from .agent.providers.anthropic_messages import AnthropicMessagesProvider
 from .agent.providers.breaker import CircuitBreaker
@@ -27,6 +27,7 @@ from .agent.providers.failover import FailoverProvider
 from .agent.providers.links import Link
 from .agent.providers.ollama_chat import OllamaChatProvider, OllamaSettings
 from .agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
+from .agent.providers.openai_images import OpenAIImageProvider
 from .agent.providers.openai_responses import OpenAIResponsesProvider, ResponsesSettings, ServiceTier, Verbosity
 from .agent.providers.options import ModelOptions, ReasoningEffort
 from .agent.providers.patience import Patience
@@ -227,6 +228,12 @@ def model_server(
             raise ValueError("the offline service has no server")
         case _:
             assert_never(kind)
+
+
+def image_provider(hass: HomeAssistant, service: Mapping[str, Any], model: str, seconds: float) -> ImageProvider:
+    """Return a model that makes pictures, each within so many `seconds`, of a server of one of `DRAWING_KINDS`."""
+    session, url, key = async_get_clientsession(hass), service[CONF_BASE_URL], service.get(CONF_API_KEY)
+    return OpenAIImageProvider(session, url, model, key, seconds)
 
 
 def _time_limits(settings: AgentSettings) -> TimeLimits:

@@ -57,7 +57,7 @@ class AITaskFlow(ConfigSubentryFlow):
         fallbacks = possible_fallbacks(self.hass, None)
         if user_input is None:
             await self._async_list_models()
-            form = task_as_form(self._kind, self._name, task_settings_of(self._stored), fallbacks)
+            form = task_as_form(self._kind, self._name, self._stored, fallbacks)
             return self._show(form | {CONF_MODEL: form[CONF_MODEL] or only_model(self._models)}, fallbacks)
         stand_ins = fallback_ids(fallbacks, user_input.get(CONF_FALLBACKS, ()))
         problems = async_find_gaps(self.hass, user_input)

@@ -20,15 +20,14 @@ from .agent_form import (
     tool_source_selector,
     typed_options,
 )
-from .agent_settings import AgentSettings
-from .const import CONF_FALLBACKS, CONF_TRUSTED_CALLERS, SCRIPT_DOMAIN, ServiceKind
-from .task_settings import task_sections_of
+from .const import CONF_FALLBACKS, CONF_IMAGE_MODEL, CONF_TRUSTED_CALLERS, SCRIPT_DOMAIN, ServiceKind
+from .task_settings import DRAWING_KINDS, image_model_of, task_sections_of, task_settings_of
 
 _AUTOMATION_DOMAIN: Final = "automation"
 
-_OWN_KEYS: Final = frozenset({CONF_MODEL, CONF_LLM_HASS_API, CONF_PROMPT, CONF_FALLBACKS, CONF_TRUSTED_CALLERS}).union(
-    *(options for kind in ServiceKind for options in task_sections_of(kind).values())
-)
+_OWN_KEYS: Final = frozenset(
+    {CONF_MODEL, CONF_IMAGE_MODEL, CONF_LLM_HASS_API, CONF_PROMPT, CONF_FALLBACKS, CONF_TRUSTED_CALLERS}
+).union(*(options for kind in ServiceKind for options in task_sections_of(kind).values()))
 """What is stored of this form, for any kind of service."""
 
 
@@ -41,6 +40,7 @@ def task_schema(
 ) -> vol.Schema:
     """Return the form of a model for tasks; the arguments are those of `agent_form.agent_schema`."""
     callers = EntitySelectorConfig(domain=[_AUTOMATION_DOMAIN, SCRIPT_DOMAIN], multiple=True)
+    drawing = {vol.Optional(CONF_IMAGE_MODEL): model_selector(models)} if kind in DRAWING_KINDS else {}
     return vol.Schema(
         {
             vol.Required(CONF_NAME): TextSelector(),
@@ -49,13 +49,17 @@ def task_schema(
             vol.Optional(CONF_TRUSTED_CALLERS): EntitySelector(callers),
             vol.Optional(CONF_PROMPT): prompt_selector(),
             vol.Optional(CONF_FALLBACKS): fallback_selector(fallbacks),
+            **drawing,
             **section_fields(task_sections_of(kind), opened),
         }
     )
 
 
-def task_as_form(kind: ServiceKind, name: str, settings: AgentSettings, fallbacks: Mapping[str, str]) -> dict[str, Any]:
-    """Arrange what is set as the form shows it, without agents that no longer exist."""
+def task_as_form(
+    kind: ServiceKind, name: str, stored: Mapping[str, Any], fallbacks: Mapping[str, str]
+) -> dict[str, Any]:
+    """Arrange what is stored as the form shows it, without agents that no longer exist."""
+    settings, drawing = task_settings_of(stored), image_model_of(kind, stored)
     return {
         CONF_NAME: name,
         CONF_MODEL: settings.model,
@@ -63,6 +67,7 @@ def task_as_form(kind: ServiceKind, name: str, settings: AgentSettings, fallback
         CONF_TRUSTED_CALLERS: sorted(settings.trusted_callers),
         CONF_PROMPT: settings.prompt or "",
         CONF_FALLBACKS: [fallbacks[agent_id] for agent_id in settings.fallbacks if agent_id in fallbacks],
+        **({CONF_IMAGE_MODEL: drawing} if drawing else {}),
         **sections_as_form(task_sections_of(kind), settings),
     }
 
@@ -75,12 +80,16 @@ def task_as_data(
     The name is the title of the subentry. `fallbacks` are the subentries that the form names. What is `stored` and no
     such form holds is kept.
     """
-    lists = {CONF_FALLBACKS: list(fallbacks), CONF_TRUSTED_CALLERS: form.get(CONF_TRUSTED_CALLERS, [])}
+    chosen = {
+        CONF_IMAGE_MODEL: form.get(CONF_IMAGE_MODEL, "").strip(),
+        CONF_FALLBACKS: list(fallbacks),
+        CONF_TRUSTED_CALLERS: form.get(CONF_TRUSTED_CALLERS, []),
+    }
     return {
         **{key: value for key, value in stored.items() if key not in _OWN_KEYS},
         CONF_MODEL: form[CONF_MODEL].strip(),
         CONF_LLM_HASS_API: form.get(CONF_LLM_HASS_API, []),
         CONF_PROMPT: form.get(CONF_PROMPT, ""),
-        **{key: chosen for key, chosen in lists.items() if chosen},
+        **{key: value for key, value in chosen.items() if value},
         **typed_options(kind, task_sections_of(kind), form),
     }

@@ -23,6 +23,7 @@ from .const import (
     CONF_CONTINUE_MINUTES,
     CONF_DEADLINE,
     CONF_FIRST_TOKEN_TIMEOUT,
+    CONF_IMAGE_MODEL,
     CONF_KEEP_HISTORY,
     CONF_PRE_SPEECH,
     ServiceKind,
@@ -33,6 +34,9 @@ INSTRUCTIONS: Final = (
     " for and nothing else."
 )
 """What a model is told where nobody has told it anything else."""
+
+DRAWING_KINDS: Final = frozenset({ServiceKind.OPENAI_CHAT, ServiceKind.OPENAI_RESPONSES})
+"""Kinds of service beside which OpenAI's Images format is spoken, where the server has a model for it."""
 
 _SECTIONS: Final = frozenset(
     {SECTION_MODEL_OPTIONS, SECTION_LIMITS, SECTION_HISTORY, SECTION_COSTS, SECTION_AUTOMATION}
@@ -57,6 +61,12 @@ def task_sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
         for place, options in sections_of(kind).items()
         if place in _SECTIONS
     }
+
+
+def image_model_of(kind: ServiceKind, data: Mapping[str, Any]) -> str:
+    """Return the model that makes pictures; empty where none does."""
+    model: str = data.get(CONF_IMAGE_MODEL, "")
+    return model if kind in DRAWING_KINDS else ""
 
 
 def new_task_data(model: str = "") -> dict[str, Any]:

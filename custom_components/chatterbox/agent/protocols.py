@@ -23,6 +23,7 @@ from .messages import (
     Transcript,
 )
 from .output_format import OutputFormat
+from .pictures import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,17 @@ class LLMProvider(Protocol):
         id that is unique within the message. Must raise a `ProviderError` when the service
         fails, also when the stream ends early; must not retry once it has yielded. Must
         close its connection when the generator is closed or cancelled.
+        """
+        ...
+
+
+class ImageProvider(Protocol):
+    """One way to reach a model that makes pictures."""
+
+    async def draw(self, prompt: str) -> Picture:
+        """Make one picture of what the words say.
+
+        Raises a `ProviderError`; must not ask twice, and must close its connection when it is cancelled.
         """
         ...
 

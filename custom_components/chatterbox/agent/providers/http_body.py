@@ -50,16 +50,16 @@ async def read_beginning(response: aiohttp.ClientResponse) -> bytes:
     return b""
 
 
-async def read_text(response: aiohttp.ClientResponse, beginning: bytes = b"") -> str:
+async def read_text(response: aiohttp.ClientResponse, beginning: bytes = b"", *, most: int = _MAX_BODY_BYTES) -> str:
     """Return `beginning` and all that follows it as text.
 
-    Raises a `ProviderError`, also for more than 8 MiB.
+    Raises a `ProviderError`, also for more than `most` bytes.
     """
     body = bytearray(beginning)
     while chunk := await receive(response, math.inf):
         body += chunk
-        if len(body) > _MAX_BODY_BYTES:
-            raise ProviderReplyInvalid(f"the service sent an answer of more than {_MAX_BODY_BYTES} bytes")
+        if len(body) > most:
+            raise ProviderReplyInvalid(f"the service sent an answer of more than {most} bytes")
     return body.decode(errors="replace")
 
 

@@ -148,6 +148,17 @@ class ModelService:
         async with self._bounded():
             return await self._text_of(await self._send("POST", path, payload))
 
+    async def ask_text(self, path: str, payload: JsonObject, most: int) -> str:
+        """Return the text of up to `most` bytes that `POST path` answers, without parameters that are refused.
+
+        Raises a `ProviderError`. How long it may take as a whole is the caller's to say.
+        """
+        response = await self._post(path, payload)
+        try:
+            return await read_text(response, most=most)
+        finally:
+            response.close()
+
     async def prefill(self, path: str, payload: JsonObject) -> None:
         """Have the service read what `POST path` asks, and wait until it begins to answer. Nothing is learnt from it.
 

@@ -1,0 +1,60 @@
+"""The Images format of OpenAI, both directions: words to JSON, an answer to a picture.
+
+Knows the format; must not know connections, addresses or keys.
+Source: OpenAI API reference, "Create image"; Google's and LocalAI's pages on the same interface.
+"""
+
+import binascii
+from base64 import b64decode
+from typing import Final
+
+from pydantic import NonNegativeInt, TypeAdapter
+
+from ..errors import ProviderReplyInvalid
+from ..messages import JsonObject, Usage
+from ..pictures import Picture, read_picture
+from .received import Lenient, Received, parse_received
+
+_SENDS_PICTURES: Final = ("gpt-image", "chatgpt-image")
+"""How the names of models begin that always send the picture itself, and refuse to be asked for it."""
+
+
+class _Item(Received):
+    b64_json: str | None = None
+    revised_prompt: Lenient[str] = None
+
+
+class _UsageReport(Received):
+    input_tokens: Lenient[NonNegativeInt] = None
+    output_tokens: Lenient[NonNegativeInt] = None
+
+
+class _Answer(Received):
+    data: list[_Item]
+    usage: Lenient[_UsageReport] = None
+
+
+_ANSWER: Final = TypeAdapter(_Answer)
+
+
+def request_to_payload(prompt: str, model: str) -> JsonObject:
+    """Return the body of `POST /images/generations`: one picture, and not the address of one."""
+    payload: JsonObject = {"model": model, "prompt": prompt, "n": 1}
+    return payload if model.startswith(_SENDS_PICTURES) else {**payload, "response_format": "b64_json"}
+
+
+def parse_answer(text: str) -> Picture:
+    """Read the picture of an answer. Raises `ProviderReplyInvalid` where there is none."""
+    answer = parse_received(_ANSWER, text, "a picture")
+    encoded = answer.data[0].b64_json if answer.data else None
+    if not encoded:
+        raise ProviderReplyInvalid("the service sent no picture, or only the address of one")
+    try:
+        data = b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError) as err:
+        raise ProviderReplyInvalid("the service sent a picture that cannot be decoded") from err
+    if (read := read_picture(data)) is None:
+        raise ProviderReplyInvalid("the service sent something that is no PNG, JPEG or WebP file")
+    usage = answer.usage or _UsageReport()
+    taken = Usage(usage.input_tokens or 0, usage.output_tokens or 0)
+    return Picture(data, *read, revised_prompt=answer.data[0].revised_prompt, usage=taken)
