@@ -252,6 +252,17 @@ async def test_what_is_forgotten_is_not_written_either(hass: HomeAssistant, add:
     assert summaries.of("one-talk") is None
 
 
+async def test_what_is_deleted_is_not_summed_up_any_more(hass: HomeAssistant, add: Add) -> None:
+    await add(Script(answers=(WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
+    summaries = summaries_of_last(hass)
+    await talk(hass, summaries, said(13))
+    assert summaries.of(TALK)
+
+    await hass.services.async_call(DOMAIN, "purge", {"everything": True}, blocking=True)
+
+    assert summaries.of(TALK) is None
+
+
 async def test_of_too_many_conversations_the_oldest_is_forgotten(hass: HomeAssistant, add: Add) -> None:
     answer = ScriptedAnswer(content="They like it dark.")
     await add(Script(answers=(answer,) * 40), **{CONF_SUMMARY: SUMMARY_OWN_MODEL, CONF_CONTINUE_MINUTES: 60})

@@ -151,7 +151,7 @@ class AgentTurns:
                     walk = await self._async_walk(begin, chat_log, thread, _Telling(report, events, audit))
                 await async_record_turn(chat_log, self._agent_id, opened(walk, begin.opening), report)
             if self._agent.summaries.are_written:
-                self._agent.summaries.async_after_turn(chat_log.conversation_id, history(chat_log))
+                self._agent.summaries.async_after_turn(thread.id, history(chat_log))
         finally:
             audit.finished()
             events.finished(report)
@@ -170,7 +170,7 @@ class AgentTurns:
         """Gather what a turn needs, and return its events."""
         settings, report, events, audit = self._agent.settings, telling.report, telling.events, telling.audit
         tools, turn = await self._async_gather(begin, chat_log)
-        turn = self._agent.summaries.async_begin_turn(chat_log.conversation_id, turn)
+        turn = self._agent.summaries.async_begin_turn(thread.id, turn)
         report.context, report.attachments = turn.context, turn.attachments
         composer = await async_get_composer(
             self._hass, begin.user_input.language, tools.definitions, settings.confirmation

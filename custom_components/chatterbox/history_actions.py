@@ -23,6 +23,7 @@ from .history_choice import CHOICE_FIELDS, Choice, async_chosen
 from .history_export import ExportFile, RecordCounts, TooMuch, as_records
 from .history_keeping import async_get_histories
 from .recent_turns import async_get_recent_turns
+from .runtime import ChatterboxConfigEntry
 
 if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
     from .agent.history.store import HistoryStore
@@ -54,11 +55,21 @@ async def _async_purge(call: ServiceCall) -> ServiceResponse:
         except StoreUnavailable as error:  # what is in the others is deleted all the same
             failed = where, error.trouble
     async_get_recent_turns(hass).forget_words()
+    _async_forget_summaries(hass)
     if failed is not None:
         where, trouble = failed
         key = "purge_history_slow" if trouble is Trouble.SLOW else "purge_history_down"
         raise _failure(key, where=where, deleted=str(deleted))
     return {"deleted": deleted, "facts": facts} if call.return_response else None
+
+
+@callback
+def _async_forget_summaries(hass: HomeAssistant) -> None:
+    """Leave no summary of what may have been deleted; of what was not, another one is written."""
+    entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
+    for entry in entries:
+        for agent in entry.runtime_data.agents.values():
+            agent.summaries.async_forget()
 
 
 async def _async_delete(store: HistoryStore | None, selections: tuple[Selection, ...]) -> int:
