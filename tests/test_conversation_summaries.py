@@ -33,8 +33,8 @@ from custom_components.chatterbox.const import (
     ServiceKind,
 )
 from custom_components.chatterbox.conversation_summaries import ConversationSummaries
+from custom_components.chatterbox.loaded_agents import ChatterboxConfigEntry, async_get_models
 from custom_components.chatterbox.model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
-from custom_components.chatterbox.runtime import ChatterboxConfigEntry, async_get_models
 from tests.config_entries import prepare
 from tests.servers.chat_completions import ScriptedChatCompletions
 from tests.servers.in_process import serving

@@ -30,8 +30,8 @@ from custom_components.chatterbox.const import (
     DOMAIN,
 )
 from custom_components.chatterbox.history_keeping import Histories, async_get_histories
+from custom_components.chatterbox.loaded_agents import ChatterboxConfigEntry
 from custom_components.chatterbox.repair_issues import async_report_history
-from custom_components.chatterbox.runtime import ChatterboxConfigEntry
 from tests.listening_agent import a_user
 from tests.llm_apis import satellite
 from tests.servers.script import Script, ScriptedAnswer, ScriptedUsage

@@ -26,7 +26,7 @@ from custom_components.chatterbox.const import (
     DOMAIN,
     ServiceKind,
 )
-from custom_components.chatterbox.runtime import async_get_models
+from custom_components.chatterbox.loaded_agents import async_get_models
 from tests.servers.chat_completions import ScriptedChatCompletions
 from tests.servers.in_process import serving
 from tests.servers.model_server import ReceivedRequest

@@ -22,6 +22,7 @@ from .history_keeping import async_get_histories
 from .history_recording import async_record_changes
 from .history_upkeep import HistoryUpkeep, async_forget_agents
 from .link_watch import LinkWatch
+from .loaded_agents import ChatterboxConfigEntry
 from .memories import async_get_memories
 from .pin_tries import async_get_pin_tries
 from .question_audit import async_audit_questions
@@ -30,7 +31,7 @@ from .question_notices import QuestionNotices
 from .recent_turns import async_get_recent_turns
 from .rule_gaps import RuleGaps
 from .rule_upkeep import async_follow_entities
-from .runtime import ChatterboxConfigEntry, async_build
+from .runtime import async_build
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
 PLATFORMS: Final = (Platform.CONVERSATION, Platform.SENSOR, Platform.TODO)

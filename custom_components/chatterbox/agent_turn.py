@@ -33,9 +33,9 @@ from .conversation_continuity import Continuity, Thread
 from .error_bridge import TranslatedComposer, async_get_composer
 from .history_recording import async_record
 from .known_replies import opened, reply_events
+from .loaded_agents import Agent
 from .question_asking import Asker, spot_of
 from .repair_issues import async_report_broken_template, async_report_missing_tools
-from .runtime import Agent
 from .script_hooks import HookScripts, script_hooks
 from .shown_files import async_read_shown_files
 from .speakers import Speaker, in_turn

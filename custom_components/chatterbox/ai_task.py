@@ -30,9 +30,10 @@ from .agent_turn import AgentTurns, Beginning
 from .const import CONF_KIND, LOGGER, SUBENTRY_AI_TASK, ServiceKind
 from .entity import ChatterboxEntity
 from .link_watch import SIGNAL_LINKS, async_tell_links
+from .loaded_agents import ChatterboxConfigEntry
 from .model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
 from .repair_issues import async_report_broken_template, async_report_failed_script, async_report_missing_tools
-from .runtime import ChatterboxConfigEntry, image_provider, known_server
+from .runtime import image_provider, known_server
 from .shown_files import MAX_FILE, can_be_shown
 from .speakers import Asking, Speaker, async_get_speaker, speaker_context
 from .task_errors import error_of_end, service_error, task_error

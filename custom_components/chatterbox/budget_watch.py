@@ -8,8 +8,8 @@ from collections.abc import Collection
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
+from .loaded_agents import ChatterboxConfigEntry
 from .repair_issues import async_report_spent_budget
-from .runtime import ChatterboxConfigEntry
 from .tally_keeping import SIGNAL_TALLIES
 
 

@@ -41,7 +41,8 @@ from .const import (
 )
 from .error_bridge import async_get_sentences, error_key
 from .history_form import HistoryOptionsFlow
-from .runtime import ModelProvider, is_same_server, model_server
+from .loaded_agents import ModelProvider
+from .runtime import is_same_server, model_server
 from .service_address import parse_address
 from .service_check import answering_interface, check_key, offered_models
 from .service_form import (

@@ -32,9 +32,9 @@ from .entity import ChatterboxEntity
 from .error_bridge import async_get_sentences
 from .filler import filling_silence
 from .link_watch import SIGNAL_LINKS, async_tell_links
+from .loaded_agents import ChatterboxConfigEntry
 from .repair_issues import async_report_broken_template, async_report_failed_script, async_report_missing_tools
 from .reported_result import reported
-from .runtime import ChatterboxConfigEntry
 from .spoken_deltas import speaking
 from .taking_up import async_take_up
 from .turn_beginning import TurnBeginnings

@@ -33,7 +33,7 @@ from .const import LOGGER
 from .model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
 
 if TYPE_CHECKING:  # it builds what is here
-    from .runtime import AgentModel
+    from .loaded_agents import AgentModel
 
 _LONGEST: Final = 60.0
 """Seconds that a model may take to write."""

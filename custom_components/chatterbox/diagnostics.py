@@ -17,10 +17,10 @@ from .agent.messages import JsonObject, JsonValue
 from .agent.providers.links import LinkState
 from .const import DOMAIN
 from .history_keeping import async_get_histories
+from .loaded_agents import ChatterboxConfigEntry
 from .prompt_parts import async_weigh_prompt
 from .recent_turns import async_get_recent_turns
 from .redaction import secrets_in, without_secrets
-from .runtime import ChatterboxConfigEntry
 
 
 async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> dict[str, Any]:

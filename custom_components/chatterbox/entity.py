@@ -9,7 +9,7 @@ from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 from homeassistant.helpers.entity import Entity
 
 from .const import DOMAIN
-from .runtime import ChatterboxConfigEntry
+from .loaded_agents import ChatterboxConfigEntry
 
 
 class AgentDeviceEntity(Entity):

@@ -22,8 +22,8 @@ from .fact_choice import async_chosen_keepers, async_forget_facts, facts_as_reco
 from .history_choice import CHOICE_FIELDS, Choice, async_chosen
 from .history_export import ExportFile, RecordCounts, TooMuch, as_records
 from .history_keeping import async_get_histories
+from .loaded_agents import ChatterboxConfigEntry
 from .recent_turns import async_get_recent_turns
-from .runtime import ChatterboxConfigEntry
 
 if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
     from .agent.history.store import HistoryStore

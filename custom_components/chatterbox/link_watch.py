@@ -18,8 +18,8 @@ from homeassistant.helpers.event import async_call_later
 from .agent.errors import ModelNotFound, ProviderError, ProviderRejectedKey
 from .agent.providers.breaker import BreakerState
 from .const import DOMAIN
+from .loaded_agents import AgentModel, ChatterboxConfigEntry
 from .repair_issues import async_report_model_gone, async_report_prompt_too_long
-from .runtime import AgentModel, ChatterboxConfigEntry
 
 SIGNAL_LINKS: Final = f"{DOMAIN}_links"
 """Sent when links may be doing better or worse than before, theirs and those of other entries."""

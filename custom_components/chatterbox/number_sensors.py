@@ -24,7 +24,7 @@ from .agent.history.prompt_size import PromptSize
 from .agent.messages import Usage
 from .agent_tallies import Tally
 from .entity import AgentDeviceEntity
-from .runtime import ChatterboxConfigEntry
+from .loaded_agents import ChatterboxConfigEntry
 from .tally_keeping import SIGNAL_TALLIES, LastTurn, TallyKeeper, today
 
 _DOLLARS: Final = "USD"

@@ -27,9 +27,9 @@ from .approvals import (
     async_get_approvals,
 )
 from .const import LOGGER
+from .loaded_agents import ChatterboxConfigEntry
 from .notice_words import async_get_words
 from .notify_targets import EVENT_TAP, async_clear, async_send, phone_of
-from .runtime import ChatterboxConfigEntry
 from .satellite_announcement import async_announce
 
 _MOST_KEPT: Final = 50

@@ -28,8 +28,8 @@ from .agent_settings import AgentSettings
 from .approval_rules import Rule, Verdict
 from .const import CONF_NOTIFY, CONF_PEOPLE_AT_SATELLITES, CONF_TRUSTED_CALLERS, DOMAIN
 from .error_bridge import async_get_sentences
+from .loaded_agents import ChatterboxConfigEntry
 from .repair_issues import async_report_gone_names
-from .runtime import ChatterboxConfigEntry
 
 _SETTLES_IN: Final = 10.0
 """Seconds in which things that are taken away and put back, as when YAML is read anew, are back."""

@@ -4,22 +4,17 @@ Alone names concrete providers; everybody else knows them by their seams. Holds 
 its own: what it joins decides for itself. Nothing built here outlives its loaded entry.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, Literal, Protocol, assert_never
+from typing import Any, Final, assert_never
 
-from homeassistant.components.conversation import ConversationInput
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.const import CONF_API_KEY, MATCH_ALL
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
-from .agent.errors import PromptTooLong
-from .agent.history.windowed_provider import WindowedProvider
-from .agent.loop import AgenticLoop
-from .agent.protocols import Hooks, ImageProvider, Prefiller, ResponseComposer
+from .agent.protocols import ImageProvider
 from .agent.providers.address import api_root, ollama_root
 from .agent.providers.anthropic_messages import AnthropicMessagesProvider
 from .agent.providers.breaker import CircuitBreaker
@@ -33,11 +28,9 @@ from .agent.providers.options import ModelOptions, ReasoningEffort
 from .agent.providers.patience import Patience
 from .agent.providers.profiles import PROFILES, ServerProfile, profile_at
 from .agent.providers.text_calls import TextCalls
-from .agent.receipts import DEFAULT_LANGUAGES, base_language
-from .agent.turn import Limits
 from .agent_chain import AgentChain, is_for_models, offline_link
 from .agent_settings import AgentSettings, WhenSpent, known_choice, settings_of
-from .agent_window import MeasurableModel, windowed_model
+from .agent_window import windowed_model
 from .const import (
     CONF_BASE_URL,
     CONF_KIND,
@@ -51,13 +44,11 @@ from .const import (
     ServiceKind,
 )
 from .conversation_summaries import ConversationSummaries
-from .error_bridge import spent_sentence
-from .model_account import ModelAccount, async_open_account
+from .loaded_agents import Agent, AgentModel, ChatterboxConfigEntry, ModelProvider, Runtime, async_get_models
+from .model_account import async_open_account
 from .offline_dispatcher import offline_languages
-from .service_check import ModelServer, offered_models
-from .speakers import NOBODY, Speaker
+from .service_check import offered_models
 from .task_settings import task_settings_of
-from .turn_tools import TurnTools, async_gather_tools
 
 _FOR_A_LIST: Final = TimeLimits(between_bytes=10.0)
 _NOTHING_SET: Final = AgentSettings()
@@ -65,107 +56,6 @@ _NOTHING_SET: Final = AgentSettings()
 REASONING_EFFORTS: Final[tuple[str, ...]] = tuple(ReasoningEffort)
 VERBOSITIES: Final[tuple[str, ...]] = tuple(Verbosity)
 SERVICE_TIERS: Final[tuple[str, ...]] = tuple(ServiceTier)
-
-
-class ModelProvider(MeasurableModel, ModelServer, Prefiller, Protocol):
-    """One model of one server: it answers, and it can be asked whether it would, and told what is coming."""
-
-    @property
-    def overflow(self) -> PromptTooLong | None:
-        """By how much the last prompt did not fit the model's window; None once one fits."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class AgentModel:
-    """The model of an agent. It is asked in the agent's own turns, and in those of agents that fall back on it."""
-
-    agent: ConfigSubentry
-    provider: ModelProvider
-    """As it is, without what stands in front of it in `link`."""
-    windowed: WindowedProvider
-    """Stands in front of it there: knows how much it reads, and what the last request took of that."""
-    link: Link
-    """One for all turns: a provider learns what its server does not take, and a breaker how it is doing."""
-    account: ModelAccount
-
-
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """A conversation agent, put together from its subentry."""
-
-    hass: HomeAssistant
-    settings: AgentSettings
-    chain: AgentChain
-    summaries: ConversationSummaries
-    understands_sentences: bool
-    """Whether Home Assistant's own understanding answers, alone or when nobody else does."""
-    supported_languages: list[str] | Literal["*"]
-    id: str = ""
-    """Of its subentry."""
-
-    @property
-    def controls_home(self) -> bool:
-        """Tell whether it can do more than talk."""
-        return self.understands_sentences or bool(self.settings.llm_apis)
-
-    def claim_language(self, language: str) -> str | None:
-        """Return the language in which a spoken answer is held against what was done; None for not at all."""
-        checks = self.settings.check_claims and bool(self.settings.llm_apis)
-        return language if checks and base_language(language) in DEFAULT_LANGUAGES else None
-
-    async def async_gather_tools(
-        self,
-        user_input: ConversationInput,
-        conversation_id: str,
-        speaker: Speaker = NOBODY,
-        brought: llm.API | None = None,
-    ) -> TurnTools:
-        """Gather the tools of one turn of `speaker`, whose facts are theirs alone, and those of a `brought` API."""
-        return await async_gather_tools(
-            self.hass,
-            user_input,
-            conversation_id,
-            self.settings,
-            understands_sentences=self.understands_sentences,
-            agent=self.id,
-            speaker=speaker,
-            brought=brought,
-        )
-
-    def took_over(self, sentences: Mapping[str, str]) -> str:
-        """Return what is said where Home Assistant itself has to answer: why the agent's own model does not."""
-        spent = self.chain.own.spent()
-        return spent_sentence(sentences, spent) if spent else sentences["spoken_offline_took_over"]
-
-    def build_loop(
-        self, tools: TurnTools, limits: Limits, hooks: Sequence[Hooks], composer: ResponseComposer, took_over: str
-    ) -> AgenticLoop:
-        """Return the loop of one turn within `limits`; `took_over` is said when Home Assistant itself answers."""
-        provider = FailoverProvider(self.chain.links(took_over), within=limits.deadline)
-        return AgenticLoop(provider, tools.dispatcher, hooks=hooks, composer=composer)
-
-
-@dataclass(frozen=True, slots=True)
-class Runtime:
-    """What a loaded entry has."""
-
-    agents: Mapping[str, Agent]
-    """Those to talk to, by subentry id."""
-    models: Mapping[str, AgentModel]
-    """By subentry id, those for tasks too; an offline agent has none."""
-    tasks: Mapping[str, Agent] = field(default_factory=dict)
-    """What does tasks, by subentry id."""
-    ask_service: Callable[[], Coroutine[Any, Any, None]] | None = None
-    """Asks the service whether it is there, and raises its `ProviderError`; None where it was asked already."""
-
-    @property
-    def subentry_ids(self) -> frozenset[str]:
-        """Those that there were when the entry was loaded."""
-        return frozenset(self.agents) | frozenset(self.tasks)
-
-
-type ChatterboxConfigEntry = ConfigEntry[Runtime]
 
 
 async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runtime:
@@ -271,6 +161,7 @@ def _offline_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: Con
         hass,
         settings,
         chain,
+        _joined,
         summaries,
         understands_sentences=True,
         supported_languages=offline_languages(hass),
@@ -290,6 +181,7 @@ def _model_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, model: Agent
         hass,
         settings,
         chain,
+        _joined,
         summaries,
         understands_sentences=may_act,
         supported_languages=MATCH_ALL,
@@ -306,6 +198,7 @@ def _task_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, model: AgentM
         hass,
         settings,
         chain,
+        _joined,
         summaries,
         understands_sentences=False,
         supported_languages=MATCH_ALL,
@@ -341,10 +234,8 @@ def _is_answered_for(hass: HomeAssistant, entry: ConfigEntry, agent: Agent) -> b
     return agent.understands_sentences or not theirs.isdisjoint(agent.settings.fallbacks)
 
 
-def async_get_models(hass: HomeAssistant) -> Mapping[str, AgentModel]:
-    """Return the models of all loaded entries, by the subentry ids of their agents."""
-    entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
-    return {agent_id: model for entry in entries for agent_id, model in entry.runtime_data.models.items()}
+def _joined(links: Sequence[Link], seconds: float) -> FailoverProvider:
+    return FailoverProvider(links, within=seconds)
 
 
 def _links_of(hass: HomeAssistant, agent_ids: Iterable[str]) -> list[Link]:

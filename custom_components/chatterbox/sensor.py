@@ -17,9 +17,9 @@ from .agent.messages import JsonValue
 from .approvals import SIGNAL_QUESTION, Question, QuestionNews, async_get_approvals
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
+from .loaded_agents import ChatterboxConfigEntry
 from .number_sensors import number_sensors
 from .question_event import expiry
-from .runtime import ChatterboxConfigEntry
 from .tally_keeping import async_get_tally_keeper
 from .turn_report import shown_text
 

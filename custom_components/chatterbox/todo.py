@@ -22,8 +22,8 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from .agent_settings import settings_of
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
+from .loaded_agents import ChatterboxConfigEntry
 from .memories import LONGEST_FACT, MOST_FACTS, SIGNAL_MEMORIES, Keeper, NotRemembered, async_get_memories
-from .runtime import ChatterboxConfigEntry
 
 PARALLEL_UPDATES = 0
 

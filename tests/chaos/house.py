@@ -33,7 +33,7 @@ from custom_components.chatterbox.const import (
     DOMAIN,
     SUBENTRY_CONVERSATION,
 )
-from custom_components.chatterbox.runtime import AgentModel
+from custom_components.chatterbox.loaded_agents import AgentModel
 from tests.agent.providers.contract.dialect import KEY, MODEL
 from tests.chaos.answers import KnownCall
 

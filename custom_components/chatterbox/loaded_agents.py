@@ -1,0 +1,143 @@
+"""What a loaded service has: its agents and their models, and how those of all services are found.
+
+Knows the parts of an agent by their seams. Must not know how one is put together, or from what: that is `runtime.py`'s.
+"""
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+
+from .agent.errors import PromptTooLong
+from .agent.history.windowed_provider import WindowedProvider
+from .agent.loop import AgenticLoop
+from .agent.protocols import Hooks, LLMProvider, Prefiller, ResponseComposer
+from .agent.providers.links import Link
+from .agent.receipts import DEFAULT_LANGUAGES, base_language
+from .agent.turn import Limits
+from .agent_chain import AgentChain
+from .agent_settings import AgentSettings
+from .agent_window import MeasurableModel
+from .const import DOMAIN
+from .conversation_summaries import ConversationSummaries
+from .error_bridge import spent_sentence
+from .model_account import ModelAccount
+from .service_check import ModelServer
+from .speakers import NOBODY, Speaker
+from .turn_tools import TurnTools, async_gather_tools
+
+
+class ModelProvider(MeasurableModel, ModelServer, Prefiller, Protocol):
+    """One model of one server: it answers, and it can be asked whether it would, and told what is coming."""
+
+    @property
+    def overflow(self) -> PromptTooLong | None:
+        """By how much the last prompt did not fit the model's window; None once one fits."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AgentModel:
+    """The model of an agent. It is asked in the agent's own turns, and in those of agents that fall back on it."""
+
+    agent: ConfigSubentry
+    provider: ModelProvider
+    """As it is, without what stands in front of it in `link`."""
+    windowed: WindowedProvider
+    """Stands in front of it there: knows how much it reads, and what the last request took of that."""
+    link: Link
+    """One for all turns: a provider learns what its server does not take, and a breaker how it is doing."""
+    account: ModelAccount
+
+
+type JoinLinks = Callable[[Sequence[Link], float], LLMProvider]
+"""Makes one provider of the links of a turn that has so many seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A conversation agent, put together from its subentry."""
+
+    hass: HomeAssistant
+    settings: AgentSettings
+    chain: AgentChain
+    join: JoinLinks
+    summaries: ConversationSummaries
+    understands_sentences: bool
+    """Whether Home Assistant's own understanding answers, alone or when nobody else does."""
+    supported_languages: list[str] | Literal["*"]
+    id: str = ""
+    """Of its subentry."""
+
+    @property
+    def controls_home(self) -> bool:
+        """Tell whether it can do more than talk."""
+        return self.understands_sentences or bool(self.settings.llm_apis)
+
+    def claim_language(self, language: str) -> str | None:
+        """Return the language in which a spoken answer is held against what was done; None for not at all."""
+        checks = self.settings.check_claims and bool(self.settings.llm_apis)
+        return language if checks and base_language(language) in DEFAULT_LANGUAGES else None
+
+    async def async_gather_tools(
+        self,
+        user_input: ConversationInput,
+        conversation_id: str,
+        speaker: Speaker = NOBODY,
+        brought: llm.API | None = None,
+    ) -> TurnTools:
+        """Gather the tools of one turn of `speaker`, whose facts are theirs alone, and those of a `brought` API."""
+        return await async_gather_tools(
+            self.hass,
+            user_input,
+            conversation_id,
+            self.settings,
+            understands_sentences=self.understands_sentences,
+            agent=self.id,
+            speaker=speaker,
+            brought=brought,
+        )
+
+    def took_over(self, sentences: Mapping[str, str]) -> str:
+        """Return what is said where Home Assistant itself has to answer: why the agent's own model does not."""
+        spent = self.chain.own.spent()
+        return spent_sentence(sentences, spent) if spent else sentences["spoken_offline_took_over"]
+
+    def build_loop(
+        self, tools: TurnTools, limits: Limits, hooks: Sequence[Hooks], composer: ResponseComposer, took_over: str
+    ) -> AgenticLoop:
+        """Return the loop of one turn within `limits`; `took_over` is said when Home Assistant itself answers."""
+        provider = self.join(self.chain.links(took_over), limits.deadline)
+        return AgenticLoop(provider, tools.dispatcher, hooks=hooks, composer=composer)
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What a loaded entry has."""
+
+    agents: Mapping[str, Agent]
+    """Those to talk to, by subentry id."""
+    models: Mapping[str, AgentModel]
+    """By subentry id, those for tasks too; an offline agent has none."""
+    tasks: Mapping[str, Agent] = field(default_factory=dict)
+    """What does tasks, by subentry id."""
+    ask_service: Callable[[], Coroutine[Any, Any, None]] | None = None
+    """Asks the service whether it is there, and raises its `ProviderError`; None where it was asked already."""
+
+    @property
+    def subentry_ids(self) -> frozenset[str]:
+        """Those that there were when the entry was loaded."""
+        return frozenset(self.agents) | frozenset(self.tasks)
+
+
+type ChatterboxConfigEntry = ConfigEntry[Runtime]
+
+
+def async_get_models(hass: HomeAssistant) -> Mapping[str, AgentModel]:
+    """Return the models of all loaded entries, by the subentry ids of their agents."""
+    entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
+    return {agent_id: model for entry in entries for agent_id, model in entry.runtime_data.models.items()}
