@@ -28,8 +28,8 @@ def service_error(error: ProviderError, service: str) -> HomeAssistantError:
     return task_error(error_key(error), service=service)
 
 
-def error_of_end(finished: TurnFinished, task: str, service: str) -> HomeAssistantError | None:
-    """Return why a turn ended without what the task wants; None when it is there.
+def error_of_end(finished: TurnFinished | None, task: str, service: str) -> HomeAssistantError | None:
+    """Return why a turn ended, if it did, without what the task wants; None when it is there.
 
     What was done before is part of it: an automation that goes on should not do that again.
     """
@@ -38,6 +38,9 @@ def error_of_end(finished: TurnFinished, task: str, service: str) -> HomeAssista
             return task_error("task_output_unfit", task=task, problem=misfit)
         case TurnFinished(error=ProviderError() as error, receipts=()):
             return service_error(error, service)
-        case TurnFinished(stop_reason=reason, composed=composed, receipts=receipts, text=text):
-            is_answered = reason in _WITH_AN_ANSWER and (not composed or bool(receipts))
-            return None if is_answered else task_error("task_not_done", task=task, why=text)
+        case TurnFinished(stop_reason=reason, composed=False) if reason in _WITH_AN_ANSWER:
+            return None
+        case TurnFinished(stop_reason=reason, receipts=(_, *_)) if reason in _WITH_AN_ANSWER:
+            return None
+        case _:
+            return task_error("task_not_done", task=task, why=finished.text if finished else "")

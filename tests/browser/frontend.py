@@ -86,6 +86,21 @@ class Frontend:
         await dialog.get_by_text("If the model fails").wait_for()
         return dialog
 
+    async def begin_task(self) -> Locator:
+        """Begin to add an AI task to the only service, on the page of the integration; return the dialog."""
+        await self.page.get_by_role("button", name="Add AI task").click()
+        dialog = self.page.locator("dialog-data-entry-flow")
+        await dialog.get_by_text("Trusted automations and scripts").first.wait_for()
+        return dialog
+
+    async def change_task(self, name: str) -> Locator:
+        """Begin to change an AI task, on the page of the integration; return the dialog."""
+        row = self.page.locator("ha-config-sub-entry-row").filter(has_text=name)
+        await row.get_by_role("button", name="Change AI task").click()
+        dialog = self.page.locator("dialog-data-entry-flow")
+        await dialog.get_by_text("Trusted automations and scripts").first.wait_for()
+        return dialog
+
     async def change_agent(self, name: str) -> Locator:
         """Begin to change the settings of an agent, on the page of the integration; return the dialog."""
         dialog = await self.open_agent_menu(name)
