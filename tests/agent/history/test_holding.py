@@ -1,5 +1,6 @@
 """A file of the history is copied while nothing is written to it."""
 
+import asyncio
 import shutil
 import sqlite3
 from contextlib import closing
@@ -60,6 +61,39 @@ async def test_a_store_that_is_down_cannot_be_held(tmp_path: Path, stores: Store
         await store.hold_still()
 
     assert raised.value.trouble is Trouble.CANNOT_OPEN
+
+
+async def test_a_store_that_is_held_too_late_goes_on(sqlite: str, file: Path, stores: Stores) -> None:
+    store, _ = stores.open(sqlite, patience=0.05)
+    assert await store.record(turn(1)).stored()
+
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable) as raised:
+            await store.hold_still()
+        waiting = store.record(turn(2))
+
+    assert raised.value.trouble is Trouble.SLOW
+    async with asyncio.timeout(30):
+        assert await waiting.stored()
+
+
+async def test_a_store_that_goes_down_while_nobody_waits_to_hold_it_comes_up_again(
+    tmp_path: Path, stores: Stores, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "folder"
+    store, watch = stores.open(f"sqlite:///{folder}/history.db", starts=False)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await store.hold_still()
+
+    store.start()
+    await watch.until_down(Trouble.CANNOT_OPEN)
+    folder.mkdir()
+
+    assert await store.record(turn(1)).stored()
+    await store.close()
+    assert "exception calling callback" not in caplog.text
 
 
 async def test_a_server_is_left_alone(stores: Stores) -> None:

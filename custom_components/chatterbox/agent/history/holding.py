@@ -20,12 +20,13 @@ class Holding:
     """To be set when the copy is made."""
 
     def hold(self, prepare: Callable[[], None]) -> None:
-        """Prepare the file, and wait; to be called in the thread that is held."""
-        prepare()
-        self.holds.set_result(0)
-        self.released.wait(self.at_most)
+        """Prepare the file, and wait; to be called in the thread that is held. Does nothing for who has given up."""
+        if self.holds.set_running_or_notify_cancel():
+            prepare()
+            self.holds.set_result(0)
+            self.released.wait(self.at_most)
 
     def end(self, doing: Future[int]) -> None:
         """Pass on why the thread was not held."""
-        if (error := doing.exception()) is not None:
+        if (error := doing.exception()) is not None and self.holds.set_running_or_notify_cancel():
             self.holds.set_exception(error)

@@ -171,7 +171,11 @@ class HistoryStore:
         self._holding = holding = Holding(at_most)
         doing = self._writer.do(_nothing, partial(holding.hold, self._database.give_back_room))
         doing.add_done_callback(holding.end)
-        await self._finish(holding.holds)
+        try:
+            await self._finish(holding.holds)
+        except BaseException:  # nobody would say when to go on
+            holding.released.set()
+            raise
 
     def go_on(self) -> None:
         """Write again."""
