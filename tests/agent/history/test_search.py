@@ -273,6 +273,17 @@ async def test_what_is_deleted_is_not_found(searched: str, stores: Stores) -> No
     assert rows_in_the_index(searched) == 0
 
 
+async def test_many_turns_that_are_deleted_are_not_found(searched: str, stores: Stores) -> None:
+    store = await stored(
+        stores, searched, *(said(number, "Lamp!", person="ben" if number % 100 else "ann") for number in range(700))
+    )
+    assert await store.purge(OnePerson("ben")) == 693
+    assert rows_in_the_index(searched) == 7
+    assert len(await search(store, "lamp", "ann")) == 7
+    assert await store.record(said(700, "Lamp!")).stored()
+    assert len(await search(store, "lamp", "ann")) == 8
+
+
 async def test_a_damaged_turn_is_not_found(sqlite: str, file: Path, stores: Stores) -> None:
     store = await stored(stores, sqlite, said(1, "Lamp!"), said(2, "Lamp!"))
     other = sqlite3.connect(file)

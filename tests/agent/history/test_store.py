@@ -209,14 +209,17 @@ def all_bytes(file: Path) -> bytes:
     return b"".join(part.read_bytes() for part in file.parent.glob(f"{file.name}*"))
 
 
-async def test_nothing_of_what_is_deleted_is_left_in_the_file(sqlite: str, file: Path, stores: Stores) -> None:
+@pytest.mark.parametrize("count", [200, 700], ids=["some", "many"])
+async def test_nothing_of_what_is_deleted_is_left_in_the_file(
+    sqlite: str, file: Path, stores: Stores, count: int
+) -> None:
     store, _ = stores.open(sqlite)
-    for number in range(200):
+    for number in range(count):
         store.record(turn(number, person="ann", said=f"My secret is {number}."))
-    assert await store.record(turn(200, person="ben", said="Hello.")).stored()
+    assert await store.record(turn(count, person="ben", said="Hello.")).stored()
     before = len(all_bytes(file))
 
-    assert await store.purge(OnePerson("ann")) == 200
+    assert await store.purge(OnePerson("ann")) == count
     found = all_bytes(file)
     assert b"Hello." in found
     assert b"secret" not in found

@@ -4,16 +4,25 @@ Knows the tables. Must not know who asks, or which database it is. Every functio
 it is given, and returns how many turns and audit records are gone.
 """
 
-from sqlalchemy import Connection, Table, delete, func, select
+from contextlib import nullcontext
+from typing import Final
+
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, select
 
 from .schema import audit, conversations, key_of, turns
+from .search_index import deleting_many
 from .selected_rows import selected
 from .selection import Retention, Selection
+
+_MANY: Final = 500
+"""Turns from which on they are deleted together."""
 
 
 def delete_selected(connection: Connection, selection: Selection) -> int:
     """Delete what is selected."""
-    gone = sum(connection.execute(delete(table).where(selected(table, selection))).rowcount for table in (turns, audit))
+    gone = 0
+    for table in (turns, audit):
+        gone += _delete(connection, table, selected(table, selection))
     _delete_empty_conversations(connection)
     return gone
 
@@ -28,11 +37,16 @@ def delete_beyond(connection: Connection, agent: str, retention: Retention, now:
         )
         last = max((one for one in lasts if one is not None), default=None)
         if last is not None:
-            doomed = delete(table).where(table.c.agent == key_of(agent), table.c.seq <= last)
-            gone += connection.execute(doomed).rowcount
+            gone += _delete(connection, table, and_(table.c.agent == key_of(agent), table.c.seq <= last))
     if gone:
         _delete_empty_conversations(connection)
     return gone
+
+
+def _delete(connection: Connection, table: Table, doomed: ColumnElement[bool]) -> int:
+    count: int = connection.scalar(select(func.count()).select_from(table).where(doomed)) or 0
+    with deleting_many(connection) if table is turns and count >= _MANY else nullcontext():
+        return connection.execute(delete(table).where(doomed)).rowcount
 
 
 def _last_too_old(connection: Connection, table: Table, agent: str, seconds: float | None, now: float) -> int | None:

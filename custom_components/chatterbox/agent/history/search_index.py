@@ -8,7 +8,8 @@ deleted is gone from it in the same transaction, whoever deletes it.
 import hashlib
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Protocol, override
 
@@ -50,10 +51,9 @@ NO_NUMBER: Final = (0, -1)
 _FORGETS: Final = (3, 42)
 """The first SQLite whose full text search can remove what is deleted from the file."""
 
-_FULL_TEXT: Final = (
-    f"CREATE VIRTUAL TABLE IF NOT EXISTS {_NAME} USING fts5(person, words, tokenize = 'ascii', prefix = '2')"
-)
-_SECURE: Final = f"INSERT INTO {_NAME} ({_NAME}, rank) VALUES ('secure-delete', 1)"  # noqa: S608  # a name of ours
+_FTS5: Final = f"CREATE VIRTUAL TABLE IF NOT EXISTS {_NAME} USING fts5(person, words, tokenize = 'ascii', prefix = '2')"
+_SECURE: Final = text(f"INSERT INTO {_NAME} ({_NAME}, rank) VALUES ('secure-delete', :on)")  # noqa: S608  # a name of ours
+_SWEEP: Final = text(f"INSERT INTO {_NAME} ({_NAME}) VALUES ('optimize')")  # noqa: S608  # the same
 _FORGET: Final = (
     f"CREATE TRIGGER IF NOT EXISTS {_NAME}_delete AFTER DELETE ON {turns.name} "  # noqa: S608  # the same
     f"BEGIN DELETE FROM {_NAME} WHERE rowid = old.seq; END"
@@ -120,8 +120,8 @@ class FullTextIndex(SearchIndex):
 
     @override
     def create(self, connection: Connection) -> None:
-        connection.execute(text(_FULL_TEXT))
-        connection.execute(text(_SECURE))
+        connection.execute(text(_FTS5))
+        connection.execute(_SECURE, {"on": 1})
         connection.execute(text(_FORGET))
 
     @override
@@ -224,6 +224,21 @@ def add_to_index(connection: Connection, added: Iterable[Indexed]) -> None:
     index = _index_of(connection)
     if rows := [index.row(one) for one in added]:
         connection.execute(insert(index.table), rows)
+
+
+@contextmanager
+def deleting_many(connection: Connection) -> Iterator[None]:
+    """Let many turns be deleted inside.
+
+    SQLite takes a millisecond to remove a turn from its index without a trace; of many, the traces are swept together.
+    """
+    can_sweep = isinstance(_index_of(connection), FullTextIndex)
+    if can_sweep:
+        connection.execute(_SECURE, {"on": 0})
+    yield
+    if can_sweep:
+        connection.execute(_SWEEP)
+        connection.execute(_SECURE, {"on": 1})
 
 
 def best_of_all(connection: Connection, wanted: Wanted, most: int) -> list[int]:
