@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,8 @@ from sqlalchemy.exc import (
 )
 
 from custom_components.chatterbox.agent.history.database import Database
-from custom_components.chatterbox.agent.history.selection import Everything
+from custom_components.chatterbox.agent.history.search import SearchQuery
+from custom_components.chatterbox.agent.history.selection import Everything, OnePerson
 from custom_components.chatterbox.agent.history.store import HistoryStore, check_address
 from custom_components.chatterbox.agent.history.store_failures import failure_of
 from custom_components.chatterbox.agent.history.store_state import StoreState, WriterLimits
@@ -136,6 +137,51 @@ async def test_damage_that_a_reader_meets_is_put_aside_too(sqlite: str, file: Pa
         await store.turns("kitchen talk")
     await watch.until(lambda state: bool(state.put_aside) and state.trouble is None)
     assert await ids(store) == []
+
+
+def damage_index(file: Path) -> None:
+    """Break the full text index, and nothing else."""
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE chatterbox_search_data SET block = x'00112233445566778899' WHERE id > 1")
+
+
+def add_lost_page(file: Path) -> None:
+    """Let a file have a page more than it knows of."""
+    content = read(file)
+    pages = int.from_bytes(content[28:32]) + 1
+    write(file, content[:28] + pages.to_bytes(4) + content[32:] + bytes(4096))
+
+
+async def test_a_damaged_index_is_made_anew_and_costs_no_turn(sqlite: str, file: Path, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    for number in range(5):
+        store.record(turn(number, person="ann", said=f"Lamp {number}."))
+    await store.close()
+    damage_index(file)
+
+    again, watch = stores.open(sqlite)
+    assert await again.record(turn(5, person="ann", said="Lamp 5.")).stored()
+    state = await watch.until_up()
+
+    assert not state.put_aside
+    assert await ids(again) == [f"turn {number}" for number in range(6)]
+    assert len(await again.search(SearchQuery(words="lamp", person_id="ann"))) == 6
+    assert await again.purge(OnePerson("ann")) == 6
+    assert await again.search(SearchQuery(words="", person_id="ann")) == ()
+
+
+async def test_a_file_that_is_damaged_beside_its_index_is_put_aside(sqlite: str, file: Path, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    assert await store.record(turn(1, person="ann")).stored()
+    await store.close()
+    damage_index(file)
+    add_lost_page(file)
+
+    again, watch = stores.open(sqlite)
+    assert await again.record(turn(2, person="ann")).stored()
+    await watch.until(lambda state: bool(state.put_aside) and state.trouble is None)
+
+    assert await ids(again) == ["turn 2"]
 
 
 async def test_two_damaged_files_are_both_kept(sqlite: str, file: Path, stores: Stores) -> None:

@@ -19,8 +19,9 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from .migrations import migrate
+from .search_filling import make_index_anew
 from .store_failures import failure_of, unavailable
-from .store_trouble import StoreUnavailable, Trouble
+from .store_trouble import RecordRefused, StoreUnavailable, Trouble
 
 _SQLITE: Final = "sqlite"
 _PATIENCE: Final = 10.0
@@ -89,11 +90,15 @@ class Database:
             engine.dispose()
 
     def put_aside(self) -> Path | None:
-        """Rename a damaged file, so that a new one is begun. Return its new name; None when it is left alone."""
+        """Rename a damaged file, so that a new one is begun. Return its new name; None when it is left alone.
+
+        One that is whole but for its full text index gets another index instead: no turn is lost for that.
+        """
         self.close()
         file = Path(self._url.database or "")
-        if not self.is_file or file.suffix not in _DATABASE_ENDINGS or not file.is_file():
+        if not self.is_file or file.suffix not in _DATABASE_ENDINGS or not file.is_file() or self._has_mended_index():
             return None
+        self.close()
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
         aside = file.with_name(f"{file.name}.corrupt-{stamp}")
         number = 1
@@ -108,6 +113,17 @@ class Database:
         except OSError:
             return None
         return aside
+
+    def _has_mended_index(self) -> bool:
+        """Make the full text index anew. Return whether everything is whole then; else it is left as it was."""
+        try:
+            with self.begin(writes=True) as connection:
+                make_index_anew(connection)
+                if connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar() != "ok":
+                    raise unavailable(Trouble.CORRUPT, self.where)
+        except StoreUnavailable, RecordRefused:
+            return False
+        return True
 
     @property
     def is_file(self) -> bool:

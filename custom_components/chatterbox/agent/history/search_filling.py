@@ -14,7 +14,7 @@ from ..messages import Message
 from ..transcript import has_outside_content
 from .json_fields import StoredJsonInvalid, read_object
 from .search import terms_of_messages
-from .search_index import Indexed, add_to_index, clear_index, create_index
+from .search_index import Indexed, add_to_index, clear_index, create_index, drop_index
 from .stored_transcripts import message_from_json
 
 _AT_ONCE: Final = 500
@@ -53,6 +53,12 @@ def let_turns_be_found(connection: Connection) -> None:
         add_to_index(
             connection, (Indexed(row.seq, row.person, terms_of_messages(said[row.seq])) for row in rows if row.person)
         )
+
+
+def make_index_anew(connection: Connection) -> None:
+    """Make the index of an SQLite file again, when it is damaged."""
+    drop_index(connection)
+    let_turns_be_found(connection)
 
 
 def _messages(connection: Connection, after: int, last: int) -> dict[int, list[Message]]:

@@ -214,6 +214,12 @@ def create_index(connection: Connection) -> None:
     _index_of(connection).create(connection)
 
 
+def drop_index(connection: Connection) -> None:
+    """Take the index of an SQLite file away, whatever state it is in."""
+    connection.execute(text(f"DROP TRIGGER IF EXISTS {_NAME}_delete"))
+    connection.execute(text(f"DROP TABLE IF EXISTS {_NAME}"))
+
+
 def clear_index(connection: Connection) -> None:
     """Empty the index."""
     connection.execute(delete(_index_of(connection).table))
