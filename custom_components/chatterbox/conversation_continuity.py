@@ -6,7 +6,7 @@ what the same person, or nobody in particular at the same device, has said to th
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.components.conversation import ChatLog
@@ -14,6 +14,7 @@ from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
 from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
 
 from .agent.history.selection import OneDevice, OnePerson
 from .agent.history.store_trouble import StoreUnavailable
@@ -21,7 +22,7 @@ from .agent.history.turn_records import TurnRecord
 from .agent.transcript import repair
 from .agent_settings import AgentSettings
 from .chat_log_bridge import is_fresh, put_before
-from .const import LOGGER
+from .const import DOMAIN, LOGGER
 from .history_keeping import async_get_histories
 from .speakers import Speaker
 
@@ -33,6 +34,7 @@ _PATIENCE: Final = 0.5
 _MOST_TURNS: Final = 200
 """Of a conversation; of a longer one, the last."""
 _MOST_THREADS: Final = 1_000
+"""Of a house."""
 _SECONDS: Final = 60.0
 """Of a minute."""
 
@@ -47,6 +49,20 @@ class Thread:
     """More was said in it than is in the ChatLog."""
 
 
+_THREADS: HassKey[OrderedDict[tuple[str, str], Thread]] = HassKey(f"{DOMAIN}_threads")
+"""By agent and by the id that Home Assistant has given to a conversation, of those that were spoken in lately. They
+outlive the agent's entry, which is loaded anew in the middle of conversations."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """What somebody has said in a conversation."""
+
+    turns: tuple[TurnRecord, ...]
+    """At least one."""
+    is_cut: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Continuity:
     """Finds out which conversation the words of a turn belong to, for one agent."""
@@ -57,63 +73,73 @@ class Continuity:
     agent_id: str
     """Entity id."""
     settings: AgentSettings
-    _threads: OrderedDict[str, Thread] = field(default_factory=OrderedDict)
-    """By the id that Home Assistant has given to a conversation, of those that were spoken in lately."""
 
     async def async_resume(self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog) -> Thread:
         """Return the conversation of a turn, and put into the ChatLog what Home Assistant has forgotten of it.
 
         `asked_for` is the id of the conversation in which somebody wants to say something.
         """
-        new_id = chat_log.conversation_id
-        if (thread := self._threads.get(new_id)) is None:
-            thread = await self._async_find(asked_for, speaker, chat_log) or Thread(new_id)
-            self._threads[new_id] = thread
-        self._threads.move_to_end(new_id)
-        while len(self._threads) > _MOST_THREADS:
-            self._threads.popitem(last=False)
+        threads, place = self._threads, self._place(chat_log.conversation_id)
+        # Who picks an id of their own speaks under it again when Home Assistant has forgotten what was said.
+        if (thread := threads.get(place)) is None or is_fresh(chat_log):
+            found = await self._async_find(asked_for, speaker, chat_log)
+            threads[place] = thread = found or Thread(chat_log.conversation_id)
+        threads.move_to_end(place)
+        while len(threads) > _MOST_THREADS:
+            threads.popitem(last=False)
         return thread
 
     @callback
     def thread_of(self, conversation_id: str) -> Thread:
         """Return what a conversation that was spoken in lately is a part of."""
-        return self._threads.get(conversation_id) or Thread(conversation_id)
+        return self._threads.get(self._place(conversation_id)) or Thread(conversation_id)
+
+    @property
+    def _threads(self) -> OrderedDict[tuple[str, str], Thread]:
+        return self.hass.data.setdefault(_THREADS, OrderedDict())
+
+    def _place(self, conversation_id: str) -> tuple[str, str]:
+        return self.subentry.subentry_id, conversation_id
 
     async def _async_find(self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog) -> Thread | None:
         """Return the earlier conversation that goes on, if one does."""
-        store = async_get_histories(self.hass).of(self.entry)
-        if store is None or not self.settings.keep_history or not is_fresh(chat_log):
+        if not self.settings.keep_history or not is_fresh(chat_log):
             return None
         try:
             async with asyncio.timeout(_PATIENCE):
-                turns = await self._async_earlier(store, asked_for, speaker)
+                store = await async_get_histories(self.hass).async_open(self.entry)
+                earlier = await self._async_earlier(store, asked_for, speaker) if store else None
         except (StoreUnavailable, TimeoutError) as error:
             LOGGER.debug("%s begins anew, because the history does not answer: %s", self.agent_id, error)
             return None
         except Exception:  # noqa: BLE001  # whatever is wrong with what was said earlier, a person waits for an answer
             LOGGER.exception("%s begins anew, because the history cannot be read", self.agent_id)
             return None
-        if not turns or not self._is_theirs(turns[-1], speaker):
+        if earlier is None:
             return None
-        put_before(chat_log, repair(message for turn in turns for message in turn.messages), self.agent_id)
-        return Thread(turns[-1].origin.conversation_id, is_cut=len(turns) == _MOST_TURNS)
+        put_before(chat_log, repair(message for turn in earlier.turns for message in turn.messages), self.agent_id)
+        return Thread(earlier.turns[-1].origin.conversation_id, earlier.is_cut)
 
-    async def _async_earlier(
-        self, store: HistoryStore, asked_for: str | None, speaker: Speaker
-    ) -> tuple[TurnRecord, ...]:
+    async def _async_earlier(self, store: HistoryStore, asked_for: str | None, speaker: Speaker) -> _Earlier | None:
         """Return what was said in the conversation that is asked for, else in the last one."""
         if asked_for:
-            turns = await store.turns(asked_for, _MOST_TURNS)
-            if turns and self._goes_on(turns[-1].ended_at):
-                return turns
+            earlier = await self._async_theirs(store, asked_for, speaker)
+            if earlier and self._goes_on(earlier.turns[-1].ended_at):
+                return earlier
         if (who := _who(speaker)) is None:
-            return ()
+            return None
         last = await store.last_conversation(self.subentry.subentry_id, who, self._longest)
         # A person who opens another dialog begins anew; a satellite never says which conversation it is in.
         is_forgotten = last is not None and isinstance(who, OneDevice) and self._goes_on(last.ended_at)
         if last is None or not (is_forgotten or self._is_recent(last.ended_at)):
-            return ()
-        return await store.turns(last.conversation_id, _MOST_TURNS)
+            return None
+        return await self._async_theirs(store, last.conversation_id, speaker)
+
+    async def _async_theirs(self, store: HistoryStore, conversation_id: str, speaker: Speaker) -> _Earlier | None:
+        """Return what who speaks now has said in a conversation; others may have used the same id."""
+        turns = await store.turns(conversation_id, _MOST_TURNS)
+        theirs = tuple(turn for turn in turns if self._is_theirs(turn, speaker))
+        return _Earlier(theirs, is_cut=len(turns) == _MOST_TURNS) if theirs else None
 
     @property
     def _longest(self) -> float:
@@ -131,9 +157,9 @@ class Continuity:
         return abs(dt_util.utcnow().timestamp() - ended_at) <= self.settings.continue_minutes * _SECONDS
 
     @callback
-    def _is_theirs(self, last: TurnRecord, speaker: Speaker) -> bool:
-        """Tell whether a conversation was held by who speaks now, and with this agent."""
-        origin = last.origin
+    def _is_theirs(self, turn: TurnRecord, speaker: Speaker) -> bool:
+        """Tell whether a turn was taken by who speaks now, and with this agent."""
+        origin = turn.origin
         if origin.agent != self.subentry.subentry_id or origin.person_id != speaker.person_id:
             return False
         return speaker.person_id is not None or origin.device_id == speaker.device_id

@@ -84,9 +84,10 @@ class Histories:
                 return None
             if address not in self._kept:
                 self._kept[address] = _Kept(await self._async_made(address), set())
-            self._kept[address].entries.add(entry.entry_id)
+            kept = self._kept[address]
+            kept.entries.add(entry.entry_id)
         await self._async_leave(entry, but=address)
-        return self._kept[address].store
+        return kept.store
 
     async def async_release(self, entry: ConfigEntry) -> None:
         """Close what only this service, which is removed, has used."""

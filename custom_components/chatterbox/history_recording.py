@@ -19,9 +19,9 @@ from homeassistant.util.ulid import ulid_now
 from .agent.history.store_state import Acknowledgement
 from .agent.history.turn_records import AuditRecord, Record, TurnOrigin, TurnRecord
 from .agent.messages import JsonObject, JsonValue
-from .agent_settings import settings_of
 from .const import DOMAIN, EVENT_CHANGE, LOGGER
 from .history_keeping import async_get_histories
+from .task_settings import settings_of_subentry
 from .turn_report import TurnReport
 
 _PATIENCE: Final = 0.1
@@ -39,7 +39,7 @@ async def async_record(
 
     Gives it a moment to be safe, unless the turn was cut off or the store is down.
     """
-    if not settings_of(subentry.data).keep_history:
+    if not _async_is_kept(hass, entry, subentry.subentry_id):
         return
     try:
         acknowledgement = _async_store(hass, entry, _turn_record(subentry.subentry_id, origin, report))
@@ -50,6 +50,14 @@ async def async_record(
         with suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE):
                 await acknowledgement.stored()
+
+
+@callback
+def _async_is_kept(hass: HomeAssistant, entry: ConfigEntry, agent: str) -> bool:
+    """Tell whether an agent is set to keep something, and still there: what is deleted with it must not come after."""
+    is_there = hass.config_entries.async_get_entry(entry.entry_id) is not None
+    subentry = entry.subentries.get(agent) if is_there else None
+    return subentry is not None and settings_of_subentry(subentry).keep_history
 
 
 @callback
@@ -65,7 +73,8 @@ def _async_store(hass: HomeAssistant, entry: ConfigEntry, record: Record) -> Ack
 
 
 async def _async_store_later(hass: HomeAssistant, entry: ConfigEntry, record: Record) -> None:
-    if store := await async_get_histories(hass).async_open(entry):
+    store = await async_get_histories(hass).async_open(entry)
+    if store is not None and _async_is_kept(hass, entry, record.origin.agent):
         store.record(record)
 
 
@@ -120,12 +129,12 @@ def _async_record_change(hass: HomeAssistant, event: Event[JsonObject]) -> None:
     if registered is None or registered.config_entry_id is None or registered.config_subentry_id is None:
         return
     entry = hass.config_entries.async_get_entry(registered.config_entry_id)
-    subentry = entry.subentries.get(registered.config_subentry_id) if entry else None
-    if entry is None or subentry is None or not settings_of(subentry.data).keep_history:
+    agent = registered.config_subentry_id
+    if entry is None or not _async_is_kept(hass, entry, agent):
         return
     record = AuditRecord(
         id=ulid_now(),
-        origin=_turn_origin(subentry.subentry_id, event.data),
+        origin=_turn_origin(agent, event.data),
         turn_id=_text(event.data["turn_id"]),
         at=event.time_fired_timestamp,
         body=dict(event.data),

@@ -14,9 +14,9 @@ from homeassistant.helpers.event import async_track_time_interval
 
 from .agent.history.selection import OneAgent, Retention
 from .agent.history.store_trouble import StoreUnavailable
-from .agent_settings import settings_of
 from .const import LOGGER
 from .history_keeping import async_get_histories
+from .task_settings import settings_of_subentry
 
 _EVERY: Final = timedelta(hours=6)
 _DAY: Final = 86_400.0
@@ -52,7 +52,7 @@ class HistoryUpkeep:
         if store is None:
             return
         for agent_id, subentry in self._entry.subentries.items():
-            settings = settings_of(subentry.data)
+            settings = settings_of_subentry(subentry)
             retention = Retention(
                 settings.keep_days * _DAY if settings.keep_days else None,
                 settings.keep_megabytes * _MEGABYTE if settings.keep_megabytes else None,

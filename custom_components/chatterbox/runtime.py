@@ -48,7 +48,7 @@ from .loaded_agents import Agent, AgentModel, ChatterboxConfigEntry, ModelProvid
 from .model_account import async_open_account
 from .offline_dispatcher import offline_languages
 from .service_check import offered_models
-from .task_settings import task_settings_of
+from .task_settings import settings_of_subentry, task_settings_of
 
 _FOR_A_LIST: Final = TimeLimits(between_bytes=10.0)
 _NOTHING_SET: Final = AgentSettings()
@@ -207,8 +207,7 @@ def _task_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, model: AgentM
 
 
 async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> AgentModel:
-    is_for_tasks = agent.subentry_type == SUBENTRY_AI_TASK
-    settings = task_settings_of(agent.data) if is_for_tasks else settings_of(agent.data)
+    settings = settings_of_subentry(agent)
     provider = model_server(hass, entry.data, settings, agent.subentry_id)
     windowed = windowed_model(hass, entry, agent, provider)
     account = await async_open_account(hass, entry.data, known_server(entry.data), settings, agent.subentry_id)

@@ -7,6 +7,7 @@ there is more time, and nobody is spoken to. Must not know forms (`task_form.py`
 from collections.abc import Mapping
 from typing import Any, Final
 
+from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 
 from .agent_options import (
@@ -26,6 +27,7 @@ from .const import (
     CONF_IMAGE_MODEL,
     CONF_KEEP_HISTORY,
     CONF_PRE_SPEECH,
+    SUBENTRY_AI_TASK,
     ServiceKind,
 )
 
@@ -78,3 +80,9 @@ def task_settings_of(data: Mapping[str, Any]) -> AgentSettings:
     """Read the data of a subentry; what is not stored, and an empty prompt, has its default."""
     given = {key: value for key, value in data.items() if key != CONF_PROMPT or value}
     return settings_of({**_DEFAULTS, **given})
+
+
+def settings_of_subentry(subentry: ConfigSubentry) -> AgentSettings:
+    """Read the data of a subentry, whichever of the two it is."""
+    is_for_tasks = subentry.subentry_type == SUBENTRY_AI_TASK
+    return task_settings_of(subentry.data) if is_for_tasks else settings_of(subentry.data)

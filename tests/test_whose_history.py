@@ -1,0 +1,115 @@
+"""Whose words are stored, and who gets them again: where ids are used twice, and things change in mid-conversation."""
+
+import asyncio
+
+import pytest
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.core import HomeAssistant
+
+from custom_components.chatterbox.agent.history.selection import Everything
+from custom_components.chatterbox.const import CONF_CONTINUE_MINUTES, CONF_KEEP_HISTORY
+from custom_components.chatterbox.history_keeping import async_get_histories
+from tests.listening_agent import a_user
+from tests.llm_apis import satellite
+from tests.servers.script import Script, ScriptedAnswer
+from tests.talk import Serve, messages_of, say
+from tests.tasks import have_done, working
+from tests.test_history import WORDS, Restart, forget_conversations, restarted, stored, the_agent, the_entry, write
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+__all__ = ["restarted"]
+
+
+async def everything(hass: HomeAssistant, entry: ConfigEntry | None = None) -> list[str]:
+    """Return all that is stored for a service, as it is exported."""
+    store = await async_get_histories(hass).async_open(entry or the_entry(hass))
+    assert store
+    return [line async for line in store.export(Everything())]
+
+
+async def test_an_id_that_two_people_use_joins_nothing_they_said(
+    hass: HomeAssistant, serve: Serve, restarted: Restart
+) -> None:
+    server = await serve(WORDS)
+    anna, ben = await a_user(hass), await a_user(hass, "Ben")
+    await write(hass, "My diary is under the bed.", anna, "chat")
+    await restarted()
+    await write(hass, "I am Ben.", ben, "chat")
+
+    await restarted()
+    await write(hass, "Who am I?", ben, "chat")
+
+    assert "diary" not in str(server.requests[-1].body)
+    assert "I am Ben." in str(server.requests[-1].body)
+
+
+async def test_who_picks_an_id_goes_on_under_it_for_as_long_as_the_owner_wants(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve(WORDS, **{CONF_CONTINUE_MINUTES: 30})
+    await say(hass, "Play jazz.")
+    await forget_conversations(hass, freezer)
+
+    await say(hass, "Louder!")
+
+    assert len(messages_of(server.requests[1])) == 4
+
+
+async def test_what_is_said_before_the_history_is_open_goes_on_too(
+    hass: HomeAssistant, serve: Serve, restarted: Restart
+) -> None:
+    server = await serve(WORDS)
+    await say(hass, "Play jazz.")
+    await restarted()
+    await async_get_histories(hass).async_release(the_entry(hass))
+
+    await say(hass, "Louder!")
+
+    assert len(messages_of(server.requests[1])) == 4
+
+
+async def test_a_model_for_tasks_keeps_nothing_unless_its_owner_wants_it(hass: HomeAssistant) -> None:
+    async with working(hass, Script(answers=(ScriptedAnswer(content="Three."),))):
+        await have_done(hass)
+
+        assert await everything(hass) == []
+
+
+@pytest.mark.parametrize("what", ["agent", "service", "option"])
+async def test_a_turn_that_ends_too_late_leaves_nothing_behind(hass: HomeAssistant, serve: Serve, what: str) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(content="Never heard.", delay_seconds=3600),)))
+    entry, agent = the_entry(hass), the_agent(hass)
+    turn = asyncio.create_task(say(hass, "Hello"))
+    await server.asked.wait()
+
+    if what == "agent":
+        hass.config_entries.async_remove_subentry(entry, agent.subentry_id)
+    elif what == "service":
+        await hass.config_entries.async_remove(entry.entry_id)
+    else:
+        off = {**agent.data, CONF_KEEP_HISTORY: False}
+        hass.config_entries.async_update_subentry(entry, agent, data=off)
+    await hass.async_block_till_done(wait_background_tasks=False)
+    turn.cancel()
+    await asyncio.wait({turn})
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert await everything(hass, entry) == []
+
+
+async def test_a_conversation_that_goes_on_is_one_also_when_its_agent_is_loaded_anew(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    await serve(WORDS, **{CONF_CONTINUE_MINUTES: 30})
+    kitchen = satellite(hass, "kitchen")
+    first = str((await write(hass, "Play jazz.", None, None, kitchen)).conversation_id)
+    await forget_conversations(hass, freezer)
+    later = str((await write(hass, "Louder!", None, None, kitchen)).conversation_id)
+    assert len(await stored(hass, first)) == 2
+
+    assert await hass.config_entries.async_reload(the_entry(hass).entry_id)
+    await write(hass, "Softer!", None, later, kitchen)
+
+    assert len(await stored(hass, first)) == 3
