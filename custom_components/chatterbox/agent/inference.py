@@ -107,8 +107,9 @@ class Inference:
             self.state = replace(self.state, failure=err)
         except OutOfTime:
             self.state = replace(self.state, out_of_time=True)
-        async for event in self._last_words():
-            yield event
+        async with aclosing(self._last_words()) as last:
+            async for event in last:
+                yield event
         message = self._message(begun)
         if message.tool_calls:
             yield MessageDone(message)
