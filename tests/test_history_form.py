@@ -92,3 +92,22 @@ def test_what_was_typed_is_what_is_meant(password: str) -> None:
     assert typed_address(shown_address(address), address) == address
     assert typed_address(address, "") == address
     assert typed_address(f" {address} ", "mysql://anna:other@db.local/chatterbox") == address
+
+
+@pytest.mark.parametrize(
+    ("address", "shown_as"),
+    [
+        ("postgresql://anna:s3/cret@db.local/x", "postgresql://anna:***@db.local/x"),
+        ("postgresql://anna:s3:cret@db.local/x", "postgresql://anna:***@db.local/x"),
+        ("mysql://anna:s3?c&ret@db.local/x", "mysql://anna:***@db.local/x"),
+        ("mysql://db.local/x?user=anna&passwd=s3cret&ssl=1", "mysql://db.local/x?user=anna&passwd=***&ssl=1"),
+        (
+            "postgresql://anna:s3cret@db.local/x?sslpassword=c3rt",
+            "postgresql://anna:***@db.local/x?sslpassword=***",
+        ),
+        ("sqlite:////config/anna:home@2026.db", "sqlite:////config/anna:home@2026.db"),
+    ],
+)
+def test_a_password_is_hidden_whatever_is_in_it_and_wherever_it_stands(address: str, shown_as: str) -> None:
+    assert shown_address(address) == shown_as
+    assert typed_address(shown_as, address) == address

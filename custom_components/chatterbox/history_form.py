@@ -17,7 +17,14 @@ from .agent.history.store_trouble import StoreUnavailable, Trouble
 from .const import CONF_DIAGNOSE_WORDS, CONF_HISTORY_ADDRESS, LOGGER
 from .history_keeping import STORE_MODULE
 
-_SECRETS: Final = re.compile(r"(?<=:)[^:@/]+(?=@)|(?<=[?&]password=)[^&]+", re.IGNORECASE)
+_SECRETS: Final = re.compile(
+    r"(?:(?P<user>^[\w+.\-]+://[^:/]*:(?=[^@]*@))|(?P<field>[?&]\w*(?:pass|pwd)\w*=))(?P<secret>(?(user)[^@]+|[^&]+))",
+    re.IGNORECASE,
+)
+"""Passwords of an address, each behind what tells that it is one; before the `@` they may hold anything else.
+
+Source: `_parse_url` in sqlalchemy/engine/url.py
+"""
 _HIDDEN: Final = "***"
 _SCHEMA: Final = vol.Schema(
     {vol.Optional(CONF_HISTORY_ADDRESS): TextSelector(), vol.Optional(CONF_DIAGNOSE_WORDS): BooleanSelector()}
@@ -38,14 +45,23 @@ _ERRORS: Final[Mapping[Trouble, str]] = {
 
 
 def shown_address(address: str) -> str:
-    """Return an address with asterisks in place of its password."""
-    return _SECRETS.sub(_HIDDEN, address)
+    """Return an address with asterisks in place of its passwords."""
+    return _SECRETS.sub(lambda found: f"{_before(found)}{_HIDDEN}", address)
 
 
 def typed_address(typed: str, stored: str) -> str:
-    """Return the address that is meant: where the password is still hidden, it is the stored one."""
-    secret = _SECRETS.search(stored)
-    return _SECRETS.sub(lambda found: secret[0] if found[0] == _HIDDEN and secret else found[0], typed.strip())
+    """Return the address that is meant: where a password is still hidden, it is the stored one."""
+    known = {found["field"]: found["secret"] for found in _SECRETS.finditer(stored)}
+
+    def meant(found: re.Match[str]) -> str:
+        secret = known.get(found["field"], _HIDDEN) if found["secret"] == _HIDDEN else found["secret"]
+        return f"{_before(found)}{secret}"
+
+    return _SECRETS.sub(meant, typed.strip())
+
+
+def _before(found: re.Match[str]) -> str:
+    return found["user"] or found["field"]
 
 
 class HistoryOptionsFlow(OptionsFlow):
