@@ -1,18 +1,20 @@
 """Entities that get another id, or are removed: rules and trust go with them, and with nothing else."""
 
 import asyncio
+from types import MappingProxyType
 from typing import Final
 
 import pytest
 from aiohttp import web
 from homeassistant.components import conversation
-from homeassistant.config_entries import ConfigEntryState
+from homeassistant.config_entries import ConfigEntryState, ConfigSubentry
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent_settings import AgentSettings, settings_of
 from custom_components.chatterbox.approval_rules import Rule, Verdict
+from custom_components.chatterbox.const import CONF_TRUSTED_CALLERS, SUBENTRY_AI_TASK
 from tests.config_entries import offline_entry, only_agent, server_entry, set_up, state_of
 from tests.servers.in_process import address_without_server, serving
 from tests.talk import AGENT, move_into_the_demo_home, speech
@@ -53,6 +55,21 @@ async def test_what_was_never_done_to_a_light_is_not_done_under_its_new_id(hass:
     lamp = hass.states.get(LAMP)
     assert lamp is not None
     assert lamp.state == "off"
+
+
+async def test_who_is_trusted_with_tasks_is_followed_too(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, offline_entry())
+    trusted = {CONF_TRUSTED_CALLERS: ["automation.a", "automation.b"]}
+    task = ConfigSubentry(data=MappingProxyType(trusted), subentry_type=SUBENTRY_AI_TASK, title="Task", unique_id=None)
+    hass.config_entries.async_add_subentry(entry, task)
+    await hass.async_block_till_done(wait_background_tasks=True)
+    register(hass, "automation.a", "automation.b")
+
+    await rename(hass, "automation.a", "automation.other")
+    er.async_get(hass).async_remove("automation.b")
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert entry.subentries[task.subentry_id].data == {CONF_TRUSTED_CALLERS: ["automation.other"]}
 
 
 async def test_a_new_id_is_taken_over_wherever_it_is_named(hass: HomeAssistant) -> None:

@@ -119,7 +119,7 @@ class RuleGaps:
         self._entry = entry
         self._agents: list[tuple[ConfigSubentry, AgentSettings]] = [
             (entry.subentries[agent_id], agent.settings)
-            for agent_id, agent in entry.runtime_data.agents.items()
+            for agent_id, agent in {**entry.runtime_data.agents, **entry.runtime_data.tasks}.items()
             if agent_id in entry.subentries and _names_something(agent.settings)
         ]
         self._planned: CALLBACK_TYPE | None = None

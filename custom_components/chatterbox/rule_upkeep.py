@@ -22,7 +22,6 @@ from .const import (
     CONF_RULES,
     CONF_TRUSTED_CALLERS,
     DOMAIN,
-    SUBENTRY_CONVERSATION,
 )
 
 type _Stored = Mapping[str, Any]
@@ -47,7 +46,7 @@ def async_follow_entities(hass: HomeAssistant) -> None:
 @callback
 def _async_change_agents(hass: HomeAssistant, change: Callable[[_Stored], _Stored]) -> None:
     for entry in hass.config_entries.async_entries(DOMAIN):
-        for agent in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
+        for agent in entry.subentries.values():
             hass.config_entries.async_update_subentry(entry, agent, data=change(agent.data))
 
 
