@@ -25,14 +25,13 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dis
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .agent.errors import ProviderError
-from .agent.protocols import HookPoint
 from .agent_turn import AgentTurns, Beginning
 from .const import CONF_KIND, LOGGER, SUBENTRY_AI_TASK, ServiceKind
 from .entity import ChatterboxEntity
 from .link_watch import SIGNAL_LINKS, async_tell_links
 from .loaded_agents import ChatterboxConfigEntry
 from .model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
-from .repair_issues import async_report_broken_template, async_report_failed_script, async_report_missing_tools
+from .repair_issues import async_forget_turns
 from .runtime import image_provider, known_server
 from .shown_files import MAX_FILE, can_be_shown
 from .speakers import Asking, Speaker, async_get_speaker, speaker_context
@@ -89,10 +88,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
     async def async_will_remove_from_hass(self) -> None:
         """Take back what was reported; a model that comes again finds out again."""
         self._turns.end()
-        async_report_missing_tools(self.hass, self.subentry, ())
-        async_report_broken_template(self.hass, self.subentry, None)
-        for point in HookPoint:
-            async_report_failed_script(self.hass, self.subentry, point, None)
+        async_forget_turns(self.hass, self.subentry)
 
     @property
     @override

@@ -23,7 +23,6 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .agent.events import StopReason
-from .agent.protocols import HookPoint
 from .agent.speech import asks_back, speakable
 from .agent_turn import AgentTurns, Beginning
 from .approvals import GivenAnswer, Question
@@ -33,7 +32,7 @@ from .error_bridge import async_get_sentences
 from .filler import filling_silence
 from .link_watch import SIGNAL_LINKS, async_tell_links
 from .loaded_agents import ChatterboxConfigEntry
-from .repair_issues import async_report_broken_template, async_report_failed_script, async_report_missing_tools
+from .repair_issues import async_forget_turns
 from .reported_result import reported
 from .spoken_deltas import speaking
 from .taking_up import async_take_up
@@ -125,10 +124,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     async def async_will_remove_from_hass(self) -> None:
         """Take back what was reported and asked; an agent that comes again finds out again."""
         self._turns.end()
-        async_report_missing_tools(self.hass, self.subentry, ())
-        async_report_broken_template(self.hass, self.subentry, None)
-        for point in HookPoint:
-            async_report_failed_script(self.hass, self.subentry, point, None)
+        async_forget_turns(self.hass, self.subentry)
 
     @override
     async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:

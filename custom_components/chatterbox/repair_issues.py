@@ -88,6 +88,15 @@ def async_report_broken_template(hass: HomeAssistant, agent: ConfigSubentry, pro
 
 
 @callback
+def async_forget_turns(hass: HomeAssistant, agent: ConfigSubentry) -> None:
+    """Take back what the turns of an agent have found out, which is not there any more, or will find it out again."""
+    async_report_missing_tools(hass, agent, ())
+    async_report_broken_template(hass, agent, None)
+    for point in HookPoint:
+        async_report_failed_script(hass, agent, point, None)
+
+
+@callback
 def async_report_gone_names(hass: HomeAssistant, agent: ConfigSubentry, gaps: Sequence[str]) -> None:
     """List where an agent's rules and the like name something that the house does not have; nothing ends the issue."""
     gone = "\n".join(f"- {gap}" for gap in gaps)

@@ -29,7 +29,7 @@ from .agent.providers.patience import Patience
 from .agent.providers.profiles import PROFILES, ServerProfile, profile_at
 from .agent.providers.text_calls import TextCalls
 from .agent_chain import AgentChain, is_for_models, offline_link
-from .agent_settings import AgentSettings, WhenSpent, known_choice, settings_of
+from .agent_settings import AgentSettings, WhenSpent, known_choice
 from .agent_window import windowed_model
 from .const import (
     CONF_BASE_URL,
@@ -48,7 +48,7 @@ from .loaded_agents import Agent, AgentModel, ChatterboxConfigEntry, ModelProvid
 from .model_account import async_open_account
 from .offline_dispatcher import offline_languages
 from .service_check import offered_models
-from .task_settings import settings_of_subentry, task_settings_of
+from .task_settings import settings_of_subentry
 
 _FOR_A_LIST: Final = TimeLimits(between_bytes=10.0)
 _NOTHING_SET: Final = AgentSettings()
@@ -69,7 +69,7 @@ async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runt
     models = {agent_id: await _async_agent_model(hass, entry, agent) for agent_id, agent in agents.items()}
     built = {agent_id: _model_agent(hass, entry, model) for agent_id, model in models.items()}
     of_tasks = [await _async_agent_model(hass, entry, task) for task in entry.get_subentries_of_type(SUBENTRY_AI_TASK)]
-    tasks = {model.agent.subentry_id: _task_agent(hass, entry, model) for model in of_tasks}
+    tasks = {model.agent.subentry_id: _model_agent(hass, entry, model) for model in of_tasks}
     models |= {model.agent.subentry_id: model for model in of_tasks}
     if any(_is_answered_for(hass, entry, agent) for agent in (*built.values(), *tasks.values())):
         return Runtime(built, models, tasks, partial(async_ask_service, hass, entry.data))
@@ -154,55 +154,41 @@ def is_same_server(kind: ServiceKind, one: str, other: str) -> bool:
 
 
 def _offline_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> Agent:
-    settings = settings_of(agent.data)
-    chain = AgentChain(offline_link(), tuple, ends_offline=False)
-    summaries = ConversationSummaries(hass, entry, agent, partial(async_get_models, hass), gives_way=False)
-    return Agent(
-        hass,
-        settings,
-        chain,
-        _joined,
-        summaries,
-        understands_sentences=True,
-        supported_languages=offline_languages(hass),
-        id=agent.subentry_id,
-    )
+    return _agent(hass, entry, agent, AgentChain(offline_link(), tuple, ends_offline=False), understands_sentences=True)
 
 
 def _model_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, model: AgentModel) -> Agent:
-    settings = settings_of(model.agent.data)
-    # A server that keeps what it has read is one in the house, and reads one thing at a time.
-    gives_way = known_server(entry.data).caches_prefix
-    summaries = ConversationSummaries(hass, entry, model.agent, partial(async_get_models, hass), gives_way=gives_way)
-    # An agent that may only talk must not act by another way.
-    may_act = llm.LLM_API_ASSIST in settings.llm_apis
+    """Put together an agent of a model.
+
+    One that may only talk must not act by another way. A task is no sentence that Home Assistant could understand.
+    """
+    agent = model.agent
+    settings = settings_of_subentry(agent)
+    may_act = agent.subentry_type == SUBENTRY_CONVERSATION and llm.LLM_API_ASSIST in settings.llm_apis
     chain = AgentChain(model.link, lambda: _links_of(hass, settings.fallbacks), ends_offline=may_act)
-    return Agent(
-        hass,
-        settings,
-        chain,
-        _joined,
-        summaries,
-        understands_sentences=may_act,
-        supported_languages=MATCH_ALL,
-        id=model.agent.subentry_id,
-    )
+    return _agent(hass, entry, agent, chain, understands_sentences=may_act)
 
 
-def _task_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, model: AgentModel) -> Agent:
-    """Put together what does tasks. Home Assistant's own understanding is no stand-in: a task is no sentence."""
-    settings = task_settings_of(model.agent.data)
-    chain = AgentChain(model.link, lambda: _links_of(hass, settings.fallbacks), ends_offline=False)
-    summaries = ConversationSummaries(hass, entry, model.agent, partial(async_get_models, hass), gives_way=False)
+def _agent(
+    hass: HomeAssistant,
+    entry: ChatterboxConfigEntry,
+    agent: ConfigSubentry,
+    chain: AgentChain,
+    *,
+    understands_sentences: bool,
+) -> Agent:
+    is_offline = entry.data[CONF_KIND] == ServiceKind.OFFLINE
+    # A server that keeps what it has read is one in the house, and reads one thing at a time.
+    gives_way = not is_offline and known_server(entry.data).caches_prefix
     return Agent(
         hass,
-        settings,
+        settings_of_subentry(agent),
         chain,
         _joined,
-        summaries,
-        understands_sentences=False,
-        supported_languages=MATCH_ALL,
-        id=model.agent.subentry_id,
+        ConversationSummaries(hass, entry, agent, partial(async_get_models, hass), gives_way=gives_way),
+        understands_sentences=understands_sentences,
+        supported_languages=offline_languages(hass) if is_offline else MATCH_ALL,
+        id=agent.subentry_id,
     )
 
 

@@ -129,6 +129,23 @@ class Frontend:
         await dialog.get_by_role("button", name="Close").last.click()
         await expect(done).to_be_hidden()
 
+    async def add_model(self, base_url: str, model: str = "") -> None:
+        """Add a model of LM Studio at an address, from the list of integrations, and go back there.
+
+        `model` is needed where the server has several.
+        """
+        dialog = await self.pick_integration("Chatterbox")
+        await dialog.get_by_text("A model", exact=True).click()
+        await self.choose_option(dialog, "Server", "LM Studio")
+        await self.submit(dialog)
+        await dialog.get_by_role("textbox", name="Address").fill(base_url)
+        await self.submit(dialog)
+        if model:
+            await self.choose_model(dialog, model)
+        await self.submit(dialog)
+        await self.finish(dialog)
+        await self.open_devices_and_services()
+
     async def open_service(self, name: str) -> None:
         """Go to the page of an integration, from the list of integrations."""
         await self.page.get_by_role("link", name=name).click()

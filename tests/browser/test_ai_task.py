@@ -22,16 +22,7 @@ async def test_an_ai_task_comes_with_a_model_and_another_one_is_added(
 ) -> None:
     async with scripted_server(_SCRIPT, tmp_path) as server:
         await frontend.open_devices_and_services()
-        dialog = await frontend.pick_integration("Chatterbox")
-        await dialog.get_by_text("A model", exact=True).click()
-        await frontend.choose_option(dialog, "Server", "LM Studio")
-        await frontend.submit(dialog)
-        await dialog.get_by_role("textbox", name="Address").fill(server.base_url)
-        await frontend.submit(dialog)
-        await frontend.choose_model(dialog, "small-model")
-        await frontend.submit(dialog)
-        await frontend.finish(dialog)
-        await frontend.open_devices_and_services()
+        await frontend.add_model(server.base_url, "small-model")
         await frontend.open_service("Chatterbox")
         await expect(frontend.page.get_by_text("AI task with small-model").first).to_be_visible()
 

@@ -25,14 +25,7 @@ async def test_what_an_agent_is_asked_to_remember_is_in_a_list(
 ) -> None:
     async with scripted_server(_SCRIPT, tmp_path) as server:
         await frontend.open_devices_and_services()
-        dialog = await frontend.pick_integration("Chatterbox")
-        await dialog.get_by_text("A model", exact=True).click()
-        await frontend.choose_option(dialog, "Server", "LM Studio")
-        await frontend.submit(dialog)
-        await dialog.get_by_role("textbox", name="Address").fill(server.base_url)
-        await frontend.submit(dialog)
-        await frontend.submit(dialog)
-        await frontend.finish(dialog)
+        await frontend.add_model(server.base_url)
         await frontend.open_service("Chatterbox")
         dialog = await frontend.change_agent("small-model")
         await frontend.unfold(dialog, sentence(f"{_MEMORY}.name"))
