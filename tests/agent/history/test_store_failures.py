@@ -288,7 +288,7 @@ async def test_a_wrong_address_is_told_without_its_password(address: str, says: 
 
 def test_a_store_tells_where_it_is_without_its_password() -> None:
     store = HistoryStore("postgresql://ann:hunter2@db:5432/history", lambda _state: None)
-    assert store.where == "postgresql://db/history"
+    assert store.where == "postgresql://db:5432/history", "two servers on one machine are two"
 
 
 async def test_a_right_address_is_prepared(url: str, stores: Stores) -> None:

@@ -184,7 +184,8 @@ def _parsed(address: str) -> URL:
 def _where(url: URL) -> str:
     if url.get_backend_name() == _SQLITE:
         return str(url.database)
-    return f"{url.get_backend_name()}://{url.host or 'localhost'}/{url.database or ''}"
+    port = "" if url.port is None else f":{url.port}"
+    return f"{url.get_backend_name()}://{url.host or 'localhost'}{port}/{url.database or ''}"
 
 
 def _set_up_sqlite(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
