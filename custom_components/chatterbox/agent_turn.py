@@ -31,6 +31,7 @@ from .chat_log_bridge import async_record_turn, history, keep_context, words
 from .const import DOMAIN, LOGGER
 from .conversation_continuity import Continuity, Thread
 from .error_bridge import TranslatedComposer, async_get_composer
+from .history_keeping import async_get_histories
 from .history_recording import async_record
 from .known_replies import opened, reply_events
 from .loaded_agents import Agent
@@ -137,6 +138,10 @@ class AgentTurns:
 
     async def async_take(self, begin: Beginning, chat_log: ChatLog) -> TurnReport:
         """Take a turn and record it in the ChatLog. Raises only for bugs."""
+        with async_get_histories(self._hass).awaiting():
+            return await self._async_take(begin, chat_log)
+
+    async def _async_take(self, begin: Beginning, chat_log: ChatLog) -> TurnReport:
         report = TurnReport(begin.user_input.text)
         thread = await self._continuity.async_resume(begin.user_input.conversation_id, begin.speaker, chat_log)
         origin = turn_origin(begin.user_input, self._agent_id, chat_log.conversation_id, begin.speaker, thread.id)

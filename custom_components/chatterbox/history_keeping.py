@@ -5,12 +5,14 @@ stored. SQLAlchemy takes a third of a second to import, so whatever needs it is 
 """
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.config_entries import ConfigEntry
-from homeassistant.const import EVENT_HOMEASSISTANT_FINAL_WRITE
+from homeassistant.const import EVENT_HOMEASSISTANT_CLOSE
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.importlib import async_import_module
 from homeassistant.util import dt as dt_util
@@ -26,6 +28,8 @@ if TYPE_CHECKING:  # see the head of this module
 
 _FILE: Final = f"{DOMAIN}.db"
 """In the folder of the configuration."""
+_LAST_WAIT: Final = 3.0
+"""Seconds that the end waits for turns that were cut off by it."""
 STORE_MODULE: Final = f"{__package__}.agent.history.store"
 
 
@@ -56,10 +60,14 @@ class Histories:
         self._kept: dict[str, _Kept] = {}
         """By address."""
         self._opening = asyncio.Lock()
+        self._awaited = 0
+        """Turns that will be recorded."""
+        self._is_awaiting_none = asyncio.Event()
+        self._is_awaiting_none.set()
         self._is_over = False
         self.began_at: Final = _now()
         """Seconds since the epoch. Of what was said before, Home Assistant knows nothing."""
-        hass.bus.async_listen_once(EVENT_HOMEASSISTANT_FINAL_WRITE, self._async_end)
+        hass.bus.async_listen_once(EVENT_HOMEASSISTANT_CLOSE, self._async_end)
 
     @callback
     def of(self, entry: ConfigEntry) -> HistoryStore | None:
@@ -71,6 +79,18 @@ class Histories:
     def all(self) -> tuple[HistoryStore, ...]:
         """Return every store that is open."""
         return tuple(kept.store for kept in self._kept.values() if kept.store)
+
+    @contextmanager
+    def awaiting(self) -> Iterator[None]:
+        """Have nothing closed at the end of Home Assistant before something is recorded, which takes no long."""
+        self._awaited += 1
+        self._is_awaiting_none.clear()
+        try:
+            yield
+        finally:
+            self._awaited -= 1
+            if not self._awaited:
+                self._is_awaiting_none.set()
 
     async def async_open(self, entry: ConfigEntry) -> HistoryStore | None:
         """Return the store of a service, which is opened if it is not; None for an address that cannot be used.
@@ -127,7 +147,13 @@ class Histories:
             async_report_history(self._hass, address, kept.store.where, state)
 
     async def _async_end(self, _event: Event) -> None:
-        """Store what waits, as far as that can be done now."""
+        """Store what waits, as far as that can be done now.
+
+        Home Assistant cuts turns off when it stops, the last ones after its final writes, and does not wait for them.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_WAIT):
+                await self._is_awaiting_none.wait()
         self._is_over = True
         await asyncio.gather(*(store.close() for store in self.all))
 
