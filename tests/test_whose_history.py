@@ -1,15 +1,23 @@
 """Whose words are stored, and who gets them again: where ids are used twice, and things change in mid-conversation."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
-from homeassistant.config_entries import ConfigEntry
+from homeassistant.config_entries import ConfigEntry, ConfigEntryState
+from homeassistant.const import CONF_LLM_HASS_API
 from homeassistant.core import HomeAssistant
 
 from custom_components.chatterbox.agent.history.selection import Everything
-from custom_components.chatterbox.const import CONF_CONTINUE_MINUTES, CONF_KEEP_HISTORY
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_CONTINUE_MINUTES,
+    CONF_HISTORY_ADDRESS,
+    CONF_KEEP_HISTORY,
+)
 from custom_components.chatterbox.history_keeping import async_get_histories
+from custom_components.chatterbox.memories import Keeper, async_get_memories
 from tests.listening_agent import a_user
 from tests.llm_apis import satellite
 from tests.servers.script import Script, ScriptedAnswer
@@ -113,3 +121,39 @@ async def test_a_conversation_that_goes_on_is_one_also_when_its_agent_is_loaded_
     await write(hass, "Softer!", None, later, kitchen)
 
     assert len(await stored(hass, first)) == 3
+
+
+async def test_an_agent_that_is_removed_while_its_service_is_down_leaves_nothing_behind(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    await serve(WORDS, **{CONF_LLM_HASS_API: []})
+    entry, agent = the_entry(hass), the_agent(hass).subentry_id
+    await say(hass, "Hello")
+    await async_get_memories(hass).async_add(Keeper(agent, "anna"), "Likes tea.", "Anna")
+    hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_BASE_URL: "http://127.0.0.1:1/v1"})
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert entry.state is ConfigEntryState.SETUP_RETRY
+
+    hass.config_entries.async_remove_subentry(entry, agent)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert await everything(hass, entry) == []
+    assert async_get_memories(hass).people(agent) == {}
+
+
+async def test_what_waits_is_stored_where_the_owner_has_it_stored_now(
+    hass: HomeAssistant, serve: Serve, tmp_path: Path
+) -> None:
+    await serve(WORDS)
+    entry = the_entry(hass)
+    hass.config_entries.async_update_entry(entry, options={CONF_HISTORY_ADDRESS: f"sqlite:///{tmp_path}/no/history.db"})
+    await hass.async_block_till_done(wait_background_tasks=True)
+    await say(hass, "Hello")
+    store = async_get_histories(hass).of(entry)
+    assert store
+    assert store.state.waiting == 1
+
+    hass.config_entries.async_update_entry(entry, options={CONF_HISTORY_ADDRESS: f"sqlite:///{tmp_path}/history.db"})
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert len(await everything(hass)) == 1

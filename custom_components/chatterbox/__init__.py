@@ -20,15 +20,14 @@ from .const import DOMAIN
 from .error_bridge import as_setup_error
 from .history_keeping import async_get_histories
 from .history_recording import async_record_changes
-from .history_upkeep import HistoryUpkeep, async_forget_agents
+from .history_upkeep import HistoryUpkeep
 from .link_watch import LinkWatch
 from .loaded_agents import ChatterboxConfigEntry
-from .memories import async_get_memories
-from .pin_tries import async_get_pin_tries
 from .question_audit import async_audit_questions
 from .question_event import async_tell_questions
 from .question_notices import QuestionNotices
 from .recent_turns import async_get_recent_turns
+from .removed_agents import async_follow_removals, async_forget
 from .rule_gaps import RuleGaps
 from .rule_upkeep import async_follow_entities
 from .runtime import async_build
@@ -47,6 +46,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_get_recent_turns(hass)
     async_register_actions(hass)
     async_record_changes(hass)
+    async_follow_removals(hass)
     return True
 
 
@@ -84,16 +84,10 @@ def _platforms_of(entry: ChatterboxConfigEntry) -> tuple[Platform, ...]:
 
 async def async_remove_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:  # Home Assistant's signature
     """Forget the agents of an entry that is removed."""
-    await async_get_pin_tries(hass).async_forget_removed()
-    await async_get_memories(hass).async_forget_removed()
-    await async_forget_agents(hass, entry, entry.subentries)
+    await async_forget(hass, entry, entry.subentries)
     await async_get_histories(hass).async_release(entry)
 
 
 async def _async_reload(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
     """Start anew with what was changed: the service, its title, or an agent."""
-    await async_get_pin_tries(hass).async_forget_removed()
-    await async_get_memories(hass).async_forget_removed()
-    if hasattr(entry, "runtime_data"):  # it is changed before it was ever there, where its service is still asked
-        await async_forget_agents(hass, entry, entry.runtime_data.subentry_ids - entry.subentries.keys())
     await hass.config_entries.async_reload(entry.entry_id)

@@ -20,6 +20,7 @@ from homeassistant.util.hass_dict import HassKey
 
 from .agent.history.store_state import StoreState
 from .agent.history.store_trouble import StoreUnavailable
+from .agent.history.turn_records import Record
 from .const import CONF_HISTORY_ADDRESS, DOMAIN
 from .repair_issues import async_report_history
 
@@ -95,7 +96,8 @@ class Histories:
     async def async_open(self, entry: ConfigEntry) -> HistoryStore | None:
         """Return the store of a service, which is opened if it is not; None for an address that cannot be used.
 
-        A store that was opened for an address that nobody names any more is closed. Whether the database can be
+        A store that was opened for an address that nobody names any more is closed, and what it could not store goes
+        to the new one. Whether the database can be
         reached is not waited for: that is the store's, and the owner is told.
         """
         address = history_address(self._hass, entry)
@@ -133,7 +135,14 @@ class Histories:
                 del self._kept[address]
                 async_report_history(self._hass, address, "", StoreState())
                 if kept.store:
-                    await kept.store.close()
+                    self._async_hand_over(await kept.store.close(), but)
+
+    @callback
+    def _async_hand_over(self, records: tuple[Record, ...], address: str | None) -> None:
+        kept = self._kept.get(address) if address else None
+        if kept and kept.store:
+            for record in records:
+                kept.store.record(record)
 
     def _tell(self, address: str, state: StoreState) -> None:
         """Hear of a store in its own thread."""

@@ -128,11 +128,6 @@ class Runtime:
     ask_service: Callable[[], Coroutine[Any, Any, None]] | None = None
     """Asks the service whether it is there, and raises its `ProviderError`; None where it was asked already."""
 
-    @property
-    def subentry_ids(self) -> frozenset[str]:
-        """Those that there were when the entry was loaded."""
-        return frozenset(self.agents) | frozenset(self.tasks)
-
 
 type ChatterboxConfigEntry = ConfigEntry[Runtime]
 

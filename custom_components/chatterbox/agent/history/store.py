@@ -75,10 +75,10 @@ class HistoryStore:
         """Open the database, in a thread. That it cannot be opened is told by the state."""
         self._writer.start()
 
-    async def close(self, patience: float = 5.0) -> None:
-        """Store what waits, if that can be done in `patience` seconds, and end."""
+    async def close(self, patience: float = 5.0) -> tuple[Record, ...]:
+        """Store what waits, if that can be done in `patience` seconds, and end. Return what could not be stored."""
         self.go_on()
-        await asyncio.to_thread(self._writer.close, patience)
+        return await asyncio.to_thread(self._writer.close, patience)
 
     @property
     def where(self) -> str:

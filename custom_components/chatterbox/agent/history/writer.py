@@ -59,6 +59,8 @@ class HistoryWriter:
         self._changed = threading.Condition()
         self._queue = deque[_Waiting | _Deed]()
         self._in_hand: list[_Waiting] = []
+        self._left: tuple[Record, ...] = ()
+        """What was not stored in the end."""
         self._is_closing = False
         self._is_closed = False
         self._is_hurried = False
@@ -70,12 +72,17 @@ class HistoryWriter:
         """Begin to write; what was handed in before is waiting."""
         self._thread.start()
 
-    def close(self, patience: float) -> None:
-        """Store what waits, if that can be done at once, and end. Waits at most `patience` seconds."""
+    def close(self, patience: float) -> tuple[Record, ...]:
+        """Store what waits, if that can be done at once, and end. Waits at most `patience` seconds.
+
+        Returns what could not be stored.
+        """
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
         self._thread.join(patience)
+        with self._changed:
+            return self._left or tuple(one.record for one in self._records())
 
     @property
     def state(self) -> StoreState:
@@ -221,7 +228,8 @@ class HistoryWriter:
         """Answer everybody who still waits: the end has come."""
         with self._changed:
             self._is_closed = True
-            self._state = replace(self._state, dropped=self._state.dropped + len(self._records()))
+            self._left = tuple(one.record for one in self._records())
+            self._state = replace(self._state, dropped=self._state.dropped + len(self._left))
             for one in self._queue:
                 one.give_up(_closed())
             self._queue.clear()
