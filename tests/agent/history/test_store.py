@@ -1,6 +1,8 @@
 """What is recorded is there: at once, after a restart, in its order, once, and until somebody deletes it."""
 
+import asyncio
 import json
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
@@ -224,6 +226,17 @@ async def test_nothing_of_what_is_deleted_is_left_in_the_file(
     assert b"Hello." in found
     assert b"secret" not in found
     assert len(found) < before / 2
+
+
+async def test_an_export_that_is_left_is_over(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    store.record(turn(1))
+
+    async with aclosing(store.export(Everything())) as lines:
+        assert json.loads(await anext(lines))["id"] == "turn 1"
+    await asyncio.sleep(0)  # what is left open is closed in the next moment
+
+    assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
 async def test_an_export_holds_the_whole_turn(url: str, stores: Stores) -> None:

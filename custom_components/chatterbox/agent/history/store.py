@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Future
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -154,10 +155,14 @@ class HistoryStore:
         Each has a `kind`, `turn` or `audit`. What was recorded until now is included.
         """
         await self._finish(self._writer.do(_nothing, _no_more))
-        async for turn in self._pages(partial(select_turns, where=selected(turns, selection), most=_AT_ONCE)):
-            yield stored_json({"kind": "turn", **turn.body, "messages": [*turn.messages]})
-        async for body in self._pages(partial(select_audit, where=selected(audit, selection), most=_AT_ONCE)):
-            yield stored_json({"kind": "audit", **body})
+        all_turns = self._pages(partial(select_turns, where=selected(turns, selection), most=_AT_ONCE))
+        async with aclosing(all_turns) as found:
+            async for turn in found:
+                yield stored_json({"kind": "turn", **turn.body, "messages": [*turn.messages]})
+        all_audit = self._pages(partial(select_audit, where=selected(audit, selection), most=_AT_ONCE))
+        async with aclosing(all_audit) as audited:
+            async for body in audited:
+                yield stored_json({"kind": "audit", **body})
 
     async def hold_still(self, at_most: float = 3_600.0) -> None:
         """Bring the file into a state in which it can be copied, and leave it in it until `go_on`.
