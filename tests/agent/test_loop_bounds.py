@@ -156,7 +156,7 @@ async def test_a_tool_that_was_done_before_the_deadline_is_told() -> None:
 async def test_calls_that_had_no_time_to_start_are_said_not_to_have_run() -> None:
     provider = ScriptedProvider([ToolCallReady(light(1)), never])
 
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.02)))
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.3)))
 
     [result] = results(events)
     assert result.content == "Not run: the turn ended first."

@@ -411,7 +411,7 @@ async def test_a_model_is_described(session: aiohttp.ClientSession) -> None:
 async def test_no_description(session: aiohttp.ClientSession, answer: RawReply, kind: type[ProviderError]) -> None:
     async with raw_http_server(answer) as server:
         with pytest.raises(kind):
-            await provider_of(server, session, limits=TimeLimits(connect=0.1, between_bytes=0.1)).describe_model()
+            await provider_of(server, session, limits=TimeLimits(connect=5, between_bytes=0.1)).describe_model()
 
 
 async def test_neither_key_nor_address_are_shown(session: aiohttp.ClientSession) -> None:
