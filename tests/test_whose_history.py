@@ -7,7 +7,9 @@ import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState
 from homeassistant.const import CONF_LLM_HASS_API
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import entity_registry as er
+from homeassistant.util.ulid import ulid_now
 
 from custom_components.chatterbox.agent.history.selection import Everything
 from custom_components.chatterbox.const import (
@@ -15,14 +17,16 @@ from custom_components.chatterbox.const import (
     CONF_CONTINUE_MINUTES,
     CONF_HISTORY_ADDRESS,
     CONF_KEEP_HISTORY,
+    DOMAIN,
 )
+from custom_components.chatterbox.history_actions import SERVICE_PURGE
 from custom_components.chatterbox.history_keeping import async_get_histories
 from custom_components.chatterbox.memories import Keeper, async_get_memories
 from tests.listening_agent import a_user
 from tests.llm_apis import satellite
 from tests.servers.script import Script, ScriptedAnswer
 from tests.talk import Serve, messages_of, say
-from tests.tasks import have_done, working
+from tests.tasks import TASKS, have_done, working
 from tests.test_history import WORDS, Restart, forget_conversations, restarted, stored, the_agent, the_entry, write
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
@@ -112,9 +116,9 @@ async def test_a_conversation_that_goes_on_is_one_also_when_its_agent_is_loaded_
 ) -> None:
     await serve(WORDS, **{CONF_CONTINUE_MINUTES: 30})
     kitchen = satellite(hass, "kitchen")
-    first = str((await write(hass, "Play jazz.", None, None, kitchen)).conversation_id)
+    first = str((await write(hass, "Play jazz.", None, ulid_now(), kitchen)).conversation_id)
     await forget_conversations(hass, freezer)
-    later = str((await write(hass, "Louder!", None, None, kitchen)).conversation_id)
+    later = str((await write(hass, "Louder!", None, ulid_now(), kitchen)).conversation_id)
     assert len(await stored(hass, first)) == 2
 
     assert await hass.config_entries.async_reload(the_entry(hass).entry_id)
@@ -157,3 +161,28 @@ async def test_what_waits_is_stored_where_the_owner_has_it_stored_now(
     await hass.async_block_till_done(wait_background_tasks=True)
 
     assert len(await everything(hass)) == 1
+
+
+async def test_who_asks_by_an_action_does_not_go_on_with_a_dialog(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(WORDS, **{CONF_CONTINUE_MINUTES: 30})
+    anna = await a_user(hass)
+    await write(hass, "My diary is under the bed.", anna)
+
+    await hass.services.async_call(
+        DOMAIN, "ask", {"text": "Tell the house a joke."}, blocking=True, context=Context(user_id=anna)
+    )
+
+    joke = server.requests[1]
+    assert len(messages_of(joke)) == 2, "the house may hear what is answered"
+
+
+async def test_what_tasks_have_stored_can_be_deleted_too_also_when_they_are_disabled(hass: HomeAssistant) -> None:
+    async with working(hass, Script(answers=(ScriptedAnswer(content="Three."),)), keep_history=True):
+        await have_done(hass)
+        er.async_get(hass).async_update_entity(TASKS, disabled_by=er.RegistryEntryDisabler.USER)
+
+        gone = await hass.services.async_call(
+            DOMAIN, SERVICE_PURGE, {"agent_id": TASKS}, blocking=True, return_response=True
+        )
+
+    assert gone == {"deleted": 1, "facts": 0}

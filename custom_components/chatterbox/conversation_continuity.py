@@ -24,7 +24,7 @@ from .agent_settings import AgentSettings
 from .chat_log_bridge import is_fresh, put_before
 from .const import DOMAIN, LOGGER
 from .history_keeping import async_get_histories
-from .speakers import Speaker
+from .speakers import Asking, Speaker
 
 if TYPE_CHECKING:  # it imports SQLAlchemy, which is done in a thread
     from .agent.history.store import HistoryStore
@@ -166,7 +166,12 @@ class Continuity:
 
 
 def _who(speaker: Speaker) -> OnePerson | OneDevice | None:
-    """Return by what the last conversation is found: the device that nobody only claims to be at, else the person."""
+    """Return by what the last conversation is found: the device that nobody only claims to be at, else the person.
+
+    What a script says in somebody's name belongs to no conversation of theirs: others may hear what is answered.
+    """
+    if speaker.asking is not Asking.PERSON:
+        return None
     if speaker.sure_device_id is not None:
         return OneDevice(speaker.sure_device_id)
     return OnePerson(speaker.person_id) if speaker.person_id is not None else None

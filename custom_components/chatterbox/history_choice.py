@@ -9,14 +9,15 @@ from typing import Any, Final
 
 import homeassistant.helpers.config_validation as cv
 import voluptuous as vol
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.components.conversation.const import ATTR_AGENT_ID, ATTR_CONVERSATION_ID
 from homeassistant.const import ATTR_ID
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import ServiceValidationError
+from homeassistant.helpers import entity_registry as er
 from homeassistant.util import dt as dt_util
 
 from .agent.history.selection import AllOf, Before, Everything, OneAgent, OneConversation, OnePerson, Selection
-from .agent_entities import async_agent_entries
 from .const import DOMAIN
 
 ATTR_PERSON: Final = "person"
@@ -24,6 +25,8 @@ ATTR_OLDER_THAN_DAYS: Final = "older_than_days"
 ATTR_EVERYTHING: Final = "everything"
 ATTR_FACTS: Final = "facts"
 
+_AGENT_DOMAINS: Final = frozenset({CONVERSATION_DOMAIN, "ai_task"})
+"""Of the entities that are agents, or models for tasks; one that is disabled has a history, too."""
 _DAY: Final = 86_400
 """Seconds."""
 _MOST_DAYS: Final = 36_500
@@ -84,10 +87,11 @@ def _parts(data: Mapping[str, Any]) -> Iterator[Selection]:
 
 @callback
 def _agent(hass: HomeAssistant, entity_id: str) -> str:
-    agents = {entity.entity_id: entity.config_subentry_id for entity in async_agent_entries(hass)}
-    if (agent := agents.get(entity_id)) is None:
+    entity = er.async_get(hass).async_get(entity_id)
+    is_agent = entity is not None and entity.platform == DOMAIN and entity.domain in _AGENT_DOMAINS
+    if entity is None or not is_agent or entity.config_subentry_id is None:
         raise _invalid("agent_unknown", agent=entity_id)
-    return agent
+    return entity.config_subentry_id
 
 
 def _ids_of_person(hass: HomeAssistant, entity_id: str) -> Iterator[str]:
