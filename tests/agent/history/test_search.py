@@ -15,6 +15,7 @@ from custom_components.chatterbox.agent.history.search_index import EVERY_NUMBER
 from custom_components.chatterbox.agent.history.search_terms import MOST_TERMS, phrases_of
 from custom_components.chatterbox.agent.history.selection import Everything, OnePerson, Retention
 from custom_components.chatterbox.agent.history.store import HistoryStore
+from custom_components.chatterbox.agent.history.store_trouble import Trouble
 from custom_components.chatterbox.agent.history.turn_records import TurnRecord
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
 
@@ -333,6 +334,34 @@ async def test_a_step_that_was_broken_off_is_begun_again(url: str, stores: Store
     with create_engine(url, poolclass=NullPool).begin() as connection:
         let_turns_be_found(connection)
     assert rows_in_the_index(url) == 1
+
+
+@pytest.mark.parametrize(
+    ("strange", "usual"),
+    [
+        ("UPDATE chatterbox_turns SET person = x'01'", "UPDATE chatterbox_turns SET person = 'ann'"),
+        ("CREATE TABLE chatterbox_search (words)", "DROP TABLE chatterbox_search"),
+    ],
+    ids=["a row", "a table"],
+)
+async def test_turns_wait_while_a_database_cannot_be_brought_forward(
+    sqlite: str, file: Path, stores: Stores, strange: str, usual: str
+) -> None:
+    await (await stored(stores, sqlite, said(1, "Lamp!"))).close()
+    make_old(sqlite)
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute(strange)
+
+    store, watch = stores.open(sqlite)
+    answer = store.record(said(2, "Lamp!"))
+    state = await watch.until_down(Trouble.OTHER)
+    assert not state.dropped
+    assert not answer.given
+
+    other.execute(usual)
+    other.close()
+    assert await answer.stored()
+    assert await search(store, "lamp") == ["turn 2", "turn 1"]
 
 
 async def test_damaged_messages_do_not_keep_a_database_from_being_brought_forward(

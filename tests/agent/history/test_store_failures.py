@@ -1,7 +1,7 @@
 """Whatever is wrong with the database: who records goes on, is told why, and loses nothing that was acknowledged."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -170,12 +170,21 @@ async def test_a_damaged_index_is_made_anew_and_costs_no_turn(sqlite: str, file:
     assert await again.search(SearchQuery(words="", person_id="ann")) == ()
 
 
-async def test_a_file_that_is_damaged_beside_its_index_is_put_aside(sqlite: str, file: Path, stores: Stores) -> None:
+def change_person(file: Path) -> None:
+    """Write something into a row that nobody of ours would."""
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE chatterbox_turns SET person = x'01'")
+
+
+@pytest.mark.parametrize("damage", [add_lost_page, change_person])
+async def test_a_file_that_is_damaged_beside_its_index_is_put_aside(
+    sqlite: str, file: Path, stores: Stores, damage: Callable[[Path], None]
+) -> None:
     store, _ = stores.open(sqlite)
     assert await store.record(turn(1, person="ann")).stored()
     await store.close()
     damage_index(file)
-    add_lost_page(file)
+    damage(file)
 
     again, watch = stores.open(sqlite)
     assert await again.record(turn(2, person="ann")).stored()

@@ -21,7 +21,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 from .migrations import migrate
 from .search_filling import make_index_anew
 from .store_failures import failure_of, unavailable
-from .store_trouble import RecordRefused, StoreUnavailable, Trouble
+from .store_trouble import StoreUnavailable, Trouble
 
 _SQLITE: Final = "sqlite"
 _PATIENCE: Final = 10.0
@@ -121,7 +121,7 @@ class Database:
                 make_index_anew(connection)
                 if connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar() != "ok":
                     raise unavailable(Trouble.CORRUPT, self.where)
-        except StoreUnavailable, RecordRefused:
+        except Exception:  # noqa: BLE001  # in a damaged file there may be anything
             return False
         return True
 
@@ -136,11 +136,18 @@ class Database:
                 engine = self._made()
                 try:
                     migrate(engine)
-                except BaseException:
+                except Exception as err:
                     engine.dispose()
-                    raise
+                    raise self._unopened(err) from None  # the texts of its cause quote what was stored
                 self._engine = engine
             return self._engine
+
+    def _unopened(self, error: Exception) -> StoreUnavailable:
+        """Return why the tables are not as they have to be. Whatever it is, no record is to blame."""
+        told = failure_of(error, self.where) if isinstance(error, SQLAlchemyError) else error
+        return (
+            told if isinstance(told, StoreUnavailable) else unavailable(Trouble.OTHER, self.where, type(error).__name__)
+        )
 
     def _made(self) -> Engine:
         try:
