@@ -1,6 +1,7 @@
 """Whose words are stored, and who gets them again: where ids are used twice, and things change in mid-conversation."""
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from homeassistant.const import CONF_LLM_HASS_API
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.util.ulid import ulid_now
+from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.chatterbox.agent.history.selection import Everything
 from custom_components.chatterbox.const import (
@@ -186,3 +188,21 @@ async def test_what_tasks_have_stored_can_be_deleted_too_also_when_they_are_disa
         )
 
     assert gone == {"deleted": 1, "facts": 0}
+
+
+async def test_what_is_too_old_is_deleted_also_while_a_service_is_down(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    await serve(WORDS, **{CONF_LLM_HASS_API: []})
+    entry = the_entry(hass)
+    await say(hass, "Hello")
+    hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_BASE_URL: "http://127.0.0.1:1/v1"})
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert entry.state is ConfigEntryState.SETUP_RETRY
+
+    freezer.tick(timedelta(days=31))
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert entry.state is ConfigEntryState.SETUP_RETRY
+    assert await everything(hass) == []

@@ -58,12 +58,12 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     """
     # First of all, so that what is changed meanwhile is not missed.
     entry.async_on_unload(entry.add_update_listener(_async_reload))
+    HistoryUpkeep(hass, entry).async_start()  # what is too old goes, whether the service is there or not
     try:
         entry.runtime_data = await async_build(hass, entry)
     except ProviderError as error:
         raise as_setup_error(error, entry.title) from error
     async_audit_questions(hass)
-    HistoryUpkeep(hass, entry).async_start()
     await hass.config_entries.async_forward_entry_setups(entry, _platforms_of(entry))
     LinkWatch(hass, entry).async_start()
     async_watch_budgets(hass, entry)
