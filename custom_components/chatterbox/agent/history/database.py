@@ -65,8 +65,8 @@ class Database:
 
     def check(self, connection: Connection) -> int:
         """Look, in a transaction, whether the file is whole. Raises StoreUnavailable (CORRUPT) when it is not."""
-        if self.is_file and connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() != "ok":
-            raise unavailable(Trouble.CORRUPT, self.where)
+        if self.is_file:
+            self._make_sure(connection, "PRAGMA quick_check(1)")
         return 0
 
     def give_back_room(self) -> None:
@@ -119,11 +119,14 @@ class Database:
         try:
             with self.begin(writes=True) as connection:
                 make_index_anew(connection)
-                if connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar() != "ok":
-                    raise unavailable(Trouble.CORRUPT, self.where)
+                self._make_sure(connection, "PRAGMA integrity_check(1)")
         except Exception:  # noqa: BLE001  # in a damaged file there may be anything
             return False
         return True
+
+    def _make_sure(self, connection: Connection, check: str) -> None:
+        if connection.exec_driver_sql(check).scalar() != "ok":
+            raise unavailable(Trouble.CORRUPT, self.where)
 
     @property
     def is_file(self) -> bool:
@@ -136,7 +139,7 @@ class Database:
                 engine = self._made()
                 try:
                     migrate(engine)
-                except Exception as err:
+                except Exception as err:  # noqa: BLE001  # no record may pay for it, whatever it is
                     engine.dispose()
                     raise self._unopened(err) from None  # the texts of its cause quote what was stored
                 self._engine = engine
