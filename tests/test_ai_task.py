@@ -22,6 +22,9 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.messages import Usage
 from custom_components.chatterbox.const import (
+    CONF_BUDGET_DAY,
+    CONF_PRICE_INPUT,
+    CONF_PRICE_OUTPUT,
     EVENT_TOOL_FINISHED,
     EVENT_TURN_FINISHED,
     ServiceKind,
@@ -368,11 +371,16 @@ DRAW = {"task_name": "greeting", "entity_id": TASKS, "instructions": "A cat that
 
 
 @asynccontextmanager
-async def drawing(hass: HomeAssistant, *replies: RawReply, image_model: str) -> AsyncGenerator[RawHTTPServer]:
+async def drawing(
+    hass: HomeAssistant, *replies: RawReply, image_model: str, **options: object
+) -> AsyncGenerator[RawHTTPServer]:
     """Set up a model for tasks that makes pictures, on a server that answers so."""
     listed = reply(b'{"data": [{"id": "scripted-model"}]}')
     async with raw_http_server(listed, *replies) as server:
-        entry = task_entry(f"http://127.0.0.1:{server.port}/v1", image_model=image_model)
+        address = f"http://127.0.0.1:{server.port}/v1"
+        entry = task_entry(
+            address, ServiceKind.OPENAI_CHAT, "other", "Worker", **{"image_model": image_model, **options}
+        )
         await move_into_the_demo_home(hass)
         entry.add_to_hass(hass)
         assert await hass.config_entries.async_setup(entry.entry_id)
@@ -416,6 +424,17 @@ async def test_a_picture_that_is_refused_says_why(hass: HomeAssistant) -> None:
             await draw(hass)
 
     assert raised.value.translation_key == "provider_rejected_request"
+
+
+async def test_no_picture_is_made_when_nothing_more_may_be_spent(hass: HomeAssistant) -> None:
+    budget: dict[str, object] = {CONF_BUDGET_DAY: 0.0, CONF_PRICE_INPUT: 1.0, CONF_PRICE_OUTPUT: 1.0}
+    async with drawing(hass, image_model="gpt-image-1", **budget) as server:
+        asked = len(server.requests)
+        with pytest.raises(HomeAssistantError) as raised:
+            await draw(hass)
+
+        assert len(server.requests) == asked
+    assert raised.value.translation_key == "budget_spent"
 
 
 async def test_a_picture_is_made_of_words_alone(hass: HomeAssistant, media: Path) -> None:

@@ -122,6 +122,8 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         _asked_in.set(None)  # nothing is done in the house
         if task.attachments:
             raise task_error("task_image_from_words_alone", task=task.name)
+        if spent := self._agent.chain.own.spent():
+            raise service_error(spent, self.entry.title)
         seconds = self._agent.settings.limits.deadline
         try:
             picture = await image_provider(self.hass, self.entry.data, self._image_model, seconds).draw(
