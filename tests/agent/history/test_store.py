@@ -218,7 +218,8 @@ async def test_nothing_of_what_is_deleted_is_left_in_the_file(
     store, _ = stores.open(sqlite)
     for number in range(count):
         store.record(turn(number, person="ann", said=f"My secret is {number}."))
-    assert await store.record(turn(count, person="ben", said="Hello.")).stored()
+    store.record(turn(count, person="cyd", said="My wish is granted."))
+    assert await store.record(turn(count + 1, person="ben", said="Hello.")).stored()
     before = len(all_bytes(file))
 
     assert await store.purge(OnePerson("ann")) == count
@@ -226,6 +227,9 @@ async def test_nothing_of_what_is_deleted_is_left_in_the_file(
     assert b"Hello." in found
     assert b"secret" not in found
     assert len(found) < before / 2
+
+    assert await store.purge(OnePerson("cyd")) == 1
+    assert b"wish" not in all_bytes(file)
 
 
 async def test_an_export_that_is_left_is_over(sqlite: str, stores: Stores) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from custom_components.chatterbox.agent.errors import BudgetSpent, ProviderUnreachable
+from custom_components.chatterbox.agent.errors import BudgetSpent, ProviderRejectedRequest, ProviderUnreachable
 from custom_components.chatterbox.agent.events import ProviderEvent, ProviderSwitched, TextDelta
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
@@ -184,3 +184,12 @@ class TestAfterAPersonsYes:
         with pytest.raises(BudgetSpent):
             await chain.ask(after("light_on"))
         assert chain.asked == [0, 0]
+
+
+async def test_what_the_chosen_model_refuses_counts_more_than_the_budget_of_a_stand_in() -> None:
+    chain = Chain([[ProviderRejectedRequest("no such thing")]], [], spent=[1])
+
+    with pytest.raises(ProviderRejectedRequest, match="no such thing"):
+        await chain.ask()
+
+    assert chain.asked == [1, 0]
