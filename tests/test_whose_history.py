@@ -231,3 +231,18 @@ async def test_what_was_read_outside_counts_as_that_also_after_a_restart(
     await write(hass, "Remember that.", anna, "chat")
 
     assert async_get_memories(hass).people(the_agent(hass).subentry_id) == {}
+
+
+async def test_who_only_says_to_be_at_a_satellite_does_not_end_what_was_said_there(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve(WORDS, **{CONF_CONTINUE_MINUTES: 30})
+    kitchen, anna = satellite(hass, "kitchen"), await a_user(hass)
+    await write(hass, "Play jazz.", None, ulid_now(), kitchen)
+    await write(hass, "Hello", anna, ulid_now(), kitchen)
+    await forget_conversations(hass, freezer)
+
+    await write(hass, "Louder!", None, ulid_now(), kitchen)
+
+    assert "Play jazz." in str(server.requests[2].body)
+    assert "Hello" not in str(messages_of(server.requests[2])[1:])

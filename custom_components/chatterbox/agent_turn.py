@@ -162,7 +162,9 @@ class AgentTurns:
             events.finished(report)
             news = TurnNews(self._subentry.subentry_id, origin, report.facts, report)
             async_dispatcher_send(self._hass, SIGNAL_TURN, news)
-            await async_record(self._hass, self._entry, self._subentry, origin, report)
+            # Else the satellite would lose what was said there to who only says to be at it.
+            kept_as = {**origin, "device_id": begin.speaker.sure_device_id}
+            await async_record(self._hass, self._entry, self._subentry, kept_as, report)
         return report
 
     async def _async_audit(self, begin: Beginning, origin: Mapping[str, JsonValue]) -> ChangeAudit:
