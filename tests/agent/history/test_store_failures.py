@@ -90,6 +90,22 @@ async def test_a_full_disk_loses_nothing_that_was_acknowledged_or_still_waits(sq
     assert await ids(store) == ["turn 1", "turn 2"]
 
 
+async def test_what_was_stored_before_the_disk_was_full_is_not_stored_again(sqlite: str, stores: Stores) -> None:
+    store, watch = stores.open(sqlite)
+    await store.hold_still()  # so that all of these are one batch
+    with small_disk(200):
+        stored, refused = store.record(turn(1)), store.record(turn(2, usage=Usage(2**70)))
+        waits = store.record(turn(3, said="x" * 2_000_000))
+        store.go_on()
+        await watch.until_down(Trouble.DISK_FULL)
+        assert await stored.stored()
+        assert not await refused.stored()
+        assert not waits.given
+        assert store.state.waiting == 1
+    assert await waits.stored()
+    assert await ids(store) == ["turn 1", "turn 3"]
+
+
 async def test_a_file_that_may_only_be_read(sqlite: str, file: Path, stores: Stores) -> None:
     store, _ = stores.open(sqlite)
     assert await store.record(turn(1)).stored()
