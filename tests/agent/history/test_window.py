@@ -1,5 +1,7 @@
 """What is sent of a conversation that is longer than its budget."""
 
+import pytest
+
 from custom_components.chatterbox.agent.history.token_estimate import TokenEstimate
 from custom_components.chatterbox.agent.history.window import RESULT_LENGTHS, fit_window
 from custom_components.chatterbox.agent.messages import (
@@ -87,8 +89,9 @@ def test_a_summary_that_lags_behind_is_completed() -> None:
     assert "“Question 1?”" not in told
 
 
-def test_a_summary_that_ends_within_a_turn_leaves_it_whole() -> None:
-    window = fit_window(conversation(3), 1_000, summary=Summary("They looked at the sky.", 6))
+@pytest.mark.parametrize("messages", [5, 6, 7])
+def test_a_summary_that_ends_within_a_turn_leaves_it_whole(messages: int) -> None:
+    window = fit_window(conversation(3), 1_000, summary=Summary("They looked at the sky.", messages))
     assert window.dropped == 4
     assert "They looked at the sky." in context_of(window.transcript[0])
 
