@@ -1,5 +1,6 @@
 """What every test with a real `hass` needs: our integrations can be found, and nothing else is pretended."""
 
+import logging
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,10 @@ from tests.leaks import Leaks
 from tests.servers.chat_completions import ScriptedChatCompletions
 from tests.servers.script import Script
 from tests.talk import Serve, add_agent, move_into_the_demo_home
+
+
+# Home Assistant's test plugin has each statement of a database logged, which takes longer than the statement.
+logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
