@@ -33,8 +33,8 @@ _PATIENCE: Final = 0.5
 """Seconds that a person may wait for what was said earlier; later, the agent goes on without it."""
 _MOST_TURNS: Final = 200
 """Of a conversation; of a longer one, the last."""
-_MOST_THREADS: Final = 1_000
-"""Of a house."""
+_MOST_THREADS: Final = 200
+"""Of a house, in the few minutes for which Home Assistant remembers a conversation."""
 _SECONDS: Final = 60.0
 """Of a minute."""
 

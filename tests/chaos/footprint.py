@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Final, Self
+from unittest.mock import NonCallableMock
 
 from custom_components import chatterbox
 
@@ -40,8 +41,13 @@ class Footprint:
 
 
 def _forget_what_has_a_bound() -> None:
-    """Empty our caches that hold so many entries and no more: what they happen to hold is no growth."""
+    """Empty our caches that hold so many entries and no more: what they happen to hold is no growth.
+
+    Neither is what the test storage of Home Assistant remembers: each time that something was stored.
+    """
     for cached in gc.get_objects():
+        if isinstance(cached, NonCallableMock):
+            cached.reset_mock()
         is_ours = isinstance(cached, _lru_cache_wrapper) and cached.__module__.startswith(chatterbox.__name__)
         if is_ours and cached.cache_parameters()["maxsize"] is not None:
             cached.cache_clear()
