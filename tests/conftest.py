@@ -16,7 +16,6 @@ from tests.servers.chat_completions import ScriptedChatCompletions
 from tests.servers.script import Script
 from tests.talk import Serve, add_agent, move_into_the_demo_home
 
-
 # Home Assistant's test plugin has each statement of a database logged, which takes longer than the statement.
 logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
 

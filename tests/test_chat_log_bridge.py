@@ -1,5 +1,6 @@
 """What a provider wants back survives the ChatLog."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -24,7 +25,7 @@ from custom_components.chatterbox.agent.turn import Turn
 from custom_components.chatterbox.chat_log_bridge import async_record_turn, history, keep_context
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.turn_report import TurnReport
-from tests.doubles import ScriptedDispatcher, ScriptedHooks, ScriptedProvider, asks_for, call, say, tool
+from tests.doubles import Gate, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, asks_for, call, say, tool
 
 TALKER = "conversation.talker"
 SIGNED = ProviderItem("a-format", {"type": "thinking", "signature": "abc"})
@@ -123,3 +124,60 @@ async def test_words_are_remembered_with_what_held_when_they_were_said(hass: Hom
         remembered = history(chat_log)
 
     assert remembered == (UserMessage("Light, please!", context="It is dark."), AssistantMessage("It is on."))
+
+
+class Turns:
+    """Takes turns of one conversation, which may overlap."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        self._hass = hass
+
+    async def take(self, text: str, gate: Gate | None = None) -> None:
+        """Take a turn as Home Assistant does; with a gate, its end waits there."""
+
+        async def settle() -> None:
+            if gate is not None:
+                await gate()
+
+        with (
+            chat_session.async_get_chat_session(self._hass, "a-talk") as session,
+            conversation.async_get_chat_log(self._hass, session) as chat_log,
+        ):
+            chat_log.async_add_user_content(UserContent(text))
+            events: AsyncGenerator[TurnEvent] = AgenticLoop(
+                ScriptedProvider(say(f"You said: {text}")), ScriptedDispatcher()
+            ).stream(Turn(text))
+            await async_record_turn(chat_log, TALKER, events, TurnReport(text), settle)
+
+    @property
+    def said(self) -> list[str]:
+        """What the next turn would know of what people have said."""
+        with (
+            chat_session.async_get_chat_session(self._hass, "a-talk") as session,
+            conversation.async_get_chat_log(self._hass, session) as chat_log,
+        ):
+            chat_log.async_add_user_content(UserContent("And?"))
+            return [message.text for message in history(chat_log) if isinstance(message, UserMessage)]
+
+
+async def test_what_another_turn_adds_while_the_end_of_one_waits_is_kept(hass: HomeAssistant) -> None:
+    turns, gate = Turns(hass), Gate()
+    first = asyncio.create_task(turns.take("first", gate))
+    await gate.reached.wait()
+
+    await turns.take("second")
+    gate.opened.set()
+    await first
+
+    assert turns.said == ["second", "first"]
+
+
+async def test_a_turn_that_is_cut_off_while_its_end_waits_is_kept(hass: HomeAssistant) -> None:
+    turns, gate = Turns(hass), Gate()
+    first = asyncio.create_task(turns.take("first", gate))
+    await gate.reached.wait()
+
+    first.cancel()
+    await asyncio.wait({first})
+
+    assert turns.said == ["first"]

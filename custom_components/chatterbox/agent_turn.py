@@ -32,7 +32,7 @@ from .const import DOMAIN, LOGGER
 from .conversation_continuity import Continuity, Thread
 from .error_bridge import TranslatedComposer, async_get_composer
 from .history_keeping import async_get_histories
-from .history_recording import async_record
+from .history_recording import TurnRecording
 from .known_replies import opened, reply_events
 from .loaded_agents import Agent
 from .question_asking import Asker, spot_of
@@ -147,6 +147,9 @@ class AgentTurns:
         origin = turn_origin(begin.user_input, self._agent_id, chat_log.conversation_id, begin.speaker, thread.id)
         events = TurnEvents(self._hass, begin.user_input.context, origin)
         audit = await self._async_audit(begin, origin)
+        # Else the satellite would lose what was said there to who only says to be at it.
+        kept_as = {**origin, "device_id": begin.speaker.sure_device_id}
+        recording = TurnRecording(self._hass, self._entry, self._subentry, kept_as, report)
         events.started()
         try:
             with in_turn():
@@ -154,7 +157,8 @@ class AgentTurns:
                     walk = reply_events(begin.reply)
                 else:
                     walk = await self._async_walk(begin, chat_log, thread, _Telling(report, events, audit))
-                await async_record_turn(chat_log, self._agent_id, opened(walk, begin.opening), report)
+                walk = opened(walk, begin.opening)
+                await async_record_turn(chat_log, self._agent_id, walk, report, recording.async_settle)
             if self._agent.summaries.are_written:
                 self._agent.summaries.async_after_turn(thread.id, history(chat_log))
         finally:
@@ -162,9 +166,7 @@ class AgentTurns:
             events.finished(report)
             news = TurnNews(self._subentry.subentry_id, origin, report.facts, report)
             async_dispatcher_send(self._hass, SIGNAL_TURN, news)
-            # Else the satellite would lose what was said there to who only says to be at it.
-            kept_as = {**origin, "device_id": begin.speaker.sure_device_id}
-            await async_record(self._hass, self._entry, self._subentry, kept_as, report)
+            recording.async_store()
         return report
 
     async def _async_audit(self, begin: Beginning, origin: Mapping[str, JsonValue]) -> ChangeAudit:

@@ -5,7 +5,7 @@ or how a turn is driven. Our loop runs the tools itself, so calls enter the Chat
 `external` and results as the native `llm.ToolResult` that keeps cards and targets.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Final, TypeIs
@@ -52,6 +52,10 @@ from .turn_report import TurnReport, shown_arguments
 type Delta = AssistantContentDeltaDict | ToolResultContentDeltaDict
 
 _NO_FILES: Final = ShownFiles()
+
+
+async def _at_once() -> None:
+    """Wait for nothing."""
 
 
 @dataclass(frozen=True)
@@ -163,13 +167,18 @@ def _tool_input(call: ToolCall) -> llm.ToolInput:
 
 
 async def async_record_turn(
-    chat_log: ChatLog, agent_id: str, events: AsyncGenerator[TurnEvent], report: TurnReport
+    chat_log: ChatLog,
+    agent_id: str,
+    events: AsyncGenerator[TurnEvent],
+    report: TurnReport,
+    settle: Callable[[], Awaitable[None]] = _at_once,
 ) -> None:
-    """Stream a turn into the ChatLog, and into the report.
+    """Stream a turn into the ChatLog, and into the report; then `settle` is waited for.
 
     When the turn is cut off, by barge-in or by a bug, the ChatLog still gets what happened,
     every call with one result, and keeps it for the next turn. What another turn of the
-    conversation has added meanwhile stays, before this one.
+    conversation has added meanwhile stays, before this one. Who waits for anything after this, and before Home
+    Assistant has put the ChatLog away, loses what another turn adds then.
     """
     before = len(chat_log.content)
     start = before - isinstance(chat_log.content[-1], UserContent)
@@ -179,6 +188,7 @@ async def async_record_turn(
         async with aclosing(chat_log.async_add_delta_content_stream(agent_id, deltas)) as contents:
             async for _ in contents:
                 pass
+        await settle()
     except BaseException:
         await deltas.aclose()
         chat_log.content[before:] = [

@@ -7,6 +7,7 @@ Where an agent is set to keep nothing, nothing is written.
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -28,28 +29,38 @@ _PATIENCE: Final = 0.1
 """Seconds that the end of a turn waits until it is safe. What is heard of it has begun long before."""
 
 
-async def async_record(
-    hass: HomeAssistant,
-    entry: ConfigEntry,
-    subentry: ConfigSubentry,
-    origin: Mapping[str, JsonValue],
-    report: TurnReport,
-) -> None:
-    """Have a turn of an agent stored that is over; `origin` is that of `turn_events.turn_origin`.
+@dataclass(slots=True)
+class TurnRecording:
+    """Has one turn of an agent stored, once, when it is over."""
 
-    Gives it a moment to be safe, unless the turn was cut off or the store is down.
-    """
-    if not _async_is_kept(hass, entry, subentry.subentry_id):
-        return
-    try:
-        acknowledgement = _async_store(hass, entry, _turn_record(subentry.subentry_id, origin, report))
-    except Exception:  # noqa: BLE001  # no turn fails because it cannot be stored
-        LOGGER.exception("A turn of %s is not stored", subentry.title)
-        return
-    if acknowledgement is not None and report.finished is not None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_PATIENCE):
-                await acknowledgement.stored()
+    hass: HomeAssistant
+    entry: ConfigEntry
+    subentry: ConfigSubentry
+    origin: Mapping[str, JsonValue]
+    """That of `turn_events.turn_origin`."""
+    report: TurnReport
+    _is_handed_in: bool = False
+    _acknowledgement: Acknowledgement | None = None
+
+    @callback
+    def async_store(self) -> None:
+        """Hand the turn to the store, also one that was cut off; again does nothing."""
+        if self._is_handed_in or not _async_is_kept(self.hass, self.entry, self.subentry.subentry_id):
+            return
+        self._is_handed_in = True
+        try:
+            record = _turn_record(self.subentry.subentry_id, self.origin, self.report)
+            self._acknowledgement = _async_store(self.hass, self.entry, record)
+        except Exception:  # noqa: BLE001  # no turn fails because it cannot be stored
+            LOGGER.exception("A turn of %s is not stored", self.subentry.title)
+
+    async def async_settle(self) -> None:
+        """Hand the turn to the store, and give it a moment to be safe, unless the store is down."""
+        self.async_store()
+        if self._acknowledgement is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_PATIENCE):
+                    await self._acknowledgement.stored()
 
 
 @callback
