@@ -414,7 +414,7 @@ async def test_a_picture_is_made_and_kept_where_home_assistant_keeps_them(hass: 
     )
     assert [file.read_bytes() for file in (media / "media").rglob("*.png")] == [png(3, 2)]
     assert json.loads(server.requests[-1].body)["prompt"] == "A cat that says hello."
-    assert [(one.usage, one.purpose) for one in usages] == [(Usage(14, 272), UsagePurpose.TASK)]
+    assert [(one.usage, one.purpose) for one in usages] == [(Usage(14, 272), UsagePurpose.PICTURE)]
 
 
 async def test_a_picture_that_is_refused_says_why(hass: HomeAssistant) -> None:

@@ -40,7 +40,7 @@ async def test_sums_go_on_over_midnight(hass: HomeAssistant, freezer: FrozenDate
     assert await async_setup_component(hass, "sensor", {})
     async with serving_script(Script()) as address:
         entry = await set_up(hass, server_entry(address, price_input=1000.0, price_output=0.0))
-    usage = ModelUsage(only_agent(entry).subentry_id, Usage(1000), UsagePurpose.TASK)
+    usage = ModelUsage(only_agent(entry).subentry_id, Usage(1000), UsagePurpose.SUMMARY)
 
     # A dollar in each of these, of which the last two are of the next day.
     for step in range(4):

@@ -261,6 +261,15 @@ async def test_what_a_model_takes_outside_of_turns_counts_too(hass: HomeAssistan
     assert (number_of(hass, "input_tokens"), number_of(hass, "cost"), number_of(hass, "turns")) == (1000, 2, 0)
 
 
+async def test_a_picture_is_counted_without_a_price_that_is_another_models(hass: HomeAssistant) -> None:
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("talker", Usage(1000, 500), UsagePurpose.PICTURE))
+        await hass.async_block_till_done()
+
+    assert (number_of(hass, "input_tokens"), number_of(hass, "cost")) == (1000, 0)
+
+
 async def test_a_turn_that_is_told_twice_counts_once(hass: HomeAssistant) -> None:
     news: list[TurnNews] = []
     async_dispatcher_connect(hass, SIGNAL_TURN, news.append)
@@ -349,7 +358,7 @@ async def test_a_disk_that_fails_stops_nobody_and_is_told_once(
     disk = FailingDisk(hass, 1, "chatterbox.failing")
     keeper = TallyKeeper(hass, disk)
     await keeper.async_start()
-    usage = ModelUsage("talker", Usage(10, 1), UsagePurpose.TASK)
+    usage = ModelUsage("talker", Usage(10, 1), UsagePurpose.SUMMARY)
 
     for fails in (True, True, False, True):
         disk.fails = fails
@@ -365,7 +374,7 @@ async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant, hass_s
     async with serving_script(TALKS) as address:
         entry = await add_agent(hass, address, "helper", **PRICES)
         await add_agent(hass, address, **PRICES)
-        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("helper", Usage(1, 1), UsagePurpose.TASK))
+        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("helper", Usage(1, 1), UsagePurpose.SUMMARY))
         await turn(hass)
         assert set(hass_storage["chatterbox.tallies"]["data"]["agents"]) == {"helper", "talker"}
 
@@ -381,7 +390,7 @@ async def test_a_server_in_the_house_costs_nothing_unless_its_owner_says_so(hass
         await turn(hass)
         assert number_of(hass, "cost") == 0
         await add_agent(hass, address, "helper", price_output=4.0)
-        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("helper", Usage(10, 500), UsagePurpose.TASK))
+        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("helper", Usage(10, 500), UsagePurpose.SUMMARY))
         await hass.async_block_till_done()
 
     assert number_of(hass, "cost", "helper") == pytest.approx(500 * 4 / 1e6)

@@ -104,10 +104,12 @@ async def test_a_script_is_told_who_wants_what_where(
         "turn_id": turns[0].data["turn_id"],
         "entity_id": AGENT,
         "conversation_id": "a-talk",
+        "history_id": "a-talk",
         "language": "en",
         "device_id": "a-device",
         "satellite_id": "assist_satellite.kitchen",
         "user_id": hass_admin_user.id,
+        "person_id": hass_admin_user.id,
         "person": hass_admin_user.name,
         "caller": None,
     }

@@ -132,7 +132,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         except ProviderError as error:
             LOGGER.warning("%s could not make a picture: %s", self.entity_id, error)
             raise service_error(error, self.entry.title) from error
-        usage = ModelUsage(self.subentry.subentry_id, picture.usage, UsagePurpose.TASK)
+        usage = ModelUsage(self.subentry.subentry_id, picture.usage, UsagePurpose.PICTURE)
         async_dispatcher_send(self.hass, SIGNAL_USAGE, usage)
         return GenImageTaskResult(
             image_data=picture.data,

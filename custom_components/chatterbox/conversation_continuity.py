@@ -108,7 +108,9 @@ class Continuity:
         try:
             async with asyncio.timeout(_PATIENCE):
                 store = await async_get_histories(self.hass).async_open(self.entry)
-                earlier = await self._async_earlier(store, asked_for, speaker) if store else None
+                if store is None or store.state.trouble is not None:
+                    return None
+                earlier = await self._async_earlier(store, asked_for, speaker)
         except (StoreUnavailable, TimeoutError) as error:
             LOGGER.debug("%s begins anew, because the history does not answer: %s", self.agent_id, error)
             return None

@@ -18,8 +18,8 @@ class UsagePurpose(StrEnum):
 
     SUMMARY = "summary"
     """To sum up the part of a conversation that is no longer sent."""
-    TASK = "task"
-    """To do what an automation or an app has asked for by an AI Task."""
+    PICTURE = "picture"
+    """To make a picture. Another model did, whose price nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from .agent.messages import JsonObject, Usage
 from .agent_tallies import Tallies, Tally
 from .const import DOMAIN, LOGGER
 from .model_prices import ModelPrice
-from .model_usage import SIGNAL_USAGE, ModelUsage
+from .model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
 from .turn_facts import TurnFacts
 from .turn_news import SIGNAL_TURN, TurnNews
 
@@ -115,7 +115,7 @@ class TallyKeeper:
 
     @callback
     def _async_count_usage(self, news: ModelUsage) -> None:
-        price = self._prices.get(news.agent)
+        price = None if news.purpose is UsagePurpose.PICTURE else self._prices.get(news.agent)
         self._async_keep(self._counted.with_usage(news.agent, news.usage, price, today()), {news.agent})
 
     @callback
