@@ -324,7 +324,7 @@ async def test_what_was_stored_before_there_was_a_search_is_found(url: str, stor
     again, _ = stores.open(url)
     assert await search(again, "lamp") == ["turn 1"]
     assert await search(again, "flowers") == ["turn 3"]
-    assert len(await search(again, "night", most=2_000)) == 300
+    assert len(await search(again, "night", most=2_000)) == 200
     assert await marks(again) == before
     assert rows_in_the_index(url) == 704
 

@@ -34,7 +34,7 @@ class SearchQuery:
     """Seconds since the epoch, as is `until`; the end of a turn counts."""
     until: float | None = None
     most: int = 10
-    """Turns; more than 300 are never found by their words."""
+    """Turns; more than 200 are never found by their words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

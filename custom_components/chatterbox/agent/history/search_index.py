@@ -43,7 +43,7 @@ from .schema import turns
 from .search_terms import Phrase, padded
 
 _NAME: Final = "chatterbox_search"
-_NEWEST: Final = 300
+_NEWEST: Final = 200
 """Turns among which the best are looked for. So a word that stands in all of them is found as quickly as any other."""
 EVERY_NUMBER: Final = (0, 2**63 - 1)
 NO_NUMBER: Final = (0, -1)
