@@ -72,7 +72,8 @@ def say(random: Random, reply: Reply, question: Question, otherwise: str) -> Sai
         case Reply.YES | Reply.YES_BY_PHONE_AND_VOICE:
             return Said(random.choice(_YES.get(language, _YES_ELSEWHERE)), here)
         case Reply.YES_IN_ANOTHER_ROOM:
-            return Said(random.choice(_YES.get(language, _YES_ELSEWHERE)), _HALL)
+            elsewhere = KITCHEN if here == _HALL else _HALL
+            return Said(random.choice(_YES.get(language, _YES_ELSEWHERE)), elsewhere)
         case Reply.NO:
             return Said(random.choice(_NO.get(language, _NO_ELSEWHERE)), here)
         case Reply.NONSENSE:
