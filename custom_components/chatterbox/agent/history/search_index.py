@@ -7,10 +7,9 @@ deleted is gone from it in the same transaction, whoever deletes it.
 
 import hashlib
 import sqlite3
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Protocol, override
 
 from sqlalchemy import (
@@ -23,17 +22,14 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
-    Select,
     Table,
     Text,
     and_,
     cast,
     delete,
-    exists,
     func,
     insert,
     literal_column,
-    select,
     text,
 )
 from sqlalchemy.dialects.mysql import LONGTEXT
@@ -43,8 +39,6 @@ from .schema import turns
 from .search_terms import Phrase, padded
 
 _NAME: Final = "chatterbox_search"
-_NEWEST: Final = 200
-"""Turns among which the best are looked for. So a word that stands in all of them is found as quickly as any other."""
 EVERY_NUMBER: Final = (0, 2**63 - 1)
 NO_NUMBER: Final = (0, -1)
 
@@ -211,7 +205,7 @@ class PlainIndex(_WordsIndex):
 
 def create_index(connection: Connection) -> None:
     """Make the index, empty, where it is not yet."""
-    _index_of(connection).create(connection)
+    index_of(connection).create(connection)
 
 
 def drop_index(connection: Connection) -> None:
@@ -222,12 +216,12 @@ def drop_index(connection: Connection) -> None:
 
 def clear_index(connection: Connection) -> None:
     """Empty the index."""
-    connection.execute(delete(_index_of(connection).table))
+    connection.execute(delete(index_of(connection).table))
 
 
 def add_to_index(connection: Connection, added: Iterable[Indexed]) -> None:
     """Let turns be found."""
-    index = _index_of(connection)
+    index = index_of(connection)
     if rows := [index.row(one) for one in added]:
         connection.execute(insert(index.table), rows)
 
@@ -238,42 +232,13 @@ def deleting_many(connection: Connection) -> Iterator[None]:
 
     SQLite takes a millisecond to remove a turn from its index without a trace; of many, the traces are swept together.
     """
-    can_sweep = isinstance(_index_of(connection), FullTextIndex)
+    can_sweep = isinstance(index_of(connection), FullTextIndex)
     if can_sweep:
         connection.execute(_SECURE, {"on": 0})
     yield
     if can_sweep:
         connection.execute(_SWEEP)
         connection.execute(_SECURE, {"on": 1})
-
-
-def best_of_all(connection: Connection, wanted: Wanted, most: int) -> list[int]:
-    """Return the numbers of the turns that hold all that is wanted, the best first, of equal ones the newer."""
-    index = _index_of(connection)
-    newest = _newest(index, wanted).add_columns(index.score(wanted))
-    return _best(dict(connection.execute(newest).tuples().all()), most)
-
-
-def best_of_any(connection: Connection, wanted: Wanted, most: int) -> list[int]:
-    """Return the same for the turns that hold any of what is wanted. Many count more than few, and rare ones more."""
-    index = _index_of(connection)
-    scores = defaultdict[int, float](float)
-    for phrase in wanted.phrases:
-        found = connection.scalars(_newest(index, replace(wanted, phrases=(phrase,)))).all()
-        for seq in found:
-            scores[seq] += 1 / len(found)
-    return _best(scores, most)
-
-
-def _newest(index: SearchIndex, wanted: Wanted) -> Select[tuple[int]]:
-    turn = index.table.c.turn
-    allowed = exists(select(turns.c.seq).where(turns.c.seq == turn, wanted.where))
-    matches = select(turn).where(index.matches(wanted), turn.between(*wanted.between), allowed)
-    return matches.order_by(turn.desc()).limit(_NEWEST)
-
-
-def _best(scores: Mapping[int, float], most: int) -> list[int]:
-    return sorted(scores, key=lambda seq: (scores[seq], seq), reverse=True)[:most]
 
 
 def index_for(database: str, *, has_full_text: bool) -> SearchIndex:
@@ -287,7 +252,8 @@ def index_for(database: str, *, has_full_text: bool) -> SearchIndex:
             return PlainIndex()
 
 
-def _index_of(connection: Connection) -> SearchIndex:
+def index_of(connection: Connection) -> SearchIndex:
+    """Return the index of a database."""
     database = connection.dialect.name
     return index_for(database, has_full_text=database == "sqlite" and _has_full_text(connection))
 

@@ -11,7 +11,8 @@ from sqlalchemy import ColumnElement, Connection, and_, func, select, true
 from ..transcript import has_outside_content
 from .schema import key_of, turns
 from .search import Found, SearchQuery, found_turn, is_meant, matches
-from .search_index import EVERY_NUMBER, NO_NUMBER, Wanted, best_of_all, best_of_any
+from .search_index import EVERY_NUMBER, NO_NUMBER, Wanted
+from .search_ranking import best_of_all, best_of_any
 from .search_terms import phrases_of
 from .stored_rows import marked_conversations, read_turns, select_last_turns
 from .turn_records import TurnRecord
