@@ -26,7 +26,6 @@ def all_of(said: ApprovalSentences) -> Mapping[str, str]:
         "PIN missing": said.pin_missing,
         "PIN not set": said.pin_not_set,
         "PIN unclear": said.pin_unclear,
-        "PIN elsewhere": said.say_pin_there,
         **{f"PIN wrong, {left} left": said.pin_wrong(left) for left in (1, 2, 4)},
         **{f"PIN locked, {seconds} s left": said.pin_locked(seconds) for seconds in (3.0, 91.0, 600.0)},
         "title": said.title,

@@ -73,11 +73,6 @@ class ApprovalSentences:
         """Say that something like a PIN was not understood, and ask for it again."""
         return self.sentences["spoken_pin_unclear"]
 
-    @property
-    def say_pin_there(self) -> str:
-        """Say, to somebody who answers from elsewhere, that a PIN can only be spoken where the question was asked."""
-        return self.sentences["spoken_say_pin_there"]
-
     def pin_wrong(self, tries_left: int) -> str:
         """Say that a PIN was wrong, when at least one try is left."""
         if tries_left == 1:
