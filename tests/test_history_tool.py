@@ -1,7 +1,10 @@
 """An agent finds what the person who speaks has said to it before, and nothing else."""
 
+import asyncio
 import json
-from collections.abc import Mapping
+import threading
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from datetime import datetime
 from itertools import count
 
@@ -34,6 +37,8 @@ from tests.config_entries import offline_entry, only_agent, set_up
 ANNA = Speaker("user-1", name="Anna", asking=Asking.PERSON, person_id="anna")
 BEN = Speaker("user-2", name="Ben", asking=Asking.PERSON, person_id="ben")
 NUMBERS = count()
+MOST_THREADS = 64
+"""Of Home Assistant."""
 
 
 @pytest.fixture
@@ -194,10 +199,24 @@ async def test_who_is_not_known_finds_nothing(hass: HomeAssistant, agent: str, s
     assert "shelf" not in outcome.content
 
 
+@asynccontextmanager
+async def no_free_thread(hass: HomeAssistant) -> AsyncGenerator[None]:
+    """Have whatever is read wait for a thread, however quick the database is."""
+    goes_on = threading.Event()
+    busy = [hass.loop.run_in_executor(None, goes_on.wait) for _ in range(MOST_THREADS)]
+    try:
+        yield
+    finally:
+        goes_on.set()
+        await asyncio.gather(*busy)
+
+
 async def test_a_store_that_is_slow_or_down_is_no_reason_to_wait(hass: HomeAssistant, agent: str) -> None:
     down = await set_up(hass, down_entry())
+    async with no_free_thread(hass):
+        late = await search(hass, agent, {"words": "key"}, patience=0)
     outcomes = [
-        await search(hass, agent, {"words": "key"}, patience=0),
+        late,
         await search(hass, only_agent(down).subentry_id, {"words": "key"}),
         await search(hass, "an agent that is gone", {"words": "key"}),
     ]
