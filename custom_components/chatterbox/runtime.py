@@ -14,6 +14,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
+from .agent.answer_options import ReasoningEffort, Verbosity
 from .agent.protocols import ImageProvider
 from .agent.providers.address import api_root, ollama_root
 from .agent.providers.anthropic_messages import AnthropicMessagesProvider
@@ -23,8 +24,8 @@ from .agent.providers.links import Link
 from .agent.providers.ollama_chat import OllamaChatProvider, OllamaSettings
 from .agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
 from .agent.providers.openai_images import OpenAIImageProvider
-from .agent.providers.openai_responses import OpenAIResponsesProvider, ResponsesSettings, ServiceTier, Verbosity
-from .agent.providers.options import ModelOptions, ReasoningEffort
+from .agent.providers.openai_responses import OpenAIResponsesProvider, ResponsesSettings, ServiceTier
+from .agent.providers.options import ModelOptions
 from .agent.providers.patience import Patience
 from .agent.providers.profiles import PROFILES, ServerProfile, profile_at
 from .agent.providers.text_calls import TextCalls

@@ -139,6 +139,8 @@ class ToolFinished:
     """A call has its result, in the order of the calls of its message."""
 
     result: ToolResult
+    awaits_approval: bool = False
+    """Whether it has not run yet because a person has to say yes first; what is asked comes later in the turn."""
 
 
 @dataclass(frozen=True, slots=True)

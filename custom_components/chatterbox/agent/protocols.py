@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from .answer_options import NO_WISHES, AnswerOptions
 from .errors import AgentError
 from .events import ProviderEvent, StopReason
 from .messages import (
@@ -47,6 +48,9 @@ class CompletionRequest:
     """What stands for the beginning of the transcript, for who sends only a window of it. Providers need not care."""
     may_be_cut: bool = True
     """Whether a server that can may leave out the beginning of a prompt that does not fit. Otherwise it refuses."""
+    options: AnswerOptions = NO_WISHES
+    may_be_shortened: bool = True
+    """Whether who sends only a window of a transcript may leave out the oldest. Otherwise it raises `PromptTooLong`."""
 
 
 class LLMProvider(Protocol):

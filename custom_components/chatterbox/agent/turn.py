@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from .answer_options import NO_WISHES, AnswerOptions
 from .events import PendingApproval
 from .messages import (
     AssistantMessage,
@@ -40,6 +41,8 @@ class Limits:
     """Seconds that one tool, or one hook, may take."""
     approval_expiry: float = 60.0
     """Seconds that a question for a yes stays open."""
+    max_output_tokens: int | None = None
+    """Tokens that all answers of the turn may take together, reasoning included; None for no bound."""
 
     @property
     def preparation(self) -> float:
@@ -105,6 +108,9 @@ class Turn:
     """What shape the answer has to have; None for words. An answer of another shape is asked for once more."""
     summary: Summary | None = None
     """What stands for the beginning of the history where that is no longer sent; see `history/window.py`."""
+    options: AnswerOptions = NO_WISHES
+    may_be_shortened: bool = True
+    """Whether the oldest of a history may be left out that the model cannot read at once; otherwise the turn fails."""
 
     def __post_init__(self) -> None:
         """Refuse a turn in which there is nothing to answer."""

@@ -7,6 +7,7 @@ from contextlib import aclosing
 import aiohttp
 import pytest
 
+from custom_components.chatterbox.agent.answer_options import ReasoningEffort
 from custom_components.chatterbox.agent.errors import (
     ProviderBusy,
     ProviderError,
@@ -35,7 +36,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
 from custom_components.chatterbox.agent.providers.anthropic_messages import AnthropicMessagesProvider
-from custom_components.chatterbox.agent.providers.options import ModelOptions, ReasoningEffort
+from custom_components.chatterbox.agent.providers.options import ModelOptions
 from custom_components.chatterbox.agent.providers.profiles import LLAMA_CPP
 from tests.servers.raw_http import RawHTTPServer, RawReply, event_stream, raw_http_server, reply
 

@@ -7,6 +7,7 @@ from typing import override
 import aiohttp
 import pytest
 
+from custom_components.chatterbox.agent.answer_options import ReasoningEffort
 from custom_components.chatterbox.agent.errors import (
     ProviderBusy,
     ProviderError,
@@ -24,7 +25,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
-from custom_components.chatterbox.agent.providers.options import ModelOptions, ReasoningEffort
+from custom_components.chatterbox.agent.providers.options import ModelOptions
 from custom_components.chatterbox.agent.providers.profiles import (
     DEEPSEEK,
     MISTRAL,

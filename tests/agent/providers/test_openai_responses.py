@@ -7,6 +7,7 @@ from dataclasses import replace
 import aiohttp
 import pytest
 
+from custom_components.chatterbox.agent.answer_options import ReasoningEffort, Verbosity
 from custom_components.chatterbox.agent.errors import (
     ProviderBusy,
     ProviderError,
@@ -31,9 +32,8 @@ from custom_components.chatterbox.agent.providers.openai_responses import (
     ReasoningSummary,
     ResponsesSettings,
     ServiceTier,
-    Verbosity,
 )
-from custom_components.chatterbox.agent.providers.options import ModelOptions, ReasoningEffort
+from custom_components.chatterbox.agent.providers.options import ModelOptions
 from custom_components.chatterbox.agent.providers.profiles import OPENAI, ServerProfile
 from tests.servers.raw_http import RawHTTPServer, RawReply, event_stream, raw_http_server, reply
 

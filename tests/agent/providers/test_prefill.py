@@ -10,6 +10,7 @@ from typing import Protocol
 import aiohttp
 import pytest
 
+from custom_components.chatterbox.agent.answer_options import ReasoningEffort
 from custom_components.chatterbox.agent.errors import ProviderError, ProviderRejectedRequest
 from custom_components.chatterbox.agent.messages import JsonObject, ToolDefinition, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider, Prefiller
@@ -18,7 +19,7 @@ from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
 from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatProvider
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.openai_responses import OpenAIResponsesProvider
-from custom_components.chatterbox.agent.providers.options import ModelOptions, ReasoningEffort
+from custom_components.chatterbox.agent.providers.options import ModelOptions
 from custom_components.chatterbox.agent.providers.profiles import LLAMA_CPP, ServerProfile
 from tests.agent.providers.contract.dialect import KEY, MODEL, Dialect
 from tests.agent.providers.contract.dialects import DIALECTS

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from custom_components.chatterbox.agent.answer_options import ReasoningEffort
 from custom_components.chatterbox.agent.providers.address import api_root
-from custom_components.chatterbox.agent.providers.options import ReasoningEffort
 from custom_components.chatterbox.agent.providers.profiles import (
     DEEPSEEK,
     GEMINI,

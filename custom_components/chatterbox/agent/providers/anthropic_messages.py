@@ -10,6 +10,7 @@ from typing import Final, override
 
 import aiohttp
 
+from ..answer_options import ReasoningEffort
 from ..events import ProviderEvent
 from ..messages import JsonObject, Transcript
 from ..protocols import CompletionRequest
@@ -22,7 +23,7 @@ from ..wire.sse import SSEDecoder
 from .anthropic_refusals import AnthropicRefusals
 from .http_provider import HTTPProvider
 from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
-from .options import DEFAULT_OPTIONS, ModelOptions, ReasoningEffort, lay_over, with_wishes
+from .options import DEFAULT_OPTIONS, ModelOptions, lay_over, with_wishes
 from .profiles import ANTHROPIC, ServerProfile
 from .reply_reader import FailureReported, ReplyReader
 

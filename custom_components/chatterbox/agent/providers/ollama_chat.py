@@ -18,6 +18,7 @@ from typing import Final, override
 
 import aiohttp
 
+from ..answer_options import ReasoningEffort
 from ..errors import PromptTooLong, ProviderError
 from ..events import CompletionResult, ProviderEvent
 from ..messages import JsonObject, JsonValue, Transcript, canonical_json
@@ -34,7 +35,7 @@ from ..wire.ollama_chat_schema import (
 from .address import ollama_root
 from .http_provider import HTTPProvider
 from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
-from .options import DEFAULT_OPTIONS, ModelOptions, ReasoningEffort, lay_over
+from .options import DEFAULT_OPTIONS, ModelOptions, lay_over
 from .profiles import OLLAMA, ServerProfile, nearest_effort
 from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters
 from .reply_reader import FailureReported, ReplyReader

@@ -14,6 +14,7 @@ from typing import Final, override
 
 import aiohttp
 
+from ..answer_options import ReasoningEffort, Verbosity
 from ..errors import ProviderBusy, ProviderError
 from ..events import ProviderEvent
 from ..messages import JsonObject, Transcript
@@ -26,7 +27,7 @@ from ..wire.openai_responses_schema import parse_event, parse_response
 from ..wire.sse import SSEDecoder
 from .http_provider import HTTPProvider
 from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
-from .options import DEFAULT_OPTIONS, ModelOptions, ReasoningEffort, lay_over, with_wishes
+from .options import DEFAULT_OPTIONS, ModelOptions, lay_over, with_wishes
 from .profiles import OPENAI, ServerProfile, nearest_effort
 from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters
 from .reply_reader import FailureReported, ReplyReader
@@ -46,14 +47,6 @@ _REFUSES_CARRIED: Final = re.compile(
 
 _NO_ROOM: Final = re.compile(r"resource.unavailable", re.IGNORECASE)
 """How OpenAI says that it has nothing to spare for a cheaper tier at the moment."""
-
-
-class Verbosity(StrEnum):
-    """How much a model says."""
-
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
 
 
 class ServiceTier(StrEnum):

@@ -4,25 +4,10 @@ Knows what can be set and what it means; how a service is told stands with each 
 """
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Final
 
+from ..answer_options import ReasoningEffort
 from ..messages import JsonObject
-
-
-class ReasoningEffort(StrEnum):
-    """How long a model thinks before it answers, from not at all to as long as it can.
-
-    Not every model knows every step: a refused one is left out, and the model decides.
-    """
-
-    NONE = "none"
-    MINIMAL = "minimal"
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
-    XHIGH = "xhigh"
-    MAX = "max"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from typing import Final
 
 from yarl import URL
 
+from ..answer_options import ReasoningEffort
 from ..messages import JsonObject
 from ..wire.attachments import IMAGE_TYPES, PDF
 from ..wire.chat_dialect import DEFAULT_DIALECT, ChatDialect, ReasoningField
-from .options import ReasoningEffort
 
 type Efforts = Mapping[ReasoningEffort, JsonObject]
 """For each effort, the fields of a payload that ask for it."""

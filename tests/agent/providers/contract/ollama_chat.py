@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import aiohttp
 
+from custom_components.chatterbox.agent.answer_options import ReasoningEffort
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
@@ -20,7 +21,7 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
 from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatProvider, OllamaChatReply
-from custom_components.chatterbox.agent.providers.options import ModelOptions, ReasoningEffort
+from custom_components.chatterbox.agent.providers.options import ModelOptions
 from custom_components.chatterbox.agent.wire.ollama_chat import request_to_payload
 
 from .dialect import KEY, MODEL, Answer, Refusal

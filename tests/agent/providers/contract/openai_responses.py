@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import aiohttp
 
+from custom_components.chatterbox.agent.answer_options import ReasoningEffort
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
@@ -21,7 +22,7 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
 from custom_components.chatterbox.agent.providers.openai_responses import OpenAIResponsesProvider, OpenAIResponsesReply
-from custom_components.chatterbox.agent.providers.options import ModelOptions, ReasoningEffort
+from custom_components.chatterbox.agent.providers.options import ModelOptions
 from custom_components.chatterbox.agent.wire.openai_responses import request_to_payload
 
 from .dialect import KEY, MODEL, Answer, Refusal
