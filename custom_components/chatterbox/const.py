@@ -17,6 +17,12 @@ CONF_HISTORY_ADDRESS: Final = "history_address"
 
 # Its options.
 CONF_DIAGNOSE_WORDS: Final = "diagnose_words"
+CONF_RESPONSES_API: Final = "responses_api"
+CONF_RESPONSE_DAYS: Final = "response_days"
+CONF_RESPONSE_MEGABYTES: Final = "response_megabytes"
+DEFAULT_RESPONSE_DAYS: Final = 30
+DEFAULT_RESPONSE_MEGABYTES: Final = 100
+"""0 is without end, as it is for conversations; megabytes are those of each agent."""
 
 
 class ServiceKind(StrEnum):
