@@ -11,6 +11,7 @@ from custom_components.chatterbox.agent.events import (
     GatedCall,
     PendingApproval,
     StopReason,
+    ToolFinished,
 )
 from custom_components.chatterbox.agent.loop import AgenticLoop
 from custom_components.chatterbox.agent.messages import (
@@ -100,6 +101,13 @@ async def test_calls_that_need_no_yes_run_before_the_question() -> None:
     house = House(call(UNLOCK, ON))
     await house.take(TURN)
     assert house.ran == ["light_on"]
+
+
+async def test_a_result_that_only_stands_for_a_question_says_so() -> None:
+    provider = ScriptedProvider(call(UNLOCK, ON, replace(ON, id="x", name="unheard_of")))
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher(), hooks=[asks_for("unlock")]), TURN)
+    told = {event.result.call_id: event.awaits_approval for event in events if isinstance(event, ToolFinished)}
+    assert told == {UNLOCK.id: True, ON.id: False, "x": False}
 
 
 async def test_what_is_asked_about_is_never_out_of_the_budget_by_the_yes() -> None:

@@ -177,19 +177,20 @@ class Drive:
                 if started := self._runner.start(judged.call, judged.verdict):
                     yield started
         for judged in self._state.open_calls:
-            yield ToolFinished(await self._result(judged))
+            yield await self._finish_call(judged)
         still_open = tuple(judged for judged in self._state.open_calls if judged not in calls)
         self._state = replace(self._state, open_calls=still_open)
         yield PhaseEntered(Phase.RESULT_AGGREGATION)
 
-    async def _result(self, judged: JudgedCall) -> ToolResult:
+    async def _finish_call(self, judged: JudgedCall) -> ToolFinished:
         match judged.verdict:
             case Settled(result):
-                return result
+                return ToolFinished(result)
             case Gated():
-                return replace(synthetic_result(judged.call, _AWAITS_APPROVAL), is_error=False)
+                waiting = replace(synthetic_result(judged.call, _AWAITS_APPROVAL), is_error=False)
+                return ToolFinished(waiting, awaits_approval=True)
             case _:
-                return await self._runner.result(judged.call, self._remaining())
+                return ToolFinished(await self._runner.result(judged.call, self._remaining()))
 
     async def _interrupt_for_approval(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.APPROVAL_INTERRUPT)
@@ -199,7 +200,7 @@ class Drive:
             if isinstance(judged.verdict, Gated)
         )
         for judged in self._unanswered():
-            yield ToolFinished(await self._result(judged))
+            yield await self._finish_call(judged)
         pending = PendingApproval(
             id=uuid4().hex,
             calls=gated,
