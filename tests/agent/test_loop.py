@@ -167,9 +167,9 @@ WALKS: dict[str, tuple[Turn, Script, list[Phase], StopReason]] = {
     ),
     "calls before a message ends by its length": (
         TURN,
-        [[ToolCallReady(ON), *say("", FinishReason.LENGTH)], say("It is on.")],
-        [RECEIVE, *THINK, *ACT, *THINK, *ANSWER],
-        StopReason.COMPLETED,
+        [[ToolCallReady(ON), *say("", FinishReason.LENGTH)]],
+        [RECEIVE, *THINK, *ANSWER],
+        StopReason.LENGTH,
     ),
     "no model": (
         TURN,

@@ -131,6 +131,32 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
         replace(START, iterations=1, answer=AssistantMessage("It"), out_of_time=True),
         Finish(StopReason.DEADLINE),
     ),
+    # the length of all answers
+    "tokens left": (
+        replace(AFTER_TOOLS, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=84),
+        CallModel(AUTO),
+    ),
+    "no tokens left": (
+        replace(AFTER_TOOLS, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=85),
+        Finish(StopReason.LENGTH),
+    ),
+    "answer that took the last tokens": (
+        replace(WITH_ANSWER, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=100),
+        Finish(StopReason.COMPLETED),
+    ),
+    "calls that took the last tokens": (
+        replace(
+            WITH_CALLS,
+            turn=replace(TURN, limits=Limits(max_output_tokens=100)),
+            written=100,
+            open_calls=(RUNNABLE,),
+        ),
+        ExecuteTools((RUNNABLE,)),
+    ),
+    "calls of a message cut by its length": (
+        replace(WITH_CALLS, open_calls=(RUNNABLE, CLIENTS, GATED), finish_reason=FinishReason.LENGTH),
+        Finish(StopReason.LENGTH),
+    ),
     # calls
     "calls": (replace(WITH_CALLS, open_calls=(RUNNABLE,)), ExecuteTools((RUNNABLE,))),
     "answered calls only": (replace(WITH_CALLS, open_calls=(SETTLED,)), ExecuteTools((SETTLED,))),

@@ -31,6 +31,10 @@ class Verbosity(StrEnum):
     HIGH = "high"
 
 
+LEAST_OUTPUT_TOKENS: Final = 16
+"""Tokens of the shortest answer that can be asked for: some services refuse less."""
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerOptions:
     """Wishes for the answers of one turn. What is None is as the owner of the agent has set it."""
@@ -44,7 +48,12 @@ class AnswerOptions:
     max_output_tokens: int | None = None
     """Most tokens of one answer, reasoning included; what the owner has set holds where that is less."""
     parallel_tool_calls: bool = True
-    """Whether a model may ask for several calls in one message."""
+    """Whether several calls may run at once, and whether the caller can be given several to run."""
+
+    def __post_init__(self) -> None:
+        """Refuse an answer that could hold nothing."""
+        if self.max_output_tokens is not None and self.max_output_tokens < LEAST_OUTPUT_TOKENS:
+            raise ValueError(f"max_output_tokens must be at least {LEAST_OUTPUT_TOKENS}")
 
 
 NO_WISHES: Final = AnswerOptions()

@@ -83,7 +83,9 @@ class Drive:
         self._composer = composer
         self._deadline = time.monotonic() + turn.limits.deadline
         self._hooks = HookChain(hooks, lambda: min(turn.limits.tool_timeout, max(self._remaining(), _HOOK_GRACE)))
-        self._runner = ToolRunner(dispatcher, self._hooks, turn.limits.tool_timeout)
+        self._runner = ToolRunner(
+            dispatcher, self._hooks, turn.limits.tool_timeout, one_by_one=not turn.options.parallel_tool_calls
+        )
         self._recorder = TranscriptRecorder()
         self._state = TurnState(replace(turn, history=repair(turn.history)))
 

@@ -45,6 +45,8 @@ class ToolRunner:
     dispatcher: ToolDispatcher
     hooks: HookChain
     tool_timeout: float
+    one_by_one: bool = False
+    """Whether each call waits for all before it."""
     _open_world: set[str] = field(default_factory=set)
     """Ids of the calls whose results are from outside, whatever becomes of them."""
     _tasks: dict[str, asyncio.Task[ToolResult]] = field(default_factory=dict)
@@ -58,7 +60,8 @@ class ToolRunner:
             self._open_world.add(call.id)
         reads = verdict.tool.annotations.read_only
         targets = None if reads else self._targets(call, verdict)
-        waits = [other.task for other in self._changing if other.meets(targets)]
+        met = [other.task for other in self._changing if other.meets(targets)]
+        waits = [*self._tasks.values()] if self.one_by_one else met
         task = asyncio.create_task(self._run(call, verdict, waits), name=f"call of {call.name}")
         self._tasks[call.id] = task
         if not reads:

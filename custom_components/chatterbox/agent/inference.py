@@ -30,7 +30,9 @@ from .events import (
     UsageReported,
 )
 from .execution import ToolRunner
+from .history.token_estimate import TokenEstimate
 from .hooks import HookChain
+from .inference_request import request_for
 from .judgement import judge_call
 from .messages import AssistantMessage, ProviderItem, ToolCall, canonical_json
 from .next_step import CallModel, TurnState
@@ -38,20 +40,8 @@ from .protocols import Ask, CompletionRequest, Deny, LLMProvider
 from .structured_output import Misfit, read_output
 from .timeouts import STREAM_GRACE, leavable
 
-_LAST_CALL_DIRECTIVE: Final = "Tools can no longer be used in this turn. Answer now, from what is known."
-_REPORT_DIRECTIVE: Final = " Say briefly what was done and what was not."
-_REPAIR_DIRECTIVE: Final = "Your answer cannot be used. {misfit} Give the whole answer again, with that put right."
-_CORRECTION_DIRECTIVE: Final = (
-    'You were about to say: "{withheld}"\n'
-    "No tool has done that, so nobody heard it. If it is to be done, call the tool for it now."
-    " Otherwise say plainly, in the language of the person, that it was not done."
-    " Do not mention this note."
-)
-_HEARD_DIRECTIVE: Final = 'The person has heard only this, go on from there: "{said}"'
 _GRACE: Final = 2 * STREAM_GRACE
 """Seconds; a chain of providers itself may need some to leave one of them."""
-_QUOTED_LENGTH: Final = 1_000
-"""Characters of an answer that are shown to the model again."""
 
 
 class OutOfTime(Exception):
@@ -79,7 +69,7 @@ class Inference:
     async def stream(self, step: CallModel) -> AsyncGenerator[TurnEvent]:
         """Yield what the model does; afterwards `state` holds its calls or its answer."""
         yield PhaseEntered(Phase.LLM_INFERENCE)
-        request, before = self._request(step), self.state
+        request, before = request_for(self.state, step), self.state
         begun = before.answer or AssistantMessage()
         if step.repairs:
             yield MessageDone(begun)
@@ -170,30 +160,6 @@ class Inference:
             cancelled_as=ProviderUnreachable,
         )
 
-    def _request(self, step: CallModel) -> CompletionRequest:
-        turn = self.state.turn
-        # The words of this turn bring its context; a continuation has none.
-        context = turn.context if turn.user_text is None else ""
-        unfit = (self.state.answer,) if step.repairs and self.state.answer else ()
-        return CompletionRequest(
-            "\n\n".join(filter(None, (turn.instructions, turn.output.told if turn.output else ""))),
-            turn.history + self.state.messages + unfit,
-            tuple(sorted(turn.tools, key=lambda tool: tool.name)),
-            step.tool_choice,
-            "\n\n".join(filter(None, (context, self._directive(step)))),
-            turn.output,
-            turn.summary,
-        )
-
-    def _directive(self, step: CallModel) -> str:
-        if step.corrects:
-            return _correction(self.state)
-        if step.repairs:
-            return _REPAIR_DIRECTIVE.format(misfit=self.state.misfit)
-        if step.last_call is None:
-            return ""
-        return _LAST_CALL_DIRECTIVE + ("" if self.state.turn.output else _REPORT_DIRECTIVE)
-
     async def _follow(self, stream: AsyncGenerator[ProviderEvent]) -> AsyncGenerator[TurnEvent]:
         while True:
             match event := await self._next(stream):
@@ -216,11 +182,17 @@ class Inference:
                         yield started
                 case CompletionResult(finish_reason, usage, provider_items, answered_by):
                     self._provider_items = provider_items
-                    self.state = replace(self.state, finish_reason=finish_reason, usage=self.state.usage + usage)
+                    written = self.state.written + (usage.output_tokens or self._estimated_tokens())
+                    usages = self.state.usage + usage
+                    self.state = replace(self.state, finish_reason=finish_reason, usage=usages, written=written)
                     yield UsageReported(usage, answered_by)
                     return
                 case _:
                     assert_never(event)
+
+    def _estimated_tokens(self) -> int:
+        calls = tuple(judged.call for judged in self.state.open_calls)
+        return TokenEstimate().of_message(AssistantMessage(self._text, self._reasoning, calls))
 
     async def _next(self, stream: AsyncGenerator[ProviderEvent]) -> ProviderEvent:
         remaining = self.remaining()
@@ -271,10 +243,3 @@ class Inference:
     async def _cleared_for_speech(self, text: str) -> str:
         seen = await self.hooks.pre_speech(text)
         return seen.value if seen.decision is None else seen.decision.reason
-
-
-def _correction(state: TurnState) -> str:
-    """Tell the model what it claimed, and what of its answer was heard."""
-    correction = _CORRECTION_DIRECTIVE.format(withheld=state.withheld.strip()[:_QUOTED_LENGTH])
-    said = state.answer.text.strip()[-_QUOTED_LENGTH:] if state.answer else ""
-    return f"{correction}\n{_HEARD_DIRECTIVE.format(said=said)}" if said else correction

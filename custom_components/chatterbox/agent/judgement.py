@@ -30,12 +30,22 @@ def judge_call(state: TurnState, call: ToolCall, offered: frozenset[str] | None 
         return settle(as_recorded(call), "Not run: no more tools in this turn. Answer from what is known.")
     tools = tuple(tool for tool in turn.tools if offered is None or tool.name in offered)
     judged = judge(call, tools, turn.allowed_tools, (*state.messages, *_open_message(state)))
+    if not turn.options.parallel_tool_calls and _is_one_too_many(state, judged):
+        return settle(judged.call, "Not run: the caller runs one call at a time, by itself. Call it again.")
     if not isinstance(judged.verdict, Runnable):
         return judged
     reserved = sum(isinstance(other.verdict, Runnable | Gated) for other in state.open_calls)
     if state.tool_calls + reserved >= turn.limits.max_tool_calls:
         return settle(judged.call, "Not run: this turn has used up its tool calls.")
     return judged
+
+
+def _is_one_too_many(state: TurnState, judged: JudgedCall) -> bool:
+    """Tell whether a caller who wants one call at a time would be given several."""
+    if isinstance(judged.verdict, Settled):
+        return False
+    others = [other.verdict for other in state.open_calls if not isinstance(other.verdict, Settled)]
+    return bool(others) and any(isinstance(verdict, ForClient) for verdict in (*others, judged.verdict))
 
 
 def _open_message(state: TurnState) -> tuple[Message, ...]:

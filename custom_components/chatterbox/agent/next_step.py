@@ -8,9 +8,11 @@ Rule of the file: a bound, a budget or a choice is a property of the state, neve
 of the driver.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, assert_never
 
+from .answer_options import LEAST_OUTPUT_TOKENS
 from .calls import ForClient, Gated, JudgedCall
 from .errors import ProviderError
 from .events import StopReason
@@ -31,6 +33,11 @@ from .turn import Turn
 
 _SHARE_BEFORE_LAST_CALL: Final = 0.75
 """Part of the deadline after which the next inference has to be the last."""
+_CUT_SHORT: Final[Mapping[FinishReason | None, StopReason]] = {
+    FinishReason.LENGTH: StopReason.LENGTH,
+    FinishReason.CONTENT_FILTER: StopReason.CONTENT_FILTER,
+}
+"""Messages that are not all that the model had to say, so that none of their calls may run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,8 @@ class TurnState:
     out_of_time: bool = False
     """An inference was cut off by the deadline."""
     usage: Usage = field(default_factory=Usage)
+    written: int = 0
+    """Tokens of all answers so far; as somebody estimates where a service counts none."""
     finish_reason: FinishReason | None = None
     """Of the last inference."""
     last_call: StopReason | None = None
@@ -68,6 +77,17 @@ class TurnState:
     failure: ProviderError | None = None
     prompt_denied: str | None = None
     """Why a hook refused the user's words."""
+
+    @property
+    def tokens_left(self) -> int | None:
+        """Tokens that the answers still to come may take; None for no bound."""
+        bound = self.turn.limits.max_output_tokens
+        return None if bound is None else bound - self.written
+
+    @property
+    def may_write(self) -> bool:
+        """Whether that is enough for an answer."""
+        return self.tokens_left is None or self.tokens_left >= LEAST_OUTPUT_TOKENS
 
     @property
     def claim_language(self) -> str | None:
@@ -137,8 +157,8 @@ def next_step(state: TurnState) -> NextStep:
         return _step_for_answer(state, _stop_reason(state.finish_reason))
     if state.out_of_time or (state.elapsed >= state.turn.limits.deadline and not _only_asks(state)):
         return Finish(StopReason.DEADLINE)
-    if state.open_calls and state.finish_reason is FinishReason.CONTENT_FILTER:
-        return Finish(StopReason.CONTENT_FILTER)
+    if state.open_calls and (cut := _CUT_SHORT.get(state.finish_reason)):
+        return Finish(cut)
     if state.open_calls:
         return _step_for_calls(state)
     if state.last_call is not None:
@@ -170,7 +190,8 @@ def _step_for_answer(state: TurnState, reason: StopReason) -> NextStep:
     """Let no claim without a receipt be the end, and tell the model so once, while tools may still follow."""
     if not state.withheld:
         return _step_for_misfit(state) if state.misfit and reason is StopReason.COMPLETED else Finish(reason)
-    if reason is StopReason.COMPLETED and not state.corrected and _last_call(state) is None:
+    may_follow = state.may_write and _last_call(state) is None
+    if reason is StopReason.COMPLETED and not state.corrected and may_follow:
         return CallModel(_tool_choice(state), corrects=True)
     return Finish(StopReason.NO_RECEIPT)
 
@@ -178,7 +199,12 @@ def _step_for_answer(state: TurnState, reason: StopReason) -> NextStep:
 def _step_for_misfit(state: TurnState) -> NextStep:
     """Ask once more for data that has not the shape it has to have. Nothing may be done meanwhile: all is known."""
     limits = state.turn.limits
-    if state.repaired or state.iterations >= limits.max_iterations or state.elapsed >= limits.deadline:
+    if (
+        state.repaired
+        or not state.may_write
+        or state.iterations >= limits.max_iterations
+        or state.elapsed >= limits.deadline
+    ):
         return Finish(StopReason.OUTPUT_UNFIT)
     return CallModel(ToolChoiceMode.NONE, StopReason.OUTPUT_UNFIT, repairs=True)
 
@@ -200,6 +226,8 @@ def _call_model(state: TurnState) -> NextStep:
     limits = state.turn.limits
     if state.iterations >= limits.max_iterations:
         return Finish(StopReason.MAX_ITERATIONS)
+    if not state.may_write:
+        return Finish(StopReason.LENGTH)
     if ending := _last_call(state):
         return CallModel(ToolChoiceMode.NONE, ending)
     return CallModel(_tool_choice(state))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from .answer_options import NO_WISHES, AnswerOptions
+from .answer_options import LEAST_OUTPUT_TOKENS, NO_WISHES, AnswerOptions
 from .events import PendingApproval
 from .messages import (
     AssistantMessage,
@@ -61,6 +61,8 @@ class Limits:
         for name in ("deadline", "tool_timeout", "approval_expiry"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} must be more than 0 seconds")
+        if self.max_output_tokens is not None and self.max_output_tokens < LEAST_OUTPUT_TOKENS:
+            raise ValueError(f"max_output_tokens must be at least {LEAST_OUTPUT_TOKENS}")
 
 
 @dataclass(frozen=True, slots=True)
