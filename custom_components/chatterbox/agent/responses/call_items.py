@@ -1,0 +1,114 @@
+"""Calls, questions and lists of tools, as items.
+
+Knows the shapes and events of these items. Must not know turns, or what becomes of a call.
+Source: OpenResponses specification 2026-04-24, `FunctionCall`; OpenAI API reference, "MCP tool call", "MCP list
+tools", "MCP approval request", and their streaming events.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from ..messages import JsonObject, ToolCall, ToolDefinition, ToolResult
+from .event_writer import EventWriter
+
+
+class McpCallItem:
+    """A call that the house runs: shown when it begins, done when it has its result."""
+
+    def __init__(
+        self, events: EventWriter, item_id: str, server_label: str, call: ToolCall, approval_request_id: str | None
+    ) -> None:
+        """Show the call with its arguments. The last is that of the request that a person said yes to, if any."""
+        self._begun: JsonObject = {
+            "type": "mcp_call",
+            "id": item_id,
+            "server_label": server_label,
+            "name": call.name,
+            "arguments": call.arguments,
+            "output": None,
+            "error": None,
+            "status": "in_progress",
+            "approval_request_id": approval_request_id,
+        }
+        self._item = events.open({**self._begun, "arguments": ""}, item_id)
+        self._item.write("response.mcp_call.in_progress")
+        if call.arguments:
+            self._item.write("response.mcp_call_arguments.delta", delta=call.arguments)
+        self._item.write("response.mcp_call_arguments.done", arguments=call.arguments)
+
+    def close(self, result: ToolResult) -> None:
+        """Show what came of it."""
+        if result.is_error:
+            self._item.write("response.mcp_call.failed")
+            text: JsonObject = {"type": "text", "text": result.content}
+            error: JsonObject = {"type": "mcp_tool_execution_error", "content": [text]}
+            self._item.done({**self._begun, "error": error, "status": "failed"})
+        else:
+            self._item.write("response.mcp_call.completed")
+            self._item.done({**self._begun, "output": result.content, "status": "completed"})
+
+
+def show_function_call(events: EventWriter, item_id: str, call: ToolCall) -> None:
+    """Show a call that the client has to run. Arguments are JSON, also where the model wrote nothing."""
+    arguments = call.arguments or "{}"
+    begun: JsonObject = {
+        "type": "function_call",
+        "id": item_id,
+        "call_id": call.id,
+        "name": call.name,
+        "arguments": "",
+        "status": "in_progress",
+    }
+    item = events.open(begun, item_id)
+    item.write("response.function_call_arguments.delta", delta=arguments)
+    item.write("response.function_call_arguments.done", arguments=arguments)
+    item.done({**begun, "arguments": arguments, "status": "completed"})
+
+
+def show_approval_request(events: EventWriter, request_id: str, server_label: str, call: ToolCall) -> None:
+    """Show a call that waits for a yes."""
+    events.place(
+        {
+            "type": "mcp_approval_request",
+            "id": request_id,
+            "server_label": server_label,
+            "name": call.name,
+            "arguments": call.arguments,
+        },
+        request_id,
+    )
+
+
+def show_tool_list(
+    events: EventWriter, item_id: str, server_label: str, tools: Sequence[ToolDefinition], failure: str | None
+) -> None:
+    """Show the tools of a label, or why there are none at the moment."""
+    begun: JsonObject = {"type": "mcp_list_tools", "id": item_id, "server_label": server_label, "tools": []}
+    item = events.open(begun, item_id)
+    item.write("response.mcp_list_tools.in_progress")
+    if failure is not None:
+        item.write("response.mcp_list_tools.failed")
+        item.done({**begun, "error": failure})
+    else:
+        item.write("response.mcp_list_tools.completed")
+        item.done({**begun, "tools": [_listed(tool) for tool in tools]})
+
+
+def listed_labels(items: Iterable[JsonObject]) -> frozenset[str]:
+    """Return the labels whose tools are listed in these items. One that could not be listed is listed again."""
+    lists = (item for item in items if item.get("type") == "mcp_list_tools" and item.get("error") is None)
+    return frozenset(label for item in lists if isinstance(label := item.get("server_label"), str))
+
+
+def _listed(tool: ToolDefinition) -> JsonObject:
+    hints = tool.annotations
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": tool.parameters,
+        "annotations": {
+            "readOnlyHint": hints.read_only,
+            "destructiveHint": hints.destructive,
+            "idempotentHint": hints.idempotent,
+            "openWorldHint": hints.open_world,
+        },
+    }

@@ -1,0 +1,118 @@
+"""What the model says and thinks, as items: messages, refusals, and summaries of its reasoning.
+
+Knows the shapes and events of these items. Must not know turns, or why something is said.
+Source: OpenResponses specification 2026-04-24, "Streaming", `Message`, `ReasoningBody`.
+"""
+
+from ..messages import JsonObject, JsonValue
+from .event_writer import EventWriter
+from .response_frame import NewId
+
+
+class TextItems:
+    """The text items of a response: at most one of them is open, and what is of another kind ends it."""
+
+    def __init__(self, events: EventWriter, new_id: NewId) -> None:
+        """Begin with none."""
+        self._events = events
+        self._new_id = new_id
+        self._open: _MessageItem | _ReasoningItem | None = None
+
+    def say(self, text: str) -> None:
+        """Add words to the message; nothing if there are none."""
+        if not text:
+            return
+        if not isinstance(self._open, _MessageItem):
+            self.close()
+            self._open = _MessageItem(self._events, self._new_id("msg"))
+        self._open.add(text)
+
+    def think(self, text: str) -> None:
+        """Add words to the summary of the reasoning."""
+        if not text:
+            return
+        if not isinstance(self._open, _ReasoningItem):
+            self.close()
+            self._open = _ReasoningItem(self._events, self._new_id("rs"))
+        self._open.add(text)
+
+    def close(self, *, is_whole: bool = True) -> None:
+        """End what is open. A message that is not whole must be the last item of the response."""
+        if self._open is not None:
+            self._open.close(is_whole=is_whole)
+            self._open = None
+
+    def refuse(self, reason: str) -> None:
+        """Say that there will be no answer."""
+        self.close()
+        message_id = self._new_id("msg")
+        item = self._events.open(_message(message_id, "in_progress", []), message_id)
+        item.write("response.content_part.added", content_index=0, part={"type": "refusal", "refusal": ""})
+        item.write("response.refusal.delta", content_index=0, delta=reason)
+        item.write("response.refusal.done", content_index=0, refusal=reason)
+        part: JsonObject = {"type": "refusal", "refusal": reason}
+        item.write("response.content_part.done", content_index=0, part=part)
+        item.done(_message(message_id, "completed", [part]))
+
+    def enclose(self, encrypted_content: str) -> None:
+        """Hand over what nobody but us can read, to be brought back."""
+        self.close()
+        reasoning_id = self._new_id("rs")
+        item = {**_reasoning(reasoning_id, []), "encrypted_content": encrypted_content}
+        self._events.place(item, reasoning_id)
+
+
+class _MessageItem:
+    """A message of the assistant: one part, which grows."""
+
+    def __init__(self, events: EventWriter, item_id: str) -> None:
+        self._id = item_id
+        self._pieces: list[str] = []
+        self._item = events.open(_message(item_id, "in_progress", []), item_id)
+        self._item.write("response.content_part.added", content_index=0, part=_output_text(""))
+
+    def add(self, text: str) -> None:
+        self._pieces.append(text)
+        self._item.write("response.output_text.delta", content_index=0, delta=text, logprobs=[])
+
+    def close(self, *, is_whole: bool) -> None:
+        text = "".join(self._pieces)
+        self._item.write("response.output_text.done", content_index=0, text=text, logprobs=[])
+        self._item.write("response.content_part.done", content_index=0, part=_output_text(text))
+        self._item.done(_message(self._id, "completed" if is_whole else "incomplete", [_output_text(text)]))
+
+
+class _ReasoningItem:
+    """A summary of the model's reasoning: one part, which grows."""
+
+    def __init__(self, events: EventWriter, item_id: str) -> None:
+        self._id = item_id
+        self._pieces: list[str] = []
+        self._item = events.open(_reasoning(item_id, []), item_id)
+        self._item.write("response.reasoning_summary_part.added", summary_index=0, part=_summary_text(""))
+
+    def add(self, text: str) -> None:
+        self._pieces.append(text)
+        self._item.write("response.reasoning_summary_text.delta", summary_index=0, delta=text)
+
+    def close(self, *, is_whole: bool) -> None:  # noqa: ARG002  # a summary has no status
+        text = "".join(self._pieces)
+        self._item.write("response.reasoning_summary_text.done", summary_index=0, text=text)
+        self._item.write("response.reasoning_summary_part.done", summary_index=0, part=_summary_text(text))
+        self._item.done(_reasoning(self._id, [_summary_text(text)]))
+
+
+def _message(item_id: str, status: str, content: list[JsonValue]) -> JsonObject:
+    return {"type": "message", "id": item_id, "status": status, "role": "assistant", "content": content}
+
+
+def _output_text(text: str) -> JsonObject:
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+
+
+def _reasoning(item_id: str, summary: list[JsonValue]) -> JsonObject:
+    return {"type": "reasoning", "id": item_id, "summary": summary}
+
+
+def _summary_text(text: str) -> JsonObject:
+    return {"type": "summary_text", "text": text}

@@ -1,0 +1,1 @@
+"""Tests of the surface of the Responses API, without HTTP and without Home Assistant."""
