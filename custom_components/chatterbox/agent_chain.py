@@ -29,19 +29,20 @@ class AgentChain:
     @property
     def is_available(self) -> bool:
         """Tell whether any link works, as far as anybody knows."""
-        return self.ends_offline or is_available(self._models())
+        return self.ends_offline or is_available(self.models())
 
     @property
     def state(self) -> tuple[LinkState, ...]:
         """Tell how the models of the chain are doing, in their order."""
-        return chain_state(self._models())
+        return chain_state(self.models())
 
     def links(self, announcement: str) -> tuple[Link, ...]:
         """Return the links of one turn; `announcement` is said where Home Assistant itself has to answer."""
-        models = self._models()
+        models = self.models()
         return (*models, offline_link(announcement)) if self.ends_offline else models
 
-    def _models(self) -> tuple[Link, ...]:
+    def models(self) -> tuple[Link, ...]:
+        """Return the links of one turn in which Home Assistant has no say."""
         return (self.own, *(link for link in self.find_fallbacks() if link is not self.own))
 
 

@@ -4,91 +4,44 @@ Knows what a turn is made of. Must not know how words reach an agent, what they 
 Assistant makes of what is said. A turn begins with a person's words, or with an answer that came from elsewhere.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from homeassistant.components.conversation import ChatLog, ConversationInput
+from homeassistant.components.conversation import ChatLog
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import llm
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 
 from .agent.errors import AgentError
-from .agent.events import GatedCall, StopReason, TurnEvent
+from .agent.events import StopReason, TurnEvent
 from .agent.messages import JsonValue, ToolResult
-from .agent.output_format import OutputFormat
 from .agent.protocols import Hooks
 from .agent.transcript import has_outside_content
-from .agent.turn import ApprovalAnswer, Approved, Denied, Turn
-from .agent_prompt import PromptSources, async_provide_prompt
 from .approval_sentences import ApprovalSentences
-from .approvals import GivenAnswer, GoOn, Question, async_get_approvals
+from .approvals import GoOn, Question, async_get_approvals
+from .beginning import Beginning
 from .call_guard import CallGuard
 from .change_audit import AuditedTurn, ChangeAudit
 from .change_words import async_get_change_words
-from .chat_log_bridge import async_record_turn, history, keep_context, words
-from .const import DOMAIN, LOGGER
+from .chat_log_bridge import async_record_turn, history
+from .const import LOGGER
 from .conversation_continuity import Continuity, Thread
 from .error_bridge import TranslatedComposer, async_get_composer
 from .history_keeping import async_get_histories
 from .history_recording import TurnRecording
 from .known_replies import opened, reply_events
 from .loaded_agents import Agent
+from .program_turn import ProgramApprovals
 from .question_asking import Asker, spot_of
 from .repair_issues import async_report_broken_template, async_report_missing_tools
 from .script_hooks import HookScripts, script_hooks
-from .shown_files import async_read_shown_files
-from .speakers import Speaker, in_turn
+from .speakers import in_turn
 from .turn_events import TurnEvents, turn_origin
+from .turn_gathering import Gathered, async_gather
 from .turn_news import SIGNAL_TURN, TurnNews
 from .turn_report import TurnReport
-from .turn_tools import TurnTools
 from .warm_up import WarmUp
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """What a turn begins with."""
-
-    user_input: ConversationInput
-    """The words of a person; their text is empty in a turn that goes on without any."""
-    speaker: Speaker
-    answered: tuple[Question, GivenAnswer] | None = None
-    """A question that was answered, by these words or elsewhere."""
-    opening: str = ""
-    """What is said before the answer."""
-    asks_again: bool = False
-    """The answer asks for another one."""
-    reply: str = ""
-    """The answer, where nobody has to think about it."""
-    output: OutputFormat | None = None
-    """What shape the answer has to have; None for words."""
-    brought: llm.API | None = None
-    """Tools that there are for this turn only."""
-
-    @property
-    def approved(self) -> Sequence[GatedCall]:
-        """The calls that somebody has said yes to, with the PIN where it is needed."""
-        if self.answered is None:
-            return ()
-        question, answer = self.answered
-        is_yes = answer.approved and (answer.with_pin or not question.needs_pin)
-        return question.pending.calls if is_yes else ()
-
-    @property
-    def approval(self) -> ApprovalAnswer | None:
-        """The answer to a question, as the loop takes it."""
-        if self.answered is None:
-            return None
-        pending = self.answered[0].pending
-        decision = Approved() if self.approved else Denied()
-        return ApprovalAnswer(pending, {gated.call.id: decision for gated in pending.calls})
-
-    @property
-    def is_heard(self) -> bool:
-        """Tell whether a voice says the answer."""
-        return self.user_input.satellite_id is not None or self.user_input.device_id is not None
 
 
 class AgentTurns:
@@ -124,10 +77,10 @@ class AgentTurns:
         async_get_approvals(self._hass).drop_all_of(self._agent_id)
 
     @callback
-    def _keep(self, question: Question, expires_in: float) -> bool:
-        if self._is_over or self._go_on is None:
+    def _keep(self, go_on: GoOn | None, question: Question, expires_in: float) -> bool:
+        if self._is_over or go_on is None:
             return False
-        async_get_approvals(self._hass).ask(question, expires_in, self._go_on)
+        async_get_approvals(self._hass).ask(question, expires_in, go_on)
         return True
 
     async def async_give_up(self, begin: Beginning, conversation_id: str) -> None:
@@ -137,29 +90,36 @@ class AgentTurns:
         (await self._async_audit(begin, origin)).finished()
 
     async def async_take(self, begin: Beginning, chat_log: ChatLog) -> TurnReport:
-        """Take a turn and record it in the ChatLog. Raises only for bugs."""
+        """Take a turn and record it in the ChatLog. Raises only for bugs, and `ApiError` for what a program may not."""
         with async_get_histories(self._hass).awaiting():
             return await self._async_take(begin, chat_log)
 
     async def _async_take(self, begin: Beginning, chat_log: ChatLog) -> TurnReport:
-        report = TurnReport(begin.user_input.text)
-        thread = await self._continuity.async_resume(begin.user_input.conversation_id, begin.speaker, chat_log)
+        report, program = TurnReport(begin.user_input.text), begin.program
+        if program is None:
+            gathered = None
+            thread = await self._continuity.async_resume(begin.user_input.conversation_id, begin.speaker, chat_log)
+        else:  # what cannot be done for it is no turn at all
+            gathered, thread = await self._async_gather(begin, chat_log), Thread(program.request.conversation_id)
+            program.begin()
+            report.brought = program.brought
         origin = turn_origin(begin.user_input, self._agent_id, chat_log.conversation_id, begin.speaker, thread.id)
         events = TurnEvents(self._hass, begin.user_input.context, origin)
         audit = await self._async_audit(begin, origin)
         # Else the satellite would lose what was said there to who only says to be at it.
         kept_as = {**origin, "device_id": begin.speaker.sure_device_id}
-        recording = TurnRecording(self._hass, self._entry, self._subentry, kept_as, report)
+        recording = TurnRecording(self._hass, self._entry, self._subentry, kept_as, report, is_wanted=begin.is_kept)
         events.started()
         try:
             with in_turn():
                 if begin.reply:
                     walk = reply_events(begin.reply)
                 else:
-                    walk = await self._async_walk(begin, chat_log, thread, _Telling(report, events, audit))
+                    gathered = gathered or await self._async_gather(begin, chat_log)
+                    walk = await self._async_walk(begin, gathered, thread, _Telling(report, events, audit))
                 walk = opened(walk, begin.opening)
                 await async_record_turn(chat_log, self._agent_id, walk, report, recording.async_settle)
-            if self._agent.summaries.are_written:
+            if self._agent.summaries.are_written and program is None:
                 self._agent.summaries.async_after_turn(thread.id, history(chat_log))
         finally:
             audit.finished()
@@ -170,69 +130,63 @@ class AgentTurns:
         return report
 
     async def _async_audit(self, begin: Beginning, origin: Mapping[str, JsonValue]) -> ChangeAudit:
-        turn = AuditedTurn(origin=origin, context=begin.user_input.context, answered=begin.answered)
+        turn = AuditedTurn(
+            origin=origin, context=begin.user_input.context, answered=begin.answered, denied=begin.denied
+        )
         return ChangeAudit(turn, await async_get_change_words(self._hass))
 
+    async def _async_gather(self, begin: Beginning, chat_log: ChatLog) -> Gathered:
+        gathered = await async_gather(self._hass, self._agent, begin, chat_log)
+        if begin.program is None or begin.program.request.house is None:
+            async_report_missing_tools(self._hass, self._subentry, gathered.tools.missing_apis)
+        self._note_template(gathered.template_error)
+        return gathered
+
     async def _async_walk(
-        self, begin: Beginning, chat_log: ChatLog, thread: Thread, telling: _Telling
+        self, begin: Beginning, gathered: Gathered, thread: Thread, telling: _Telling
     ) -> AsyncGenerator[TurnEvent]:
-        """Gather what a turn needs, and return its events."""
-        settings, report, events, audit = self._agent.settings, telling.report, telling.events, telling.audit
-        tools, turn = await self._async_gather(begin, chat_log)
-        turn = self._agent.summaries.async_begin_turn(thread.id, turn)
+        """Return the events of a turn."""
+        settings, program, report = self._agent.settings, begin.program, telling.report
+        tools, turn = gathered.tools, gathered.turn
+        if program is None:
+            turn = self._agent.summaries.async_begin_turn(thread.id, turn)
         report.context, report.attachments = turn.context, turn.attachments
         composer = await async_get_composer(
             self._hass, begin.user_input.language, tools.definitions, settings.confirmation
         )
         effects_of, is_marked = tools.dispatcher.async_effects, thread.is_cut or has_outside_content(turn.history)
         guard = CallGuard(self._hass, settings, begin.speaker, effects_of, has_outside_content=is_marked)
-        audit.judged_by(guard.seen, effects_of)
+        telling.audit.judged_by(guard.seen, effects_of)
         if self._warm_up is not None:
             await self._warm_up.async_give_way(turn, max(settings.limits.preparation - report.duration, 0))
-        limits = settings.limits.after(report.duration)
-        hooks = [audit, *self._scripts(begin, events, composer), guard]
+        limits = (program.limits(settings.limits) if program else settings.limits).after(report.duration)
+        wishes = [ProgramApprovals(program.request, tools.labels)] if program else []
+        hooks = [telling.audit, *self._scripts(begin, telling.events, composer), *wishes, guard]
+        not_done = _NotDone(composer, guard, begin)
         took_over = self._agent.took_over(composer.sentences)
-        loop = self._agent.build_loop(tools, limits, hooks, _NotDone(composer, guard, begin), took_over)
-        walk = audit.telling(events.telling(loop.stream(replace(turn, limits=limits))))
-        asker = Asker(
+        falls_back = program is None or program.may_fall_back
+        loop = self._agent.build_loop(tools, limits, hooks, not_done, took_over, falls_back=falls_back)
+        walk = telling.audit.telling(telling.events.telling(loop.stream(replace(turn, limits=limits))))
+        walk = self._asker(begin, telling.events.origin, guard, composer).follow(walk)
+        return program.telling(walk) if program else walk
+
+    def _asker(
+        self, begin: Beginning, origin: Mapping[str, JsonValue], guard: CallGuard, composer: TranslatedComposer
+    ) -> Asker:
+        """Return who asks what has to be asked."""
+        conversation_id, program = str(origin["conversation_id"]), begin.program
+        return Asker(
             hass=self._hass,
             user_input=begin.user_input,
-            spot=spot_of(begin.user_input, self._agent_id, chat_log.conversation_id),
+            spot=spot_of(begin.user_input, self._agent_id, program.spot_id if program else conversation_id),
             speaker=begin.speaker,
-            origin=events.origin,
+            origin=origin,
             approved=begin.approved,
             guard=guard,
             composer=composer,
-            keep=self._keep,
+            keep=partial(self._keep, program.go_on if program else self._go_on),
+            is_written=program is None,
         )
-        return asker.follow(walk)
-
-    async def _async_gather(self, begin: Beginning, chat_log: ChatLog) -> tuple[TurnTools, Turn]:
-        """Gather tools, prompt and history."""
-        user_input, settings = begin.user_input, self._agent.settings
-        files, tools = await asyncio.gather(
-            async_read_shown_files(self._hass, chat_log, settings.limits.preparation),
-            self._agent.async_gather_tools(user_input, chat_log.conversation_id, begin.speaker, begin.brought),
-        )
-        async_report_missing_tools(self._hass, self._subentry, tools.missing_apis)
-        said_first, name = user_input.extra_system_prompt, begin.speaker.name
-        sources = PromptSources(settings.prompt, tools.prompt, tools.context, said_first, name, tools.memories)
-        prompt = await async_provide_prompt(chat_log, user_input.as_llm_context(DOMAIN), sources, tools.api)
-        self._note_template(prompt.template_error)
-        keep_context(chat_log, prompt.context)
-        said = words(chat_log, files)
-        turn = Turn(
-            user_input.text or None,
-            history(chat_log, files),
-            prompt.instructions,
-            tools.definitions,
-            approval=begin.approval,
-            context=said.context or prompt.context,
-            attachments=said.attachments,
-            claim_language=self._agent.claim_language(user_input.language) if begin.is_heard else None,
-            output=begin.output,
-        )
-        return tools, turn
 
     def _scripts(self, begin: Beginning, events: TurnEvents, composer: TranslatedComposer) -> Sequence[Hooks]:
         """Return what the owner has put between the model and the house."""

@@ -25,7 +25,8 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dis
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .agent.errors import ProviderError
-from .agent_turn import AgentTurns, Beginning
+from .agent_turn import AgentTurns
+from .beginning import Beginning
 from .const import CONF_KIND, LOGGER, SUBENTRY_AI_TASK, ServiceKind
 from .entity import ChatterboxEntity
 from .link_watch import SIGNAL_LINKS, async_tell_links

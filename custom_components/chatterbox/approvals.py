@@ -37,6 +37,8 @@ class Channel(StrEnum):
     NOTIFICATION = "notification"
     ACTION = "action"
     """An action of Home Assistant."""
+    PROGRAM = "program"
+    """The program that was asked."""
 
 
 class QuestionState(StrEnum):

@@ -5,14 +5,14 @@ how calls are judged. That calls wait, and what else comes of a question, is tol
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Final, assert_never, override
 
 from homeassistant.core import Context, callback
 
-from .agent.events import MessageDone, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
+from .agent.events import GatedCall, MessageDone, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
 from .agent.messages import JsonObject, JsonValue, ToolAnnotations, ToolCall, ToolDefinition, ToolResult, canonical_json
 from .agent.protocols import Hooks
 from .approval_rules import Verdict
@@ -43,6 +43,8 @@ class AuditedTurn:
     """In which its calls run."""
     answered: tuple[Question, GivenAnswer] | None = None
     """The question that the turn brings an answer to."""
+    denied: Sequence[GatedCall] = ()
+    """The calls of it that somebody has said no to, beside a yes to others."""
 
 
 class ChangeAudit(Hooks):
@@ -124,7 +126,9 @@ class ChangeAudit(Hooks):
             return
         elif (refusal := self._refusal(call)) is None:
             if asked:
-                self._tell(self._change(call, asked), ChangeOutcome.NOT_RUN, asked)
+                is_denied = asked.gated in self._turn.denied
+                outcome = ChangeOutcome.DENIED if is_denied else ChangeOutcome.NOT_RUN
+                self._tell(self._change(call, asked), outcome, asked)
         elif (key := (call.name, call.arguments)) not in self._refused:
             self._refused.add(key)
             change = self._change(call, asked)
@@ -197,7 +201,7 @@ def _outcome_of(refusal: Refusal | None) -> ChangeOutcome:
     match refusal:
         case Refusal.RULES | Refusal.OUTSIDE_CONTENT | None:
             return ChangeOutcome.REFUSED_BY_RULES
-        case Refusal.NOBODY:
+        case Refusal.NOBODY | Refusal.PIN_BY_PROGRAM:
             return ChangeOutcome.NOBODY_TO_ASK
         case Refusal.PIN_NOT_SET:
             return ChangeOutcome.PIN_NOT_SET

@@ -49,6 +49,7 @@ class ApprovalWay(StrEnum):
     PIN = "pin"
     NOTIFICATION = "notification"
     ACTION = "action"
+    PROGRAM = "program"
     TRUSTED_AUTOMATION = "trusted_automation"
     """An automation or a script asked that the owner trusts."""
 
@@ -220,5 +221,7 @@ def approval_by(answer: GivenAnswer) -> ApprovalWay:
             return ApprovalWay.NOTIFICATION
         case Channel.ACTION:
             return ApprovalWay.ACTION
+        case Channel.PROGRAM:
+            return ApprovalWay.PROGRAM
         case _ as unreachable:
             assert_never(unreachable)

@@ -24,8 +24,9 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .agent.events import StopReason
 from .agent.speech import asks_back, speakable
-from .agent_turn import AgentTurns, Beginning
+from .agent_turn import AgentTurns
 from .approvals import GivenAnswer, Question
+from .beginning import Beginning
 from .const import DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
 from .error_bridge import async_get_sentences

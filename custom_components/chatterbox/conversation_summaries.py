@@ -7,8 +7,7 @@ was asked and done is listed.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -16,11 +15,9 @@ from typing import TYPE_CHECKING, Final
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
-from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.util import dt as dt_util
 
 from .agent.errors import ProviderError
-from .agent.events import CompletionResult, ProviderEvent
 from .agent.history.summarizing import MOST_TOKENS, summarize
 from .agent.history.windowed_provider import WindowedProvider
 from .agent.messages import AssistantMessage, Message, Summary, ToolDefinition, Transcript, UserMessage
@@ -30,7 +27,7 @@ from .agent.turn import Turn
 from .agent_chain import is_for_models
 from .agent_settings import SUMMARY_LIST, SUMMARY_OWN_MODEL, settings_of
 from .const import LOGGER
-from .model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
+from .counted_model import CountedModel
 
 if TYPE_CHECKING:  # it builds what is here
     from .loaded_agents import AgentModel
@@ -154,7 +151,7 @@ class ConversationSummaries:
     async def _async_write(
         self, conversation_id: str, writer: AgentModel, messages: Transcript, earlier: Summary | None
     ) -> None:
-        provider = _ToldOf(self._hass, writer)
+        provider = CountedModel(self._hass, writer)
         tokens = min(MOST_TOKENS, writer.windowed.context_window - _FOR_ANSWER)
         try:
             summary = await summarize(
@@ -178,22 +175,6 @@ class ConversationSummaries:
         for each, known in [*self._conversations.items()]:
             if abs(now - known.used_at) > longest or len(self._conversations) > _MOST:
                 self.async_forget(each)
-
-
-class _ToldOf:
-    """A model whose use is told to whoever counts."""
-
-    def __init__(self, hass: HomeAssistant, model: AgentModel) -> None:
-        self._hass = hass
-        self._model = model
-
-    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        async with aclosing(self._model.link.provider.stream(request)) as events:
-            async for event in events:
-                if isinstance(event, CompletionResult):
-                    usage = ModelUsage(self._model.agent.subentry_id, event.usage, UsagePurpose.SUMMARY)
-                    async_dispatcher_send(self._hass, SIGNAL_USAGE, usage)
-                yield event
 
 
 def _dropped_soon(windowed: WindowedProvider, request: CompletionRequest) -> int:

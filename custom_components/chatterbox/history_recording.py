@@ -39,13 +39,19 @@ class TurnRecording:
     origin: Mapping[str, JsonValue]
     """That of `turn_events.turn_origin`."""
     report: TurnReport
+    is_wanted: bool = True
+    """Whether who speaks lets it be stored."""
     _is_handed_in: bool = False
     _acknowledgement: Acknowledgement | None = None
 
     @callback
     def async_store(self) -> None:
         """Hand the turn to the store, also one that was cut off; again does nothing."""
-        if self._is_handed_in or not _async_is_kept(self.hass, self.entry, self.subentry.subentry_id):
+        if (
+            self._is_handed_in
+            or not self.is_wanted
+            or not _async_is_kept(self.hass, self.entry, self.subentry.subentry_id)
+        ):
             return
         self._is_handed_in = True
         try:
@@ -98,7 +104,7 @@ def _turn_record(agent: str, origin: Mapping[str, JsonValue], report: TurnReport
         origin=_turn_origin(agent, origin),
         began_at=facts.began_at,
         duration=facts.duration,
-        messages=((said,) if said else ()) + report.recorder.interrupted(),
+        messages=report.brought + ((said,) if said else ()) + report.recorder.interrupted(),
         stop_reason=facts.stop_reason,
         usage=finished.usage if finished else facts.usage,
         iterations=finished.iterations if finished else len(facts.inferences),

@@ -107,11 +107,22 @@ class Agent:
         spent = self.chain.own.spent()
         return spent_sentence(sentences, spent) if spent else sentences["spoken_offline_took_over"]
 
-    def build_loop(
-        self, tools: TurnTools, limits: Limits, hooks: Sequence[Hooks], composer: ResponseComposer, took_over: str
+    def build_loop(  # noqa: PLR0913  # what a loop is made of
+        self,
+        tools: TurnTools,
+        limits: Limits,
+        hooks: Sequence[Hooks],
+        composer: ResponseComposer,
+        took_over: str,
+        *,
+        falls_back: bool = True,
     ) -> AgenticLoop:
-        """Return the loop of one turn within `limits`; `took_over` is said when Home Assistant itself answers."""
-        provider = self.join(self.chain.links(took_over), limits.deadline)
+        """Return the loop of one turn within `limits`; `took_over` is said when Home Assistant itself answers.
+
+        `falls_back` tells whether it may do that for a model.
+        """
+        links = self.chain.links(took_over) if falls_back else self.chain.models()
+        provider = self.join(links, limits.deadline)
         return AgenticLoop(provider, tools.dispatcher, hooks=hooks, composer=composer)
 
 

@@ -97,6 +97,8 @@ class MergedApi:
     """What holds for who asks, or at this moment."""
     findings: Mapping[str, str | None]
     """For each tool, named with its API: why it is left out, or None when it is offered."""
+    labels: Mapping[str, str]
+    """Ids of the APIs that the tools come from, by the names under which they are offered."""
 
 
 def merge_apis(hass: HomeAssistant, offers: Sequence[ApiOffer]) -> MergedApi:
@@ -110,6 +112,7 @@ def merge_apis(hass: HomeAssistant, offers: Sequence[ApiOffer]) -> MergedApi:
     definitions: list[ToolDefinition] = []
     tools: list[llm.Tool] = []
     findings: dict[str, str | None] = {}
+    labels: dict[str, str] = {}
     for (offer, tool), name in zip(found, names, strict=True):
         subject = f"Tool {tool.described.name} of {offer.api.name}"
         try:
@@ -118,6 +121,7 @@ def merge_apis(hass: HomeAssistant, offers: Sequence[ApiOffer]) -> MergedApi:
             findings[subject] = f"it is not offered, because its arguments cannot be described: {error}"
             continue
         findings[subject] = None
+        labels[name] = offer.api.id
         tools.append(_callable(tool, name))
     prompt = _joined(offers, [rename_tools(offer.prompt, renames[offer.api.id]) for offer in offers])
     context = _joined(offers, [rename_tools(offer.context, renames[offer.api.id]) for offer in offers])
@@ -130,7 +134,7 @@ def merge_apis(hass: HomeAssistant, offers: Sequence[ApiOffer]) -> MergedApi:
         custom_serializer=_serializer(offers),
     )
     definitions.sort(key=lambda definition: definition.name)
-    return MergedApi(api, tuple(definitions), prompt, context, findings)
+    return MergedApi(api, tuple(definitions), prompt, context, findings, labels)
 
 
 def _callable(tool: OfferedTool, name: str) -> llm.Tool:

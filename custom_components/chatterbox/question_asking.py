@@ -47,6 +47,8 @@ class Asker:
     guard: CallGuard
     composer: TranslatedComposer
     keep: Keep
+    is_written: bool = True
+    """Whether the question is said in words. A program is handed the calls instead."""
 
     async def follow(self, events: AsyncGenerator[TurnEvent]) -> AsyncGenerator[TurnEvent]:
         """Yield the events of a turn; what was done beside is said before the question."""
@@ -57,6 +59,9 @@ class Asker:
                     continue
                 question = self._question(event.pending)
                 is_kept = self.keep(question, max(event.pending.expires_at - time.time(), 0))
+                if not self.is_written:
+                    yield replace(event, pending=event.pending if is_kept else None)
+                    continue
                 asked = question.text if is_kept else ApprovalSentences(self.composer.sentences).dropped
                 text = " ".join(filter(None, (self.composer.done(event.receipts), asked)))
                 yield TextDelta(text)

@@ -55,6 +55,8 @@ class Speaker:
     """It is a user of Home Assistant who speaks, in an app or a browser, and may call any device their own."""
     person_id: str | None = None
     """Id of the person, else of the user, where it is known who speaks: what is kept of them is found by it."""
+    is_program: bool = False
+    """It is a program that a user has given a token. It can say yes, and must never be told a PIN."""
 
     @property
     def sure_device_id(self) -> str | None:

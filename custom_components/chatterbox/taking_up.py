@@ -13,8 +13,9 @@ from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import chat_session
 
-from .agent_turn import AgentTurns, Beginning
+from .agent_turn import AgentTurns
 from .approvals import GivenAnswer, Question
+from .beginning import Beginning
 
 _PUT_AWAY_WITHIN: Final = 5.0
 """Seconds until Home Assistant has put a conversation away whose turn is over."""

@@ -7,7 +7,7 @@ one `llm.API`, which the ChatLog is given: Home Assistant sees the same tools un
 import asyncio
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from homeassistant.core import HomeAssistant, callback
@@ -57,6 +57,8 @@ class ToolOffer:
     """What the APIs say that holds for who asks, or at this moment."""
     missing_apis: tuple[str, ...] = ()
     """Ids of chosen APIs that Home Assistant does not have, or not any more."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Ids of the APIs that the tools come from, by the names of the tools."""
 
 
 async def async_offer_tools(
@@ -98,6 +100,7 @@ async def async_offer_tools(
         prompt=merged.prompt,
         context="\n".join(filter(None, (_silence(silent), merged.context))),
         missing_apis=tuple(missing),
+        labels=merged.labels,
     )
 
 

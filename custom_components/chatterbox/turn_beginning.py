@@ -14,7 +14,6 @@ from .agent.consent.answers import Asked
 from .agent.consent.any_language import understood_language
 from .agent.consent.pin_guard import LOCK_SECONDS
 from .agent_settings import AgentSettings
-from .agent_turn import Beginning
 from .answer_reading import (
     Agreed,
     Declined,
@@ -31,6 +30,7 @@ from .answer_reading import (
 from .approval_questions import asked_of
 from .approval_sentences import ApprovalSentences
 from .approvals import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
+from .beginning import Beginning
 from .error_bridge import async_get_sentences
 from .hidden_words import async_hide_pin
 from .question_asking import spot_of

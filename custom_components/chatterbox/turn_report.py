@@ -21,7 +21,16 @@ from .agent.events import (
     TurnFinished,
 )
 from .agent.json_text import parse_json
-from .agent.messages import Attachment, JsonObject, JsonValue, ToolCall, ToolResult, UserMessage, canonical_json
+from .agent.messages import (
+    Attachment,
+    JsonObject,
+    JsonValue,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    UserMessage,
+    canonical_json,
+)
 from .agent.transcript import TranscriptRecorder
 from .turn_facts import TurnFacts, TurnWatch
 
@@ -95,6 +104,8 @@ class TurnReport:
     """What held when it was said; see `UserMessage`."""
     attachments: tuple[Attachment, ...] = ()
     """What was shown with it."""
+    brought: Transcript = ()
+    """What came before the words and is nowhere else yet: the results of a program's functions."""
     recorder: TranscriptRecorder = field(default_factory=TranscriptRecorder)
     """What came of it so far, as messages."""
     phases: list[Phase] = field(default_factory=list)

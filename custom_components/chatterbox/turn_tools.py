@@ -4,7 +4,7 @@ Knows who runs which. Must not know who may call them: that is the chain's.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from homeassistant.components.conversation import ConversationInput
@@ -53,6 +53,8 @@ class TurnTools:
     """What these APIs say that holds for who asks, or at this moment."""
     memories: str = ""
     """What the agent was asked to remember by who asks, as its model reads it."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Ids of the APIs that tools come from, by the names of the tools; an agent's own come from none."""
 
 
 async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes which tools there are, or what they do
@@ -91,6 +93,7 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         offer.prompt,
         offer.context,
         await _async_told_memories(hass, agent, speaker) if settings.remember_facts else "",
+        {name: label for name, label in offer.labels.items() if name not in by_name},
     )
 
 

@@ -1,0 +1,146 @@
+"""Takes the turns of programs with one agent: who speaks, which question is answered, and what becomes of a new one.
+
+Knows users, questions and how an agent takes a turn. Must not know requests as they come in, or where responses are
+kept. A question that a program is asked can be answered by the program, or by whoever may answer every other question.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from homeassistant.components.conversation import ChatLog, ConversationInput, UserContent
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import Context, HomeAssistant, callback
+
+from .agent.messages import ToolChoiceMode
+from .agent.responses.api_errors import ApiError, invalid
+from .agent.responses.house import ApprovalDecisions, HouseEvent, TurnRequest
+from .agent.turn import Approved, Denied
+from .agent_turn import AgentTurns
+from .approvals import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
+from .beginning import Beginning
+from .link_watch import async_tell_links
+from .loaded_agents import Agent, ChatterboxConfigEntry
+from .program_turn import ProgramTurn
+from .speakers import async_get_speaker, speaker_context
+from .turn_report import TurnReport
+
+_MOST_QUESTIONS: Final = 20
+"""That wait for one user's programs; the oldest make room."""
+
+
+class ProgramTurns:
+    """The turns of programs with one agent."""
+
+    def __init__(
+        self, hass: HomeAssistant, agent_id: str, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, agent: Agent
+    ) -> None:
+        """Take turns of the agent whose entity is `agent_id`."""
+        self._hass = hass
+        self._agent_id = agent_id
+        self._settings = agent.settings
+        self._turns = AgentTurns(hass, agent_id, entry, subentry, agent, warm_up=None, go_on=None)
+
+    async def async_begin(self, request: TurnRequest, tell: Callable[[HouseEvent], None]) -> Beginning:
+        """Return what a turn begins with. Raises `ApiError` for an answer to a question that does not wait."""
+        context = Context(user_id=request.caller.user_id)
+        nothing = ConversationInput(
+            text="",
+            context=context,
+            conversation_id=request.conversation_id,
+            device_id=None,
+            satellite_id=None,
+            language=self._hass.config.language,
+            agent_id=self._agent_id,
+        )
+        speaker = replace(await async_get_speaker(self._hass, nothing, self._settings), is_program=True)
+        said = replace(nothing, context=speaker_context(context, speaker))
+        if request.approval is None:
+            return self._beginning(Beginning(said, speaker), ProgramTurn(request, tell))
+        question = self._question(request, request.approval)
+        decisions = _decisions(question, request.approval)
+        is_yes = any(isinstance(decision, Approved) for decision in decisions.values())
+        answer = GivenAnswer(is_yes, Channel.PROGRAM, request.caller.user_id)
+        program = ProgramTurn(request, tell, decisions, begin=partial(self._take_question, question, answer))
+        return self._beginning(Beginning(said, speaker, (question, answer)), program)
+
+    def _beginning(self, begin: Beginning, program: ProgramTurn) -> Beginning:
+        """Join who speaks and what is brought, and say how the turn goes on if somebody else answers its question."""
+        said = replace(begin.user_input, text=program.words.text if program.words else "")
+        program = replace(program, go_on=partial(self._async_go_on, begin, program))
+        return replace(begin, user_input=said, output=program.request.output, program=program)
+
+    async def async_take(self, begin: Beginning, conversation_id: str) -> TurnReport:
+        """Take a turn. Raises `ApiError` for wishes that cannot be met, and else only for bugs."""
+        self._make_room(begin.user_input.context.user_id)
+        chat_log = ChatLog(self._hass, conversation_id)
+        if begin.user_input.text:
+            chat_log.async_add_user_content(UserContent(begin.user_input.text))
+        try:
+            return await self._turns.async_take(begin, chat_log)
+        finally:
+            async_tell_links(self._hass)
+
+    async def _async_go_on(
+        self, begin: Beginning, program: ProgramTurn, question: Question, answer: GivenAnswer
+    ) -> str:
+        """Take a turn on whose question somebody else has answered, and return what is said in the end.
+
+        The program does not hear of it; it can ask what was done. What only it could run is not there.
+        """
+        request = replace(
+            program.request,
+            transcript=program.so_far,
+            functions=(),
+            tool_choice=ToolChoiceMode.AUTO,
+            approval=None,
+        )
+        decision = Approved() if answer.approved else Denied()
+        decisions = {gated.call.id: decision for gated in question.pending.calls}
+        again = replace(begin, answered=(question, answer))
+        going = self._beginning(again, ProgramTurn(request, _nobody_hears, decisions))
+        report = await self.async_take(going, request.conversation_id)
+        return report.finished.text if report.finished else ""
+
+    @callback
+    def _make_room(self, user_id: str | None) -> None:
+        """Drop the oldest questions of a user's programs, where too many wait for one more."""
+        approvals = async_get_approvals(self._hass)
+        theirs = [one for one in approvals.waiting if one.speaker.is_program and one.spot.user_id == user_id]
+        for question in theirs[: max(len(theirs) - _MOST_QUESTIONS + 1, 0)]:
+            approvals.drop(question.id)
+
+    @callback
+    def _question(self, request: TurnRequest, given: ApprovalDecisions) -> Question:
+        asked = (self._agent_id, request.caller.user_id, given.pending_id)
+        for question in async_get_approvals(self._hass).waiting:
+            if question.speaker.is_program and asked == (question.spot.agent_id, question.spot.user_id, question.id):
+                return question
+        raise _no_question()
+
+    @callback
+    def _take_question(self, question: Question, answer: GivenAnswer) -> None:
+        try:
+            async_get_approvals(self._hass).take(question.id, answer)
+        except QuestionGone:
+            raise _no_question() from None
+
+
+def _nobody_hears(_event: HouseEvent) -> None:
+    pass
+
+
+def _decisions(question: Question, given: ApprovalDecisions) -> Mapping[str, Approved | Denied]:
+    calls = question.pending.calls
+    if any(index >= len(calls) for index in given.decisions):
+        raise _no_question()
+    return {calls[index].call.id: decision for index, decision in given.decisions.items()}
+
+
+def _no_question() -> ApiError:
+    return invalid(
+        "Nothing waits for this approval: it was answered, ran out, or was never asked of you. Ask for it anew.",
+        "input",
+        "approval_continuation_invalid",
+    )

@@ -1,0 +1,96 @@
+"""Gathers what a turn of an agent needs before its model is asked: tools, files, prompt and history.
+
+Knows where each of them comes from, and whether a person or a program speaks. Must not know how a turn is taken.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from homeassistant.components.conversation import ChatLog
+from homeassistant.core import HomeAssistant
+
+from .agent.turn import Turn
+from .agent_prompt import PromptSources, TurnPrompt, async_provide_prompt
+from .beginning import Beginning
+from .chat_log_bridge import history, keep_context, words
+from .const import DOMAIN
+from .loaded_agents import Agent
+from .program_turn import ProgramTurn
+from .shown_files import async_read_shown_files
+from .turn_tools import TurnTools, async_gather_tools
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What a turn needs."""
+
+    tools: TurnTools
+    turn: Turn
+    """Without its limits."""
+    template_error: str | None
+    """Why the owner's instructions cannot be used; None if they can."""
+
+
+async def async_gather(hass: HomeAssistant, agent: Agent, begin: Beginning, chat_log: ChatLog) -> Gathered:
+    """Gather it. Raises `ApiError` for wishes of a program that cannot be met."""
+    if begin.program is not None:
+        return await _async_gather_for_program(hass, agent, begin, begin.program, chat_log)
+    user_input, settings = begin.user_input, agent.settings
+    files, tools = await asyncio.gather(
+        async_read_shown_files(hass, chat_log, settings.limits.preparation),
+        agent.async_gather_tools(user_input, chat_log.conversation_id, begin.speaker, begin.brought),
+    )
+    prompt = await _async_prompt(agent, begin, tools, chat_log)
+    keep_context(chat_log, prompt.context)
+    said = words(chat_log, files)
+    turn = Turn(
+        user_input.text or None,
+        history(chat_log, files),
+        prompt.instructions,
+        tools.definitions,
+        approval=begin.approval,
+        context=said.context or prompt.context,
+        attachments=said.attachments,
+        claim_language=agent.claim_language(user_input.language) if begin.is_heard else None,
+        output=begin.output,
+    )
+    return Gathered(tools, turn, prompt.template_error)
+
+
+async def _async_gather_for_program(
+    hass: HomeAssistant, agent: Agent, begin: Beginning, program: ProgramTurn, chat_log: ChatLog
+) -> Gathered:
+    """Gather what a turn of a program needs; it brings its own history, and says which tools it wants."""
+    request, said = program.request, program.words
+    gathered = await async_gather_tools(
+        hass,
+        begin.user_input,
+        chat_log.conversation_id,
+        program.settings(agent.settings),
+        understands_sentences=agent.understands_sentences and program.may_fall_back,
+        agent=agent.id,
+        speaker=begin.speaker,
+    )
+    chosen = program.choose(gathered)
+    prompt = await _async_prompt(agent, begin, chosen.offered, chat_log)
+    turn = Turn(
+        None if said is None else said.text,
+        program.history,
+        "\n\n".join(filter(None, (prompt.instructions, request.instructions))),
+        chosen.definitions,
+        chosen.choice,
+        chosen.allowed,
+        approval=begin.approval,
+        context="\n\n".join(filter(None, (prompt.context, said.context if said else ""))),
+        attachments=said.attachments if said else (),
+        output=begin.output,
+        options=program.options,
+        may_be_shortened=request.may_be_shortened,
+    )
+    return Gathered(chosen.offered, turn, prompt.template_error)
+
+
+async def _async_prompt(agent: Agent, begin: Beginning, tools: TurnTools, chat_log: ChatLog) -> TurnPrompt:
+    said_first, name = begin.user_input.extra_system_prompt, begin.speaker.name
+    sources = PromptSources(agent.settings.prompt, tools.prompt, tools.context, said_first, name, tools.memories)
+    return await async_provide_prompt(chat_log, begin.user_input.as_llm_context(DOMAIN), sources, tools.api)
