@@ -1,10 +1,7 @@
 """An agent finds what the person who speaks has said to it before, and nothing else."""
 
-import asyncio
 import json
-import threading
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from datetime import datetime
 from itertools import count
 
@@ -32,13 +29,12 @@ from custom_components.chatterbox.memory_tools import MemoryTools
 from custom_components.chatterbox.own_dispatcher import OwnDispatcher
 from custom_components.chatterbox.own_tools import SEARCH_HISTORY
 from custom_components.chatterbox.speakers import NOBODY, Asking, Speaker
+from tests.busy_threads import no_free_thread
 from tests.config_entries import offline_entry, only_agent, set_up
 
 ANNA = Speaker("user-1", name="Anna", asking=Asking.PERSON, person_id="anna")
 BEN = Speaker("user-2", name="Ben", asking=Asking.PERSON, person_id="ben")
 NUMBERS = count()
-MOST_THREADS = 64
-"""Of Home Assistant."""
 
 
 @pytest.fixture
@@ -197,18 +193,6 @@ async def test_who_is_not_known_finds_nothing(hass: HomeAssistant, agent: str, s
 
     assert outcome.is_error
     assert "shelf" not in outcome.content
-
-
-@asynccontextmanager
-async def no_free_thread(hass: HomeAssistant) -> AsyncGenerator[None]:
-    """Have whatever is read wait for a thread, however quick the database is."""
-    goes_on = threading.Event()
-    busy = [hass.loop.run_in_executor(None, goes_on.wait) for _ in range(MOST_THREADS)]
-    try:
-        yield
-    finally:
-        goes_on.set()
-        await asyncio.gather(*busy)
 
 
 async def test_a_store_that_is_slow_or_down_is_no_reason_to_wait(hass: HomeAssistant, agent: str) -> None:

@@ -21,6 +21,7 @@ from custom_components.chatterbox.memories import (
     async_get_memories,
     one_line,
 )
+from tests.busy_threads import no_free_thread
 from tests.config_entries import offline_entry, only_agent, set_up
 
 ANNA, BEN = Keeper("agent-1", "anna"), Keeper("agent-1", "ben")
@@ -180,9 +181,10 @@ async def test_what_cannot_be_read_is_left_as_it_is(
 
 async def test_a_change_is_whole_although_who_asks_is_cut_off(disk: HomeAssistant) -> None:
     memories = async_get_memories(disk)
-    asking = asyncio.create_task(memories.async_add(ANNA, "Has a cat.", "Anna"))
-    await asyncio.sleep(0)
-    asking.cancel()
+    async with no_free_thread(disk):
+        asking = asyncio.create_task(memories.async_add(ANNA, "Has a cat.", "Anna"))
+        await asyncio.sleep(0)
+        asking.cancel()
 
     await memories.async_add(ANNA, "Has a dog.", "Anna")
 
