@@ -1,0 +1,271 @@
+"""A Responses conversation → the canonical transcript; the way back stands in `response_items_written.py`.
+
+Knows what items mean; their JSON stands in `response_item_schema.py`, their parts in `response_parts.py`. Must not know
+requests, agents or stores. Control items (lists of tools, questions for a yes and their answers) never reach a model,
+items of vendors are passed over, and results that a client brings count as from outside of the house: nobody knows
+what they have been through.
+Sources: OpenResponses specification, schema of 2026-04-24; OpenAI API reference, "Responses".
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ..messages import (
+    AssistantMessage,
+    JsonObject,
+    JsonValue,
+    Message,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    UserMessage,
+    canonical_json,
+)
+from ..transcript import NO_RESULT, open_calls, synthetic_result
+from .response_carriers import phase_item, provider_items, summary_messages
+from .response_item_schema import (
+    VENDOR_TYPE,
+    ApprovalResponseItem,
+    CompactionItem,
+    FunctionCallItem,
+    FunctionCallOutputItem,
+    ItemReference,
+    ListToolsItem,
+    McpCallItem,
+    MessageItem,
+    ReasoningItem,
+    Sent,
+    read_item,
+)
+from .response_parts import UnusableItem, read_parts
+from .sealed_content import Seal
+
+MCP_CALL: Final = "mcp_"
+"""How ids of calls of the house begin, in items and, where they are replayed, in the transcript."""
+
+_PARAGRAPH: Final = "\n\n"
+_SHOWN_BY: Final = "[Shown by the result of the call {call_id}.]"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalResponse:
+    """A yes or a no that a client brings."""
+
+    request_id: str
+    approve: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """What items say."""
+
+    messages: Transcript
+    """Every call has its result right after its message. Results of calls of what came before stand first; where such a
+    message had other calls too, `transcript.repair` of all that was said puts them in order."""
+    instructions: str = ""
+    """What system and developer messages at the beginning say. Where nothing else is said, it is what is to be answered
+    instead."""
+    approvals: tuple[ApprovalResponse, ...] = ()
+    """Those that are to be acted on: what a later word or call of the model has settled is not among them."""
+    listed: frozenset[str] = frozenset()
+    """Server labels whose tools the client was told already."""
+
+
+def to_transcript(items: Sequence[JsonObject], seal: Seal, history: Iterable[Message] = ()) -> Translated:
+    """Translate complete items that go on from `history`. Pairs are checked elsewhere: what has none is left out.
+
+    Raises `UnusableItem` for an item that is not as `complete_item` leaves it, a reference that nobody has resolved,
+    and a compaction that is not one of ours. Its path begins at the list: `[2].encrypted_content`.
+    """
+    reading = _Reading(seal)
+    for index, item in enumerate(items):
+        try:
+            reading.add(item)
+        except UnusableItem as err:
+            raise UnusableItem(err.message, f"[{index}]{'.' if err.path else ''}{err.path}") from None
+    return reading.end(open_calls(history))
+
+
+class _Reading:
+    """Gathers messages from items."""
+
+    def __init__(self, seal: Seal) -> None:
+        self._seal = seal
+        self._messages: list[Message] = []
+        self._instructions: list[str] = []
+        self._late: list[str] = []
+        self._approvals: dict[str, ApprovalResponse] = {}
+        self._listed: set[str] = set()
+        self._cut: set[str] = set()
+        self._open = AssistantMessage()
+
+    def add(self, item: JsonObject) -> None:
+        """Take in one item."""
+        match None if VENDOR_TYPE.fullmatch(str(item["type"])) else read_item(item):
+            case MessageItem() as message:
+                self._add_message(message)
+            case FunctionCallItem() as call:
+                self._cut |= {call.call_id} if call.status == "incomplete" else set()
+                self._add_call(ToolCall(call.call_id, call.name, call.arguments))
+            case FunctionCallOutputItem() as output:
+                self._add_output(output)
+            case McpCallItem() as call:
+                call_id = call.id if call.id.startswith(MCP_CALL) else f"{MCP_CALL}{call.id}"
+                self._add_call(ToolCall(call_id, call.name, call.arguments))
+                self._messages.append(_mcp_result(call_id, call))
+            case ReasoningItem() as reasoning:
+                self._add_reasoning(reasoning)
+            case CompactionItem() as compaction:
+                self._add_compaction(compaction, str(item["id"]))
+            case other:
+                self._add_control(other)
+
+    def end(self, open_before: Sequence[ToolCall]) -> Translated:
+        """Return what was gathered."""
+        self._close()
+        if not self._messages and not self._approvals:
+            self._late, self._instructions = [*self._instructions, *self._late], []
+        self._tell_late()
+        return Translated(
+            messages=tuple(_told_in_one(_in_place(self._messages, open_before, self._cut))),
+            instructions=_PARAGRAPH.join(self._instructions),
+            approvals=tuple(self._approvals.values()),
+            listed=frozenset(self._listed),
+        )
+
+    def _add_control(self, item: Sent | None) -> None:
+        """Take in what no model reads."""
+        match item:
+            case ListToolsItem(error=None):
+                self._listed.add(item.server_label)
+            case ApprovalResponseItem(approval_request_id=request_id):
+                self._approvals[request_id] = ApprovalResponse(request_id, item.approve, item.reason or "")
+            case ItemReference():
+                raise UnusableItem("There is no such item.", "id")
+            case _:
+                pass
+
+    def _add_message(self, message: MessageItem) -> None:
+        text, attachments = read_parts(message.content)
+        match message.role:
+            case "user":
+                self._close()
+                context, self._late = _PARAGRAPH.join(self._late), []
+                self._messages.append(UserMessage(text, attachments, context))
+            case "assistant":
+                self._begin(is_new_message=True)
+                phase = () if message.phase is None else (phase_item(message.phase),)
+                self._open = replace(self._open, text=text, provider_items=self._open.provider_items + phase)
+            case _:
+                self._close()
+                (self._late if self._messages else self._instructions).append(text)
+
+    def _add_call(self, call: ToolCall) -> None:
+        self._begin(is_new_message=False)
+        self._open = replace(self._open, tool_calls=(*self._open.tool_calls, call))
+
+    def _add_output(self, output: FunctionCallOutputItem) -> None:
+        self._close()
+        self._tell_late()
+        text, attachments = (output.output, ()) if isinstance(output.output, str) else read_parts(output.output)
+        self._messages.append(ToolResult(output.call_id, "", text, open_world=True))
+        if attachments:
+            self._messages.append(UserMessage("", attachments, _SHOWN_BY.format(call_id=output.call_id)))
+
+    def _add_reasoning(self, item: ReasoningItem) -> None:
+        """Take in what was thought before a message, or what is carried behind one."""
+        carried = provider_items(item.encrypted_content or "", self._seal)
+        if item.text:
+            if _says_something(self._open):
+                self._close()
+            reasoning = _PARAGRAPH.join(filter(None, (self._open.reasoning, item.text)))
+            self._open = AssistantMessage(reasoning=reasoning, provider_items=self._open.provider_items + carried)
+        elif _says_something(self._open):
+            self._open = replace(self._open, provider_items=self._open.provider_items + carried)
+            self._close()
+
+    def _add_compaction(self, item: CompactionItem, item_id: str) -> None:
+        if (messages := summary_messages(item.encrypted_content, item_id, self._seal)) is None:
+            raise UnusableItem("It was not made here, and cannot be read.", "encrypted_content")
+        self._close()
+        self._tell_late()
+        self._messages += messages
+
+    def _begin(self, *, is_new_message: bool) -> None:
+        """Let the model say or call something: what it was told or allowed before that is done with."""
+        self._approvals.clear()
+        if is_new_message and _says_something(self._open):
+            self._close()
+        self._tell_late()
+
+    def _close(self) -> None:
+        """End a message of the model. Reasoning that has led to nothing is left out."""
+        if _says_something(self._open):
+            self._messages.append(self._open)
+        self._open = AssistantMessage()
+
+    def _tell_late(self) -> None:
+        if self._late:
+            self._messages.append(UserMessage("", context=_PARAGRAPH.join(self._late)))
+            self._late = []
+
+
+def _says_something(message: AssistantMessage) -> bool:
+    return bool(message.text or message.tool_calls)
+
+
+def _mcp_result(call_id: str, item: McpCallItem) -> ToolResult:
+    if item.error is None:
+        if item.output is None:
+            return ToolResult(call_id, item.name, NO_RESULT, is_error=True, open_world=True)
+        return ToolResult(call_id, item.name, item.output, open_world=True)
+    content = "\n".join(filter(None, (error_text(item.error), item.output)))
+    return ToolResult(call_id, item.name, content, is_error=True, open_world=True)
+
+
+def error_text(error: JsonValue) -> str:
+    """Return what an error of a call of the house says, in any of the forms that it has had."""
+    match error:
+        case str(text) | {"content": str(text)} | {"message": str(text)} | {"text": str(text)}:
+            return text
+        case {"content": list(parts)}:
+            return "\n".join(error_text(part) for part in parts)
+        case _:
+            return canonical_json(error)
+
+
+def _in_place(messages: Sequence[Message], open_before: Sequence[ToolCall], cut: set[str]) -> Iterator[Message]:
+    """Yield messages with each result right after its call; calls that were cut off and have none are left out."""
+    results = {message.call_id: message for message in messages if isinstance(message, ToolResult)}
+    yield from (replace(results[call.id], name=call.name) for call in open_before if call.id in results)
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            calls = tuple(call for call in message.tool_calls if call.id in results or call.id not in cut)
+            if message.text or calls:
+                yield replace(message, tool_calls=calls)
+            for call in calls:
+                found = results.get(call.id)
+                yield replace(found, name=call.name) if found else synthetic_result(call, NO_RESULT)
+        elif isinstance(message, UserMessage):
+            yield message
+
+
+def _told_in_one(messages: Iterable[Message]) -> Iterator[Message]:
+    """Yield messages with what stood alone before a user's words as what held when they were said."""
+    waiting: UserMessage | None = None
+    for message in messages:
+        told = message
+        if waiting is not None:
+            if isinstance(message, UserMessage):
+                told = replace(message, context=_PARAGRAPH.join(filter(None, (waiting.context, message.context))))
+            else:
+                yield waiting
+            waiting = None
+        if isinstance(told, UserMessage) and told.context and not told.text and not told.attachments:
+            waiting = told
+        else:
+            yield told
+    if waiting is not None:
+        yield waiting

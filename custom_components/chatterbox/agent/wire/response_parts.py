@@ -1,0 +1,175 @@
+"""The parts of a message or a result in the Responses format, both directions: words, pictures and files.
+
+Knows the JSON of parts, and which files a model can be shown; no items. Nothing is ever fetched: a picture or a file
+has to be in the request itself.
+Sources: OpenResponses specification, schema of 2026-04-24; OpenAI API reference, "Images and vision", "File inputs".
+"""
+
+import binascii
+from base64 import b64decode
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from ..errors import AgentError
+from ..messages import Attachment, JsonObject, JsonValue
+from ..pictures import read_picture
+from .attachments import IMAGE_TYPES, PDF, attachment_note, data_url
+
+MAX_TEXT: Final = 10_485_760
+"""Characters of one text, as the specification has it."""
+
+SHOWN_PARTS: Final = frozenset({"input_text", "input_image", "input_file"})
+INSTRUCTION_PARTS: Final = frozenset({"input_text"})
+ASSISTANT_PARTS: Final = frozenset({"output_text", "refusal"})
+
+_DETAILS: Final = (None, "auto", "low", "high", "original")
+_PARAGRAPH: Final = "\n\n"
+
+
+class UnusableItem(AgentError):
+    """An item that no conversation can have in it. The text says why, to the people who wrote the client."""
+
+    def __init__(self, message: str, path: str) -> None:
+        """Carry where it is wrong, from the item on: `content[0].image_url`, or nothing for all of it."""
+        super().__init__(message)
+        self.message = message
+        self.path = path
+
+
+def complete_parts(content: JsonValue, kinds: frozenset[str], path: str) -> list[JsonValue]:
+    """Return a text, or a list of parts, as a list of complete parts of these kinds.
+
+    Raises `UnusableItem`, also for a picture or a file that nobody could show.
+    """
+    if isinstance(content, str):
+        kind = "output_text" if kinds is ASSISTANT_PARTS else "input_text"
+        content = [{"type": kind, "text": content}]
+    if not isinstance(content, list):
+        raise UnusableItem("It has to be a text or a list of parts.", path)
+    parts: list[JsonValue] = []
+    for index, sent in enumerate(content):
+        part, where = sent, f"{path}[{index}]"
+        if not isinstance(part, dict):
+            raise UnusableItem("A part has to be an object.", where)
+        if part.get("type") not in kinds:
+            raise UnusableItem(f"Such a part has no place here; there may be: {_listed(kinds)}.", f"{where}.type")
+        if part["type"] == "output_text":
+            part = {"annotations": [], **{name: value for name, value in part.items() if value is not None}}
+        parts.append(part)
+    for _ in _read(parts, path):
+        pass
+    return parts
+
+
+def read_parts(content: JsonValue) -> tuple[str, tuple[Attachment, ...]]:
+    """Return the words of complete parts, paragraph by paragraph, and what else they show."""
+    read = list(_read(content if isinstance(content, list) else [], ""))
+    words = _PARAGRAPH.join(part for part in read if isinstance(part, str) and part)
+    return words, tuple(part for part in read if isinstance(part, Attachment))
+
+
+def shown_parts(text: str, attachments: Sequence[Attachment]) -> list[JsonValue]:
+    """Return words and what is shown with them as parts of a user's message."""
+    parts: list[JsonValue] = [input_text(text)] if text or not attachments else []
+    for attachment in attachments:
+        if attachment.mime_type in IMAGE_TYPES:
+            parts.append({"type": "input_image", "image_url": data_url(attachment), "detail": "auto"})
+        elif attachment.mime_type == PDF:
+            named: JsonObject = {"filename": attachment.name} if attachment.name else {}
+            parts.append({"type": "input_file", **named, "file_data": data_url(attachment)})
+        else:
+            parts.append(input_text(attachment_note(attachment)))
+    return parts
+
+
+def input_text(text: str) -> JsonObject:
+    """Return words of a user, or of whoever instructs."""
+    return {"type": "input_text", "text": text}
+
+
+def output_text(text: str) -> JsonObject:
+    """Return words of a model."""
+    return {"type": "output_text", "text": text, "annotations": []}
+
+
+def _read(parts: Sequence[JsonValue], path: str) -> Iterator[str | Attachment]:
+    for index, part in enumerate(parts):
+        if isinstance(part, dict):
+            yield _read_part(part, f"{path}[{index}]")
+
+
+def _read_part(part: JsonObject, where: str) -> str | Attachment:
+    match part.get("type"):
+        case "refusal":
+            return _text(part, "refusal", where)
+        case "input_image":
+            return _image(part, where)
+        case "input_file":
+            return _file(part, where)
+        case _:
+            return _text(part, "text", where)
+
+
+def _text(part: JsonObject, field: str, where: str) -> str:
+    text = part.get(field)
+    if not isinstance(text, str):
+        raise UnusableItem("It has to be a text.", f"{where}.{field}")
+    if len(text) > MAX_TEXT:
+        raise UnusableItem(f"It is longer than {MAX_TEXT} characters.", f"{where}.{field}")
+    return text
+
+
+def _image(part: JsonObject, where: str) -> Attachment:
+    url, place = part.get("image_url"), f"{where}.image_url"
+    if part.get("file_id") is not None:
+        raise UnusableItem("No files are kept here. Send the picture as a data URL, in image_url.", f"{where}.file_id")
+    if part.get("detail") not in _DETAILS:
+        raise UnusableItem("It has to be auto, low or high.", f"{where}.detail")
+    if not isinstance(url, str) or not url.startswith("data:"):
+        raise UnusableItem("Nothing is fetched from elsewhere. Send the picture as a data URL.", place)
+    mime_type, data = _decoded(url, place)
+    if mime_type not in IMAGE_TYPES:
+        raise UnusableItem(f"Pictures may be: {_listed(IMAGE_TYPES)}.", place)
+    return Attachment(mime_type, data)
+
+
+def _file(part: JsonObject, where: str) -> str | Attachment:
+    place = f"{where}.file_data"
+    for elsewhere in ("file_id", "file_url"):
+        if part.get(elsewhere) is not None:
+            raise UnusableItem("Nothing is fetched. Send the file itself, in file_data.", f"{where}.{elsewhere}")
+    name, sent = part.get("filename"), part.get("file_data")
+    if name is not None and not isinstance(name, str):
+        raise UnusableItem("It has to be a text.", f"{where}.filename")
+    if not isinstance(sent, str) or not sent:
+        raise UnusableItem("It has to be the content of the file in base64, or a data URL.", place)
+    _, data = _decoded(sent if sent.startswith("data:") else f"data:;base64,{sent}", place)
+    if data.startswith(b"%PDF-"):
+        return Attachment(PDF, data, name or "")
+    if (picture := read_picture(data)) is not None:
+        return Attachment(picture[0], data)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise UnusableItem("Files may be PDF documents, pictures, and texts in UTF-8.", place) from None
+    return f"[{name or 'A file'}:]\n{text}"
+
+
+def _decoded(url: str, place: str) -> tuple[str, bytes]:
+    """Return type and content of a data URL (RFC 2397) in base64."""
+    head, comma, encoded = url.removeprefix("data:").partition(",")
+    mime_type, _, parameters = head.partition(";")
+    if not comma or parameters.split(";")[-1].strip() != "base64":
+        raise UnusableItem("It has to be a data URL in base64, as in data:image/png;base64,iVBORw0KGgo…", place)
+    try:
+        data = b64decode("".join(encoded.split()), validate=True)
+    except binascii.Error, ValueError:
+        raise UnusableItem("It is not valid base64.", place) from None
+    if not data:
+        raise UnusableItem("There is nothing in it.", place)
+    mime_type = mime_type.strip().lower()
+    return "image/jpeg" if mime_type == "image/jpg" else mime_type, data
+
+
+def _listed(words: frozenset[str]) -> str:
+    return ", ".join(sorted(words))
