@@ -24,15 +24,22 @@ def parse_json(text: str) -> JsonValue:
         value: JsonValue = json.loads(text, parse_constant=finite, parse_float=finite)
     except RecursionError as err:
         raise ValueError("it is nested too deeply") from err
+    check_json(value)
+    return value
+
+
+def check_json(value: JsonValue) -> None:
+    """See to it that JSON which somebody else has read keeps to the same rules. Raises ValueError as above."""
     level, depth = [value], 0
     while level:
         for item in level:
             _check_characters(item)
+            if isinstance(item, float) and not math.isfinite(item):
+                raise ValueError(f"{item} is not a number that can be used")
         level = [inner for item in level for inner in _parts(item)]
         depth += 1
         if depth > MAX_DEPTH + 1:
             raise ValueError("it is nested too deeply")
-    return value
 
 
 def finite(text: str) -> float:

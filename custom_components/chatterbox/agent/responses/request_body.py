@@ -1,0 +1,206 @@
+"""The body of a request: which fields there are, of which kind, and how far they may go.
+
+Knows every field of the specification and of OpenAI's own clients, tools and items aside. Those that nobody here could
+obey are refused by name, so that nobody takes a wish for granted; so are fields that nobody knows, but for those of
+vendors, `slug:name`, which are ignored.
+Sources: OpenResponses specification, `CreateResponseBody` of 2026-04-24; OpenAI API reference, "Create a model
+response", as of its Python client 3.54.
+"""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue as AnyJson, TypeAdapter, ValidationError
+
+from ..json_text import check_json
+from ..messages import JsonObject, JsonValue
+from ..wire.response_item_schema import VENDOR_TYPE, path_of
+from .api_errors import ApiError, invalid
+
+CLIENT_TOOLS_STATUS: Final = "chatterbox:client_tools_status"
+
+type Short = Annotated[str, Field(max_length=64)]
+type Id = Annotated[str, Field(min_length=1, max_length=256)]
+type Summary = Literal["auto", "concise", "detailed"]
+type FunctionName = Annotated[str, Field(min_length=1, max_length=64, pattern="^[a-zA-Z0-9_-]+$")]
+
+
+class Part(BaseModel):
+    """Base of all parts of a body."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class _Reasoning(Part):
+    effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
+    summary: Summary | None = None
+    generate_summary: Summary | None = None
+    """The old name of `summary`."""
+    context: Literal["auto"] | None = None
+    mode: Literal["standard"] | None = None
+
+
+class TextFormat(Part):
+    """What an answer looks like."""
+
+    type: Literal["text", "json_object", "json_schema"]
+    name: FunctionName | None = None
+    description: str | None = None
+    schema_: dict[str, AnyJson] | None = Field(default=None, alias="schema")
+    strict: bool | None = None
+
+
+class _Text(Part):
+    format: TextFormat | None = None
+    verbosity: Literal["low", "medium", "high"] | None = None
+
+
+class _StreamOptions(Part):
+    include_obfuscation: Literal[False] | None = None
+
+
+class Conversation(Part):
+    """A conversation, by its id."""
+
+    id: Id
+
+
+class _Unserved(Part):
+    """Fields that ask for something that nobody here could do. Nothing, in whatever form, may be asked."""
+
+    access_programs: AnyJson = None
+    background_options: AnyJson = None
+    context_management: AnyJson = None
+    image: AnyJson = None
+    moderation: AnyJson = None
+    prompt: AnyJson = None
+    prompt_cache_options: AnyJson = None
+    prompt_cache_retention: AnyJson = None
+
+
+class CreateBody(_Unserved):
+    """The body of a request for a response."""
+
+    model: Annotated[str, Field(min_length=1)]
+    input: AnyJson = None
+    instructions: str | None = None
+    previous_response_id: Id | None = None
+    conversation: AnyJson = None
+    tools: list[AnyJson] | None = Field(default=None, max_length=128)
+    tool_choice: AnyJson = None
+    parallel_tool_calls: bool | None = None
+    max_tool_calls: Annotated[int, Field(ge=1)] | None = None
+    max_output_tokens: Annotated[int, Field(ge=16)] | None = None
+    text: _Text | None = None
+    reasoning: _Reasoning | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Field(ge=0, le=1)] | None = None
+    presence_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
+    frequency_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
+    top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
+    truncation: Literal["auto", "disabled"] | None = None
+    store: bool | None = None
+    background: bool | None = None
+    stream: bool | None = None
+    stream_options: _StreamOptions | None = None
+    include: list[str] | None = None
+    service_tier: Literal["auto", "default", "flex", "priority", "scale", "fast", "ultrafast"] | None = None
+    metadata: Annotated[dict[Short, Annotated[str, Field(max_length=512)]], Field(max_length=16)] | None = None
+    safety_identifier: Short | None = None
+    prompt_cache_key: Short | None = None
+    user: str | None = None
+    client_tools_status: Literal["completed", "requires_action"] | None = Field(
+        default=None, alias="chatterbox:client_tools_status"
+    )
+
+    @property
+    def reasoning_summary(self) -> Summary | None:
+        """How much of its reasoning the model is to show."""
+        return (self.reasoning.summary or self.reasoning.generate_summary) if self.reasoning else None
+
+
+class CompactBody(_Unserved):
+    """The body of a request to compact a conversation."""
+
+    model: Annotated[str, Field(min_length=1)]
+    input: AnyJson = None
+    instructions: str | None = None
+    previous_response_id: Id | None = None
+    prompt_cache_key: Short | None = None
+    service_tier: Literal["auto", "default", "fast", "flex", "priority"] | None = None
+
+
+_CREATE: Final = TypeAdapter(CreateBody)
+_COMPACT: Final = TypeAdapter(CompactBody)
+_OF_SOCKETS: Final = ("stream", "stream_options", "background", "stream_id")
+"""Fields that mean nothing where every message is a stream of its own."""
+
+
+def parse_create(body: JsonValue) -> CreateBody:
+    """Read the body of a request for a response. Raises `ApiError`."""
+    return _parsed(_CREATE, _fields(body))
+
+
+def parse_socket_create(body: JsonValue) -> CreateBody:
+    """Read the message of a socket that asks for a response. Raises `ApiError`."""
+    fields = _fields(body)
+    if (kind := fields.pop("type", None)) != "response.create":
+        text = "There is no such event." if isinstance(kind, str) else "An event needs a type."
+        raise invalid(f"{text} Send events of the type 'response.create'.", "type", "invalid_value")
+    for name in _OF_SOCKETS:
+        if fields.pop(name, None) is not None:
+            text = f"'{name}' cannot be used over a WebSocket: every response is streamed, and none in the background."
+            raise invalid(text, name, "unsupported_parameter")
+    return _parsed(_CREATE, fields)
+
+
+def parse_compact(body: JsonValue) -> CompactBody:
+    """Read the body of a request to compact a conversation. Raises `ApiError`."""
+    return _parsed(_COMPACT, _fields(body))
+
+
+def parse_part[T](kind: TypeAdapter[T], value: JsonValue, place: str) -> T:
+    """Read a part of a body that stands at `place`, as in `tools[0]`. Raises `ApiError` with the parameter."""
+    try:
+        return kind.validate_python(value)
+    except ValidationError as err:
+        first = err.errors(include_url=False, include_context=False, include_input=False)[0]
+        path = path_of(first["loc"])
+        param = "metadata" if path.startswith("metadata.") else f"{place}{'.' if place and path else ''}{path}"
+        match first["type"]:
+            case "extra_forbidden":
+                raise invalid(f"Unknown parameter: '{param}'.", param, "unknown_parameter") from None
+            case "missing":
+                raise invalid(f"Missing required parameter: '{param}'.", param, "missing_required_parameter") from None
+            case _:
+                raise invalid(f"Invalid value for '{param}': {first['msg']}.", param, "invalid_value") from None
+
+
+def unsupported(param: str, why: str) -> ApiError:
+    """Return the error of a request that asks for what nobody here could do."""
+    return invalid(f"Unsupported parameter: '{param}'. {why}", param, "unsupported_parameter")
+
+
+def _parsed[T: _Unserved](kind: TypeAdapter[T], fields: JsonObject) -> T:
+    read = parse_part(kind, fields, "")
+    for name in _Unserved.model_fields:
+        if getattr(read, name) not in (None, False, "", [], {}):
+            raise unsupported(name, "Nobody here could do what it asks for.")
+    return read
+
+
+def _fields(body: JsonValue) -> JsonObject:
+    """Return the fields of a body that say something: not null, and not an invention of other vendors.
+
+    Raises `ApiError` for a body that is no usable object.
+    """
+    if not isinstance(body, dict):
+        raise invalid("The body has to be a JSON object.")
+    try:
+        check_json(body)
+    except ValueError as err:
+        raise invalid(f"The body cannot be used: {err}.") from None
+    return {
+        name: value
+        for name, value in body.items()
+        if value is not None and (name == CLIENT_TOOLS_STATUS or not VENDOR_TYPE.fullmatch(name))
+    }
