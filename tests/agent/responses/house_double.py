@@ -1,0 +1,253 @@
+"""A real house in memory: it drives the real loop with scripted models, and keeps responses.
+
+It keeps the contracts of `agent/responses/house.py`, records what it was given, and knows nothing of the service's
+inside.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import assert_never, override
+
+from custom_components.chatterbox.agent.events import PendingApproval, TurnFinished
+from custom_components.chatterbox.agent.history.response_records import ResponseRecord
+from custom_components.chatterbox.agent.loop import AgenticLoop
+from custom_components.chatterbox.agent.messages import (
+    JsonObject,
+    NamedTool,
+    ToolChoice,
+    ToolChoiceMode,
+    ToolDefinition,
+    Transcript,
+    Usage,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.protocols import Ask, Deny, Hooks, LLMProvider, Rewrite
+from custom_components.chatterbox.agent.responses.api_errors import ApiError, ErrorType, invalid
+from custom_components.chatterbox.agent.responses.house import (
+    AgentCard,
+    ApprovalDecisions,
+    Caller,
+    HouseEvent,
+    ResponseStore,
+    ToolsOffered,
+    TurnRequest,
+)
+from custom_components.chatterbox.agent.responses.request import AllowedTools, FunctionRef, HouseRef, HouseTools
+from custom_components.chatterbox.agent.turn import ApprovalAnswer, Limits, Turn
+from tests.doubles import ScriptedDispatcher, ScriptedProvider
+
+KITCHEN = "conversation.kitchen"
+ANNA, BEN = Caller("anna"), Caller("ben")
+
+
+class MemoryStore:
+    """Keeps records in memory; `is_down` makes it unreachable."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, ResponseRecord] = {}
+        self.spoken: dict[str, tuple[Caller, Transcript]] = {}
+        """What was said in conversations otherwise than here."""
+        self.is_down = False
+        self.puts = 0
+
+    async def put(self, record: ResponseRecord) -> None:
+        """Store it, unless nobody can."""
+        self.puts += 1
+        await asyncio.sleep(0)
+        if not self.is_down:
+            self.records[record.id] = record
+
+    async def get(self, response_id: str) -> ResponseRecord | None:
+        """Return it, whoever asked."""
+        self._require()
+        return self.records.get(response_id)
+
+    async def chain(self, conversation_id: str) -> Mapping[str, ResponseRecord]:
+        """Return what has the id in common."""
+        self._require()
+        return {one: record for one, record in self.records.items() if record.conversation_id == conversation_id}
+
+    async def delete(self, response_id: str) -> None:
+        """Forget it."""
+        self._require()
+        self.records.pop(response_id, None)
+
+    async def conversation(self, conversation_id: str, caller: Caller) -> Transcript | None:
+        """Return what was said, otherwise and here."""
+        self._require()
+        owner, spoken = self.spoken.get(conversation_id, (caller, ()))
+        records = [record for record in self.records.values() if record.conversation_id == conversation_id]
+        if owner != caller or any(record.user_id != caller.user_id for record in records):
+            return None
+        return spoken + tuple(message for record in records for message in record.messages)
+
+    def _require(self) -> None:
+        if self.is_down:
+            raise ApiError("The store is down.", status=503, kind=ErrorType.SERVER, code="store_unavailable")
+
+
+@dataclass
+class HouseDouble:
+    """One agent by default, whose model plays a script, and whose tools succeed."""
+
+    provider: LLMProvider = field(default_factory=ScriptedProvider)
+    dispatcher: ScriptedDispatcher = field(default_factory=ScriptedDispatcher)
+    hooks: Sequence[Hooks] = ()
+    tools: dict[str, tuple[ToolDefinition, ...]] = field(default_factory=dict)
+    """By server label."""
+    cards: list[AgentCard] = field(default_factory=lambda: [AgentCard(KITCHEN, 1_700_000_000)])
+    memory: MemoryStore = field(default_factory=MemoryStore)
+    limits: Limits = field(default_factory=Limits)
+    summary: str = "They spoke of lamps."
+    turns: list[TurnRequest] = field(default_factory=list)
+    compacted: list[tuple[str, Caller, Transcript, str]] = field(default_factory=list)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    questions: dict[str, tuple[Caller, PendingApproval]] = field(default_factory=dict)
+    taking: int = 0
+    """Turns under way."""
+
+    def agents(self) -> Sequence[AgentCard]:
+        """Return the cards."""
+        return self.cards
+
+    def store(self, agent: str) -> ResponseStore | None:
+        """Return the memory, where the agent keeps anything."""
+        return self.memory if any(card.id == agent and card.keeps for card in self.cards) else None
+
+    def stores(self) -> Sequence[ResponseStore]:
+        """Return the memory."""
+        return [self.memory]
+
+    async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
+        """Take a turn with the real loop."""
+        self.turns.append(turn)
+        self.taking += 1
+        try:
+            offered = self._offered(turn)
+            answer = self._answer(turn)
+            yield replace(offered, question=answer.pending if answer else None)
+            hooks = (*self.hooks, _ClientAsks(turn.house or (), offered))
+            loop = AgenticLoop(self.provider, self.dispatcher, hooks=hooks)
+            async with aclosing(loop.stream(_loop_turn(turn, offered, answer, self.limits))) as events:
+                async for event in events:
+                    if isinstance(event, TurnFinished) and event.pending is not None:
+                        self.questions[event.pending.id] = turn.caller, event.pending
+                    yield event
+        finally:
+            self.taking -= 1
+
+    async def compact(self, agent: str, caller: Caller, transcript: Transcript, instructions: str) -> tuple[str, Usage]:
+        """Return the test's words."""
+        self.compacted.append((agent, caller, transcript, instructions))
+        return self.summary, Usage(20, 7)
+
+    def start(self, work: Coroutine[object, object, None], name: str) -> None:
+        """Begin at once."""
+        task = asyncio.Task(_awaiting(work), name=name, eager_start=True)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def shut_down(self) -> None:
+        """End what runs in the background."""
+        tasks = list(self.tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _offered(self, turn: TurnRequest) -> ToolsOffered:
+        if turn.house is None:
+            return ToolsOffered(self.tools)
+        wanted: dict[str, Sequence[ToolDefinition]] = {}
+        for house in turn.house:
+            if house.server_label not in self.tools:
+                raise invalid(f"No label {house.server_label}.", "tools")
+            tools = self.tools[house.server_label]
+            wanted[house.server_label] = [one for one in tools if house.allowed is None or house.allowed.takes(one)]
+        return ToolsOffered(wanted)
+
+    def _answer(self, turn: TurnRequest) -> ApprovalAnswer | None:
+        if (approval := turn.approval) is None:
+            return None
+        caller, pending = self.questions.get(approval.pending_id, (None, None))
+        if pending is None or caller != turn.caller or pending.expires_at < time.time():
+            raise invalid("There is no such question.", "input", "approval_continuation_invalid")
+        del self.questions[approval.pending_id]
+        return _answer_to(pending, approval)
+
+
+class _ClientAsks(Hooks):
+    """Asks what the client wants asked."""
+
+    def __init__(self, wanted: Sequence[HouseTools], offered: ToolsOffered) -> None:
+        self._wanted = {house.server_label: house for house in wanted}
+        self._offered = offered
+
+    @override
+    async def pre_tool_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | Ask | Rewrite[JsonObject] | None:
+        house = self._wanted.get(self._offered.label_of(tool.name))
+        return Ask("The client asks.") if house is not None and house.asks(tool) else None
+
+
+async def _awaiting(work: Coroutine[object, object, None]) -> None:
+    await work
+
+
+def _answer_to(pending: PendingApproval, approval: ApprovalDecisions) -> ApprovalAnswer:
+    decisions = {
+        pending.calls[index].call.id: decision
+        for index, decision in approval.decisions.items()
+        if index < len(pending.calls)
+    }
+    return ApprovalAnswer(pending, decisions)
+
+
+def _loop_turn(turn: TurnRequest, offered: ToolsOffered, answer: ApprovalAnswer | None, limits: Limits) -> Turn:
+    house = tuple(tool for tools in offered.tools.values() for tool in tools)
+    choice, allowed = _choice(turn, offered)
+    spoken = turn.transcript[-1] if turn.transcript else None
+    words = spoken if isinstance(spoken, UserMessage) else None
+    if turn.max_tool_calls is not None:
+        limits = replace(limits, max_tool_calls=min(turn.max_tool_calls, limits.max_tool_calls))
+    return Turn(
+        words.text if words else None,
+        turn.transcript[:-1] if words else turn.transcript,
+        turn.instructions,
+        tuple(sorted((*house, *turn.functions), key=lambda tool: tool.name)),
+        choice,
+        allowed,
+        replace(limits, max_output_tokens=turn.max_output_tokens),
+        answer,
+        words.context if words else "",
+        words.attachments if words else (),
+        output=turn.output,
+        options=turn.options,
+        may_be_shortened=turn.may_be_shortened,
+    )
+
+
+def _choice(turn: TurnRequest, offered: ToolsOffered) -> tuple[ToolChoice, frozenset[str] | None]:
+    match turn.tool_choice:
+        case ToolChoiceMode() as mode:
+            return mode, None
+        case FunctionRef(name) | HouseRef(name=str(name)):
+            return NamedTool(name), None
+        case HouseRef(label):
+            return ToolChoiceMode.REQUIRED, frozenset(tool.name for tool in offered.tools[label])
+        case AllowedTools(tools, mode):
+            names = {
+                name
+                for one in tools
+                for name in (
+                    [one.name]
+                    if isinstance(one, FunctionRef)
+                    else [tool.name for tool in offered.tools[one.server_label] if one.name in {None, tool.name}]
+                )
+            }
+            return mode, frozenset(names)
+        case _:
+            assert_never(turn.tool_choice)

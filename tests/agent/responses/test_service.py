@@ -1,0 +1,381 @@
+"""One response, from request to answer: whole and streamed, with functions and tools, kept and not."""
+
+from copy import deepcopy
+
+import pytest
+
+from custom_components.chatterbox.agent.errors import (
+    PromptTooLong,
+    ProviderBusy,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, ToolResult, UserMessage
+from custom_components.chatterbox.agent.protocols import Rewrite
+from custom_components.chatterbox.agent.responses.api_errors import ApiError
+from custom_components.chatterbox.agent.responses.endpoint import ResponsesEndpoint
+from custom_components.chatterbox.agent.responses.house import AgentCard
+from custom_components.chatterbox.agent.responses.service import ResponsesService
+from tests.agent.responses.house_double import ANNA, KITCHEN, HouseDouble
+from tests.agent.responses.service_talk import (
+    ask,
+    function,
+    items,
+    last_response,
+    mcp,
+    objects,
+    output,
+    read,
+    request,
+    said,
+    stream,
+)
+from tests.doubles import ScriptedDispatcher, ScriptedHooks, ScriptedProvider, call, say, tool
+
+LIGHT = tool("light_on")
+ON = ToolCall("call_on", "light_on", "{}")
+PAGE = ToolCall("call_page", "show_page", "{}")
+
+
+def test_the_service_is_an_endpoint() -> None:
+    endpoint: ResponsesEndpoint = ResponsesService(HouseDouble())
+
+    assert endpoint.models() == {
+        "object": "list",
+        "data": [{"id": KITCHEN, "object": "model", "created": 1_700_000_000, "owned_by": "chatterbox"}],
+    }
+    assert endpoint.model(KITCHEN)["id"] == KITCHEN
+    with pytest.raises(ApiError, match="does not exist") as refused:
+        endpoint.model("conversation.attic")
+    assert (refused.value.status, refused.value.code) == (404, "model_not_found")
+
+
+async def test_a_text_is_answered() -> None:
+    house = HouseDouble(ScriptedProvider(say("Good morning.")))
+
+    response = await ask(ResponsesService(house, clock=lambda: 1_800_000_000.5), instructions="Be kind.")
+
+    assert (response["status"], said(response)) == ("completed", "Good morning.")
+    assert (response["created_at"], response["completed_at"]) == (1_800_000_000, 1_800_000_000)
+    (turn,) = house.turns
+    assert turn.transcript == (UserMessage("Hello!"),)
+    assert turn.instructions == "Be kind."
+    assert turn.conversation_id == response["id"]
+
+
+async def test_what_is_streamed_is_what_is_whole() -> None:
+    """Invariants 12, 14."""
+    script = [call(ON, text="One moment."), say("It is on.")]
+    wanted: JsonValue = [mcp()]
+
+    def house() -> HouseDouble:
+        return HouseDouble(ScriptedProvider(*script), tools={"home": (LIGHT,)})
+
+    whole = await ask(ResponsesService(house(), clock=lambda: 1.0), tools=wanted)
+    events = await stream(ResponsesService(house(), clock=lambda: 1.0), tools=wanted)
+
+    assert _without_ids(last_response(events)) == _without_ids(whole)
+
+
+def _without_ids(response: JsonObject) -> JsonObject:
+    return {**response, "id": "", "output": [{**item, "id": ""} for item in items(response)]}
+
+
+async def test_nothing_is_streamed_of_a_request_that_cannot_be_served() -> None:
+    """Invariant 58."""
+    service = ResponsesService(HouseDouble())
+
+    wrong: list[tuple[JsonValue, str | None]] = [
+        (request(stream=True, tools=[mcp("garage")]), "tools"),
+        (request(stream=True, model="conversation.attic"), "model"),
+        (request([], stream=True), "input"),
+        (request([{"role": "assistant", "content": "So?"}], stream=True), "input"),
+        ("no object", None),
+    ]
+    for body, param in wrong:
+        with pytest.raises(ApiError) as refused:
+            await service.create(body, ANNA)
+        assert refused.value.param == param
+
+
+async def test_a_function_of_the_client_is_called_and_answered() -> None:
+    """Invariant 5."""
+    odd = ToolCall("cäll/1 ", "show_page", '{"n":1}')
+    house = HouseDouble(ScriptedProvider(call(odd), say("There it is.")))
+    service = ResponsesService(house)
+
+    first = await ask(service, tools=[function("show_page")])
+    (called,) = items(first)
+    second = await ask(
+        service, [output("cäll/1 ", "shown")], previous_response_id=first["id"], tools=[function("show_page")]
+    )
+
+    assert (first["status"], called["call_id"], called["arguments"]) == ("completed", "cäll/1 ", '{"n":1}')
+    assert called["id"] != called["call_id"]
+    assert said(second) == "There it is."
+    assert house.turns[-1].transcript[-1] == ToolResult("cäll/1 ", "show_page", "shown", open_world=True)
+
+
+async def test_a_response_that_waits_for_functions_may_say_so() -> None:
+    service = ResponsesService(HouseDouble(ScriptedProvider(call(PAGE), say("There."))))
+    wanted: dict[str, JsonValue] = {
+        "tools": [function("show_page")],
+        "chatterbox:client_tools_status": "requires_action",
+    }
+
+    first = await ask(service, **wanted)
+    second = await ask(service, [output("call_page")], previous_response_id=first["id"], **wanted)
+
+    assert (first["status"], second["status"]) == ("requires_action", "completed")
+
+
+@pytest.mark.parametrize(
+    ("sent", "message"),
+    [
+        (["user"], "No tool output found for function call call_page."),
+        (["call", "user"], "more than one call with the call_id call_page"),
+        (["other output", "output"], "No tool call found for function call output with call_id other."),
+        (["output", "output"], "more than one output of the function call with call_id call_page"),
+    ],
+)
+async def test_calls_and_results_have_to_pair(sent: list[str], message: str) -> None:
+    """Invariants 1, 2, 4."""
+    service = ResponsesService(HouseDouble(ScriptedProvider(call(PAGE))))
+    first = await ask(service, tools=[function("show_page")])
+    said_now: dict[str, JsonValue] = {
+        "user": {"role": "user", "content": "And now?"},
+        "call": {"type": "function_call", "call_id": "call_page", "name": "show_page", "arguments": "{}"},
+        "output": output("call_page"),
+        "other output": output("other"),
+    }
+
+    with pytest.raises(ApiError, match=message) as refused:
+        await ask(service, [said_now[one] for one in sent], previous_response_id=first["id"])
+    assert refused.value.status == 400
+    assert str(refused.value.param).startswith("input")
+
+
+async def test_results_may_stand_anywhere_after_their_calls() -> None:
+    """Invariant 3."""
+    house = HouseDouble(ScriptedProvider(say("Fine.")))
+    calls: list[JsonValue] = [
+        {"type": "function_call", "call_id": f"c{number}", "name": "show_page", "arguments": "{}"} for number in (1, 2)
+    ]
+    sent: list[JsonValue] = [
+        {"role": "user", "content": "Go!"},
+        calls[0],
+        {"role": "assistant", "content": "Wait."},
+        calls[1],
+        output("c1"),
+        output("c2"),
+    ]
+
+    response = await ask(ResponsesService(house), sent)
+
+    assert said(response) == "Fine."
+    kinds = [type(message).__name__ for message in house.turns[0].transcript]
+    assert kinds.count("ToolResult") == 2
+
+
+async def test_a_message_that_mixes_both_kinds_of_calls_runs_nothing_and_later_nothing_twice() -> None:
+    """Invariant 22."""
+    dispatcher = ScriptedDispatcher()
+    again = ToolCall("call_again", "light_on", "{}")
+    provider = ScriptedProvider(call(ON, PAGE), call(again), say("Both done."))
+    house = HouseDouble(provider, dispatcher, tools={"home": (LIGHT,)})
+    service = ResponsesService(house)
+    tools: list[JsonValue] = [mcp(), function("show_page")]
+
+    first = await ask(service, tools=tools)
+    assert dispatcher.started == []
+    second = await ask(service, [output("call_page")], previous_response_id=first["id"], tools=tools)
+
+    assert [item["status"] for item in items(first, "mcp_call")] == ["failed"]
+    assert len(items(first, "function_call")) == 1
+    assert [one.name for one in dispatcher.started] == ["light_on"]
+    assert said(second) == "Both done."
+    ids = [message.call_id for message in house.turns[1].transcript if isinstance(message, ToolResult)]
+    assert ids == ["call_on", "call_page"]
+
+
+async def test_where_no_tool_may_be_called_none_runs() -> None:
+    """Invariant 24."""
+    dispatcher = ScriptedDispatcher()
+    provider = ScriptedProvider(call(ON), say("I may not."))
+    service = ResponsesService(HouseDouble(provider, dispatcher, tools={"home": (LIGHT,)}))
+
+    response = await ask(service, tools=[mcp()], tool_choice="none")
+
+    assert (dispatcher.started, said(response)) == ([], "I may not.")
+
+
+async def test_only_allowed_tools_run_and_all_are_shown_to_the_model() -> None:
+    """Invariant 25."""
+    dispatcher = ScriptedDispatcher()
+    provider = ScriptedProvider(call(ON, ToolCall("call_gone", "vanish", "{}")), say("Not allowed."))
+    service = ResponsesService(HouseDouble(provider, dispatcher, tools={"home": (LIGHT,)}))
+    allowed: JsonObject = {"type": "allowed_tools", "tools": [{"type": "function", "name": "show_page"}]}
+
+    response = await ask(service, tools=[mcp(), function("show_page")], tool_choice=allowed)
+
+    assert dispatcher.started == []
+    assert [one.name for one in provider.requests[0].tools] == ["light_on", "show_page"]
+    assert [item["status"] for item in items(response, "mcp_call")] == ["failed", "failed"]
+    assert response["tool_choice"] == {**allowed, "mode": "auto"}
+    assert said(response) == "Not allowed."
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"type": "function", "name": "sing"},
+        {"type": "mcp", "server_label": "garage"},
+        {"type": "allowed_tools", "tools": [{"type": "function", "name": "sing"}]},
+    ],
+)
+async def test_a_choice_of_what_is_not_offered_is_refused(choice: JsonValue) -> None:
+    """Invariant 26."""
+    with pytest.raises(ApiError) as refused:
+        await ask(ResponsesService(HouseDouble()), tools=[mcp(), function("show_page")], tool_choice=choice)
+
+    assert refused.value.status == 400
+    assert str(refused.value.param).startswith("tool_choice")
+
+
+async def test_what_the_client_sent_is_kept_as_it_was_sent() -> None:
+    """Invariant 42."""
+    service = ResponsesService(HouseDouble(ScriptedProvider(say("Fine."))))
+    sent: list[JsonValue] = [
+        {"role": "developer", "content": "Be brief."},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello!"}], "id": "msg_mine"},
+        {"type": "acme:mood", "mood": "good", "id": "mood_1"},
+    ]
+
+    response = await ask(service, sent)
+    page = await service.input_items(str(response["id"]), ANNA, {"order": "asc"})
+
+    kept = objects(page["data"])
+    assert [item["type"] for item in kept] == ["message", "message", "acme:mood"]
+    assert [item.get("role") for item in kept] == ["developer", "user", None]
+    assert kept[1]["id"] == "msg_mine"
+    assert kept[2] == sent[2]
+
+
+async def test_nothing_is_stored_of_what_is_not_to_be_stored() -> None:
+    """Invariant 38."""
+    house = HouseDouble(ScriptedProvider(say("Psst.")))
+    service = ResponsesService(house)
+
+    response = await ask(service, store=False)
+
+    assert response["store"] is False
+    assert (house.memory.records, house.memory.puts) == ({}, 0)
+    assert house.turns[0].is_kept is False
+    with pytest.raises(ApiError) as missing:
+        await read(service, response["id"])
+    assert missing.value.status == 404
+    with pytest.raises(ApiError) as unknown:
+        await ask(service, previous_response_id=response["id"])
+    assert (unknown.value.status, unknown.value.code) == (404, "previous_response_not_found")
+
+
+async def test_an_agent_that_keeps_nothing_says_so() -> None:
+    house = HouseDouble(ScriptedProvider(say("Psst.")), cards=[AgentCard(KITCHEN, 1, keeps=False)])
+    service = ResponsesService(house)
+
+    response = await ask(service)
+
+    assert (response["store"], house.memory.puts, house.turns[0].is_kept) == (False, 0, False)
+    fields: list[dict[str, JsonValue]] = [{"background": True}, {"conversation": "conv_1"}]
+    for asked in fields:
+        with pytest.raises(ApiError) as refused:
+            await ask(service, **asked)
+        assert (refused.value.status, refused.value.param) == (400, *asked)
+
+
+@pytest.mark.parametrize(
+    ("failure", "status", "code", "retry_after"),
+    [
+        (ProviderBusy("busy", 7.0), 429, "rate_limit_exceeded", 7.0),
+        (ProviderUnreachable("gone"), 503, "model_unreachable", None),
+        (ProviderReplyInvalid("the stream was cut"), 502, "model_reply_invalid", None),
+    ],
+)
+async def test_a_model_that_fails_before_anything_is_done_is_an_error(
+    failure: Exception, status: int, code: str, retry_after: float | None
+) -> None:
+    """Invariants 57, 59, 60."""
+    house = HouseDouble(ScriptedProvider([failure], [failure]))
+    service = ResponsesService(house)
+
+    with pytest.raises(ApiError) as told:
+        await ask(service)
+    assert (told.value.status, told.value.code, told.value.retry_after) == (status, code, retry_after)
+    assert house.memory.puts == 0
+
+    events = await stream(service)
+    assert [event["type"] for event in events[-2:]] == ["error", "response.failed"]
+    failed = last_response(events)
+    assert await read(service, failed["id"]) == failed
+
+
+async def test_a_model_that_fails_after_something_was_done_leaves_what_was_done() -> None:
+    """Invariant 57."""
+    dispatcher = ScriptedDispatcher()
+    house = HouseDouble(ScriptedProvider(call(ON), [ProviderUnreachable("gone")]), dispatcher, tools={"home": (LIGHT,)})
+    service = ResponsesService(house)
+
+    response = await ask(service, tools=[mcp()])
+
+    assert response["status"] == "failed"
+    assert [item["status"] for item in items(response, "mcp_call")] == ["completed"]
+    assert len(dispatcher.started) == 1
+    assert await read(service, response["id"]) == response
+
+
+async def test_a_conversation_that_is_too_long_is_an_error_unless_it_may_be_shortened() -> None:
+    """Invariant 71."""
+    house = HouseDouble(ScriptedProvider([PromptTooLong("too long", 9, 8)], say("Short.")))
+    service = ResponsesService(house)
+
+    with pytest.raises(ApiError) as refused:
+        await ask(service)
+    await ask(service, truncation="auto")
+
+    assert (refused.value.status, refused.value.code) == (400, "context_length_exceeded")
+    assert [turn.may_be_shortened for turn in house.turns] == [False, True]
+
+
+async def test_words_that_a_hook_replaced_are_not_kept() -> None:
+    hooks = ScriptedHooks(prompt=lambda text: Rewrite(text.replace("1234", "****")))
+    house = HouseDouble(ScriptedProvider(say("Fine.")), hooks=[hooks])
+    service = ResponsesService(house)
+    picture: JsonValue = {
+        "type": "input_image",
+        "image_url": "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACADs=",
+    }
+    sent: JsonValue = [
+        {"role": "user", "content": [{"type": "input_text", "text": "My PIN is 1234"}, picture]},
+        {"type": "acme:x", "id": "x"},
+    ]
+
+    response = await ask(service, sent)
+
+    (record,) = house.memory.records.values()
+    assert "1234" not in repr(record)
+    page = await service.input_items(str(response["id"]), ANNA, {"order": "asc"})
+    assert objects(page["data"])[0]["content"] == [{"type": "input_text", "text": "My PIN is ****"}, picture]
+
+
+async def test_the_request_is_read_and_never_changed() -> None:
+    """Invariant 64."""
+    house = HouseDouble(ScriptedProvider(call(PAGE), say("There.")))
+    service = ResponsesService(house)
+    first = await ask(service, tools=[function("show_page")])
+    body = request([output("call_page")], previous_response_id=first["id"], tools=[function("show_page")])
+    before, stored = deepcopy(body), deepcopy(house.memory.records)
+
+    await service.create(body, ANNA)
+
+    assert body == before
+    assert house.memory.records[str(first["id"])] == stored[str(first["id"])]
