@@ -104,6 +104,7 @@ async def test_an_undeclared_tool_is_taken_for_the_least_safe(house: HomeAssista
 
 
 async def test_two_apis_with_one_title_keep_their_tools_apart(house: HomeAssistant) -> None:
+    """Invariant 53."""
     first, second = StubTool(name="search", answer={"from": 1}), StubTool(name="search", answer={"from": 2})
     register(house, "mcp-1", first)
     register(house, "mcp-2", second, StubTool(name="read"))
@@ -186,6 +187,7 @@ async def test_with_nothing_to_offer_the_chat_log_gets_no_api(house: HomeAssista
 
 
 async def test_an_api_that_fails_leaves_the_others(house: HomeAssistant, caplog: pytest.LogCaptureFixture) -> None:
+    """Invariant 51."""
     broken = register(house, "mcp-1", StubTool(name="search"))
     register(house, "mcp-2", StubTool(name="read"))
     broken.failure = RuntimeError("key=hunter2")

@@ -30,6 +30,7 @@ def test_legal_names_that_nobody_shares_stay_as_they_are() -> None:
 
 
 def test_tools_of_one_name_from_two_apis_are_told_apart() -> None:
+    """Invariant 53."""
     names = offered_names([ToolOrigin("mcp-1", "search"), ToolOrigin("mcp-2", "search")])
 
     assert len(set(names)) == 2

@@ -22,6 +22,7 @@ CLOSED: JsonObject = {**SCHEMA, "required": ["name"], "additionalProperties": Fa
 
 @pytest.mark.parametrize("text", ["", "  \n", "{}", "null", '""', '"{}"', '"null"', '" "'])
 def test_no_arguments_can_be_written_in_many_ways(text: str) -> None:
+    """Invariant 29."""
     assert read_arguments(text, SCHEMA) == {}
 
 

@@ -101,6 +101,7 @@ def test_what_is_recorded_is_what_runs() -> None:
 
 
 def test_an_unknown_tool_is_answered_with_those_there_are() -> None:
+    """Invariant 27."""
     text = refusal(judged("open_pod_bay_doors"))
 
     assert "open_pod_bay_doors" in text
@@ -113,6 +114,7 @@ def test_where_there_are_no_tools_the_answer_says_so() -> None:
 
 
 def test_a_tool_that_is_not_allowed_is_answered_whoever_would_run_it() -> None:
+    """Invariant 25."""
     allowed = frozenset({"assist__HassTurnOn"})
     for name in ("HassTurnOff", "show_page"):
         call = judge(ToolCall("1", name, "{}"), TOOLS, allowed, ())
@@ -157,6 +159,7 @@ def asked(call_id: str, name: str, arguments: str = "{}") -> AssistantMessage:
 
 
 def test_the_same_call_of_one_turn_does_not_run_again() -> None:
+    """Invariant 62."""
     earlier = (UserMessage("On!"), asked("0", ON.name), ToolResult("0", ON.name, "done"))
 
     call = judged("HassTurnOn", "", *earlier)

@@ -38,6 +38,7 @@ async def test_a_hook_that_overrides_nothing_has_no_opinion() -> None:
 
 
 async def test_the_first_no_wins_and_the_others_are_not_asked() -> None:
+    """Invariant 61."""
     silent = ScriptedHooks()
     denies = ScriptedHooks(prompt=lambda _: Deny("No."))
     after = ScriptedHooks(prompt=lambda _: Deny("Never."))
@@ -206,6 +207,7 @@ def broken(_: object, __: object = None) -> None:
 
 
 async def test_a_hook_that_raises_denies(caplog: pytest.LogCaptureFixture) -> None:
+    """Invariant 61."""
     hook = ScriptedHooks(prompt=broken, before=broken, approved=broken, after=broken)
     after = ScriptedHooks(prompt=Rewrite)
 

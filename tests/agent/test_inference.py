@@ -162,6 +162,7 @@ async def test_hooks_are_not_asked_about_calls_that_do_not_run() -> None:
 
 
 async def test_a_denied_call_is_answered_with_the_reason() -> None:
+    """Invariant 61."""
     hook = ScriptedHooks(before=lambda name, _: Deny("Not at night.") if name == "light_on" else None)
     provider = ScriptedProvider(call(ON, LOOKING), say("It is too late."))
     dispatcher = ScriptedDispatcher()
@@ -177,6 +178,7 @@ async def test_a_denied_call_is_answered_with_the_reason() -> None:
 
 
 async def test_rewritten_arguments_are_what_runs_and_what_is_recorded() -> None:
+    """Invariant 61."""
     number: JsonObject = {"type": "object", "properties": {"n": {"type": "integer"}}}
     seen: list[JsonObject] = []
     dispatcher = ScriptedDispatcher(target_of=lambda _, arguments: seen.append(arguments))

@@ -98,6 +98,7 @@ async def test_how_long_a_question_stays_open_is_a_limit_of_the_turn() -> None:
 
 
 async def test_calls_that_need_no_yes_run_before_the_question() -> None:
+    """Invariant 48."""
     house = House(call(UNLOCK, ON))
     await house.take(TURN)
     assert house.ran == ["light_on"]
@@ -198,6 +199,7 @@ async def test_a_yes_holds_once() -> None:
 
 
 async def test_some_calls_may_be_approved_and_others_not() -> None:
+    """Invariant 48."""
     house = House(call(UNLOCK, DISARM, replace(UNLOCK, id="5", arguments='{"door": "back"}')), say("The front door."))
     pending = await house.take(TURN)
     assert pending

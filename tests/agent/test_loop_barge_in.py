@@ -156,6 +156,7 @@ def check(recorder: TranscriptRecorder, provider: ScriptedProvider, dispatcher: 
 
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
 async def test_a_turn_may_be_left_at_every_event(scene: Scene) -> None:
+    """Invariant 63."""
     left_at, finished = 0, False
     while not finished:
         events, provider, dispatcher = scene.start()

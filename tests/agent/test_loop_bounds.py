@@ -41,6 +41,7 @@ def light(number: int) -> ToolCall:
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 7])
 async def test_no_inference_is_made_above_the_bound(bound: int) -> None:
+    """Invariant 20."""
     provider = ScriptedProvider(*(call(light(n)) for n in range(bound)))
     dispatcher = ScriptedDispatcher()
 
@@ -54,6 +55,7 @@ async def test_no_inference_is_made_above_the_bound(bound: int) -> None:
 
 
 async def test_only_the_last_inference_is_told_to_answer_without_tools() -> None:
+    """Invariant 18."""
     provider = ScriptedProvider(call(light(1)), call(light(2)), say("Both are on."))
 
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(max_iterations=3)))
@@ -70,6 +72,7 @@ async def test_only_the_last_inference_is_told_to_answer_without_tools() -> None
 
 
 async def test_the_bound_of_tools_counts_calls_and_not_rounds() -> None:
+    """Invariant 18."""
     provider = ScriptedProvider(call(*(light(n) for n in range(5))), say("Three are on."))
     dispatcher = ScriptedDispatcher()
 
@@ -113,6 +116,7 @@ async def test_a_turn_that_ends_at_a_bound_says_what_was_done() -> None:
 
 
 async def test_the_deadline_ends_a_model_that_never_ends() -> None:
+    """Invariant 21."""
     provider = ScriptedProvider([TextDelta("Let me see"), never])
 
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.02)))
@@ -132,6 +136,7 @@ async def test_the_deadline_ends_a_model_that_never_makes_us_wait() -> None:
 
 
 async def test_the_deadline_ends_all_tools_that_run() -> None:
+    """Invariant 21."""
     provider = ScriptedProvider(call(light(1), ToolCall("l", "look", "{}"), light(2)))
     dispatcher = ScriptedDispatcher({"light_on": never}, lambda _, __: frozenset())
 

@@ -65,6 +65,7 @@ async def test_a_provider_that_fails_ends_the_turn_in_words(error: type[Provider
 
 
 async def test_what_was_said_before_a_failure_stays_said() -> None:
+    """Invariant 57."""
     provider = ScriptedProvider([TextDelta("It is"), ProviderReplyInvalid("cut")])
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
     assert finished(events).text == spoken(events)
@@ -97,6 +98,7 @@ async def test_calls_of_a_message_that_was_cut_do_not_run() -> None:
 
 @pytest.mark.parametrize("lines", [[], [TextDelta("It is")], [ToolCallReady(ON)]], ids=["nothing", "text", "call"])
 async def test_a_stream_that_ends_without_a_finish_is_a_failure(lines: list[Line]) -> None:
+    """Invariant 59."""
     events = await collect(AgenticLoop(ScriptedProvider(lines), ScriptedDispatcher()), TURN)
     assert isinstance(finished(events).error, ProviderReplyInvalid)
     assert finished(events).stop_reason is StopReason.PROVIDER_FAILED
@@ -148,6 +150,7 @@ async def test_an_event_that_no_provider_may_send_is_a_bug() -> None:
     ids=["unknown", "cut", "list", "wrong", "missing", "extra", "infinite", "1 MB", "1 MB name", "deep"],
 )
 async def test_a_call_that_cannot_run_is_answered_and_the_model_goes_on(name: str, arguments: str, words: str) -> None:
+    """Invariants 27, 28, 62."""
     dispatcher = ScriptedDispatcher()
     provider = ScriptedProvider(call(ToolCall("1", name, arguments), replace(ON, id="2")), say("The light is on."))
 

@@ -54,6 +54,7 @@ async def test_what_the_provider_streams_is_passed_on_as_it_comes() -> None:
 
 
 async def test_text_beside_calls_is_kept_for_the_model() -> None:
+    """Invariant 33."""
     provider = ScriptedProvider(call(ON, text="One moment."), say("It is on."))
 
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
@@ -64,6 +65,7 @@ async def test_text_beside_calls_is_kept_for_the_model() -> None:
 
 
 async def test_usage_is_summed_over_all_inferences() -> None:
+    """Invariant 15."""
     first, second = Usage(100, 20, 80, 5), Usage(150, 10, 120, 3)
     provider = ScriptedProvider(call(ON, usage=first), say("On.", usage=second))
 
@@ -112,6 +114,7 @@ async def test_what_holds_at_the_moment_follows_where_a_turn_brings_no_words() -
 
 @pytest.mark.parametrize("choice", [ToolChoiceMode.REQUIRED, NamedTool("light_on")])
 async def test_a_forced_choice_holds_for_the_first_inference(choice: ToolChoiceMode | NamedTool) -> None:
+    """Invariant 23."""
     provider = ScriptedProvider(call(ON), say("On."))
 
     await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, tool_choice=choice))
@@ -120,6 +123,7 @@ async def test_a_forced_choice_holds_for_the_first_inference(choice: ToolChoiceM
 
 
 async def test_with_no_tools_wanted_nothing_runs() -> None:
+    """Invariant 24."""
     dispatcher = ScriptedDispatcher()
     provider = ScriptedProvider(call(ON, SHOW), say("I cannot."))
 
@@ -132,6 +136,7 @@ async def test_with_no_tools_wanted_nothing_runs() -> None:
 
 
 async def test_a_tool_outside_the_allowed_ones_is_offered_but_does_not_run() -> None:
+    """Invariant 25."""
     dispatcher = ScriptedDispatcher()
     provider = ScriptedProvider(call(ON, UNLOCK, SHOW), say("Done."))
     allowed = frozenset({"unlock"})
@@ -145,6 +150,7 @@ async def test_a_tool_outside_the_allowed_ones_is_offered_but_does_not_run() -> 
 
 
 async def test_the_history_is_sent_and_stays_as_it_is() -> None:
+    """Invariant 64."""
     history: Transcript = (UserMessage("Hello"), AssistantMessage("Hi."))
     provider = ScriptedProvider(say("On."))
 
@@ -168,6 +174,7 @@ async def test_a_history_with_an_orphan_call_is_sent_repaired() -> None:
 
 @pytest.mark.parametrize("given", ["", "1", "taken", "i" * 65], ids=["none", "twice", "of the history", "too long"])
 async def test_calls_get_ids_of_their_own_where_the_model_gave_none_that_can_be_used(given: str) -> None:
+    """Invariant 6."""
     earlier = AssistantMessage(tool_calls=(ToolCall("taken", "light_on", "{}"),))
     history: Transcript = (UserMessage("Light!"), earlier, ToolResult("taken", "light_on", "ok"))
     provider = ScriptedProvider(call(ON, ToolCall(given, "unlock", "{}")), say("Done."))
@@ -221,6 +228,7 @@ async def test_a_whole_answer_tells_what_was_done_before_the_model_was_gone() ->
 
 
 async def test_two_turns_of_one_loop_know_nothing_of_each_other() -> None:
+    """Invariant 64."""
     provider = ScriptedProvider(call(ON), say("On."), call(ON), say("On again."))
     dispatcher = ScriptedDispatcher()
     loop = AgenticLoop(provider, dispatcher)

@@ -120,6 +120,7 @@ def test_the_last_turn_stays_whole_while_it_fits() -> None:
 
 
 def test_long_results_of_the_last_turn_are_shortened_when_it_is_too_long_by_itself() -> None:
+    """Invariant 32."""
     said = turn(0, "x" * 9_000)
     for length in RESULT_LENGTHS:
         longest = tokens(turn(0, "x" * length))
@@ -129,6 +130,7 @@ def test_long_results_of_the_last_turn_are_shortened_when_it_is_too_long_by_itse
 
 
 def test_a_result_shortened_twice_tells_what_is_missing_of_the_whole() -> None:
+    """Invariant 32."""
     content = content_of(fit_window(turn(0, "x" * 9_000), 100).transcript[2])
     assert len(content) == RESULT_LENGTHS[-1]
     assert f"[… {9_000 - content.count('x')} characters" in content

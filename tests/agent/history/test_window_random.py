@@ -33,6 +33,7 @@ def rewrites(windows: list[Window]) -> list[int]:
 @settings(deadline=None)
 @given(transcripts(), BUDGETS, ESTIMATES)
 def test_a_window_is_valid_and_within_its_budget(transcript: Transcript, budget: int, estimate: TokenEstimate) -> None:
+    """Invariant 71."""
     assert_window(fit_window(transcript, budget, estimate), transcript, budget, estimate)
 
 

@@ -176,6 +176,7 @@ def test_a_call_without_arguments_after_the_finish_goes_out_at_the_end() -> None
     ],
 )
 def test_finish_reasons_without_calls(sent: str, reason: FinishReason) -> None:
+    """Invariant 65."""
     assert finish_of(chunk({"content": "Hi"}), chunk({}, sent)) is reason
 
 
@@ -194,6 +195,7 @@ def test_a_prompt_that_leaves_no_room_for_an_answer_is_too_long(usage: JsonValue
 
 
 def test_the_last_finish_reason_counts() -> None:
+    """Invariant 65."""
     assert finish_of(chunk({"content": "Hi"}, "stop"), chunk({}, ""), chunk({}, "length")) is FinishReason.LENGTH
 
 

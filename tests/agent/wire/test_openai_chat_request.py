@@ -57,6 +57,7 @@ def messages(*transcript: Message) -> JsonValue:
 
 
 def test_a_whole_conversation() -> None:
+    """Invariant 34."""
     assert request_to_payload(CONVERSATION, "small-1") == {
         "model": "small-1",
         "messages": [

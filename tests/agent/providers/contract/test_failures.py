@@ -136,6 +136,7 @@ async def test_a_prompt_that_fits_is_news_after_one_that_did_not(
 
 
 async def test_how_long_to_wait(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    """Invariant 60."""
     async with raw_http_server(refused(dialect, 429, headers={"Retry-After": "7"})) as server:
         with pytest.raises(ProviderBusy) as caught:
             await collect(provider_of(dialect, server, session))
@@ -261,6 +262,7 @@ async def test_a_connection_that_the_server_has_given_up_is_no_failure(
 async def test_a_service_that_leaves_without_an_answer_is_asked_once(
     dialect: Dialect, ending: Ending, session: aiohttp.ClientSession
 ) -> None:
+    """Invariant 60."""
     async with raw_http_server(RawReply([], ending)) as server:
         with pytest.raises(ProviderUnreachable):
             await collect(provider_of(dialect, server, session))
@@ -272,6 +274,7 @@ async def test_a_service_that_leaves_without_an_answer_is_asked_once(
 async def test_a_request_is_repeated_once_at_most(
     dialect: Dialect, ending: Ending, session: aiohttp.ClientSession
 ) -> None:
+    """Invariant 60."""
     async with raw_http_server(answered(dialect, HELLO), RawReply([], ending)) as server:
         provider = provider_of(dialect, server, session)
         await collect(provider)
@@ -358,6 +361,7 @@ async def test_leaving_early_closes_the_connection(dialect: Dialect, session: ai
 async def test_cancelling_closes_the_connection_and_leaves_no_task(
     dialect: Dialect, when: str, session: aiohttp.ClientSession
 ) -> None:
+    """Invariant 54."""
     begun = when == "amid the answer"
     beginning = until_first_words(dialect, dialect.render(LONG)) if begun else b""
     heard = asyncio.Event()

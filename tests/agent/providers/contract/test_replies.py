@@ -67,6 +67,7 @@ async def test_an_answer_arrives(dialect: Dialect, answer: Answer, session: aioh
 
 @pytest.mark.parametrize("reason", FinishReason)
 def test_finish_reasons(dialect: Dialect, reason: FinishReason) -> None:
+    """Invariant 65."""
     if reason not in dialect.finish_reasons:
         reason = FinishReason.STOP
     calls = (ON,) if reason is FinishReason.TOOL_CALLS else ()
@@ -118,6 +119,7 @@ def test_any_cuts_give_the_same_events(dialect: Dialect, cuts: list[int], data: 
 
 
 def test_an_end_at_every_byte_is_a_failure_until_the_message_is_whole(dialect: Dialect, answer: Answer) -> None:
+    """Invariant 59."""
     stream = dialect.render(answer)
     whole = dialect.finished_after(stream)
     succeeded = []
@@ -165,6 +167,7 @@ def test_a_call_goes_out_before_the_next_one_is_written(dialect: Dialect) -> Non
 
 
 def test_ids_are_kept_apart_from_those_of_the_conversation(dialect: Dialect) -> None:
+    """Invariant 6."""
     stream = dialect.render(Answer(calls=(BARE,), finish=FinishReason.TOOL_CALLS))
     [first] = calls_of(read(dialect.reader(()), [stream]))
 

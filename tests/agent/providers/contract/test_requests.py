@@ -63,6 +63,7 @@ async def test_a_whole_conversation(dialect: Dialect, session: aiohttp.ClientSes
 
 
 async def test_what_another_provider_wants_back_is_not_sent(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    """Invariant 35."""
     payload = await sent(dialect, session, conversation())
 
     assert str(FOREIGN.data["id"]) not in json.dumps(payload)
@@ -79,6 +80,7 @@ async def test_the_same_request_is_the_same_bytes(dialect: Dialect, session: aio
 
 
 async def test_what_was_said_called_and_thought_goes_back(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    """Invariant 35."""
     async with raw_http_server(answered(dialect, ROUND_TRIP), answered(dialect, HELLO)) as server:
         provider = provider_of(dialect, server, session)
         events = await collect(provider)
