@@ -3,11 +3,12 @@
 import json
 import logging
 from contextlib import aclosing
+from dataclasses import replace
 
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.answer_options import ReasoningEffort
+from custom_components.chatterbox.agent.answer_options import AnswerOptions, ReasoningEffort
 from custom_components.chatterbox.agent.errors import (
     ProviderBusy,
     ProviderError,
@@ -109,6 +110,44 @@ async def test_efforts(
     [payload] = payloads(server)
     assert payload["max_tokens"] == max_tokens
     assert {name: payload[name] for name in ("thinking", "output_config") if name in payload} == fields
+
+
+HIGH, OFF = ReasoningEffort.HIGH, ReasoningEffort.NONE
+WARM_AND_THINKING = ModelOptions(temperature=0.5, reasoning_effort=HIGH)
+
+
+@pytest.mark.parametrize(
+    ("owners", "wishes", "sampling"),
+    [
+        (ModelOptions(), AnswerOptions(temperature=1.75), {"temperature": 1.0}),
+        (ModelOptions(), AnswerOptions(0.5, 0.5, HIGH), {}),
+        (ModelOptions(reasoning_effort=HIGH), AnswerOptions(temperature=0.5), {}),
+        (ModelOptions(reasoning_effort=HIGH), AnswerOptions(top_p=0.96), {"top_p": 0.96}),
+        (ModelOptions(temperature=0.5, top_p=0.5), AnswerOptions(reasoning_effort=HIGH), {}),
+        (
+            ModelOptions(temperature=0.5, reasoning_effort=HIGH),
+            AnswerOptions(reasoning_effort=OFF),
+            {"temperature": 0.5},
+        ),
+        (ModelOptions(temperature=0.5, reasoning_effort=HIGH), AnswerOptions(), {"temperature": 0.5}),
+    ],
+    ids=["too hot", "both wished", "thinks", "top_p of thinking", "was warm", "thinks no more", "the owner's"],
+)
+async def test_a_model_that_thinks_as_is_wished_has_its_own_temperature(
+    owners: ModelOptions, wishes: AnswerOptions, sampling: JsonObject, session: aiohttp.ClientSession
+) -> None:
+    async with raw_http_server(ANSWER) as server:
+        await collect(provider_of(server, session, owners), replace(REQUEST, options=wishes))
+
+    [payload] = payloads(server)
+    assert {name: payload[name] for name in ("temperature", "top_p") if name in payload} == sampling
+
+
+async def test_long_thinking_that_is_wished_has_room(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(ANSWER) as server:
+        await collect(provider_of(server, session), replace(REQUEST, options=AnswerOptions(reasoning_effort=HIGH)))
+
+    assert payloads(server)[0]["max_tokens"] == 32_000
 
 
 async def test_a_server_without_eyes_is_told_what_it_cannot_see(session: aiohttp.ClientSession) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from custom_components.chatterbox.agent.answer_options import AnswerOptions
 from custom_components.chatterbox.agent.errors import (
     BetweenTokensTimeout,
     ConnectTimeout,
@@ -149,6 +150,28 @@ async def test_a_link_that_fails_before_its_first_event_hands_over(error: Provid
 
     assert chain.asked() == [tries, 1]
     assert chain.breakers[0].last_error is type(error)
+
+
+async def test_every_link_gets_the_wishes_of_the_turn() -> None:
+    wishes = AnswerOptions(temperature=0.5, max_output_tokens=100, parallel_tool_calls=False)
+    request = replace(REQUEST, options=wishes, may_be_shortened=False)
+    chain = Chain([[DOWN]], [[DOWN]], [HELLO])
+
+    await chain.ask(request=request)
+
+    for provider in chain.providers:
+        assert [(asked.options, asked.may_be_shortened) for asked in provider.requests] == [(wishes, False)]
+
+
+async def test_nobody_takes_over_a_conversation_that_is_too_long_and_may_not_be_shortened() -> None:
+    """Invariant 71: `truncation` is `disabled`."""
+    chain = Chain([[DOWN]], [[PromptTooLong("HTTP 400", 9000, 4096)]], [HELLO])
+
+    with pytest.raises(PromptTooLong):
+        await chain.ask(request=replace(REQUEST, may_be_shortened=False))
+
+    assert chain.asked() == [1, 1, 0]
+    assert chain.breakers[1].state is CLOSED
 
 
 async def test_a_link_that_works_at_the_second_try_keeps_its_place() -> None:

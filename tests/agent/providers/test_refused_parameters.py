@@ -137,6 +137,19 @@ def test_another_value_of_a_refused_parameter_is_tried() -> None:
     assert refused.trial(warmer).payload == warmer
 
 
+def test_of_values_that_callers_wish_for_the_latest_are_remembered(caplog: pytest.LogCaptureFixture) -> None:
+    refused = RefusedParameters("small-1", REQUIRED)
+    wishes: list[JsonObject] = [{**PAYLOAD, "temperature": number / 1_000} for number in range(1_000)]
+    for wish in wishes:
+        trial = refused.trial(wish)
+        trial.leave_out(400, b"no temperature")
+        trial.accepted()
+
+    assert refused.trial(wishes[0]).payload == wishes[0]
+    assert "temperature" not in refused.trial(wishes[-1]).payload
+    assert sum(record.levelno == logging.WARNING for record in caplog.records) == 1
+
+
 NAMES = st.sampled_from(["model", "messages", "temperature", "top_p", "reasoning", "a.b", "", "?"])
 VALUES: st.SearchStrategy[JsonValue] = st.none() | st.integers() | st.dictionaries(NAMES, st.integers(), max_size=3)
 

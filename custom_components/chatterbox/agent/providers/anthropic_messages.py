@@ -6,6 +6,7 @@ and failures in `http_stream.py`, refusals in `anthropic_refusals.py`. Must not 
 """
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
+from dataclasses import replace
 from typing import Final, override
 
 import aiohttp
@@ -47,6 +48,9 @@ _EFFORTS: Final[Mapping[ReasoningEffort, JsonObject]] = {
     },
     ReasoningEffort.MINIMAL: {"thinking": {"type": "adaptive"}, "output_config": {"effort": ReasoningEffort.LOW}},
 }
+_HOTTEST: Final = 1.0
+"""The highest temperature of the format; others go up to 2."""
+_LEAST_TOP_P_OF_THOUGHT: Final = 0.95
 _LONG_THINKING: Final = frozenset({ReasoningEffort.HIGH, ReasoningEffort.XHIGH, ReasoningEffort.MAX})
 
 
@@ -83,20 +87,25 @@ class AnthropicMessagesProvider(HTTPProvider):
 
     @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
-        payload = request_to_payload(request, self._model, self._max_tokens(), self._profile.attachments)
-        return lay_over(with_wishes(payload, self._wishes()), self._options.extra)
+        options = self._options_for(request)
+        payload = request_to_payload(request, self._model, _max_tokens(options), self._profile.attachments)
+        return lay_over(with_wishes(payload, _wishes(options)), self._options.extra)
 
-    def _max_tokens(self) -> int:
-        if self._options.max_tokens is not None:
-            return self._options.max_tokens
-        return MAX_TOKENS_OF_LONG_THINKING if self._options.reasoning_effort in _LONG_THINKING else MAX_TOKENS
+    @override
+    def _options_for(self, request: CompletionRequest) -> ModelOptions:
+        """Return how the model is to answer. One that thinks takes no other temperature than its own.
 
-    def _wishes(self) -> JsonObject:
-        options = self._options
-        wishes: JsonObject = {"temperature": options.temperature, "top_p": options.top_p}
-        if options.reasoning_effort is not None:
-            wishes |= _EFFORTS[options.reasoning_effort]
-        return {name: value for name, value in wishes.items() if value is not None}
+        Where a wish for this turn would bring thinking and a temperature together, it thinks. What the owner has set
+        is sent as it is: servers that only speak like Anthropic's may well take both.
+        """
+        options, wishes = super()._options_for(request), request.options
+        if wishes.temperature is not None:
+            options = replace(options, temperature=min(wishes.temperature, _HOTTEST))
+        wished = (wishes.temperature, wishes.top_p, wishes.reasoning_effort) != (None, None, None)
+        if not wished or options.reasoning_effort in {None, ReasoningEffort.NONE}:
+            return options
+        top_p = options.top_p if options.top_p is not None and options.top_p >= _LEAST_TOP_P_OF_THOUGHT else None
+        return replace(options, temperature=None, top_p=top_p)
 
     @override
     def _shortest(self, payload: JsonObject) -> JsonObject:
@@ -110,6 +119,19 @@ class AnthropicMessagesProvider(HTTPProvider):
         """
         listed = await self._service.get_text("models", "list of models", {"limit": _MOST_MODELS})
         return parse_model_list(listed)
+
+
+def _max_tokens(options: ModelOptions) -> int:
+    if options.max_tokens is not None:
+        return options.max_tokens
+    return MAX_TOKENS_OF_LONG_THINKING if options.reasoning_effort in _LONG_THINKING else MAX_TOKENS
+
+
+def _wishes(options: ModelOptions) -> JsonObject:
+    wishes: JsonObject = {"temperature": options.temperature, "top_p": options.top_p}
+    if options.reasoning_effort is not None:
+        wishes |= _EFFORTS[options.reasoning_effort]
+    return {name: value for name, value in wishes.items() if value is not None}
 
 
 class AnthropicMessagesReply(ReplyReader):

@@ -14,7 +14,7 @@ from ..messages import JsonObject, UserMessage
 from ..protocols import CompletionRequest
 from ..wire.context_windows import parse_context_window
 from .http_stream import ModelService
-from .options import ModelOptions
+from .options import ModelOptions, with_answer_options
 from .profiles import ServerProfile
 
 
@@ -88,6 +88,10 @@ class HTTPProvider(ABC):
     async def connect(self) -> None:
         """Open a connection for the next request; see `Prefiller.connect`."""
         await self._service.connect(self._FREE_PATH)
+
+    def _options_for(self, request: CompletionRequest) -> ModelOptions:
+        """Return how the model is to answer a request."""
+        return with_answer_options(self._options, request.options)
 
     @abstractmethod
     def _payload(self, request: CompletionRequest) -> JsonObject:

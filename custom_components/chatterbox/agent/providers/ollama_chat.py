@@ -9,7 +9,6 @@ the home, Ollama cuts a long prompt without a word, unless it is asked not to: s
 to, and only what it refuses then may be cut (Ollama's issues 3839 and 4967).
 """
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
@@ -19,9 +18,9 @@ from typing import Final, override
 import aiohttp
 
 from ..answer_options import ReasoningEffort
-from ..errors import PromptTooLong, ProviderError
+from ..errors import PromptTooLong
 from ..events import CompletionResult, ProviderEvent
-from ..messages import JsonObject, JsonValue, Transcript, canonical_json
+from ..messages import JsonObject, JsonValue, Transcript
 from ..protocols import CompletionRequest
 from ..wire.ndjson import NDJSONDecoder
 from ..wire.ollama_chat import ReplyReader as LineReader, request_to_payload
@@ -35,6 +34,7 @@ from ..wire.ollama_chat_schema import (
 from .address import ollama_root
 from .http_provider import HTTPProvider
 from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
+from .ollama_overflow import OverflowNotes, cut_by, num_ctx_of
 from .options import DEFAULT_OPTIONS, ModelOptions, lay_over
 from .profiles import OLLAMA, ServerProfile, nearest_effort
 from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters
@@ -46,10 +46,6 @@ _REQUIRED: Final = frozenset({"model", "messages", "tools", "stream"})
 """Fields without which a request would mean something else."""
 _EFFORTS: Final = (ReasoningEffort.LOW, ReasoningEffort.MEDIUM, ReasoningEffort.HIGH)
 _ALSO_CALLED: Final = {"think": ("thinking",), "format": OUTPUT_REFUSALS}
-_CHARACTERS_PER_TOKEN: Final = 4
-"""About so many, where the server does not count."""
-_FOR_WINDOW: Final = 2.0
-"""Seconds to wait for the size of the window: nobody has heard a word yet."""
 
 KEEP_FOREVER: Final = -1
 """The `keep_alive` of a model that is never unloaded."""
@@ -95,7 +91,7 @@ class OllamaChatProvider(HTTPProvider):
         service = ModelService(session, access, RefusedParameters(model, _REQUIRED, _ALSO_CALLED), limits)
         super().__init__(model, options, profile, service)
         self._settings = settings
-        self._overflow: PromptTooLong | None = None
+        self._overflow = OverflowNotes(model, service)
 
     @property
     @override
@@ -104,7 +100,7 @@ class OllamaChatProvider(HTTPProvider):
 
         It may have been answered all the same, by what was left of it.
         """
-        return self._overflow
+        return self._overflow.last
 
     @override
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
@@ -119,12 +115,12 @@ class OllamaChatProvider(HTTPProvider):
                 async for event in events:
                     begun = True
                     if isinstance(event, CompletionResult):
-                        await self._note(payload, _cut(payload, event))
+                        await self._overflow.note(payload, cut_by(payload, event))
                     yield event
         except PromptTooLong as error:
             if not request.may_be_cut:
-                raise await self._numbered(payload, error) from error
-            await self._note(payload, error)
+                raise await self._overflow.numbered(payload, error) from error
+            await self._overflow.note(payload, error)
             if begun or "truncate" in self._options.extra:
                 raise
         else:
@@ -137,39 +133,13 @@ class OllamaChatProvider(HTTPProvider):
     @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
         payload = request_to_payload(request, self._model, attachments=self._profile.attachments)
-        return lay_over(payload | {"truncate": False} | self._wishes(), self._extra())
+        options = self._options_for(request)
+        model_options = self._model_options(options)
+        payload |= {"truncate": False} | self._wishes(options, model_options)
+        return lay_over(payload, self._extra(model_options))
 
     def _ask(self, payload: JsonObject, transcript: Transcript) -> AsyncGenerator[ProviderEvent]:
         return self._service.stream(self._PATH, payload, OllamaChatReply(transcript), streams_objects=True)
-
-    async def _note(self, payload: JsonObject, error: PromptTooLong | None) -> None:
-        """Keep by how much a prompt does not fit, with the numbers that the server does not tell."""
-        if error is None:
-            self._overflow = None
-            return
-        numbered = await self._numbered(payload, error)
-        if self._overflow is None:
-            room = numbered.window_tokens or "an unknown number of"
-            prompt = numbered.prompt_tokens
-            _LOGGER.warning("A prompt of about %d tokens does not fit %s, which reads %s", prompt, self._model, room)
-        self._overflow = numbered
-
-    async def _numbered(self, payload: JsonObject, error: PromptTooLong) -> PromptTooLong:
-        """Return an error with the numbers that the server has left out, as far as they can be found."""
-        window = error.window_tokens or _num_ctx(payload)
-        if window is None:
-            window = await self._ask_window() if self._overflow is None else self._overflow.window_tokens
-        prompt = error.prompt_tokens or max(_about_tokens(payload), (window or 0) + 1)
-        return PromptTooLong(str(error), prompt, window)
-
-    async def _ask_window(self) -> int | None:
-        """Return the tokens of context that the model is loaded with, None where the server does not say."""
-        try:
-            async with asyncio.timeout(_FOR_WINDOW):
-                running = await self._service.get_text("api/ps", "list of running models")
-            return parse_running_window(running, self._model)
-        except ProviderError, TimeoutError:
-            return None
 
     @override
     def _shortest(self, payload: JsonObject) -> JsonObject:
@@ -199,60 +169,37 @@ class OllamaChatProvider(HTTPProvider):
         None where nobody says: what a model could read at most is no answer, because the server gives it less. Raises
         a `ProviderError`.
         """
-        wished = _num_ctx(lay_over({"options": self._model_options()}, self._extra()))
+        options = self._model_options(self._options)
+        wished = num_ctx_of(lay_over({"options": options}, self._extra(options)))
         if wished is not None:
             return wished
         running = await self._service.get_text("api/ps", "list of running models")
         return parse_running_window(running, self._model) or (await self.describe_model()).num_ctx
 
-    def _wishes(self) -> JsonObject:
+    def _wishes(self, options: ModelOptions, model_options: JsonObject) -> JsonObject:
         wishes: JsonObject = {
             "keep_alive": self._settings.keep_alive,
-            "think": _think(self._options.reasoning_effort),
-            "options": self._model_options() or None,
+            "think": _think(options.reasoning_effort),
+            "options": model_options or None,
         }
         return {name: value for name, value in wishes.items() if value is not None}
 
-    def _model_options(self) -> JsonObject:
-        options: JsonObject = {
+    def _model_options(self, options: ModelOptions) -> JsonObject:
+        wishes: JsonObject = {
             "num_ctx": self._settings.num_ctx,
-            "temperature": self._options.temperature,
-            "top_p": self._options.top_p,
-            "num_predict": self._options.max_tokens,
+            "temperature": options.temperature,
+            "top_p": options.top_p,
+            "num_predict": options.max_tokens,
         }
-        return {name: value for name, value in options.items() if value is not None}
+        return {name: value for name, value in wishes.items() if value is not None}
 
-    def _extra(self) -> JsonObject:
+    def _extra(self, model_options: JsonObject) -> JsonObject:
         """Return the person's own parameters; their `options` are laid over ours one by one, lest `num_ctx` be lost."""
         match self._options.extra:
-            case {"options": dict(options), **others}:
-                return {**others, "options": lay_over(self._model_options(), options)}
+            case {"options": dict(own), **others}:
+                return {**others, "options": lay_over(model_options, own)}
             case extra:
                 return extra
-
-
-def _num_ctx(payload: JsonObject) -> int | None:
-    match payload.get("options"):
-        case {"num_ctx": int(num_ctx)}:
-            return num_ctx
-        case _:
-            return None
-
-
-def _cut(payload: JsonObject, result: CompletionResult) -> PromptTooLong | None:
-    """Tell whether a server that does not know the request not to cut has filled the whole window with the prompt."""
-    window, count = _num_ctx(payload), result.usage.input_tokens
-    return PromptTooLong("the server has cut the prompt") if window and count >= window else None
-
-
-def _about_tokens(payload: JsonObject) -> int:
-    """Estimate the length of a prompt, without its pictures."""
-    match payload.get("messages"):
-        case list(messages):
-            said = [{**message, "images": None} for message in messages if isinstance(message, dict)]
-            return len(canonical_json([payload.get("tools"), *said])) // _CHARACTERS_PER_TOKEN
-        case _:
-            return 0
 
 
 def _think(effort: ReasoningEffort | None) -> JsonValue:

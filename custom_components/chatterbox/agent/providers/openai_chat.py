@@ -69,14 +69,15 @@ class OpenAIChatProvider(HTTPProvider):
         payload = request_to_payload(
             request, self._model, profile.chat, profile.attachments, output_beside_tools=profile.output_beside_tools
         )
-        return lay_over(payload | self._wishes(), self._options.extra)
+        return lay_over(payload | self._wishes(request), self._options.extra)
 
-    def _wishes(self) -> JsonObject:
-        options, profile = self._options, self._profile
+    def _wishes(self, request: CompletionRequest) -> JsonObject:
+        options, profile = self._options_for(request), self._profile
         wishes: JsonObject = {
             "temperature": options.temperature,
             "top_p": options.top_p,
             profile.max_tokens_field: options.max_tokens,
+            "verbosity": request.options.verbosity,
         }
         effort = {} if options.reasoning_effort is None else profile.efforts[options.reasoning_effort]
         return {name: value for name, value in wishes.items() if value is not None} | effort

@@ -137,7 +137,7 @@ class OpenAIResponsesProvider(HTTPProvider):
             attachments=profile.attachments,
             output_beside_tools=profile.output_beside_tools,
         )
-        return lay_over(with_wishes(payload, self._wishes()), self._options.extra)
+        return lay_over(with_wishes(payload, self._wishes(request)), self._options.extra)
 
     @override
     def _shortest(self, payload: JsonObject) -> JsonObject:
@@ -154,8 +154,9 @@ class OpenAIResponsesProvider(HTTPProvider):
     def _ask(self, payload: JsonObject, transcript: Transcript) -> AsyncGenerator[ProviderEvent]:
         return self._service.stream(self._PATH, payload, OpenAIResponsesReply(transcript, self._model))
 
-    def _wishes(self) -> JsonObject:
-        options, settings = self._options, self._settings
+    def _wishes(self, request: CompletionRequest) -> JsonObject:
+        options, settings = self._options_for(request), self._settings
+        verbosity = request.options.verbosity or settings.verbosity
         effort = nearest_effort(options.reasoning_effort, _EFFORTS) if options.reasoning_effort else None
         reasoning: JsonObject = {"effort": effort, "summary": settings.reasoning_summary}
         wishes: JsonObject = {
@@ -163,7 +164,7 @@ class OpenAIResponsesProvider(HTTPProvider):
             "top_p": options.top_p,
             "max_output_tokens": options.max_tokens,
             "reasoning": {name: value for name, value in reasoning.items() if value is not None} or None,
-            "text": {"verbosity": settings.verbosity} if settings.verbosity else None,
+            "text": {"verbosity": verbosity} if verbosity else None,
             "service_tier": settings.service_tier,
             "prompt_cache_key": settings.prompt_cache_key or None,
         }

@@ -1,12 +1,12 @@
-"""How a person wants a model to answer, in words that no service owns.
+"""How the owner of an agent wants a model to answer, and who asks it, in words that no service owns.
 
 Knows what can be set and what it means; how a service is told stands with each provider.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..answer_options import ReasoningEffort
+from ..answer_options import AnswerOptions, ReasoningEffort
 from ..messages import JsonObject
 
 
@@ -26,6 +26,18 @@ class ModelOptions:
 
 
 DEFAULT_OPTIONS: Final = ModelOptions()
+
+
+def with_answer_options(options: ModelOptions, wishes: AnswerOptions) -> ModelOptions:
+    """Return the owner's options with the wishes for one turn over them. Of two lengths the shorter one holds."""
+    lengths = [length for length in (options.max_tokens, wishes.max_output_tokens) if length is not None]
+    return replace(
+        options,
+        temperature=options.temperature if wishes.temperature is None else wishes.temperature,
+        top_p=options.top_p if wishes.top_p is None else wishes.top_p,
+        max_tokens=min(lengths, default=None),
+        reasoning_effort=wishes.reasoning_effort or options.reasoning_effort,
+    )
 
 
 def with_wishes(payload: JsonObject, wishes: JsonObject) -> JsonObject:

@@ -1,7 +1,7 @@
 """A parameter that a model refuses is left out, and the request is sent again without it.
 
 Knows payloads and what error bodies name; nothing of connections, nor of any one format.
-What helped is remembered by name and value for as long as the provider lives, and logged once.
+What helped is remembered by name and value for as long as the provider lives, and logged once for each name.
 """
 
 import logging
@@ -22,6 +22,9 @@ _MENTION: Final = r"([\"'`]?)(?<![\w.]){}(?![\w.]*\w)"
 OUTPUT_REFUSALS: Final = ("json_schema", "structured outputs", "structured output", "output_format")
 """Words by which services refuse to keep a model to the shape of its answer, whatever the parameter is called."""
 
+_MOST_VALUES: Final = 64
+"""Refused values of one parameter that are remembered, the latest ones: callers may wish for any number."""
+
 type _Path = tuple[str, ...]
 
 
@@ -38,7 +41,7 @@ class RefusedParameters:
         self._model = model
         self._required = frozenset(required)
         self._also_called = also_called or {}
-        self._remembered: dict[_Path, set[str]] = {}
+        self._remembered: dict[_Path, dict[str, None]] = {}
 
     def trial(self, payload: JsonObject) -> Trial:
         """Begin to ask for one reply, without what is known to be refused."""
@@ -61,8 +64,12 @@ class RefusedParameters:
 
     def remember(self, path: _Path, value: JsonValue) -> None:
         """Leave this value of a parameter out from now on."""
-        self._remembered.setdefault(path, set()).add(canonical_json(value))
-        _LOGGER.warning("%s refuses the parameter %s; it is left out from now on", self._model, ".".join(path))
+        level = logging.DEBUG if path in self._remembered else logging.WARNING
+        values = self._remembered.setdefault(path, {})
+        values[canonical_json(value)] = None
+        if len(values) > _MOST_VALUES:
+            del values[next(iter(values))]
+        _LOGGER.log(level, "%s refuses the parameter %s; it is left out from now on", self._model, ".".join(path))
 
 
 class Trial:

@@ -103,15 +103,16 @@ def _tool_choice(request: CompletionRequest) -> JsonValue:
     choice: ToolChoice = request.tool_choice
     if not request.tools:
         return {"type": "none"} if any(_calls_of(request.transcript)) else None
+    alone: JsonObject = {} if request.options.parallel_tool_calls else {"disable_parallel_tool_use": True}
     match choice:
         case NamedTool(name):
-            return {"type": "tool", "name": name}
+            return {"type": "tool", "name": name, **alone}
         case ToolChoiceMode.REQUIRED:
-            return {"type": "any"}
+            return {"type": "any", **alone}
         case ToolChoiceMode.NONE:
             return {"type": "none"}
         case ToolChoiceMode.AUTO:
-            return None
+            return {"type": "auto", **alone} if alone else None
         case _:
             assert_never(choice)
 

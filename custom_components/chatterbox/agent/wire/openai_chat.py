@@ -54,7 +54,7 @@ def request_to_payload(
         payload["tools"] = [_tool(tool) for tool in request.tools]
         if request.tool_choice is not ToolChoiceMode.AUTO:  # the default, which some servers refuse to be told
             payload["tool_choice"] = _tool_choice(request, dialect)
-        payload["parallel_tool_calls"] = True  # not the default of llama.cpp
+        payload["parallel_tool_calls"] = request.options.parallel_tool_calls  # true is not the default of llama.cpp
     if (output := enforced_output(request, beside_tools=output_beside_tools)) is not None:
         payload["response_format"] = {"type": "json_schema", "json_schema": _output(output)}
     payload["stream"] = True

@@ -61,7 +61,7 @@ def request_to_payload(
         payload["instructions"] = request.instructions
     if request.tools:
         payload["tools"] = [_tool(tool) for tool in request.tools]
-        payload["parallel_tool_calls"] = True  # not the default of llama.cpp
+        payload["parallel_tool_calls"] = request.options.parallel_tool_calls  # true is not the default of llama.cpp
     payload["input"] = list(_input(request, model, attachments))
     if request.tools and request.tool_choice is not ToolChoiceMode.AUTO:
         payload["tool_choice"] = _tool_choice(request)

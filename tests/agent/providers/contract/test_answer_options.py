@@ -1,0 +1,170 @@
+"""What who asks wishes for one turn is said over what the owner has set, in the words of each service."""
+
+import json
+from dataclasses import replace
+
+import aiohttp
+import pytest
+
+from custom_components.chatterbox.agent.answer_options import NO_WISHES, AnswerOptions, ReasoningEffort, Verbosity
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, NamedTool, ToolChoice, ToolChoiceMode
+from custom_components.chatterbox.agent.providers.options import ModelOptions
+from tests.servers.raw_http import raw_http_server
+
+from .conversation import TURN_ON
+from .dialect import Dialect
+from .service import HELLO, HI, answered, collect, provider_of, refused
+
+WITH_TOOLS = replace(HI, tools=(TURN_ON,))
+OWNERS = ModelOptions(temperature=0.5, top_p=0.9, max_tokens=300)
+WARMER = AnswerOptions(temperature=0.75, top_p=0.96)
+
+LENGTHS: dict[str, tuple[str, ...]] = {
+    "openai_chat": ("max_tokens",),
+    "openai_responses": ("max_output_tokens",),
+    "anthropic_messages": ("max_tokens",),
+    "ollama_chat": ("options", "num_predict"),
+}
+EFFORTS: dict[str, JsonObject] = {
+    "openai_chat": {"reasoning_effort": "medium"},
+    "openai_responses": {"reasoning": {"effort": "medium"}},
+    "anthropic_messages": {"thinking": {"type": "adaptive"}, "output_config": {"effort": "medium"}},
+    "ollama_chat": {"think": "medium"},
+}
+VERBOSITIES: dict[str, JsonObject] = {
+    "openai_chat": {"verbosity": "low"},
+    "openai_responses": {"text": {"verbosity": "low"}},
+}
+"""Services that can be told how much to say."""
+ONE_BY_ONE: dict[str, JsonObject] = {
+    "openai_chat": {"parallel_tool_calls": False},
+    "openai_responses": {"parallel_tool_calls": False},
+    "anthropic_messages": {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}},
+}
+"""Services that can be told not to call several tools at once."""
+
+
+async def sent(
+    dialect: Dialect,
+    session: aiohttp.ClientSession,
+    wishes: AnswerOptions,
+    owners: ModelOptions | None = None,
+    choice: ToolChoice = ToolChoiceMode.AUTO,
+) -> JsonObject:
+    """Return the payload of a request with these wishes."""
+    request = replace(WITH_TOOLS, options=wishes, tool_choice=choice)
+    async with raw_http_server(answered(dialect, HELLO)) as server:
+        await collect(provider_of(dialect, server, session, options=owners), request)
+    payload: JsonObject = json.loads(server.requests[0].body)
+    return payload
+
+
+async def added(
+    dialect: Dialect, session: aiohttp.ClientSession, wishes: AnswerOptions, owners: ModelOptions | None = None
+) -> JsonObject:
+    """Return what wishes change of a request."""
+    without = await sent(dialect, session, NO_WISHES, owners)
+    payload = await sent(dialect, session, wishes, owners)
+    assert without.keys() <= payload.keys()
+    return {name: value for name, value in payload.items() if value != without.get(name)}
+
+
+def at(payload: JsonObject, path: tuple[str, ...]) -> JsonValue:
+    """Return what stands at a path; None for nothing."""
+    value: JsonValue = payload
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+async def test_a_wish_goes_before_what_the_owner_has_set(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    changed = await added(dialect, session, WARMER, OWNERS)
+    expected: JsonObject = {"temperature": 0.75, "top_p": 0.96}
+    if dialect.name == "ollama_chat":
+        expected = {"options": {**expected, "num_predict": 300}}
+    assert changed == expected
+
+
+async def test_what_nobody_wishes_for_stays_as_the_owner_has_set_it(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    assert await added(dialect, session, AnswerOptions(max_output_tokens=300), OWNERS) == {}
+
+
+@pytest.mark.parametrize(("owners", "wished", "told"), [(None, 200, 200), (100, 200, 100), (300, 200, 200)])
+async def test_of_two_lengths_the_shorter_one_holds(
+    dialect: Dialect, session: aiohttp.ClientSession, owners: int | None, wished: int, told: int
+) -> None:
+    """Invariant 16."""
+    payload = await sent(dialect, session, AnswerOptions(max_output_tokens=wished), ModelOptions(max_tokens=owners))
+    assert at(payload, LENGTHS[dialect.name]) == told
+
+
+async def test_an_answer_may_be_longer_than_where_nobody_says(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    payload = await sent(dialect, session, AnswerOptions(max_output_tokens=50_000))
+    assert at(payload, LENGTHS[dialect.name]) == 50_000
+
+
+async def test_how_long_to_think(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    wishes = AnswerOptions(reasoning_effort=ReasoningEffort.MEDIUM)
+    assert await added(dialect, session, wishes) == EFFORTS[dialect.name]
+    owners = ModelOptions(reasoning_effort=ReasoningEffort.LOW)
+    payload = await sent(dialect, session, wishes, owners)
+    assert {name: payload[name] for name in EFFORTS[dialect.name]} == EFFORTS[dialect.name]
+
+
+async def test_how_much_to_say(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    wishes = AnswerOptions(verbosity=Verbosity.LOW)
+    assert await added(dialect, session, wishes) == VERBOSITIES.get(dialect.name, {})
+
+
+async def test_one_call_at_a_time(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    """Invariant 31."""
+    wishes = AnswerOptions(parallel_tool_calls=False)
+    assert await added(dialect, session, wishes) == ONE_BY_ONE.get(dialect.name, {})
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        (ToolChoiceMode.REQUIRED, {"type": "any", "disable_parallel_tool_use": True}),
+        (NamedTool("turn_on"), {"type": "tool", "name": "turn_on", "disable_parallel_tool_use": True}),
+        (ToolChoiceMode.NONE, {"type": "none"}),
+    ],
+    ids=["required", "named", "none"],
+)
+async def test_one_call_at_a_time_beside_a_choice(
+    dialect: Dialect, session: aiohttp.ClientSession, choice: ToolChoice, said: JsonObject
+) -> None:
+    """Invariants 23, 31."""
+    wishes = AnswerOptions(parallel_tool_calls=False)
+    payload = await sent(dialect, session, wishes, choice=choice)
+    free = await sent(dialect, session, NO_WISHES, choice=choice)
+    if dialect.name == "anthropic_messages":
+        assert payload["tool_choice"] == said
+    else:
+        assert payload.get("tool_choice") == free.get("tool_choice")
+
+
+async def test_the_owners_own_parameters_have_the_last_word(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    own: JsonObject = {"temperature": 0.1, "parallel_tool_calls": True, "verbosity": "high"}
+    extra: JsonObject = {"options": own} if dialect.name == "ollama_chat" else own
+    wishes = replace(WARMER, verbosity=Verbosity.LOW, parallel_tool_calls=False)
+    payload = await sent(dialect, session, wishes, ModelOptions(extra=extra))
+    said = payload["options"] if dialect.name == "ollama_chat" else payload
+    assert isinstance(said, dict)
+    assert own.items() <= said.items()
+
+
+async def test_a_wish_that_a_model_refuses_is_left_out_for_good(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    path = LENGTHS[dialect.name] if dialect.name != "anthropic_messages" else ("temperature",)
+    refusal = refused(dialect, 400, f"Unsupported parameter: '{'.'.join(path)}' is not supported with this model.")
+    request = replace(HI, options=AnswerOptions(temperature=0.25, max_output_tokens=200))
+    async with raw_http_server(refusal, answered(dialect, HELLO), answered(dialect, HELLO)) as server:
+        provider = provider_of(dialect, server, session)
+        for _ in range(2):
+            await collect(provider, request)
+    said = [at(json.loads(each.body), path) is not None for each in server.requests]
+    assert said == [True, False, False]
