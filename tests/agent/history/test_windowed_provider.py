@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from custom_components.chatterbox.agent.answer_options import AnswerOptions
 from custom_components.chatterbox.agent.errors import PromptTooLong, ProviderBusy, ProviderUnreachable
 from custom_components.chatterbox.agent.events import ProviderEvent, TextDelta
 from custom_components.chatterbox.agent.history.context_window import ContextWindow
@@ -18,12 +19,15 @@ from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Attachment,
     Summary,
+    ToolCall,
     ToolDefinition,
+    ToolResult,
     Transcript,
     Usage,
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
+from tests.agent.turns import assert_valid
 from tests.doubles import Line, ScriptedProvider, say
 
 TOOL = ToolDefinition("light_on", "Turns on a light", {"type": "object", "properties": {"name": {"type": "string"}}})
@@ -217,6 +221,85 @@ async def test_a_server_may_cut_a_prompt_only_when_nothing_else_helps() -> None:
     await ask(provider, CompletionRequest("", (UserMessage("Hello?"),)))
     await ask(provider, CompletionRequest("", (UserMessage("Hello?"),)))
     assert [request.may_be_cut for request in inner.requests] == [False, True, False]
+
+
+@pytest.mark.parametrize("context", range(1_024, 4_096, 97))
+async def test_a_call_and_its_result_are_sent_together_or_not_at_all(context: int) -> None:
+    """Invariant 71: `truncation` is `auto`."""
+    looked = [
+        message
+        for number in range(30)
+        for message in (
+            UserMessage(f"Look {number}!"),
+            AssistantMessage(tool_calls=(ToolCall(f"a{number}", "look", "{}"), ToolCall(f"b{number}", "look", "{}"))),
+            ToolResult(f"a{number}", "look", "dark " * 20),
+            ToolResult(f"b{number}", "look", "bright " * 20),
+        )
+    ]
+    inner = ScriptedProvider(answering(0))
+    await ask(WindowedProvider(inner, ContextWindow(context)), CompletionRequest("", tuple(looked)))
+    sent = inner.requests[0].transcript
+    assert 0 < len(sent) < len(looked)
+    assert_valid(sent)
+
+
+def whole(request: CompletionRequest) -> CompletionRequest:
+    """Return a request whose conversation may not be shortened."""
+    return replace(request, may_be_shortened=False)
+
+
+async def test_a_conversation_that_may_not_be_shortened_is_sent_whatever_earlier_turns_may_take() -> None:
+    """Invariant 71: `truncation` is `disabled`."""
+    inner = ScriptedProvider(answering(0))
+    request = whole(replace(asking(60), summary=Summary("They asked ten questions.", 20)))
+    provider = WindowedProvider(inner, ContextWindow(16_384), Allowance(history=100), server_cuts=True)
+    await ask(provider, request)
+    [sent] = inner.requests
+    assert (sent.transcript, sent.summary, sent.may_be_cut) == (request.transcript, None, False)
+    size = size_of(provider)
+    assert size is not None
+    assert (size.prompt, size.dropped) == (TokenEstimate().of_request(request), 0)
+
+
+async def test_a_conversation_that_may_not_be_shortened_and_is_too_long_is_refused_at_once() -> None:
+    """Invariant 71: `truncation` is `disabled`."""
+    inner = ScriptedProvider()
+    with pytest.raises(PromptTooLong) as refused:
+        await ask(WindowedProvider(inner, ContextWindow(2_048)), whole(asking(100)))
+    assert refused.value.window_tokens == 2_048
+    assert refused.value.prompt_tokens == TokenEstimate().of_request(asking(100))
+    assert inner.requests == []
+
+
+async def test_a_guess_refuses_nobody() -> None:
+    """Invariant 71: `truncation` is `disabled`."""
+    inner = ScriptedProvider(answering(0))
+    provider = WindowedProvider(inner, ContextWindow(guess=2_048))
+    await ask(provider, whole(asking(100)))
+    assert inner.requests[0].transcript == asking(100).transcript
+
+
+async def test_a_refusal_of_what_may_not_be_shortened_is_learned_from_and_passed_on() -> None:
+    """Invariant 71: `truncation` is `disabled`."""
+    refusal = PromptTooLong("too long", 9_000, 4_096)
+    inner = ScriptedProvider([refusal])
+    provider = WindowedProvider(inner, ContextWindow(), server_cuts=True)
+    for _ in range(2):
+        with pytest.raises(PromptTooLong):
+            await ask(provider, whole(asking(100)))
+    assert len(inner.requests) == 1, "by now it is known not to fit"
+    assert provider.context_window == 4_096
+
+
+@pytest.mark.parametrize(
+    ("allowed", "wished", "room"), [(None, 6_000, 6_000), (None, 90_000, 8_192), (100, 6_000, 100)]
+)
+async def test_there_is_room_for_the_answer_that_is_wished_for(allowed: int | None, wished: int, room: int) -> None:
+    inner = ScriptedProvider(answering(0))
+    request = replace(asking(1_000), options=AnswerOptions(max_output_tokens=wished))
+    await ask(WindowedProvider(inner, ContextWindow(16_384), Allowance(100_000, allowed)), request)
+    left = 16_384 - TokenEstimate().of_request(inner.requests[0])
+    assert left >= room
 
 
 async def test_the_next_turn_counts_the_last_one_as_an_earlier_one() -> None:

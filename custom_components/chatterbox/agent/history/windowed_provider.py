@@ -105,7 +105,10 @@ class WindowedProvider:
         return self.window(replace(request, transcript=(*request.transcript, UserMessage(""))), share)
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        """Run one inference; see `LLMProvider.stream`."""
+        """Run one inference; see `LLMProvider.stream`.
+
+        Raises `PromptTooLong`, too, for a conversation that may not be shortened and is known not to fit.
+        """
         sent = self._fitted(request)
         if self._server_cuts:
             sent = replace(sent, request=replace(sent.request, may_be_cut=False))
@@ -116,7 +119,10 @@ class WindowedProvider:
                     has_begun = True
                     yield event
         except PromptTooLong as error:
-            again = self._corrected(request, sent, error)
+            self._learn(sent, error)
+            if not request.may_be_shortened:
+                raise
+            again = self._shorter(request, sent)
             if has_begun or (again.request.transcript == sent.request.transcript and not self._server_cuts):
                 raise
         else:
@@ -141,16 +147,19 @@ class WindowedProvider:
         if self._question is not None:
             self._question.put()
 
-    def _corrected(self, request: CompletionRequest, sent: _Fitted, error: PromptTooLong) -> _Fitted:
-        """Learn from a refusal, and return what fits by what is known now."""
+    def _learn(self, sent: _Fitted, error: PromptTooLong) -> None:
+        """Learn from a refusal."""
         if error.prompt_tokens is not None and sent.estimate is self.estimate:
             self._scale.refused(sent.size.prompt, error.prompt_tokens)
         if error.window_tokens is not None:
             self._context.refused(error.window_tokens)
+
+    def _shorter(self, request: CompletionRequest, sent: _Fitted) -> _Fitted:
+        """Return what fits by what is known after a refusal."""
         again = self._fitted(request)
         if again.request.transcript == sent.request.transcript:
             # By all that anybody says it would fit, and it does not.
-            less = (again.size.prompt + self._room(again.size.window)) * 3 // 4
+            less = (again.size.prompt + self._room(request, again.size.window)) * 3 // 4
             shorter = self._fitted(request, less)
             if shorter.request.transcript != sent.request.transcript:
                 self._context.refused(less)
@@ -159,18 +168,32 @@ class WindowedProvider:
 
     def _fitted(self, request: CompletionRequest, context: int | None = None) -> _Fitted:
         context = self._context.tokens if context is None else context
+        if not request.may_be_shortened:
+            return self._whole(request, context)
         budget = self._budget(request, context)
         estimate = self.estimate
         window = _fit(request, estimate, budget, min(self._allowance.history, budget))
-        size = PromptSize(
-            tools=self._tools.tokens(request.tools, estimate, estimate.of_tools),
-            instructions=self._instructions.tokens(request.instructions, estimate, estimate.of_text),
-            history=window.tokens + estimate.of_text(request.directive),
-            window=context,
-            dropped=window.dropped,
-        )
+        size = self._size(request, context, window.tokens, window.dropped)
         is_whole = window.transcript is request.transcript
         return _Fitted(request if is_whole else replace(request, transcript=window.transcript), size, estimate)
+
+    def _whole(self, request: CompletionRequest, context: int) -> _Fitted:
+        """Return a request as it is. One that fits by a guess alone is for the service to judge."""
+        estimate = self.estimate
+        size = self._size(request, context, sum(map(estimate.of_message, request.transcript)))
+        if self._context.is_known and size.prompt > context:
+            raise PromptTooLong("the conversation is longer than the model can read", size.prompt, context)
+        return _Fitted(replace(request, summary=None, may_be_cut=False), size, estimate)
+
+    def _size(self, request: CompletionRequest, context: int, conversation: int, dropped: int = 0) -> PromptSize:
+        estimate = self.estimate
+        return PromptSize(
+            tools=self._tools.tokens(request.tools, estimate, estimate.of_tools),
+            instructions=self._instructions.tokens(request.instructions, estimate, estimate.of_text),
+            history=conversation + estimate.of_text(request.directive),
+            window=context,
+            dropped=dropped,
+        )
 
     def _budget(self, request: CompletionRequest, context: int) -> int:
         """Return the tokens that are left for the conversation."""
@@ -180,12 +203,13 @@ class WindowedProvider:
         needed += estimate.of_text(request.directive)
         if not needed <= self._reserved <= needed + 3 * _STEP:
             self._reserved = (needed // _STEP + 2) * _STEP
-        return max(0, context - self._reserved - self._room(context))
+        return max(0, context - self._reserved - self._room(request, context))
 
-    def _room(self, context: int) -> int:
-        """Return the tokens that are kept free for the answer."""
-        answer = self._allowance.answer
-        return min(_ANSWER, context // 4) if answer is None else min(answer, context // 2)
+    def _room(self, request: CompletionRequest, context: int) -> int:
+        """Return the tokens that are kept free for the answer: more where a longer one may be wished for."""
+        if self._allowance.answer is not None:
+            return min(self._allowance.answer, context // 2)
+        return max(min(_ANSWER, context // 4), min(request.options.max_output_tokens or 0, context // 2))
 
 
 class _Counted[T]:

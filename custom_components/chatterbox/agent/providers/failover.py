@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..errors import BudgetSpent, ProviderError, ProviderRejectedRequest, ProviderUnreachable
+from ..errors import BudgetSpent, PromptTooLong, ProviderError, ProviderRejectedRequest, ProviderUnreachable
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ToolCallReady
 from ..messages import ToolResult, UserMessage
 from ..protocols import CompletionRequest
@@ -117,7 +117,8 @@ class FailoverProvider:
         A link that fails, or is late, before its first event hands over, unless something was changed in
         the turn: a service that fails then leaves an answer made of what was done. `ProviderSwitched` tells to
         whom and why. Later its error is that of the inference. When no link has answered, the
-        first error that is no refusal is raised, with notes about the others.
+        first error that is no refusal is raised, with notes about the others. A conversation that is too long for a
+        link and may not be shortened is nobody else's either: who asks wants to know.
         """
         words = request.transcript[-1]
         # The same words again are those of an answer that is asked for anew, in the same turn.
@@ -138,6 +139,8 @@ class FailoverProvider:
                 except ProviderError as error:
                     inference.failed(candidate.link, error)
                     candidate.link.failed(permit, error)
+                    if isinstance(error, PromptTooLong) and not request.may_be_shortened:
+                        raise
                     continue
                 self._has_turn = candidate.link
                 async with aclosing(self._follow(candidate, permit, begun, inference)) as events:
