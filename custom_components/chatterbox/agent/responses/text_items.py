@@ -4,9 +4,16 @@ Knows the shapes and events of these items. Must not know turns, or why somethin
 Source: OpenResponses specification 2026-04-24, "Streaming", `Message`, `ReasoningBody`.
 """
 
+from typing import Final
+
 from ..messages import JsonObject, JsonValue
 from .event_writer import EventWriter
 from .response_frame import NewId
+
+COMMENTARY: Final = "commentary"
+"""Phase of a message that is not the answer: who asked for data must not read it as such."""
+FINAL_ANSWER: Final = "final_answer"
+"""Phase of a message that is the answer."""
 
 
 class TextItems:
@@ -18,13 +25,13 @@ class TextItems:
         self._new_id = new_id
         self._open: _MessageItem | _ReasoningItem | None = None
 
-    def say(self, text: str) -> None:
-        """Add words to the message; nothing if there are none."""
+    def say(self, text: str, phase: str | None = None) -> None:
+        """Add words to the message; nothing if there are none. The phase is that of a message that begins so."""
         if not text:
             return
         if not isinstance(self._open, _MessageItem):
             self.close()
-            self._open = _MessageItem(self._events, self._new_id("msg"))
+            self._open = _MessageItem(self._events, self._new_id("msg"), phase)
         self._open.add(text)
 
     def think(self, text: str) -> None:
@@ -65,10 +72,10 @@ class TextItems:
 class _MessageItem:
     """A message of the assistant: one part, which grows."""
 
-    def __init__(self, events: EventWriter, item_id: str) -> None:
-        self._id = item_id
+    def __init__(self, events: EventWriter, item_id: str, phase: str | None) -> None:
         self._pieces: list[str] = []
-        self._item = events.open(_message(item_id, "in_progress", []), item_id)
+        self._begun = _message(item_id, "in_progress", []) | ({"phase": phase} if phase else {})
+        self._item = events.open(self._begun, item_id)
         self._item.write("response.content_part.added", content_index=0, part=_output_text(""))
 
     def add(self, text: str) -> None:
@@ -79,7 +86,8 @@ class _MessageItem:
         text = "".join(self._pieces)
         self._item.write("response.output_text.done", content_index=0, text=text, logprobs=[])
         self._item.write("response.content_part.done", content_index=0, part=_output_text(text))
-        self._item.done(_message(self._id, "completed" if is_whole else "incomplete", [_output_text(text)]))
+        status = "completed" if is_whole else "incomplete"
+        self._item.done({**self._begun, "status": status, "content": [_output_text(text)]})
 
 
 class _ReasoningItem:

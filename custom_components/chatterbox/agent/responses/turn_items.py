@@ -25,7 +25,7 @@ from .event_writer import EventWriter
 from .house import HouseEvent, ToolsOffered
 from .request import CreateRequest
 from .response_frame import ResponseFrame
-from .text_items import TextItems
+from .text_items import COMMENTARY, FINAL_ANSWER, TextItems
 
 
 class TurnItems:
@@ -38,7 +38,7 @@ class TurnItems:
         self._events = events
         self._texts = TextItems(events, frame.new_id)
         self._calls = CallQueue(events, frame.new_id, frame.approval)
-        self._phase = Phase.RECEIVE_INPUT
+        self._turn_phase = Phase.RECEIVE_INPUT
         self._held = ""
         """Words of the model that wait until it is sure that they are the answer."""
         self._composed = ""
@@ -56,7 +56,7 @@ class TurnItems:
             case ToolsOffered():
                 self._offer(event)
             case PhaseEntered(phase):
-                self._phase = phase
+                self._turn_phase = phase
             case TextDelta(text):
                 self._hear(text)
             case ReasoningDelta(text):
@@ -78,15 +78,16 @@ class TurnItems:
         """Write what was waiting for the end of the turn. What is not whole ends with an item that says so."""
         for call in end.client_calls:
             self._calls.hand_out(call)
-        self._show_calls()
-        self._say_held()
+        self._calls.show()
+        phase = self._phase_of(FINAL_ANSWER if is_whole else COMMENTARY)
+        self._say_held(phase)
         match end.stop_reason:
             case StopReason.PROVIDER_FAILED:
                 pass  # the error is told in other words than to a person
             case StopReason.PROMPT_DENIED:
                 self._texts.refuse(self._composed)
             case _:
-                self._texts.say(self._composed)
+                self._texts.say(self._composed, phase)
         self._texts.close(is_whole=is_whole)
         if is_whole:
             self._enclose()
@@ -101,7 +102,7 @@ class TurnItems:
                     self._calls.finish(message)
                 case _:
                     pass
-        self._say_held()
+        self._say_held(self._phase_of(COMMENTARY))
         self._texts.close(is_whole=not self._calls.is_empty)
         self._calls.show()
 
@@ -115,7 +116,7 @@ class TurnItems:
 
     def _hear(self, text: str) -> None:
         """Show words at once, but for data: what is not of the shape that was asked for is asked for once more."""
-        if self._phase is Phase.RESPONSE_COMPOSITION:
+        if self._turn_phase is Phase.RESPONSE_COMPOSITION:
             self._composed += text
         elif self._request.output is not None:
             self._held += text
@@ -123,10 +124,10 @@ class TurnItems:
             self._texts.say(text)
 
     def _end_message(self, message: AssistantMessage) -> None:
-        if self._phase is Phase.RESPONSE_COMPOSITION:
+        if self._turn_phase is Phase.RESPONSE_COMPOSITION:
             self._to_seal = message.provider_items
         elif message.tool_calls:
-            self._say_held()
+            self._say_held(self._phase_of(COMMENTARY))
             self._texts.close()
             self._to_seal = message.provider_items
             self._calls.expect(message.tool_calls)
@@ -159,6 +160,10 @@ class TurnItems:
             label = self._calls.label_of(gated.call)
             show_approval_request(self._events, approval_request_id(pending.id, index), label, gated.call)
 
-    def _say_held(self) -> None:
-        self._texts.say(self._held)
+    def _phase_of(self, phase: str) -> str | None:
+        """Return the phase where data is wanted, and it has to be told from what is none."""
+        return None if self._request.output is None else phase
+
+    def _say_held(self, phase: str | None) -> None:
+        self._texts.say(self._held, phase)
         self._held = ""
