@@ -278,6 +278,15 @@ async def test_what_a_provider_wants_back_follows_its_message() -> None:
         assert [item["type"] for item in plain.items] == ["mcp_call", "message"]
 
 
+async def test_a_message_that_is_brought_back_comes_in_one_piece() -> None:
+    """Invariant 35."""
+    thinks: list[Line] = [ReasoningDelta("Hm."), TextDelta("On"), ReasoningDelta("So."), TextDelta("."), STOP]
+    asked = replace(PLAIN, reasoning_summary="auto", include_encrypted_reasoning=True)
+    answer = await Asking(asked).answered(thinks)
+    assert [item["type"] for item in answer.items] == ["reasoning", "message"]
+    assert text_of(answer.items[1]) == "On."
+
+
 async def test_nothing_is_handed_over_for_a_message_that_is_cut() -> None:
     """Invariant 17: what is incomplete is the last item."""
     wants = replace(ASKED, include_encrypted_reasoning=True)
@@ -337,6 +346,12 @@ async def test_what_the_request_said_is_shown_again() -> None:
     answer = await Asking(replace(PLAIN, echo=echo)).answered(say("Yes."))
     assert echo.items() <= answer.response.items()
     assert len(answer.response.keys() - {"conversation"}) == 31
+
+
+def test_a_piece_of_nothing_is_not_told() -> None:
+    stream = ResponseStream(replace(PLAIN, reasoning_summary="auto"), frame())
+    tell(stream, OFFERED)
+    assert stream.feed(TextDelta("")) == stream.feed(ReasoningDelta("")) == []
 
 
 def test_a_piece_costs_what_it_says() -> None:

@@ -6,10 +6,21 @@ from dataclasses import replace
 
 import pytest
 
-from custom_components.chatterbox.agent.events import MessageDone, StopReason, ToolCallReady, ToolStarted, TurnFinished
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    MessageDone,
+    StopReason,
+    TextDelta,
+    ToolCallReady,
+    ToolStarted,
+    TurnFinished,
+)
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
+    FinishReason,
     JsonObject,
+    Message,
+    ProviderItem,
     ToolAnnotations,
     ToolCall,
     ToolChoiceMode,
@@ -25,6 +36,10 @@ from custom_components.chatterbox.agent.responses.model_failures import internal
 from custom_components.chatterbox.agent.responses.stream import ResponseStream
 from custom_components.chatterbox.agent.transcript import repair
 from custom_components.chatterbox.agent.turn import Approved, Denied
+from custom_components.chatterbox.agent.wire.response_carriers import sealed_provider_items
+from custom_components.chatterbox.agent.wire.response_item_schema import complete_item
+from custom_components.chatterbox.agent.wire.response_items import to_transcript
+from custom_components.chatterbox.agent.wire.sealed_content import Seal
 from tests.agent.responses.answered import (
     ASKED,
     LIGHT,
@@ -329,6 +344,38 @@ async def test_what_a_provider_wants_back_is_not_handed_over_for_a_message_that_
     asking = Asking(request, hooks=[asks_for("unlock")], frame=lambda: frame(seals=True))
     answer = await asking.answered(call(UNLOCK))
     assert [item["type"] for item in answer.items] == ["mcp_approval_request"]
+
+
+async def test_what_is_shown_can_be_brought_back() -> None:
+    """Invariants 33, 35, 52."""
+    seal = Seal(b"key")
+    seals = replace(frame(), seal=lambda items: sealed_provider_items(tuple(items), seal))
+    asking = Asking(replace(ASKED, include_encrypted_reasoning=True), frame=lambda: seals)
+    signed = [ProviderItem("format", {"signature": name}) for name in "ab"]
+    answer = await asking.answered(
+        [
+            *(TextDelta("One moment."), ToolCallReady(ON), ToolCallReady(UNHEARD_OF)),
+            CompletionResult(FinishReason.TOOL_CALLS, Usage(), (signed[0],)),
+        ],
+        [ToolCallReady(OFF), CompletionResult(FinishReason.TOOL_CALLS, Usage(), (signed[1],))],
+        say("Both are on."),
+    )
+    sent_again = tuple(complete_item(item, str) for item in objects(answer.response["output"]))
+    read = to_transcript(sent_again, seal)
+    assert [without_ids(one) for one in read.messages] == [without_ids(one) for one in answer.stream.messages]
+    assert read.listed == {"assist"}
+
+
+def without_ids(message: Message) -> tuple[object, ...]:
+    """Return what is said, called and answered in a message."""
+    match message:
+        case AssistantMessage():
+            calls = [(one.name, one.arguments) for one in message.tool_calls]
+            return message.text, calls, message.provider_items
+        case ToolResult():
+            return message.name, message.content, message.is_error
+        case _:
+            raise AssertionError(message)
 
 
 async def test_calls_that_are_cut_off_end_as_failed() -> None:

@@ -25,6 +25,11 @@ class TextItems:
         self._new_id = new_id
         self._open: _MessageItem | _ReasoningItem | None = None
 
+    @property
+    def is_saying(self) -> bool:
+        """Whether a message is open."""
+        return isinstance(self._open, _MessageItem)
+
     def say(self, text: str, phase: str | None = None) -> None:
         """Add words to the message; nothing if there are none. The phase is that of a message that begins so."""
         if not text:

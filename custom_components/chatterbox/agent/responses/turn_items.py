@@ -60,8 +60,7 @@ class TurnItems:
             case TextDelta(text):
                 self._hear(text)
             case ReasoningDelta(text):
-                if self._request.reasoning_summary is not None:
-                    self._texts.think(text)
+                self._think(text)
             case MessageDone(message):
                 self._end_message(message)
             case ToolStarted(call):
@@ -94,14 +93,10 @@ class TurnItems:
 
     def break_off(self, transcript: Transcript) -> None:
         """End what was begun in a turn that never ends. The transcript has a result for every call."""
-        for message in transcript:
-            match message:
-                case AssistantMessage(tool_calls=calls):
-                    self._calls.expect(calls)
-                case ToolResult():
-                    self._calls.finish(message)
-                case _:
-                    pass
+        for calls in (one.tool_calls for one in transcript if isinstance(one, AssistantMessage)):
+            self._calls.expect(calls)
+        for result in (one for one in transcript if isinstance(one, ToolResult)):
+            self._calls.finish(result)
         self._say_held(self._phase_of(COMMENTARY))
         self._texts.close(is_whole=not self._calls.is_empty)
         self._calls.show()
@@ -113,6 +108,12 @@ class TurnItems:
             if label not in self._frame.listed:
                 tools, failure = offered.tools.get(label, ()), offered.failures.get(label)
                 show_tool_list(self._events, self._frame.new_id("mcpl"), label, tools, failure)
+
+    def _think(self, text: str) -> None:
+        """Show reasoning that is asked for. A message that is to be brought back as it was must not come in two."""
+        is_in_a_message = self._texts.is_saying and self._request.include_encrypted_reasoning
+        if self._request.reasoning_summary is not None and not is_in_a_message:
+            self._texts.think(text)
 
     def _hear(self, text: str) -> None:
         """Show words at once, but for data: what is not of the shape that was asked for is asked for once more."""
