@@ -46,6 +46,15 @@ def test_a_number_without_end_is_refused() -> None:
         parse_json("9" * 5_000)
 
 
+def test_a_name_that_stands_twice_counts_once_or_is_refused() -> None:
+    text = '{"a": 1, "b": {"c": 1, "d": 2, "c": 3}}'
+
+    assert parse_json(text) == {"a": 1, "b": {"c": 3, "d": 2}}
+    with pytest.raises(ValueError, match='"c" stands twice'):
+        parse_json(text, unique_names=True)
+    assert parse_json('[{"a": 1}, {"a": {"a": 2}}]', unique_names=True) == [{"a": 1}, {"a": {"a": 2}}]
+
+
 def test_as_many_levels_as_allowed_are_read() -> None:
     text = "[" * MAX_DEPTH + "1" + "]" * MAX_DEPTH
     assert json.dumps(parse_json(text)) == text

@@ -5,9 +5,10 @@ Knows JSON; nothing of schemas, tools or who wrote it.
 
 import json
 import math
+from collections import Counter
 from typing import Final
 
-from .messages import JsonValue, canonical_json
+from .messages import JsonObject, JsonValue, canonical_json
 
 MAX_DEPTH: Final = 50
 """Levels of lists and objects inside one another; no tool needs more."""
@@ -15,13 +16,15 @@ MAX_DEPTH: Final = 50
 _SHOWN_LENGTH: Final = 60
 
 
-def parse_json(text: str) -> JsonValue:
+def parse_json(text: str, *, unique_names: bool = False) -> JsonValue:
     """Read JSON strictly: finite numbers, whole characters, at most `MAX_DEPTH` levels.
 
-    Raises ValueError whose text says what is wrong, for whoever wrote it.
+    With `unique_names`, no name may stand twice in an object; otherwise the last one counts, as models mean it. Raises
+    ValueError whose text says what is wrong, for whoever wrote it.
     """
+    pairs = _unique if unique_names else None
     try:
-        value: JsonValue = json.loads(text, parse_constant=finite, parse_float=finite)
+        value: JsonValue = json.loads(text, parse_constant=finite, parse_float=finite, object_pairs_hook=pairs)
     except RecursionError as err:
         raise ValueError("it is nested too deeply") from err
     check_json(value)
@@ -54,6 +57,14 @@ def shown(value: JsonValue, length: int = _SHOWN_LENGTH) -> str:
     """Write a value for a message, cut to `length` characters."""
     text = canonical_json(value)
     return text if len(text) <= length else f"{text[:length]}…"
+
+
+def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
+    read = dict(pairs)
+    if len(read) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the name {shown(twice)} stands twice in one object")
+    return read
 
 
 def _parts(value: JsonValue) -> list[JsonValue]:
