@@ -58,7 +58,18 @@ def run(dispatcher: ScriptedDispatcher, *calls: ToolCall) -> asyncio.Task[list[T
     return asyncio.create_task(turn())
 
 
+async def test_a_result_that_nobody_can_write_down_is_mended() -> None:
+    """Invariant 32."""
+
+    async def look(_: JsonObject) -> ToolOutcome:
+        return ToolOutcome("dark \ud83d and 💡")
+
+    [result] = await run(ScriptedDispatcher({"look": look}), LOOKING)
+    assert result.content == "dark \ufffd and 💡"
+
+
 async def test_calls_run_at_once_and_answer_in_their_order() -> None:
+    """Invariants 30, 31."""
     light, fan = Gate(), Gate()
     dispatcher = ScriptedDispatcher({"light_on": light, "fan_on": fan}, by_name)
     turn = run(dispatcher, A, B)
@@ -229,6 +240,7 @@ async def answers_nonsense(_: JsonObject) -> ToolOutcome:
     ],
 )
 async def test_a_tool_that_fails_is_an_answer_and_takes_nobody_along(body: ToolBody, words: str) -> None:
+    """Invariant 30."""
     dispatcher = ScriptedDispatcher({"light_on": body}, by_name)
 
     failed, fine, seen = await run(dispatcher, A, B, LOOKING)

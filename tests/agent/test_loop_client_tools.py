@@ -12,7 +12,7 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     UserMessage,
 )
-from custom_components.chatterbox.agent.turn import Turn
+from custom_components.chatterbox.agent.turn import Limits, Turn
 from tests.agent.turns import assert_valid, collect, finished, results
 from tests.doubles import ScriptedDispatcher, ScriptedProvider, asks_for, call, say, tool
 
@@ -33,6 +33,7 @@ async def test_a_call_of_the_caller_goes_back_as_it_was_written() -> None:
 
 
 async def test_beside_a_call_of_the_caller_nothing_runs_and_all_go_back() -> None:
+    """Invariant 22."""
     dispatcher = ScriptedDispatcher()
     provider = ScriptedProvider(call(LOOKING, ON, SHOW, UNLOCK, replace(ON, id="x", name="unheard_of")))
 
@@ -42,6 +43,47 @@ async def test_beside_a_call_of_the_caller_nothing_runs_and_all_go_back() -> Non
     assert not any(isinstance(event, ToolStarted) for event in events)
     assert [one.id for one in finished(events).client_calls] == ["l", "a", "s", "u"]
     assert [result.call_id for result in results(events)] == ["x"], "what cannot run is answered, not handed out"
+
+
+async def test_a_call_of_the_caller_without_arguments_has_none() -> None:
+    """Invariant 29."""
+    provider = ScriptedProvider(call(replace(SHOW, arguments=" ")))
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+    assert finished(events).client_calls == (replace(SHOW, arguments="{}"),)
+
+
+async def test_calls_of_the_caller_do_not_count() -> None:
+    """Invariant 19."""
+    shows = [replace(SHOW, id=f"s{number}", arguments=f'{{"n":{number}}}') for number in range(3)]
+    turn = replace(TURN, limits=Limits(max_tool_calls=1))
+
+    events = await collect(AgenticLoop(ScriptedProvider(call(*shows)), ScriptedDispatcher()), turn)
+
+    assert finished(events).client_calls == tuple(shows)
+
+
+async def test_the_caller_may_be_called_when_the_house_may_no_more() -> None:
+    """Invariants 18, 19."""
+    provider = ScriptedProvider(call(ON), call(replace(ON, id="x", arguments='{"n":1}')), call(SHOW))
+    dispatcher = ScriptedDispatcher()
+
+    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(max_tool_calls=1)))
+
+    assert [one.id for one in dispatcher.finished] == ["a"]
+    assert ["used up" in result.content for result in results(events)] == [False, True]
+    assert finished(events).client_calls == (SHOW,)
+
+
+async def test_a_call_of_the_caller_that_is_not_allowed_is_answered() -> None:
+    """Invariant 25."""
+    provider = ScriptedProvider(call(SHOW), say("I may not."))
+    turn = replace(TURN, allowed_tools=frozenset({"light_on"}))
+
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), turn)
+
+    assert [(result.call_id, "not allowed" in result.content) for result in results(events)] == [("s", True)]
+    assert provider.requests[1].tools == provider.requests[0].tools
+    assert finished(events).stop_reason is StopReason.COMPLETED
 
 
 async def test_a_tool_that_does_not_exist_is_not_taken_for_one_of_the_caller() -> None:

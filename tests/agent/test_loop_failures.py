@@ -26,7 +26,7 @@ from custom_components.chatterbox.agent.loop import AgenticLoop
 from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, ToolCall
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.turn import Turn
-from tests.agent.turns import collect, finished, results, spoken
+from tests.agent.turns import calls, collect, finished, results, spoken
 from tests.doubles import Line, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
 NUMBER: JsonObject = {
@@ -165,6 +165,14 @@ async def test_a_call_that_cannot_run_is_answered_and_the_model_goes_on(name: st
     assert sum(len(str(message)) for message in provider.requests[1].transcript) < 5_000
 
 
+@pytest.mark.parametrize("arguments", ['{"n": 5', "[5]", "5", "no JSON"])
+async def test_what_a_model_wrote_and_nobody_understands_is_kept_as_it_is(arguments: str) -> None:
+    """Invariant 28."""
+    provider = ScriptedProvider(call(ToolCall("1", "dim", arguments)), say("Hm."))
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+    assert [one.arguments for one in calls(events)] == [arguments]
+
+
 async def test_a_model_may_correct_itself() -> None:
     dispatcher = ScriptedDispatcher()
     provider = ScriptedProvider(
@@ -177,6 +185,7 @@ async def test_a_model_may_correct_itself() -> None:
 
 @pytest.mark.parametrize("finish", [FinishReason.STOP, FinishReason.TOOL_CALLS])
 async def test_an_answer_without_words_is_made_from_what_was_done(finish: FinishReason) -> None:
+    """Invariant 65."""
     provider = ScriptedProvider(call(ON), [CompletionResult(finish)])
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
     assert finished(events).text == "Done: light_on."

@@ -109,6 +109,10 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
         replace(AFTER_TOOLS, tool_calls=3),
         CallModel(NONE, StopReason.MAX_TOOL_CALLS),
     ),
+    "tool calls used up, the caller has tools too": (
+        replace(AFTER_TOOLS, turn=replace(TURN, tools=(LIGHT, tool("show_page", client=True))), tool_calls=3),
+        CallModel(AUTO),
+    ),
     "one tool call left": (replace(AFTER_TOOLS, tool_calls=2), CallModel(AUTO)),
     "little time left": (replace(AFTER_TOOLS, elapsed=75), CallModel(NONE, StopReason.DEADLINE)),
     "time left": (replace(AFTER_TOOLS, elapsed=74.9), CallModel(AUTO)),

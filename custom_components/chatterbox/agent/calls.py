@@ -129,7 +129,7 @@ def judge(
     if allowed is not None and tool.name not in allowed:
         return settle(as_recorded(call), f"The tool {tool.name} is not allowed in this request.")
     if tool.client:
-        return JudgedCall(call, ForClient())
+        return JudgedCall(replace(call, arguments=call.arguments if call.arguments.strip() else "{}"), ForClient())
     try:
         arguments = read_arguments(call.arguments, tool.parameters)
     except UnusableArguments as err:

@@ -18,6 +18,7 @@ from .messages import ToolCall, ToolOutcome, ToolResult
 from .protocols import ToolDispatcher
 from .timeouts import TookTooLong, finish_within
 from .transcript import synthetic_result
+from .wire.sendable import sendable_text
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -123,7 +124,7 @@ class ToolRunner:
         return ToolResult(
             call.id,
             call.name,
-            outcome.content,
+            sendable_text(outcome.content),
             is_error=outcome.is_error,
             open_world=outcome.open_world or call.id in self._open_world,
             native=outcome.native,

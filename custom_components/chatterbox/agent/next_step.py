@@ -244,8 +244,8 @@ def _last_call(state: TurnState) -> StopReason | None:
         return None
     if state.turn.tool_choice is ToolChoiceMode.NONE and state.iterations:
         return StopReason.COMPLETED
-    if state.tool_calls >= limits.max_tool_calls:
-        return StopReason.MAX_TOOL_CALLS
+    if state.tool_calls >= limits.max_tool_calls and not any(tool.client for tool in state.turn.tools):
+        return StopReason.MAX_TOOL_CALLS  # calls of the caller count elsewhere
     if state.iterations >= limits.max_iterations - 1:
         return StopReason.MAX_ITERATIONS
     if state.elapsed >= limits.deadline * _SHARE_BEFORE_LAST_CALL:
