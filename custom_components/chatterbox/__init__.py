@@ -13,6 +13,7 @@ from homeassistant.helpers.typing import ConfigType
 
 from .actions import async_register_actions
 from .agent.errors import ProviderError
+from .agent.responses.service import ResponsesService
 from .answer_rights import async_get_answer_rights
 from .budget_watch import async_watch_budgets
 from .callers import async_get_context_watch
@@ -21,6 +22,7 @@ from .error_bridge import as_setup_error
 from .history_keeping import async_get_histories
 from .history_recording import async_record_changes
 from .history_upkeep import HistoryUpkeep
+from .http import async_register_responses_api
 from .link_watch import LinkWatch
 from .loaded_agents import ChatterboxConfigEntry
 from .question_audit import async_audit_questions
@@ -28,6 +30,7 @@ from .question_event import async_tell_questions
 from .question_notices import QuestionNotices
 from .recent_turns import async_get_recent_turns
 from .removed_agents import async_follow_removals, async_forget
+from .responses_house import ResponsesHouse
 from .rule_gaps import RuleGaps
 from .rule_upkeep import async_follow_entities
 from .runtime import async_build
@@ -47,6 +50,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_register_actions(hass)
     async_record_changes(hass)
     async_follow_removals(hass)
+    async_register_responses_api(hass, ResponsesService(ResponsesHouse(hass)))
     return True
 
 

@@ -96,7 +96,7 @@ async def _async_store_later(hass: HomeAssistant, entry: ConfigEntry, record: Re
 
 
 def _turn_record(agent: str, origin: Mapping[str, JsonValue], report: TurnReport) -> TurnRecord:
-    facts, finished, said = report.facts, report.finished, report.said
+    facts, finished = report.facts, report.finished
     numbers = facts.as_json()
     timings: JsonObject = {key: numbers[key] for key in ("first_words", "inferences", "tools", "handovers")}
     return TurnRecord(
@@ -104,7 +104,7 @@ def _turn_record(agent: str, origin: Mapping[str, JsonValue], report: TurnReport
         origin=_turn_origin(agent, origin),
         began_at=facts.began_at,
         duration=facts.duration,
-        messages=report.brought + ((said,) if said else ()) + report.recorder.interrupted(),
+        messages=report.messages,
         stop_reason=facts.stop_reason,
         usage=finished.usage if finished else facts.usage,
         iterations=finished.iterations if finished else len(facts.inferences),

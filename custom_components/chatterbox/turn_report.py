@@ -150,6 +150,17 @@ class TurnReport:
         return UserMessage(self.input, self.attachments, self.context)
 
     @property
+    def messages(self) -> Transcript:
+        """What the turn adds to its conversation; calls that are a program's to run have no result yet."""
+        handed_out = {call.id for call in self.finished.client_calls} if self.finished else set()
+        came_of_it = (
+            message
+            for message in self.recorder.interrupted()
+            if not (isinstance(message, ToolResult) and message.call_id in handed_out)
+        )
+        return (*self.brought, *((self.said,) if self.said else ()), *came_of_it)
+
+    @property
     def duration(self) -> float:
         """Seconds from the person's words to the end of the answer, or until now."""
         return self._watch.duration

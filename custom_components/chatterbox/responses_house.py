@@ -1,0 +1,168 @@
+"""The house as programs see it that speak the Responses API: its agents, their tools, their turns and their stores.
+
+Knows entries, users and how an agent takes a turn. Must not know HTTP, or how a request or a response is written. Who
+asks is a user of Home Assistant with a token, and may do what that user may.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+
+from .agent.errors import ProviderError
+from .agent.history.summarizing import MOST_TOKENS, summarize
+from .agent.history.summary import recap
+from .agent.history.token_estimate import TokenEstimate
+from .agent.messages import Summary, Transcript, Usage
+from .agent.responses.api_errors import ApiError, ErrorType, not_found
+from .agent.responses.house import (
+    OWN_LABEL,
+    AgentCard,
+    Caller,
+    HouseEvent,
+    ResponseStore,
+    TurnRequest,
+)
+from .agent_entities import async_agent_entries
+from .const import CONF_RESPONSES_API, DOMAIN
+from .counted_model import CountedModel
+from .loaded_agents import Agent, ChatterboxConfigEntry
+from .own_tools import own_definitions
+from .program_turns import ProgramTurns
+
+_COMPACTING_SECONDS: Final = 60.0
+_FOR_ANSWER: Final = 1_500
+"""Tokens that a model needs beside what it sums up."""
+_LAST_WAIT: Final = 5.0
+"""Seconds in which a turn that nobody listens to any more has to let go."""
+_NOTHING_TO_TELL: Final = "(Nothing has been said yet.)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An agent that programs may talk to."""
+
+    entity: er.RegistryEntry
+    entry: ChatterboxConfigEntry
+    subentry: ConfigSubentry
+    agent: Agent
+
+
+class ResponsesHouse:
+    """The `House` of the Responses surface."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Know no agents yet: they come and go with their entries."""
+        self._hass = hass
+        self._turns: dict[str, tuple[Agent, ProgramTurns]] = {}
+        """By subentry id; an agent that was loaded anew has others."""
+
+    def agents(self) -> Sequence[AgentCard]:
+        """Return the agents of the services whose owner lets programs talk to them."""
+        return tuple(_card(found) for found in self._found())
+
+    def store(self, agent: str) -> ResponseStore | None:
+        """Return where the responses of an agent are kept."""
+        self._find(agent)
+        return None
+
+    def stores(self) -> Sequence[ResponseStore]:
+        """Return the stores of all agents."""
+        return ()
+
+    async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
+        """Take a turn. Raises `ApiError` amid it where the agent is loaded anew meanwhile."""
+        found = self._find(turn.agent)
+        turns = self._turns_of(found)
+        events = asyncio.Queue[HouseEvent | None]()
+        begin = await turns.async_begin(turn, events.put_nowait)
+        taking = found.entry.async_create_background_task(
+            self._hass,
+            turns.async_take(begin, turn.conversation_id),
+            f"chatterbox turn of a program with {turn.agent}",
+        )
+        taking.add_done_callback(lambda _: events.put_nowait(None))
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            if taking.cancelled():
+                raise ApiError("The agent was changed or stopped meanwhile.", status=503, kind=ErrorType.SERVER)
+            if (end := taking.result().finished) is not None:
+                yield end
+        finally:
+            taking.cancel()
+            await asyncio.wait({taking}, timeout=_LAST_WAIT)
+
+    async def compact(self, agent: str, caller: Caller, transcript: Transcript, instructions: str) -> tuple[str, Usage]:  # noqa: ARG002  # who may talk to an agent may have it sum up
+        """Have the agent's model sum up a conversation; one without a model lists what was asked and done."""
+        found = self._find(agent)
+        model = found.entry.runtime_data.models.get(found.subentry.subentry_id)
+        if model is None:
+            return recap(None, transcript, MOST_TOKENS, TokenEstimate()) or _NOTHING_TO_TELL, Usage()
+        if spent := model.link.spent():
+            raise ApiError(str(spent), status=429, kind=ErrorType.TOO_MANY_REQUESTS, code="budget_spent")
+        provider = CountedModel(self._hass, model)
+        tokens = min(MOST_TOKENS, model.windowed.context_window - _FOR_ANSWER)
+        earlier = Summary(instructions, 0) if instructions else None
+        try:
+            summary = await summarize(
+                provider,
+                transcript,
+                len(transcript),
+                earlier,
+                _COMPACTING_SECONDS,
+                tokens=tokens,
+                estimate=model.windowed.estimate,
+            )
+        except ProviderError as error:
+            message = "The model of this agent could not sum up the conversation. Try again."
+            raise ApiError(message, status=502, kind=ErrorType.MODEL) from error
+        return summary.text, provider.usage
+
+    def start(self, work: Coroutine[object, object, None], name: str) -> None:
+        """Have work done in the background, until Home Assistant stops."""
+        _ = self._hass.async_create_background_task(work, f"chatterbox {name}")  # Home Assistant keeps it
+
+    @callback
+    def _found(self) -> list[_Found]:
+        found: list[_Found] = []
+        loaded: list[ChatterboxConfigEntry] = self._hass.config_entries.async_loaded_entries(DOMAIN)
+        entries = {entry.entry_id: entry for entry in loaded if entry.options.get(CONF_RESPONSES_API)}
+        for entity in async_agent_entries(self._hass):
+            entry = entries.get(entity.config_entry_id or "")
+            subentry = entry.subentries.get(entity.config_subentry_id or "") if entry else None
+            agent = entry.runtime_data.agents.get(subentry.subentry_id) if entry and subentry else None
+            if entry and subentry and agent:
+                found.append(_Found(entity, entry, subentry, agent))
+        return sorted(found, key=lambda one: one.entity.entity_id)
+
+    @callback
+    def _find(self, agent: str) -> _Found:
+        for found in self._found():
+            if found.entity.entity_id == agent:
+                return found
+        raise not_found(f"There is no agent {agent!r} that programs may talk to.", "model", "model_not_found")
+
+    @callback
+    def _turns_of(self, found: _Found) -> ProgramTurns:
+        subentry_id = found.subentry.subentry_id
+        agent, turns = self._turns.get(subentry_id, (None, None))
+        if turns is None or agent is not found.agent:
+            turns = ProgramTurns(self._hass, found.entity.entity_id, found.entry, found.subentry, found.agent)
+            self._turns[subentry_id] = (found.agent, turns)
+        return turns
+
+
+def _card(found: _Found) -> AgentCard:
+    settings = found.agent.settings
+    own = (OWN_LABEL,) if own_definitions(settings) else ()
+    return AgentCard(
+        found.entity.entity_id,
+        int(found.entity.created_at.timestamp()),
+        (*settings.llm_apis, *own),
+        settings.keep_history,
+    )
