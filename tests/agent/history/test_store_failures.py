@@ -14,6 +14,7 @@ from sqlalchemy.exc import (
     OperationalError,
     ProgrammingError,
     SQLAlchemyError,
+    StatementError,
     TimeoutError as PoolTimeout,
 )
 
@@ -32,18 +33,29 @@ from .records import audit, turn
 from .stores import HASTY, Stores, sqlite_url
 
 
+class Disk:
+    """How large a SQLite file may grow that is opened now, as on a disk that is nearly full."""
+
+    pages: int | None = None
+
+    def limit(self, connection: sqlite3.Connection, _record: object) -> None:
+        """Tell a new connection."""
+        if self.pages is not None:
+            connection.execute(f"PRAGMA max_page_count={self.pages}")
+
+
+_DISK = Disk()
+event.listen(Engine, "connect", _DISK.limit)  # for good: to take it away while a thread connects is an error
+
+
 @contextmanager
 def small_disk(pages: int) -> Iterator[None]:
-    """Let no SQLite file that is opened meanwhile grow past so many pages, as a full disk would."""
-
-    def limit(connection: sqlite3.Connection, _record: object) -> None:
-        connection.execute(f"PRAGMA max_page_count={pages}")
-
-    event.listen(Engine, "connect", limit)
+    """Let no SQLite file that is opened meanwhile grow past so many pages."""
+    _DISK.pages = pages
     try:
         yield
     finally:
-        event.remove(Engine, "connect", limit)
+        _DISK.pages = None
 
 
 def read(file: Path) -> bytes:
@@ -503,9 +515,25 @@ def test_errors_of_a_database_are_told_in_our_words(error: SQLAlchemyError, trou
     assert "hunter2" not in str(failure)
 
 
-@pytest.mark.parametrize("kind", [IntegrityError, DataError])
-def test_what_a_database_does_not_take_is_no_trouble_of_its_own(kind: type[IntegrityError | DataError]) -> None:
-    failure = failure_of(kind("INSERT", {}, _Answer()), "history.db")
+class _TooLarge(Exception):
+    """What a driver of MariaDB raises for a record that is larger than the server takes."""
+
+    def __init__(self) -> None:
+        super().__init__(1153, "Got a packet bigger than 'max_allowed_packet' bytes, hunter2")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        IntegrityError("INSERT", {}, _Answer()),
+        DataError("INSERT", {}, _Answer()),
+        StatementError("hunter2", "INSERT", {}, OverflowError()),
+        OperationalError("INSERT", {}, _TooLarge()),
+    ],
+    ids=["integrity", "data", "statement", "too large"],
+)
+def test_what_a_database_does_not_take_is_no_trouble_of_its_own(error: SQLAlchemyError) -> None:
+    failure = failure_of(error, "history.db")
     assert isinstance(failure, RecordRefused)
     assert "hunter2" not in str(failure)
 

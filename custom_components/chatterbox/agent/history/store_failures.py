@@ -6,7 +6,15 @@ values, and pieces of addresses that may belong to a password.
 
 from typing import Final
 
-from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import (
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    SQLAlchemyError,
+    StatementError,
+)
 
 from .store_trouble import RecordRefused, StoreUnavailable, Trouble
 
@@ -25,6 +33,9 @@ _SQLITE: Final = {
 
 _SQLSTATE: Final = {"53100": Trouble.DISK_FULL, "25006": Trouble.READ_ONLY, "55P03": Trouble.LOCKED}
 """Source: https://www.postgresql.org/docs/current/errcodes-appendix.html"""
+
+_PACKET_TOO_LARGE: Final = 1153
+"""Source: https://mariadb.com/kb/en/mariadb-error-code-reference/"""
 
 _TEXTS: Final = {
     Trouble.CANNOT_OPEN: "It cannot be opened. Look whether its folder exists and may be written to.",
@@ -46,15 +57,21 @@ def unavailable(trouble: Trouble, where: str, code: str = "") -> StoreUnavailabl
 
 def failure_of(error: SQLAlchemyError, where: str) -> StoreUnavailable | RecordRefused:
     """Return what an error of the database means."""
+    # A plain StatementError has not got to the database: there is something in the record that nobody could store.
+    if isinstance(error, IntegrityError | DataError) or type(error) is StatementError or _is_too_large(error):
+        return RecordRefused(f"The history in {where} does not take a record ({type(error).__name__}).")
     if not isinstance(error, DBAPIError):
         return unavailable(Trouble.OTHER, where, type(error).__name__)
-    if isinstance(error, IntegrityError | DataError):
-        return RecordRefused(f"The history in {where} does not take a record ({type(error).__name__}).")
     code = _code(error)
     if isinstance(code, int):
         return unavailable(_SQLITE.get(code & 0xFF, Trouble.OTHER), where, f"SQLite {code}")
     trouble = _SQLSTATE.get(code or "", _trouble_by_class(error))
     return unavailable(trouble, where, code or type(error).__name__)
+
+
+def _is_too_large(error: SQLAlchemyError) -> bool:
+    """Tell whether a record is larger than MariaDB or MySQL take at once (`max_allowed_packet`)."""
+    return isinstance(error, DBAPIError) and getattr(error.orig, "args", ())[:1] == (_PACKET_TOO_LARGE,)
 
 
 def _code(error: DBAPIError) -> int | str | None:
