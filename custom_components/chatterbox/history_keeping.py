@@ -18,9 +18,9 @@ from homeassistant.helpers.importlib import async_import_module
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
+from .agent.history.records import Record
 from .agent.history.store_state import StoreState
 from .agent.history.store_trouble import StoreUnavailable
-from .agent.history.turn_records import Record
 from .const import CONF_HISTORY_ADDRESS, DOMAIN
 from .repair_issues import async_report_history
 

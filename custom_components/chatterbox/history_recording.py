@@ -18,7 +18,7 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_now
 
 from .agent.history.store_state import Acknowledgement
-from .agent.history.turn_records import AuditRecord, Record, TurnOrigin, TurnRecord
+from .agent.history.turn_records import AuditRecord, TurnOrigin, TurnRecord
 from .agent.messages import JsonObject, JsonValue
 from .const import DOMAIN, EVENT_CHANGE, LOGGER
 from .history_keeping import async_get_histories
@@ -78,7 +78,7 @@ def _async_is_kept(hass: HomeAssistant, entry: ConfigEntry, agent: str) -> bool:
 
 
 @callback
-def _async_store(hass: HomeAssistant, entry: ConfigEntry, record: Record) -> Acknowledgement | None:
+def _async_store(hass: HomeAssistant, entry: ConfigEntry, record: TurnRecord | AuditRecord) -> Acknowledgement | None:
     """Hand a record to the store; None where nobody can tell soon whether it is safe."""
     store = async_get_histories(hass).of(entry)
     if store is None:
@@ -89,7 +89,7 @@ def _async_store(hass: HomeAssistant, entry: ConfigEntry, record: Record) -> Ack
     return acknowledgement if store.state.trouble is None else None
 
 
-async def _async_store_later(hass: HomeAssistant, entry: ConfigEntry, record: Record) -> None:
+async def _async_store_later(hass: HomeAssistant, entry: ConfigEntry, record: TurnRecord | AuditRecord) -> None:
     store = await async_get_histories(hass).async_open(entry)
     if store is not None and _async_is_kept(hass, entry, record.origin.agent):
         store.record(record)

@@ -1,8 +1,9 @@
-"""Turns and audit records to store, written out or of any kind."""
+"""Turns, audit records and responses to store, written out or of any kind."""
 
 from hypothesis import strategies as st
 
 from custom_components.chatterbox.agent.events import Phase, StopReason
+from custom_components.chatterbox.agent.history.response_records import ResponseRecord
 from custom_components.chatterbox.agent.history.turn_records import AuditRecord, PhaseTime, TurnOrigin, TurnRecord
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
@@ -72,6 +73,21 @@ TURNS = st.builds(
 
 AUDIT = st.builds(AuditRecord, id=TEXTS, origin=ORIGINS, turn_id=_TEXT_OR_NONE, at=_SECONDS, body=json_objects())
 
+RESPONSES = st.builds(
+    ResponseRecord,
+    id=TEXTS,
+    agent=TEXTS,
+    model=TEXTS,
+    user_id=TEXTS,
+    person_id=_TEXT_OR_NONE,
+    conversation_id=TEXTS,
+    previous_response_id=_TEXT_OR_NONE,
+    created_at=_SECONDS,
+    response=json_objects(),
+    input=st.lists(json_objects(), max_size=3).map(tuple),
+    messages=st.lists(MESSAGES, max_size=4).map(tuple),
+)
+
 
 def turn(
     number: int,
@@ -113,3 +129,30 @@ def audit(
     body: JsonObject = {"outcome": "done", "number": number}
     origin = TurnOrigin(conversation_id=conversation, agent=agent, person_id=person)
     return AuditRecord(id=f"audit {number}", origin=origin, turn_id="turn 1", at=MORNING + number * 60, body=body)
+
+
+def response(
+    number: int,
+    conversation: str = "resp 1",
+    *,
+    agent: str = "agent",
+    person: str | None = None,
+    status: str = "completed",
+    said: str | None = None,
+    created_at: float | None = None,
+) -> ResponseRecord:
+    """Return a response, a minute after the one before."""
+    words = said or f"Say {number}."
+    return ResponseRecord(
+        id=f"resp {number}",
+        agent=agent,
+        model="conversation.kitchen",
+        user_id="user",
+        person_id=person,
+        conversation_id=conversation,
+        previous_response_id=f"resp {number - 1}" if number > 1 else None,
+        created_at=MORNING + number * 60 if created_at is None else created_at,
+        response={"id": f"resp {number}", "object": "response", "status": status},
+        input=({"type": "message", "id": f"msg {number}", "role": "user", "content": words},),
+        messages=spoken(words, f"It is {number}."),
+    )

@@ -1,5 +1,6 @@
 """Tables are brought forward step by step, whole or not at all, and never back."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,12 @@ from sqlalchemy.pool import NullPool
 
 from custom_components.chatterbox.agent.history.database import Database
 from custom_components.chatterbox.agent.history.migrations import VERSION, Step, migrate
+from custom_components.chatterbox.agent.history.response_table import let_responses_be_kept
+from custom_components.chatterbox.agent.history.search import SearchQuery
+from custom_components.chatterbox.agent.history.selection import OneAgent
 from custom_components.chatterbox.agent.history.store_trouble import StoreUnavailable, Trouble
 
-from .records import turn
+from .records import audit, response, turn
 from .stores import Stores, sqlite_url
 
 
@@ -88,3 +92,57 @@ async def test_what_a_newer_chatterbox_has_written_is_left_alone(tmp_path: Path,
         await store.turns("kitchen talk")
     await store.close()
     assert (tmp_path / "history.db").read_bytes() == before
+
+
+VERSION_2 = Path(__file__).parents[2] / "fixtures" / "history" / "version_2.db.gz"
+"""What version 2 has made of `turn(1, person="ann", said="Turn on the lamp.")`, `turn(2, person="ben")` and
+`audit(1, person="ann")`."""
+
+
+async def test_a_file_of_version_2_keeps_what_it_has_and_takes_responses(tmp_path: Path, stores: Stores) -> None:
+    file = tmp_path / "history.db"
+    file.write_bytes(gzip.decompress(VERSION_2.read_bytes()))
+    assert version_of(engine_of(sqlite_url(file))) == 2
+
+    store, _ = stores.open(sqlite_url(file))
+    assert await store.record(response(1)).stored()
+    assert await store.turns("kitchen talk") == (turn(1, person="ann", said="Turn on the lamp."), turn(2, person="ben"))
+    assert [one.turn_id for one in await store.search(SearchQuery(words="lamp", person_id="ann"))] == ["turn 1"]
+    assert await store.response("resp 1") == response(1)
+    assert len([line async for line in store.export(OneAgent("agent"))]) == 4
+    assert await store.purge(OneAgent("agent")) == 4
+    assert version_of(engine_of(sqlite_url(file))) == VERSION
+
+
+def columns_and_indexes(engine: Engine, table: str) -> object:
+    """Return what a table is made of."""
+    found = inspect(engine)
+    columns = [(one["name"], str(one["type"]), one["nullable"], one["default"]) for one in found.get_columns(table)]
+    indexes = {one["name"]: (one["column_names"], one["unique"]) for one in found.get_indexes(table)}
+    return columns, indexes, found.get_unique_constraints(table), found.get_pk_constraint(table)
+
+
+async def test_an_older_database_gets_the_same_table_of_responses_as_a_new_one(url: str, stores: Stores) -> None:
+    engine = prepared(url)
+    new = columns_and_indexes(engine, "chatterbox_responses")
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE chatterbox_responses"))
+        connection.execute(text("DELETE FROM chatterbox_schema"))
+        connection.execute(text("INSERT INTO chatterbox_schema (version, since) VALUES (2, 0)"))
+
+    store, _ = stores.open(url)
+    assert await store.record(response(1)).stored()
+    assert await store.record(audit(1)).stored()
+    await store.close()
+    assert version_of(engine) == VERSION
+    assert columns_and_indexes(engine, "chatterbox_responses") == new
+
+
+def test_a_step_that_adds_responses_and_was_broken_off_is_begun_again(url: str) -> None:
+    engine = prepared(url)
+    whole = columns_and_indexes(engine, "chatterbox_responses")
+    with engine.begin() as connection:
+        connection.execute(text("DROP INDEX chatterbox_responses_agent"))
+    with engine.begin() as connection:
+        let_responses_be_kept(connection)
+    assert columns_and_indexes(engine, "chatterbox_responses") == whole

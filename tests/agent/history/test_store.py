@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from custom_components.chatterbox.agent.history.response_records import response_from_json
 from custom_components.chatterbox.agent.history.selection import (
     AllOf,
     Before,
@@ -26,7 +27,7 @@ from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCa
 from custom_components.chatterbox.agent.transcript import NO_RESULT
 from tests.agent.turns import assert_valid
 
-from .records import DAY, MORNING, TURNS, audit, turn
+from .records import DAY, MORNING, TURNS, audit, response, turn
 from .stores import Stores
 
 NOON = MORNING + DAY / 4
@@ -158,6 +159,9 @@ async def test_turns_keep_their_order_when_the_clock_is_set_back(url: str, store
     assert [one.id for one in await store.turns("kitchen talk")] == ["turn 1", "turn 2", "turn 3"]
 
 
+EVERYTHING = ["turn 1", "turn 2", "turn 3", "turn 4", "audit 5", "audit 6", "resp 7", "resp 8"]
+
+
 async def a_house(store: HistoryStore) -> None:
     """Store what two people said to two agents."""
     store.record(turn(1, "a", person="ann", device="kitchen"))
@@ -165,23 +169,39 @@ async def a_house(store: HistoryStore) -> None:
     store.record(turn(3, "b", person="ann", agent="other"))
     store.record(turn(4, "c"))
     store.record(audit(5, "a", person="ann"))
+    store.record(response(7, "a", person="ann", agent="other"))
+    store.record(response(8, "b", person="ben"))
     assert await store.record(audit(6, "b", person="ben", agent="other")).stored()
 
 
 @pytest.mark.parametrize(
     ("selection", "chosen"),
     [
-        (OneConversation("a"), ["turn 1", "turn 2", "audit 5"]),
-        (OnePerson("ann"), ["turn 1", "turn 3", "audit 5"]),
+        (OneConversation("a"), ["turn 1", "turn 2", "audit 5", "resp 7"]),
+        (OnePerson("ann"), ["turn 1", "turn 3", "audit 5", "resp 7"]),
         (OneDevice("kitchen"), ["turn 1", "turn 2"]),
-        (OneAgent("other"), ["turn 3", "audit 6"]),
-        (Everything(), ["turn 1", "turn 2", "turn 3", "turn 4", "audit 5", "audit 6"]),
+        (OneAgent("other"), ["turn 3", "audit 6", "resp 7"]),
+        (Everything(), EVERYTHING),
         (Before(MORNING + 150), ["turn 1", "turn 2"]),
+        (Before(MORNING + 450), EVERYTHING[:-1]),
         (AllOf((OnePerson("ann"), OneAgent("agent"))), ["turn 1", "audit 5"]),
-        (AllOf(()), ["turn 1", "turn 2", "turn 3", "turn 4", "audit 5", "audit 6"]),
+        (AllOf((OnePerson("ben"), OneAgent("agent"))), ["turn 2", "resp 8"]),
+        (AllOf(()), EVERYTHING),
         (OnePerson("eve"), []),
     ],
-    ids=["a conversation", "a person", "a device", "an agent", "everything", "old", "both", "all of nothing", "nobody"],
+    ids=[
+        "a conversation",
+        "a person",
+        "a device",
+        "an agent",
+        "everything",
+        "old",
+        "older",
+        "both",
+        "other both",
+        "all of nothing",
+        "nobody",
+    ],
 )
 async def test_what_is_selected_is_exported_and_deleted_and_nothing_else(
     url: str, stores: Stores, selection: Selection, chosen: list[str]
@@ -243,17 +263,19 @@ async def test_an_export_that_is_left_is_over(sqlite: str, stores: Stores) -> No
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_an_export_holds_the_whole_turn(url: str, stores: Stores) -> None:
+async def test_an_export_holds_the_whole_of_each_record(url: str, stores: Stores) -> None:
     store, _ = stores.open(url)
     page = ToolResult("a", "read", "news", open_world=True)
     asked = AssistantMessage(tool_calls=(ToolCall("a", "read", "{}"),))
     whole = turn(1, messages=(UserMessage("Read!"), asked, page, AssistantMessage("Läuft.")))
     store.record(whole)
     store.record(audit(2))
+    store.record(response(3))
     lines = [line async for line in store.export(Everything())]
     assert not any("\n" in line for line in lines)
-    first, second = map(json.loads, lines)
-    assert (first.pop("kind"), second.pop("kind")) == ("turn", "audit")
+    first, second, third = map(json.loads, lines)
+    assert (first.pop("kind"), second.pop("kind"), third.pop("kind")) == ("turn", "audit", "response")
+    assert response_from_json(third) == response(3)
     assert turn_from_json(first, first.pop("messages")) == whole
     assert second["body"] == audit(2).body
 
@@ -263,14 +285,15 @@ async def test_old_turns_of_an_agent_are_pruned(url: str, stores: Stores) -> Non
     for number in range(1, 5):
         store.record(turn(number))
         store.record(audit(number))
+    store.record(response(1))
     assert await store.record(turn(5, agent="other", ended_at=MORNING)).stored()
 
     assert await store.prune("agent", Retention()) == 0
     assert await store.prune("agent", Retention(seconds=177)) == 4
-    assert await kept(store) == ["turn 3", "turn 4", "turn 5", "audit 3", "audit 4"]
+    assert await kept(store) == ["turn 3", "turn 4", "turn 5", "audit 3", "audit 4", "resp 1"]
     assert await store.prune("agent", Retention(seconds=177)) == 0
     assert await store.prune("agent", Retention(seconds=0)) == 4
-    assert await kept(store) == ["turn 5"]
+    assert await kept(store) == ["turn 5", "resp 1"], "responses are kept for a time of their own"
 
 
 async def test_an_agent_keeps_no_more_than_its_size(url: str, stores: Stores) -> None:

@@ -1,7 +1,6 @@
 """Messages and turns come back from JSON as they were, and what nobody wrote is told from it."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -16,20 +15,17 @@ from custom_components.chatterbox.agent.history.turn_records import (
     messages_as_json,
     turn_as_json,
     turn_from_json,
-    weight_of,
 )
 from custom_components.chatterbox.agent.messages import (
-    AssistantMessage,
     Attachment,
     JsonObject,
     JsonValue,
     Message,
-    ToolCall,
     ToolResult,
     UserMessage,
 )
 
-from .records import AUDIT, MESSAGES, TURNS, audit, turn
+from .records import AUDIT, MESSAGES, TURNS, turn
 
 PICTURE = Attachment("image/png", b"\x89PNG", "cat.png")
 
@@ -140,11 +136,3 @@ def test_a_turn_that_nobody_wrote_is_told(key: str, value: JsonValue) -> None:
 def test_what_is_no_object_is_told(text: str) -> None:
     with pytest.raises(StoredJsonInvalid):
         read_object(text)
-
-
-def test_a_record_weighs_what_it_holds() -> None:
-    empty = turn(1, messages=())
-    call = ToolCall("a", "b", "x" * 5)
-    said = (UserMessage("x" * 10, (PICTURE,), "x"), AssistantMessage("xx", "xxx", (call,)), ToolResult("a", "b", "xx"))
-    assert weight_of(replace(empty, messages=said)) - weight_of(empty) == 10 + 4 + 1 + 2 + 3 + 5 + 2
-    assert weight_of(audit(1)) == weight_of(empty)

@@ -1,7 +1,7 @@
 """Deletes what a person asks for, and what has become too old or too much.
 
 Knows the tables. Must not know who asks, or which database it is. Every function works inside a transaction that
-it is given, and returns how many turns and audit records are gone.
+it is given, and returns how many records are gone.
 """
 
 from contextlib import nullcontext
@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, select
 
-from .schema import audit, conversations, key_of, turns
+from .schema import audit, conversations, key_of, responses, turns
 from .search_index import deleting_many
 from .selected_rows import selected
 from .selection import Retention, Selection
@@ -21,16 +21,30 @@ _MANY: Final = 500
 def delete_selected(connection: Connection, selection: Selection) -> int:
     """Delete what is selected."""
     gone = 0
-    for table in (turns, audit):
+    for table in (turns, audit, responses):
         gone += _delete(connection, table, selected(table, selection))
     _delete_empty_conversations(connection)
     return gone
 
 
 def delete_beyond(connection: Connection, agent: str, retention: Retention, now: float) -> int:
-    """Delete what is too old or too much; `now` is in seconds since the epoch. The oldest goes first."""
+    """Delete what is too old or too much of what was said and audited; `now` is in seconds since the epoch.
+
+    The oldest goes first.
+    """
+    return _delete_beyond(connection, (turns, audit), agent, retention, now)
+
+
+def delete_responses_beyond(connection: Connection, agent: str, retention: Retention, now: float) -> int:
+    """Delete what is too old or too much of the responses of the API, in the same way."""
+    return _delete_beyond(connection, (responses,), agent, retention, now)
+
+
+def _delete_beyond(
+    connection: Connection, tables: tuple[Table, ...], agent: str, retention: Retention, now: float
+) -> int:
     gone = 0
-    for table in (turns, audit):
+    for table in tables:
         lasts = (
             _last_too_old(connection, table, key_of(agent), retention.seconds, now),
             _last_too_much(connection, table, key_of(agent), retention.size),

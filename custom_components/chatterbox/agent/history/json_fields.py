@@ -6,6 +6,7 @@ written. Everything raises `StoredJsonInvalid` for a field of another type: the 
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from ..messages import JsonObject, JsonValue
@@ -90,3 +91,15 @@ def objects_of(data: JsonObject, key: str) -> list[JsonObject]:
             raise StoredJsonInvalid(f"{key} holds something that is not an object.")
         found.append(item)
     return found
+
+
+def values_in(value: JsonValue) -> Iterator[JsonValue]:
+    """Yield a value and all that is in it, however deep, always in the same order."""
+    left = [value]
+    while left:
+        one = left.pop()
+        yield one
+        if isinstance(one, dict):
+            left.extend(one.values())
+        elif isinstance(one, list):
+            left.extend(one)

@@ -112,6 +112,27 @@ audit: Final = Table(
     sqlite_autoincrement=True,
 )
 
+responses: Final = Table(
+    "chatterbox_responses",
+    metadata,
+    Column("seq", _NUMBER, primary_key=True, autoincrement=True),
+    Column("id", _KEY, nullable=False, unique=True),
+    Column("conversation", _KEY, nullable=False),
+    Column("agent", _KEY, nullable=False),
+    Column("person", _KEY),
+    Column("at", Double, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("body", _JSON, nullable=False),
+    Index("chatterbox_responses_conversation", "conversation", "seq"),
+    Index("chatterbox_responses_person", "person"),
+    Index("chatterbox_responses_agent", "agent", "at"),
+    mysql_charset=_CHARSET,
+    mysql_collate=_COLLATION,
+    sqlite_autoincrement=True,
+)
+"""Responses of the Responses API. `at` is when one was created; how long they are kept is the upkeep's to say, so a row
+holds no moment at which it goes."""
+
 
 def key_of(value: str) -> str:
     """Return a value as it stands in a column that is searched.

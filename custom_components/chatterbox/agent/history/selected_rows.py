@@ -5,21 +5,21 @@ Knows the columns that records are found by. Must not know what is done with the
 
 from typing import assert_never
 
-from sqlalchemy import ColumnElement, Table, and_, true
+from sqlalchemy import ColumnElement, Table, and_, false, true
 
 from .schema import key_of
 from .selection import AllOf, Before, Everything, OneAgent, OneConversation, OneDevice, OnePerson, Selection
 
 
 def selected(table: Table, selection: Selection) -> ColumnElement[bool]:
-    """Return the condition for what is selected of turns or of audit records."""
+    """Return the condition for what is selected of turns, of audit records or of responses."""
     match selection:
         case OneConversation(conversation_id):
             return table.c.conversation == key_of(conversation_id)
         case OnePerson(person_id):
             return table.c.person == key_of(person_id)
         case OneDevice(device_id):
-            return table.c.device == key_of(device_id)
+            return table.c.device == key_of(device_id) if "device" in table.c else false()
         case OneAgent(agent):
             return table.c.agent == key_of(agent)
         case Before(at):

@@ -6,7 +6,7 @@ Pure. Must not know tables (`selected_rows.py`), or what is done with what is se
 from dataclasses import dataclass
 from typing import assert_never
 
-from .turn_records import Record
+from .turn_records import TurnRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +18,14 @@ class OneConversation:
 
 @dataclass(frozen=True, slots=True)
 class OnePerson:
-    """What a person said and was answered, in every conversation."""
+    """What a person said and was answered, in every conversation, and what they asked for as a user of the API."""
 
     person_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class OneDevice:
-    """What was said and answered at a device, such as a satellite."""
+    """What was said and answered at a device, such as a satellite. A response of the API is given at none."""
 
     device_id: str
 
@@ -66,17 +66,17 @@ class Retention:
 
     seconds: float | None = None
     size: int | None = None
-    """Characters of all its turns, and of all its audit records."""
+    """Characters of all its turns, of all its audit records, or of all its responses."""
 
 
-def is_selected(record: Record, selection: OneConversation | OnePerson | OneDevice) -> bool:
-    """Tell the same of a record that is not stored yet."""
+def is_selected(turn: TurnRecord, selection: OneConversation | OnePerson | OneDevice) -> bool:
+    """Tell the same of a turn that is not stored yet."""
     match selection:
         case OneConversation(conversation_id):
-            return record.origin.conversation_id == conversation_id
+            return turn.origin.conversation_id == conversation_id
         case OnePerson(person_id):
-            return record.origin.person_id == person_id
+            return turn.origin.person_id == person_id
         case OneDevice(device_id):
-            return record.origin.device_id == device_id
+            return turn.origin.device_id == device_id
         case _ as unreachable:
             assert_never(unreachable)

@@ -1,4 +1,4 @@
-"""The history of an installation: turns, transcripts and audit records that outlive a restart.
+"""The history of an installation: turns, transcripts, audit records and responses that outlive a restart.
 
 Writing never waits, never fails and never blocks an event loop; `HistoryWriter` does it. Reading runs in a thread and
 sees what was recorded before, stored or not. Must not know Home Assistant, or who asks.
@@ -6,7 +6,7 @@ sees what was recorded before, stored or not. Must not know Home Assistant, or w
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Collection
 from concurrent.futures import Future
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -18,24 +18,30 @@ from sqlalchemy import Connection
 from ..messages import Transcript
 from ..transcript import repair
 from .database import Database
-from .deletion import delete_beyond, delete_selected
+from .deletion import delete_beyond, delete_responses_beyond, delete_selected
 from .holding import Holding
 from .json_fields import stored_json
-from .schema import audit, turns
+from .records import Record
+from .response_records import ResponseRecord
+from .schema import audit, responses, turns
 from .search import Found, SearchQuery
 from .selected_rows import selected
 from .selection import OneAgent, OneConversation, OneDevice, OnePerson, Retention, Selection, is_selected
 from .store_state import Acknowledgement, StoreState, WriterLimits
 from .store_trouble import StoreUnavailable, Trouble
-from .stored_rows import Page, read_turns, select_audit, select_last_turns, select_turns
+from .stored_pages import Page, select_bodies
+from .stored_responses import KeptResponses, count_responses, delete_response, select_chain, select_response
+from .stored_rows import read_turns, select_last_turns, select_turns
 from .stored_search import search_turns
-from .turn_records import Record, TurnRecord
+from .turn_records import TurnRecord
 from .writer import HistoryWriter
 
 _PATIENCE: Final = 20.0
 """Seconds to wait for the database."""
 _AT_ONCE: Final = 100
 """Turns of one step of an export."""
+_RESPONSES_AT_ONCE: Final = 5
+"""The same of responses, which may be large."""
 _LIMITS: Final = WriterLimits()
 
 
@@ -49,7 +55,7 @@ class LastConversation:
 
 
 class HistoryStore:
-    """Keeps turns and audit records in a database, and gives them back."""
+    """Keeps records in a database, and gives them back."""
 
     def __init__(
         self,
@@ -92,7 +98,7 @@ class HistoryStore:
         return self._writer.state
 
     def record(self, record: Record) -> Acknowledgement:
-        """Store a turn or an audit record. Returns at once; `stored()` of the answer waits until it is safe."""
+        """Store something. Returns at once; `stored()` of the answer waits until it is safe."""
         return self._writer.record(record)
 
     async def turns(self, conversation_id: str, most: int | None = None) -> tuple[TurnRecord, ...]:
@@ -138,6 +144,27 @@ class HistoryStore:
         waiting = self._writer.waiting_turns()  # looked at first, as it may be stored in the meantime
         return await self._read(partial(search_turns, query=query, waiting=waiting))
 
+    async def response(self, response_id: str) -> ResponseRecord | None:
+        """Return a response of the API, as it was recorded last; None for one that was never stored, or is deleted."""
+        waiting = [one for one in self._writer.waiting_responses() if one.id == response_id]
+        return waiting[-1] if waiting else await self._read(partial(select_response, response_id=response_id))
+
+    async def responses(self, conversation_id: str) -> tuple[ResponseRecord, ...]:
+        """Return all responses of a conversation, in the order in which they were recorded first."""
+        waiting = self._writer.waiting_responses()  # looked at first, as it may be stored in the meantime
+        stored = await self._read(partial(select_chain, conversation_id=conversation_id))
+        found = {one.id: one for one in stored}
+        found |= {one.id: one for one in waiting if one.conversation_id == conversation_id}
+        return tuple(found.values())
+
+    async def delete_response(self, response_id: str) -> int:
+        """Delete a response, what was recorded of it until now included. Return how many there were."""
+        return await self._delete(partial(delete_response, response_id=response_id))
+
+    async def kept_responses(self, agents: Collection[str]) -> KeptResponses:
+        """Return how many responses of some agents are stored, and how large they are."""
+        return await self._read(partial(count_responses, agents=agents))
+
     async def purge(self, selection: Selection) -> int:
         """Delete what is selected, what was recorded until now included. Return how many records are gone.
 
@@ -149,20 +176,27 @@ class HistoryStore:
         """Delete what is too old or too much of an agent. Return how many records are gone."""
         return await self._delete(partial(delete_beyond, agent=agent, retention=retention, now=self._clock()))
 
-    async def export(self, selection: Selection) -> AsyncGenerator[str]:
-        """Yield every turn, then every audit record, that is selected, each as a line of JSON without its line end.
+    async def prune_responses(self, agent: str, retention: Retention) -> int:
+        """Delete the responses of an agent that are too old or too much. Return how many are gone."""
+        work = partial(delete_responses_beyond, agent=agent, retention=retention, now=self._clock())
+        return await self._delete(work)
 
-        Each has a `kind`, `turn` or `audit`. What was recorded until now is included.
+    async def export(self, selection: Selection) -> AsyncGenerator[str]:
+        """Yield every turn, audit record and response that is selected, each as a line of JSON without its line end.
+
+        Each has a `kind`, `turn`, `audit` or `response`. What was recorded until now is included.
         """
         await self._finish(self._writer.do(_nothing, _no_more))
         all_turns = self._pages(partial(select_turns, where=selected(turns, selection), most=_AT_ONCE))
         async with aclosing(all_turns) as found:
             async for turn in found:
                 yield stored_json({"kind": "turn", **turn.body, "messages": [*turn.messages]})
-        all_audit = self._pages(partial(select_audit, where=selected(audit, selection), most=_AT_ONCE))
-        async with aclosing(all_audit) as audited:
-            async for body in audited:
-                yield stored_json({"kind": "audit", **body})
+        for kind, table, most in (("audit", audit, _AT_ONCE), ("response", responses, _RESPONSES_AT_ONCE)):
+            where = selected(table, selection)
+            bodies = self._pages(partial(select_bodies, table=table, where=where, most=most))
+            async with aclosing(bodies) as others:
+                async for body in others:
+                    yield stored_json({"kind": kind, **body})
 
     async def hold_still(self, at_most: float = 3_600.0) -> None:
         """Bring the file into a state in which it can be copied, and leave it in it until `go_on`.

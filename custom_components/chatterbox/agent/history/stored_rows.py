@@ -1,4 +1,4 @@
-"""Records ⇄ rows: writes turns and audit records into the tables, and reads turns back.
+"""Records ⇄ rows: writes them into the tables, and reads turns back.
 
 Knows the tables and the JSON of records. Must not know which database it is, or who writes and when. Every function
 works inside a transaction that it is given.
@@ -14,11 +14,15 @@ from sqlalchemy import ColumnElement, Connection, Table, func, insert, select
 
 from ..messages import JsonObject
 from ..transcript import has_outside_content
-from .json_fields import StoredJsonInvalid, read_object, stored_json
+from .json_fields import StoredJsonInvalid, stored_json
+from .records import Record
+from .response_records import ResponseRecord
 from .schema import audit, conversations, key_of, messages, turns
 from .search import terms_of_messages
 from .search_index import Indexed, add_to_index
-from .turn_records import AuditRecord, Record, TurnRecord, audit_as_json, messages_as_json, turn_as_json, turn_from_json
+from .stored_pages import Page, readable
+from .stored_responses import put_responses
+from .turn_records import AuditRecord, TurnRecord, audit_as_json, messages_as_json, turn_as_json, turn_from_json
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -35,25 +39,19 @@ class StoredTurn:
     messages: tuple[JsonObject, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Page[T]:
-    """Some of what is selected; what cannot be read is left out."""
-
-    found: list[T]
-    last: int | None
-    """Number of the last row, to go on after; None when there was none."""
-
-
 def insert_records(connection: Connection, records: Iterable[Record]) -> None:
-    """Store records in their order. What is stored already is not stored again."""
+    """Store records in their order. What is stored already is not stored again, but for responses, which change."""
     new_turns: dict[str, TurnRecord] = {}
     new_audit: dict[str, AuditRecord] = {}
+    new_responses: dict[str, ResponseRecord] = {}
     for record in records:
         match record:
             case TurnRecord():
                 new_turns.setdefault(key_of(record.id), record)
             case AuditRecord():
                 new_audit.setdefault(key_of(record.id), record)
+            case ResponseRecord():
+                new_responses[key_of(record.id)] = record
             case _ as unreachable:
                 assert_never(unreachable)
     for known in _known(connection, turns, new_turns):
@@ -65,6 +63,7 @@ def insert_records(connection: Connection, records: Iterable[Record]) -> None:
         _insert_turns(connection, new_turns)
     if new_audit:
         connection.execute(insert(audit), [_audit_row(record) for record in new_audit.values()])
+    put_responses(connection, new_responses)
 
 
 def select_turns(connection: Connection, where: ColumnElement[bool], after: int, most: int) -> Page[StoredTurn]:
@@ -78,14 +77,6 @@ def select_last_turns(connection: Connection, where: ColumnElement[bool], most: 
     """Return the last turns, in the order in which they were stored."""
     chosen = select(turns.c.seq, turns.c.body).where(where).order_by(turns.c.seq.desc()).limit(most)
     return _with_messages(connection, [(row.seq, row.body) for row in connection.execute(chosen)][::-1])
-
-
-def select_audit(connection: Connection, where: ColumnElement[bool], after: int, most: int) -> Page[JsonObject]:
-    """Return the first audit records after the number `after`."""
-    chosen = select(audit.c.seq, audit.c.body).where(where, audit.c.seq > after).order_by(audit.c.seq).limit(most)
-    rows = connection.execute(chosen).all()
-    found = [body for row in rows if (body := _readable(row.body)) is not None]
-    return Page(found, rows[-1].seq if rows else None)
 
 
 def read_turns(stored: Iterable[StoredTurn]) -> tuple[TurnRecord, ...]:
@@ -183,7 +174,7 @@ def _audit_row(record: AuditRecord) -> dict[str, object]:
     return _place(record) | {"at": record.at, "size": len(body), "body": body}
 
 
-def _place(record: Record) -> dict[str, object]:
+def _place(record: TurnRecord | AuditRecord) -> dict[str, object]:
     origin = record.origin
     return {
         "id": key_of(record.id),
@@ -199,20 +190,11 @@ def _with_messages(connection: Connection, chosen: Sequence[tuple[int, str]]) ->
     for some in batched((seq for seq, _ in chosen), _AT_ONCE, strict=False):
         query = select(messages).where(messages.c.turn.in_(some)).order_by(messages.c.turn, messages.c.position)
         for seq, rows in groupby(connection.execute(query), key=lambda row: row.turn):
-            said[seq] = tuple(_readable(row.body) for row in rows)
+            said[seq] = tuple(readable(row.body) for row in rows)
     found: list[StoredTurn] = []
     for seq, text in chosen:
-        body, its_messages = _readable(text), said.get(seq, ())
+        body, its_messages = readable(text), said.get(seq, ())
         whole = tuple(message for message in its_messages if message is not None)
         if body is not None and len(whole) == len(its_messages):
             found.append(StoredTurn(seq, body, whole))
     return found
-
-
-def _readable(text: str) -> JsonObject | None:
-    """Read a stored object; None, and a line in the log, for one that somebody has damaged."""
-    try:
-        return read_object(text)
-    except StoredJsonInvalid as err:
-        _LOGGER.warning("Something that is stored cannot be read: %s", err)
-        return None

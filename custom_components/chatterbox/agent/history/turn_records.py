@@ -5,10 +5,10 @@ Pure. Knows messages and the words of events; must not know tables or databases.
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Final, assert_never
+from typing import Final
 
 from ..events import Phase, StopReason
-from ..messages import AssistantMessage, JsonObject, JsonValue, Message, ToolResult, Transcript, Usage, UserMessage
+from ..messages import AssistantMessage, JsonObject, JsonValue, Message, Transcript, Usage, UserMessage
 from .json_fields import (
     StoredJsonInvalid,
     count_of,
@@ -22,8 +22,6 @@ from .json_fields import (
 from .stored_transcripts import message_as_json, message_from_json
 
 _NO_USAGE: Final = Usage()
-_WEIGHT_OF_A_RECORD: Final = 1_000
-"""Bytes that a record takes besides its texts, roughly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +95,6 @@ class AuditRecord:
     body: JsonObject
 
 
-type Record = TurnRecord | AuditRecord
-
-
 def said_in(messages: Iterable[Message]) -> str:
     """Return what a person said."""
     return "\n".join(message.text for message in messages if isinstance(message, UserMessage) and message.text)
@@ -108,29 +103,6 @@ def said_in(messages: Iterable[Message]) -> str:
 def answered_in(messages: Iterable[Message]) -> str:
     """Return what was answered."""
     return "\n".join(message.text for message in messages if isinstance(message, AssistantMessage) and message.text)
-
-
-def weight_of(record: Record) -> int:
-    """Return about how many bytes of memory a record takes, at no great cost."""
-    match record:
-        case TurnRecord():
-            return _WEIGHT_OF_A_RECORD + sum(_weight_of_message(message) for message in record.messages)
-        case AuditRecord():
-            return _WEIGHT_OF_A_RECORD
-        case _ as unreachable:
-            assert_never(unreachable)
-
-
-def _weight_of_message(message: Message) -> int:
-    match message:
-        case UserMessage(text, attachments, context):
-            return len(text) + len(context) + sum(len(attachment.data) for attachment in attachments)
-        case AssistantMessage(text, reasoning, calls, _):
-            return len(text) + len(reasoning) + sum(len(call.arguments) for call in calls)
-        case ToolResult():
-            return len(message.content)
-        case _ as unreachable:
-            assert_never(unreachable)
 
 
 def messages_as_json(turn: TurnRecord) -> list[JsonObject]:

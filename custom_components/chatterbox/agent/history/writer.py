@@ -9,43 +9,24 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
 from sqlalchemy import Connection
 
 from .database import Database
+from .records import Record
+from .response_records import ResponseRecord
 from .store_state import Acknowledgement, StoreState, WriterLimits
 from .store_trouble import StoreUnavailable, Trouble
 from .stored_rows import insert_records
-from .turn_records import Record, TurnRecord, weight_of
+from .turn_records import TurnRecord
+from .writer_queue import Deed, Waiting, WriterQueue, put, too_much
 
 _LOGGER = logging.getLogger(__name__)
 
 _MOST_AT_ONCE: Final = 200
 """Records of one transaction."""
-
-
-@dataclass(slots=True, eq=False)
-class _Waiting:
-    record: Record
-    weight: int
-    acknowledgement: Acknowledgement = field(default_factory=Acknowledgement)
-
-    def give_up(self, _why: StoreUnavailable) -> None:
-        self.acknowledgement.give(stored=False)
-
-
-@dataclass(slots=True, eq=False)
-class _Deed:
-    """Something to do in its turn, once; if the database cannot be used then, it is not done."""
-
-    work: Callable[[Connection], int]
-    after: Callable[[], None]
-    answer: Future[int] = field(default_factory=Future)
-
-    def give_up(self, why: StoreUnavailable) -> None:
-        self.answer.set_exception(why)
 
 
 class HistoryWriter:
@@ -57,8 +38,8 @@ class HistoryWriter:
         self._on_state = on_state
         self._limits = limits
         self._changed = threading.Condition()
-        self._queue = deque[_Waiting | _Deed]()
-        self._in_hand: list[_Waiting] = []
+        self._queue: WriterQueue = deque()
+        self._in_hand: list[Waiting] = []
         self._left: tuple[Record, ...] = ()
         """What was not stored in the end."""
         self._is_closing = False
@@ -92,22 +73,22 @@ class HistoryWriter:
 
     def record(self, record: Record) -> Acknowledgement:
         """Have a record stored."""
-        waiting = _Waiting(record, weight_of(record))
+        waiting = Waiting(record)
         with self._changed:
             if self._is_closed:
                 self._drop(waiting)
-            else:
-                self._queue.append(waiting)
-                self._keep_within_bounds()
-                self._changed.notify_all()
-        return waiting.acknowledgement
+                return waiting.acknowledgement
+            acknowledgement = put(self._queue, waiting)
+            self._keep_within_bounds()
+            self._changed.notify_all()
+        return acknowledgement
 
     def do(self, work: Callable[[Connection], int], after: Callable[[], None]) -> Future[int]:
         """Have something done after what is waiting now is stored, and `after` it in no transaction.
 
         The answer is what `work` returns, or StoreUnavailable: then it was not done, and will not be.
         """
-        deed = _Deed(work, after)
+        deed = Deed(work, after)
         deed.answer.set_running_or_notify_cancel()
         with self._changed:
             if self._is_closed:
@@ -120,8 +101,15 @@ class HistoryWriter:
 
     def waiting_turns(self) -> tuple[TurnRecord, ...]:
         """Return the turns that are not stored yet, in their order."""
+        return tuple(record for record in self._waiting_records() if isinstance(record, TurnRecord))
+
+    def waiting_responses(self) -> tuple[ResponseRecord, ...]:
+        """Return the responses that are not stored yet, in their order; one may be there in two states."""
+        return tuple(record for record in self._waiting_records() if isinstance(record, ResponseRecord))
+
+    def _waiting_records(self) -> tuple[Record, ...]:
         with self._changed:
-            return tuple(one.record for one in self._records() if isinstance(one.record, TurnRecord))
+            return tuple(one.record for one in self._records())
 
     def _run(self) -> None:
         pause, is_last = self._limits.first_pause, False
@@ -143,7 +131,7 @@ class HistoryWriter:
         self._database.close()
         self._tell()
 
-    def _next_batch(self) -> tuple[_Waiting, ...] | _Deed | None:
+    def _next_batch(self) -> tuple[Waiting, ...] | Deed | None:
         """Wait for something to do; None at the end. While the store is down, looking whether it is up is something."""
         with self._changed:
             self._changed.wait_for(lambda: self._queue or self._is_closing or self._state.trouble)
@@ -151,7 +139,7 @@ class HistoryWriter:
                 return None
             while self._queue and len(self._in_hand) < _MOST_AT_ONCE:
                 first = self._queue[0]
-                if isinstance(first, _Deed):
+                if isinstance(first, Deed):
                     if self._in_hand:
                         break
                     self._queue.popleft()
@@ -160,10 +148,10 @@ class HistoryWriter:
                 self._in_hand.append(first)
             return tuple(self._in_hand)
 
-    def _attempt(self, batch: tuple[_Waiting, ...] | _Deed) -> bool:
+    def _attempt(self, batch: tuple[Waiting, ...] | Deed) -> bool:
         """Do what is to be done. Return whether the database could be used."""
         try:
-            if isinstance(batch, _Deed):
+            if isinstance(batch, Deed):
                 self._do(batch)
             else:
                 self._store(batch)
@@ -175,10 +163,10 @@ class HistoryWriter:
                 if aside is not None:
                     self._state = replace(self._state, put_aside=str(aside))
                 for one in self._queue:
-                    if isinstance(one, _Deed):
+                    if isinstance(one, Deed):
                         one.give_up(err)
                 left = self._records()
-                self._queue = deque[_Waiting | _Deed](left)
+                self._queue = deque[Waiting | Deed](left)
                 self._in_hand.clear()
                 self._keep_within_bounds()
             return False
@@ -187,7 +175,7 @@ class HistoryWriter:
             self._state = replace(self._state, trouble=None, message="")
         return True
 
-    def _do(self, deed: _Deed) -> None:
+    def _do(self, deed: Deed) -> None:
         try:
             with self._database.begin(writes=True) as connection:
                 done = deed.work(connection)
@@ -199,7 +187,7 @@ class HistoryWriter:
             deed.after()
             deed.answer.set_result(done)
 
-    def _store(self, batch: tuple[_Waiting, ...]) -> None:
+    def _store(self, batch: tuple[Waiting, ...]) -> None:
         """Store records, all of them in one transaction; when one is refused, each in its own."""
         try:
             with self._database.begin(writes=True) as connection:
@@ -236,22 +224,17 @@ class HistoryWriter:
             if self._state.trouble is None:
                 self._state = replace(self._state, trouble=Trouble.CLOSED, message=str(_closed()))
 
-    def _records(self) -> list[_Waiting]:
+    def _records(self) -> list[Waiting]:
         """Return what is not stored yet; of a batch, what was acknowledged is."""
         in_hand = [one for one in self._in_hand if not one.acknowledgement.given]
-        return in_hand + [one for one in self._queue if isinstance(one, _Waiting)]
+        return in_hand + [one for one in self._queue if isinstance(one, Waiting)]
 
     def _keep_within_bounds(self) -> None:
-        waiting = [one for one in self._queue if isinstance(one, _Waiting)]
-        weight = sum(one.weight for one in waiting)
-        for count, oldest in zip(range(len(waiting), 0, -1), waiting, strict=True):
-            if count <= self._limits.records and weight <= self._limits.bytes:
-                break
-            weight -= oldest.weight
-            self._queue.remove(oldest)
-            self._drop(oldest)
+        for one in too_much(self._queue, self._limits):
+            self._queue.remove(one)
+            self._drop(one)
 
-    def _drop(self, waiting: _Waiting) -> None:
+    def _drop(self, waiting: Waiting) -> None:
         self._state = replace(self._state, dropped=self._state.dropped + 1)
         waiting.acknowledgement.give(stored=False)
 

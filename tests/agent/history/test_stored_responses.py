@@ -1,0 +1,294 @@
+"""Responses of the API are there once they are recorded, in their last state, with their whole chain, until deleted."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+from sqlalchemy import Engine, event
+
+from custom_components.chatterbox.agent.history.response_records import ResponseRecord
+from custom_components.chatterbox.agent.history.selection import Everything, OneConversation, OnePerson, Retention
+from custom_components.chatterbox.agent.history.store import HistoryStore
+from custom_components.chatterbox.agent.history.store_state import WriterLimits
+from custom_components.chatterbox.agent.history.store_trouble import StoreUnavailable, Trouble
+from custom_components.chatterbox.agent.history.stored_responses import KeptResponses
+
+from .records import DAY, MORNING, RESPONSES, audit, response, turn
+from .stores import Stores, sqlite_url
+from .test_store import all_bytes, kept
+
+
+def ids(found: tuple[ResponseRecord, ...]) -> list[str]:
+    return [one.id for one in found]
+
+
+async def test_a_response_that_was_acknowledged_is_there_after_a_restart(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url)
+    recorded = (response(1), response(2), response(3, "another chain"))
+    for one in recorded:
+        assert await store.record(one).stored()
+    await store.close()
+
+    again, _ = stores.open(url)
+    assert await again.response("resp 2") == recorded[1]
+    assert await again.response("resp 4") is None
+    assert await again.responses("resp 1") == recorded[:2]
+    assert await again.responses("no chain") == ()
+
+
+async def test_a_response_that_is_recorded_again_takes_the_place_of_the_old_one(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url)
+    for status in ("queued", "in_progress", "completed"):
+        assert await store.record(response(1, status=status)).stored()
+        found = await store.response("resp 1")
+        assert found is not None
+        assert found.response["status"] == status
+        assert await store.record(response(2)).stored()
+    assert ids(await store.responses("resp 1")) == ["resp 1", "resp 2"]
+    assert await kept(store) == ["resp 1", "resp 2"]
+
+
+async def test_the_last_of_many_states_is_what_is_kept(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url, starts=False)
+    answers = [store.record(response(1, status=status)) for status in ("queued", "in_progress", "completed")]
+    assert store.state.waiting == 1
+    store.start()
+    assert [await answer.stored() for answer in answers] == [True] * 3
+    assert await store.response("resp 1") == response(1)
+    await store.close()
+
+
+async def test_a_response_is_read_before_it_is_stored(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    assert await store.record(response(1, status="in_progress")).stored()
+    assert await store.record(response(2)).stored()
+    await store.close()
+
+    waiting, _ = stores.open(sqlite, starts=False)  # nothing is written as long as it does not start
+    waiting.record(response(1))
+    waiting.record(response(3))
+    waiting.record(response(4, "another chain"))
+    waiting.record(turn(1, "resp 1"))
+    assert await waiting.response("resp 1") == response(1)
+    assert await waiting.response("resp 3") == response(3)
+    assert await waiting.responses("resp 1") == (response(1), response(2), response(3))
+    waiting.start()
+    assert await kept(waiting) == ["turn 1", "resp 1", "resp 2", "resp 3", "resp 4"]
+    await waiting.close()
+
+
+async def test_a_whole_chain_is_read_at_once(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    for number in range(1, 41):
+        store.record(response(number))
+    assert await store.record(response(41)).stored()
+    statements: list[str] = []
+
+    def listen(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
+        statements.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", listen)
+    try:
+        assert len(await store.responses("resp 1")) == 41
+    finally:
+        event.remove(Engine, "before_cursor_execute", listen)
+    assert len([one for one in statements if "chatterbox_responses" in one]) == 1
+
+
+async def test_a_response_that_is_deleted_is_gone_in_whatever_state_it_waits(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url)
+    assert await store.record(response(1, status="queued")).stored()
+    assert await store.record(response(2)).stored()
+    store.record(response(1))
+    assert await store.delete_response("resp 1") == 1
+    assert await store.delete_response("resp 1") == 0
+    assert await store.response("resp 1") is None
+    assert ids(await store.responses("resp 1")) == ["resp 2"]
+
+
+async def test_what_is_recorded_after_a_deletion_stays(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    await store.hold_still()  # so that all of these wait
+    store.record(response(1, status="queued"))
+    deleting = asyncio.create_task(store.purge(Everything()))
+    await asyncio.sleep(0)
+    store.record(response(1))
+    store.go_on()
+    assert await deleting == 1
+    assert await store.response("resp 1") == response(1)
+
+
+async def test_nothing_of_a_response_that_is_deleted_or_replaced_is_left_in_the_file(
+    sqlite: str, file: Path, stores: Stores
+) -> None:
+    store, _ = stores.open(sqlite)
+    assert await store.record(response(1, said="My secret is 1." * 2_000)).stored()
+    assert await store.record(response(2, said="My wish is 2." * 2_000, person="ann")).stored()
+    assert await store.record(response(1, said="Hello.")).stored()
+    assert await store.purge(OnePerson("ann")) == 1
+    assert b"Hello." in all_bytes(file)
+    assert b"secret" not in all_bytes(file)
+    assert b"wish" not in all_bytes(file)
+
+
+async def test_responses_are_kept_for_a_time_of_their_own(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url, clock=lambda: MORNING + 300)
+    store.record(turn(1))
+    store.record(audit(1))
+    for number in range(1, 5):
+        store.record(response(number))
+    assert await store.record(response(5, agent="other", created_at=MORNING)).stored()
+
+    assert await store.prune_responses("agent", Retention()) == 0
+    assert await store.prune_responses("agent", Retention(seconds=177)) == 2
+    assert await kept(store) == ["turn 1", "audit 1", "resp 3", "resp 4", "resp 5"]
+    assert await store.prune_responses("agent", Retention(seconds=0)) == 2
+    assert await kept(store) == ["turn 1", "audit 1", "resp 5"]
+
+
+async def test_an_agent_keeps_no_more_of_responses_than_their_size_and_the_newest_stay(
+    url: str, stores: Stores
+) -> None:
+    store, _ = stores.open(url)
+    store.record(turn(1))
+    store.record(response(1, said="x" * 100_000))
+    store.record(response(2, said="x" * 10_000))
+    store.record(response(3, said="x" * 10_000))
+    assert await store.record(response(4, agent="other", said="x" * 500_000)).stored()
+    assert await store.prune_responses("agent", Retention(size=150_000)) == 1
+    assert await kept(store) == ["turn 1", "resp 2", "resp 3", "resp 4"]
+    assert await store.prune_responses("agent", Retention(size=30_000)) == 1
+    assert await kept(store) == ["turn 1", "resp 3", "resp 4"]
+
+
+async def test_a_response_that_went_on_does_not_count_as_new(url: str, stores: Stores) -> None:
+    """Its row is where it was: else a clock that is set back could make others go with it."""
+    store, _ = stores.open(url, clock=lambda: MORNING + DAY)
+    store.record(response(1, status="queued"))
+    store.record(response(2, created_at=MORNING + DAY))
+    assert await store.record(response(1)).stored()
+    assert await store.prune_responses("agent", Retention(seconds=DAY / 2)) == 1
+    assert await kept(store) == ["resp 2"]
+
+
+async def test_how_much_is_kept_is_counted(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url)
+    assert await store.kept_responses(["agent"]) == KeptResponses(0, 0)
+    store.record(response(1, said="x" * 1_000))
+    store.record(response(2, agent="other"))
+    assert await store.record(response(3, agent="third")).stored()
+    found = await store.kept_responses(["agent", "other"])
+    assert found.count == 2
+    assert found.size > 2_000
+    assert await store.kept_responses([]) == KeptResponses(0, 0)
+
+
+async def test_responses_give_way_before_what_was_said_and_done(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite, limits=WriterLimits(records=3), starts=False)
+    answers = [store.record(one) for one in (turn(1), response(1), audit(1), response(2), turn(2))]
+    assert [answer.given for answer in answers] == [False, True, False, True, False]
+    store.start()
+    assert await kept(store) == ["turn 1", "turn 2", "audit 1"]
+    assert store.state.dropped == 2
+    await store.close()
+
+
+async def test_a_heavy_response_pushes_out_no_turn(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite, limits=WriterLimits(bytes=100_000), starts=False)
+    said = store.record(turn(1, said="x" * 40_000))
+    small = store.record(response(1, said="x" * 1_000))
+    heavy = store.record(response(2, said="x" * 90_000))
+    assert not await heavy.stored()
+    assert not await small.stored(), "the oldest first, as with turns"
+    another = store.record(response(3, said="x" * 1_000))
+    store.start()
+    assert await said.stored()
+    assert await another.stored()
+    await store.close()
+
+
+async def test_a_response_that_goes_on_while_it_waits_weighs_what_its_last_state_weighs(
+    sqlite: str, stores: Stores
+) -> None:
+    store, _ = stores.open(sqlite, limits=WriterLimits(bytes=150_000), starts=False)
+    answers = [store.record(response(1, said="x" * 50_000, status=str(state))) for state in range(10)]
+    assert not any(answer.given for answer in answers)
+    store.start()
+    assert await answers[0].stored()
+    await store.close()
+
+
+async def test_a_response_survives_a_database_that_is_down(tmp_path: Path, stores: Stores) -> None:
+    folder = tmp_path / "later"
+    store, watch = stores.open(sqlite_url(folder / "history.db"))
+    await watch.until_down(Trouble.CANNOT_OPEN)
+    queued = store.record(response(1, status="queued"))
+    done = store.record(response(1))
+    assert await store.response("resp 1") == response(1), "what waits can be read all the same"
+    with pytest.raises(StoreUnavailable):
+        await store.response("resp 2")
+    with pytest.raises(StoreUnavailable):
+        await store.responses("resp 1")
+    with pytest.raises(StoreUnavailable):
+        await store.delete_response("resp 2")
+    folder.mkdir()
+    assert await queued.stored()
+    assert await done.stored()
+    assert await store.response("resp 1") == response(1)
+
+
+async def test_a_response_that_somebody_damaged_is_not_there(sqlite: str, file: Path, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    store.record(response(1))
+    store.record(response(2))
+    assert await store.record(response(3)).stored()
+    with closing(sqlite3.connect(file)) as other, other:
+        other.execute("UPDATE chatterbox_responses SET body = 'oops' WHERE id = 'resp 1'")
+        other.execute("UPDATE chatterbox_responses SET body = '{}' WHERE id = 'resp 2'")
+    assert await store.response("resp 1") is None
+    assert await store.response("resp 2") is None
+    assert ids(await store.responses("resp 1")) == ["resp 3"]
+
+
+async def test_a_response_that_is_refused_takes_no_other_record_along(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url, starts=False)
+    unstorable = response(2, created_at=10**400)
+    answers = [store.record(one) for one in (turn(1), response(1), unstorable, response(3), response(1))]
+    store.start()
+    assert [await answer.stored() for answer in answers] == [True, True, False, True, True]
+    assert await kept(store) == ["turn 1", "resp 1", "resp 3"]
+    await store.close()
+
+
+async def test_odd_names_are_told_apart(url: str, stores: Stores) -> None:
+    names = ["", " ", "a", "A", "ä", "a\0", "x" * 300, "x" * 301, "\ud800"]
+    store, _ = stores.open(url)
+    for number, name in enumerate(names):
+        store.record(replace(response(number, name, person=name), id=name))
+    for name in names:
+        found = await store.response(name)
+        assert found is not None
+        assert await store.responses(name) == (found,)
+        assert found.id == found.conversation_id == name
+    assert await store.purge(OneConversation("x" * 300)) == 1
+    assert await store.response("x" * 301)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(recorded=st.lists(RESPONSES, max_size=3, unique_by=lambda one: one.id))
+async def test_any_responses_come_back_as_they_were(url: str, recorded: list[ResponseRecord]) -> None:
+    store = HistoryStore(url, lambda _state: None)
+    store.start()
+    try:
+        await store.purge(Everything())
+        for one in recorded:
+            assert await store.record(one).stored()
+        for one in recorded:
+            assert await store.response(one.id) == one
+            assert one in await store.responses(one.conversation_id)
+    finally:
+        await store.close()
