@@ -250,6 +250,7 @@ async def test_what_needs_a_yes_runs_once_after_it(hass: HomeAssistant, serve: S
 
     assert hass.states.is_state(DOOR, "unlocked")
     assert answered.end.text == "Come in."
+    assert (asked.offered.question, answered.offered.question) == (None, asked.pending), "what is shown belongs to it"
     assert len(server.requests) == 2
     with pytest.raises(ApiError) as refused:
         await program.answers(request, asked.pending, Approved())

@@ -12,7 +12,7 @@ from typing import Final, override
 from homeassistant.util.ulid import ulid_now
 
 from .agent.answer_options import AnswerOptions
-from .agent.events import TurnEvent, TurnFinished
+from .agent.events import PendingApproval, TurnEvent, TurnFinished
 from .agent.messages import (
     AssistantMessage,
     JsonObject,
@@ -70,6 +70,8 @@ class ProgramTurn:
     """Hears of everything that happens, but for the end."""
     decisions: Mapping[str, Approved | Denied] = field(default_factory=dict)
     """What it says to the calls of a question, by their ids."""
+    answered: PendingApproval | None = None
+    """What is answered by that."""
     begin: Callable[[], None] = _at_once
     """Called when all is in order, right before the turn begins. Raises `ApiError` where it cannot."""
     go_on: GoOn | None = None
@@ -154,7 +156,8 @@ class ProgramTurn:
             if tool.name != PROCESS_SENTENCE.name:
                 by_label.setdefault(tools.labels.get(tool.name, OWN_LABEL), []).append(tool)
         self._check(tools, kept)
-        offered = ToolsOffered(by_label, {label: _NO_TOOLS for label, found in by_label.items() if not found})
+        failures = {label: _NO_TOOLS for label, found in by_label.items() if not found}
+        offered = ToolsOffered(by_label, failures, self.answered)
         chosen = ProgramTools(
             replace(tools, definitions=kept),
             self.request.functions,

@@ -62,7 +62,8 @@ class ProgramTurns:
         decisions = _decisions(question, request.approval)
         is_yes = any(isinstance(decision, Approved) for decision in decisions.values())
         answer = GivenAnswer(is_yes, Channel.PROGRAM, request.caller.user_id)
-        program = ProgramTurn(request, tell, decisions, begin=partial(self._take_question, question, answer))
+        begin = partial(self._take_question, question, answer)
+        program = ProgramTurn(request, tell, decisions, question.pending, begin)
         return self._beginning(Beginning(said, speaker, (question, answer)), program)
 
     def _beginning(self, begin: Beginning, program: ProgramTurn) -> Beginning:
