@@ -10,7 +10,18 @@ from custom_components.chatterbox.agent.errors import (
     ProviderReplyInvalid,
     ProviderUnreachable,
 )
-from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, ToolResult, UserMessage
+from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    JsonObject,
+    JsonValue,
+    ProviderItem,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
 from custom_components.chatterbox.agent.protocols import Rewrite
 from custom_components.chatterbox.agent.responses.api_errors import ApiError
 from custom_components.chatterbox.agent.responses.endpoint import ResponsesEndpoint
@@ -379,3 +390,28 @@ async def test_the_request_is_read_and_never_changed() -> None:
 
     assert body == before
     assert house.memory.records[str(first["id"])] == stored[str(first["id"])]
+
+
+async def test_what_a_provider_wants_back_travels_with_the_client() -> None:
+    item = ProviderItem("openai.responses", {"id": "rs_1", "secret": "thoughts"})
+    end = CompletionResult(FinishReason.STOP, Usage(3, 4), (item,))
+    provider = ScriptedProvider([TextDelta("Hello."), end], say("Again."), say("Again."))
+    service = ResponsesService(HouseDouble(provider))
+
+    first = await ask(service, store=False, include=["reasoning.encrypted_content"])
+    carried: list[JsonValue] = [*items(first)]
+    await ask(service, [{"role": "user", "content": "a"}, *carried, {"role": "user", "content": "b"}])
+    elsewhere = ResponsesService(HouseDouble(provider))
+    await ask(elsewhere, [{"role": "user", "content": "a"}, *carried, {"role": "user", "content": "b"}])
+
+    assert "thoughts" not in str(first)
+    brought = [
+        [
+            item
+            for message in asked.transcript
+            if isinstance(message, AssistantMessage)
+            for item in message.provider_items
+        ]
+        for asked in provider.requests
+    ]
+    assert brought == [[], [item], []]

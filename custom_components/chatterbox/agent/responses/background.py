@@ -63,8 +63,11 @@ class BackgroundRun:
                 self.log.add(event)
             if not self._is_unwanted:
                 raise
-            await self.run.save()
-        except Exception as error:  # noqa: BLE001  # only what `begun` is there to raise comes out of a run
+            if self._first is not None:
+                await self.run.save()
+        except Exception as error:
+            if self._begun.is_set():
+                raise
             self._refusal = error
         finally:
             self.ended_at = self._clock()

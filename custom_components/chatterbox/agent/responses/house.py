@@ -155,5 +155,8 @@ class House(Protocol):
         ...
 
     def start(self, work: Coroutine[object, object, None], name: str) -> None:
-        """Have work done in the background, that ends when the house shuts down or the agent's entry goes."""
+        """Have work done in the background, that is cancelled when the house shuts down or the agent's entry goes.
+
+        It begins at once: when this returns, it has come to its first wait.
+        """
         ...

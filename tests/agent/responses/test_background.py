@@ -1,0 +1,376 @@
+"""Responses in the background: polled, followed, cancelled, bounded, and forgotten."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import override
+
+import pytest
+
+from custom_components.chatterbox.agent.history.response_records import ResponseRecord
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
+from custom_components.chatterbox.agent.responses.api_errors import ApiError
+from custom_components.chatterbox.agent.responses.background import KEPT_SECONDS, MOST_RUNNING
+from custom_components.chatterbox.agent.responses.endpoint import Streamed, Whole
+from custom_components.chatterbox.agent.responses.house import HouseEvent, ToolsOffered, TurnRequest
+from custom_components.chatterbox.agent.responses.service import ResponsesService
+from tests.agent.responses.house_double import ANNA, BEN, HouseDouble, MemoryStore
+from tests.agent.responses.service_talk import (
+    ask,
+    collected,
+    items,
+    last_response,
+    mcp,
+    objects,
+    read,
+    request,
+    said,
+)
+from tests.agent.responses.valid_stream import check_resource, check_stream
+from tests.agent.turns import let_others_go_on
+from tests.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
+
+ON = ToolCall("call_on", "light_on", "{}")
+
+
+class Clock:
+    """A clock that the test sets."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        """Tell the time."""
+        return self.now
+
+
+class SlowStore(MemoryStore):
+    """A store that is slow to take a response that has ended."""
+
+    def __init__(self, gate: Gate) -> None:
+        super().__init__()
+        self._gate = gate
+
+    @override
+    async def put(self, record: ResponseRecord) -> None:
+        if record.response["status"] == "completed":
+            await self._gate()
+        await super().put(record)
+
+
+class BrokenRecords(dict[str, ResponseRecord]):
+    """Records that have a bug."""
+
+    @override
+    def __setitem__(self, key: str, value: ResponseRecord) -> None:
+        raise RuntimeError("a bug")
+
+
+class Unhurried(HouseDouble):
+    """A house that never comes to a beginning."""
+
+    @override
+    async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
+        self.taking += 1
+        try:
+            await never()
+            yield ToolsOffered({})
+        finally:
+            self.taking -= 1
+
+
+class Broken(HouseDouble):
+    """A house that has a bug."""
+
+    @override
+    async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
+        raise RuntimeError("a bug")
+        yield ToolsOffered({})  # type: ignore[unreachable]  # makes it a generator
+
+
+async def begin(service: ResponsesService, text: str = "Hello!", **fields: JsonValue) -> JsonObject:
+    """Ask for a response in the background, and return it as it is at first."""
+    answer = await service.create(request(text, background=True, **fields), ANNA)
+    assert isinstance(answer, Whole)
+    check_resource(answer.resource)
+    return answer.resource
+
+
+async def ended(house: HouseDouble) -> None:
+    """Wait until nothing runs in the background."""
+    await asyncio.gather(*house.tasks, return_exceptions=True)
+
+
+async def test_a_response_in_the_background_is_polled_until_it_has_ended() -> None:
+    """Invariant 56."""
+    gate = Gate()
+    house = HouseDouble(ScriptedProvider([gate, *say("Done.")]))
+    service = ResponsesService(house)
+
+    begun = await begin(service)
+    assert (begun["status"], begun["background"], begun["output"]) == ("queued", True, [])
+    stored = house.memory.records[str(begun["id"])].response
+    await gate.reached.wait()
+    running = await read(service, begun["id"])
+    gate.opened.set()
+    await ended(house)
+    polled = await read(service, begun["id"])
+
+    assert (stored["status"], running["status"]) == ("queued", "in_progress")
+    assert (polled["status"], said(polled)) == ("completed", "Done.")
+    assert house.memory.records[str(begun["id"])].response == polled
+    assert await read(ResponsesService(house), begun["id"]) == polled
+
+
+async def test_a_response_in_the_background_has_to_be_stored() -> None:
+    """Invariant 56."""
+    with pytest.raises(ApiError) as refused:
+        await begin(ResponsesService(HouseDouble()), store=False)
+    assert (refused.value.status, refused.value.param) == (400, "background")
+
+
+async def test_what_is_wrong_with_a_request_is_told_at_once_also_in_the_background() -> None:
+    house = HouseDouble()
+    service = ResponsesService(house)
+
+    with pytest.raises(ApiError) as refused:
+        await begin(service, tools=[mcp("garage")])
+
+    await let_others_go_on()
+    assert refused.value.param == "tools"
+    assert (house.tasks, house.memory.records) == (set(), {})
+
+
+async def test_a_response_in_the_background_can_be_gone_on_from_and_belongs_to_who_asked() -> None:
+    house = HouseDouble(ScriptedProvider(say("One."), say("Two.")))
+    service = ResponsesService(house)
+    begun = await begin(service)
+
+    await ended(house)
+    page = await service.input_items(str(begun["id"]), ANNA, {})
+    following = await ask(service, previous_response_id=begun["id"])
+
+    assert [item["role"] for item in objects(page["data"])] == ["user"]
+    assert said(following) == "Two."
+    for asked in (service.get(str(begun["id"]), BEN, {}), service.cancel(str(begun["id"]), BEN)):
+        with pytest.raises(ApiError) as missing:
+            await asked
+        assert missing.value.status == 404
+
+
+async def test_a_stream_is_taken_up_again_where_it_broke_off() -> None:
+    """Invariant 56."""
+    gate = Gate()
+    house = HouseDouble(ScriptedProvider([*say("One. ")[:1], gate, *say("Two.")]))
+    service = ResponsesService(house)
+
+    answer = await service.create(request(background=True, stream=True), ANNA)
+    assert isinstance(answer, Streamed)
+    first: list[JsonObject] = []
+    async with aclosing(answer.events) as events:
+        async for event in events:
+            first.append(event)
+            if event["type"] == "response.output_text.delta":
+                break
+    response = first[0]["response"]
+    assert isinstance(response, dict)
+    response_id = str(response["id"])
+    again = await service.get(response_id, ANNA, {"stream": "true", "starting_after": str(len(first) - 1)})
+    following = asyncio.create_task(collected(again))
+    await let_others_go_on()
+    gate.opened.set()
+    rest = await following
+
+    check_stream([*first, *rest])
+    assert rest[0]["sequence_number"] == len(first)
+    assert said(last_response(rest)) == "One. Two."
+    everything = await collected(await service.get(response_id, ANNA, {"stream": "1"}))
+    assert everything == [*first, *rest]
+    assert await collected(await service.get(response_id, ANNA, {"stream": "1", "starting_after": "9999"})) == []
+
+
+async def test_a_cancelled_response_stays_cancelled() -> None:
+    """Invariant 55."""
+    provider = ScriptedProvider([*say("Half")[:1], never])
+    house = HouseDouble(provider)
+    service = ResponsesService(house)
+    begun = await begin(service)
+    await let_others_go_on()
+    response_id = str(begun["id"])
+    followed = asyncio.create_task(collected(await service.get(response_id, ANNA, {"stream": "true"})))
+
+    cancelled, again = await asyncio.gather(service.cancel(response_id, ANNA), service.cancel(response_id, ANNA))
+
+    assert (cancelled["status"], said(cancelled)) == ("cancelled", "Half")
+    check_resource(cancelled)
+    assert cancelled == again == await service.cancel(response_id, ANNA) == await read(service, response_id)
+    assert last_response(await followed) == cancelled
+    assert (provider.open_streams, house.taking) == (0, 0)
+    await ended(house)
+    assert await read(ResponsesService(house), response_id) == cancelled
+
+
+async def test_cancelling_ends_tools_and_keeps_what_they_did() -> None:
+    gate = Gate()
+    dispatcher = ScriptedDispatcher({"light_on": gate})
+    house = HouseDouble(ScriptedProvider(call(ON)), dispatcher, tools={"home": (tool("light_on"),)})
+    service = ResponsesService(house)
+    begun = await begin(service, tools=[mcp()])
+    await gate.reached.wait()
+
+    cancelled = await service.cancel(str(begun["id"]), ANNA)
+
+    assert dispatcher.running == 0
+    assert [item["status"] for item in items(cancelled, "mcp_call")] == ["failed"]
+
+
+async def test_cancelling_what_has_ended_changes_nothing() -> None:
+    """Invariant 55: racing with completion."""
+    gate = Gate()
+    house = HouseDouble(ScriptedProvider(say("Done.")), memory=SlowStore(gate))
+    service = ResponsesService(house)
+    begun = await begin(service)
+    await gate.reached.wait()
+
+    cancelling = asyncio.create_task(service.cancel(str(begun["id"]), ANNA))
+    await let_others_go_on()
+    gate.opened.set()
+
+    assert (await cancelling)["status"] == "completed"
+    assert house.memory.records[str(begun["id"])].response["status"] == "completed"
+    assert (await service.cancel(str(begun["id"]), ANNA))["status"] == "completed"
+
+
+async def test_a_deleted_response_ends_and_is_not_stored_again() -> None:
+    provider = ScriptedProvider([never])
+    house = HouseDouble(provider)
+    service = ResponsesService(house)
+    begun = await begin(service)
+    await let_others_go_on()
+
+    await service.delete(str(begun["id"]), ANNA)
+
+    await ended(house)
+    assert (house.memory.records, provider.open_streams) == ({}, 0)
+    with pytest.raises(ApiError):
+        await service.get(str(begun["id"]), ANNA, {})
+
+
+async def test_what_the_house_interrupts_has_failed() -> None:
+    house = HouseDouble(ScriptedProvider([*say("Half")[:1], never]))
+    service = ResponsesService(house)
+    begun = await begin(service)
+    await let_others_go_on()
+    following = asyncio.create_task(collected(await service.get(str(begun["id"]), ANNA, {"stream": "true"})))
+    await let_others_go_on()
+
+    await house.shut_down()
+
+    events = await following
+    check_stream(events)
+    assert (events[-2]["type"], last_response(events)["status"]) == ("error", "failed")
+    for one in (service, ResponsesService(house)):
+        answer = await one.get(str(begun["id"]), ANNA, {})
+        assert isinstance(answer, Whole)
+        error = answer.resource["error"]
+        assert isinstance(error, dict)
+        assert (answer.resource["status"], error["code"]) == ("failed", "interrupted")
+
+
+async def test_a_house_that_shuts_down_as_a_request_comes_says_so() -> None:
+    house = Unhurried()
+    asking = asyncio.create_task(begin(ResponsesService(house)))
+    await let_others_go_on()
+
+    await house.shut_down()
+
+    with pytest.raises(ApiError) as refused:
+        await asking
+    assert (refused.value.status, refused.value.code) == (503, "interrupted")
+
+
+async def test_who_does_not_wait_for_the_beginning_does_not_want_the_response() -> None:
+    house = Unhurried()
+    service = ResponsesService(house)
+    asking = asyncio.create_task(begin(service))
+    await let_others_go_on()
+
+    asking.cancel()
+    await asyncio.wait({asking})
+    await ended(house)
+
+    assert (house.taking, house.memory.records, asking.cancelled()) == (0, {}, True)
+
+
+async def test_a_bug_before_the_beginning_comes_out() -> None:
+    with pytest.raises(RuntimeError, match="a bug"):
+        await begin(ResponsesService(Broken()))
+
+
+async def test_a_bug_after_the_beginning_is_not_swallowed() -> None:
+    gate = Gate()
+    house = HouseDouble(ScriptedProvider(say("Done.")), memory=SlowStore(gate))
+    begun = await begin(ResponsesService(house))
+    await gate.reached.wait()
+    (task,) = house.tasks
+    house.memory.records = BrokenRecords()
+    gate.opened.set()
+
+    with pytest.raises(RuntimeError, match="a bug"):
+        await task
+    assert begun["status"] == "queued"
+
+
+async def test_only_so_many_run_at_once_for_a_caller() -> None:
+    house = HouseDouble(ScriptedProvider(*[[never]] * MOST_RUNNING, say("Fine."), say("Ben's.")))
+    service = ResponsesService(house)
+    begun = [await begin(service) for _ in range(MOST_RUNNING)]
+
+    with pytest.raises(ApiError) as refused:
+        await begin(service)
+    await let_others_go_on()
+    await service.cancel(str(begun[0]["id"]), ANNA)
+    await begin(service)
+    others = await service.create(request(background=True), BEN)
+
+    assert (refused.value.status, refused.value.code) == (429, "too_many_background_responses")
+    assert isinstance(others, Whole)
+    await house.shut_down()
+
+
+async def test_what_has_ended_is_forgotten_after_a_while_and_read_from_the_store() -> None:
+    clock = Clock()
+    house = HouseDouble(ScriptedProvider(say("Done.")))
+    service = ResponsesService(house, clock=clock)
+    begun = await begin(service)
+    await ended(house)
+    whole = await read(service, begun["id"])
+
+    clock.now += KEPT_SECONDS - 1
+    await collected(await service.get(str(begun["id"]), ANNA, {"stream": "true"}))
+    clock.now += 1
+
+    assert await read(service, begun["id"]) == whole
+    assert await service.cancel(str(begun["id"]), ANNA) == whole
+    with pytest.raises(ApiError, match="ten minutes") as refused:
+        await service.get(str(begun["id"]), ANNA, {"stream": "true"})
+    assert refused.value.param == "stream"
+
+
+async def test_the_events_of_what_has_ended_take_only_so_much_room() -> None:
+    long = "word " * 700_000
+    house = HouseDouble(ScriptedProvider(*[say(long)] * 5, say("Short.")))
+    service = ResponsesService(house)
+    begun = []
+    for _ in range(6):
+        begun.append(await begin(service))
+        await ended(house)
+
+    async def is_kept(response: JsonObject) -> bool:
+        try:
+            answer = await service.get(str(response["id"]), ANNA, {"stream": "true", "starting_after": "8"})
+        except ApiError:
+            return False
+        return len(await collected(answer)) == 1
+
+    assert [await is_kept(response) for response in begun] == [False, True, True, True, True, True]

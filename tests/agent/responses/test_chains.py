@@ -1,0 +1,223 @@
+"""What a response goes on from: chains of responses, their branches, conversations, and references to items."""
+
+from dataclasses import replace
+
+import pytest
+
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    JsonValue,
+    ToolCall,
+    Transcript,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.responses.api_errors import ApiError
+from custom_components.chatterbox.agent.responses.endpoint import Whole
+from custom_components.chatterbox.agent.responses.service import ResponsesService
+from tests.agent.responses.house_double import ANNA, BEN, HouseDouble
+from tests.agent.responses.service_talk import ask, function, items, mcp, request, said, stream
+from tests.doubles import ScriptedProvider, call, never, say, tool
+
+LIGHT = tool("light_on")
+
+
+def words(transcript: Transcript) -> list[str]:
+    """Return what was said in a transcript."""
+    return [message.text for message in transcript if isinstance(message, UserMessage | AssistantMessage)]
+
+
+async def test_a_response_goes_on_from_those_before_it() -> None:
+    """Invariant 36: in their order, to any depth, without their instructions."""
+    house = HouseDouble(ScriptedProvider(say("Two."), say("Four."), say("Six.")))
+    service = ResponsesService(house)
+
+    first = await ask(service, "One?", instructions="Count.")
+    second = await ask(service, "Three?", previous_response_id=first["id"])
+    third = await ask(service, "Five?", previous_response_id=second["id"])
+
+    assert words(house.turns[2].transcript) == ["One?", "Two.", "Three?", "Four.", "Five?"]
+    assert [turn.instructions for turn in house.turns] == ["Count.", "", ""]
+    assert {turn.conversation_id for turn in house.turns} == {first["id"]}
+    assert third["previous_response_id"] == second["id"]
+
+
+async def test_a_chain_survives_the_service() -> None:
+    house = HouseDouble(ScriptedProvider(say("Two."), say("Four.")))
+    first = await ask(ResponsesService(house), "One?")
+
+    await ask(ResponsesService(house), "Three?", previous_response_id=first["id"])
+
+    assert words(house.turns[1].transcript) == ["One?", "Two.", "Three?"]
+
+
+async def test_branches_do_not_see_each_other() -> None:
+    """Invariant 37."""
+    house = HouseDouble(ScriptedProvider(say("Root."), say("Left."), say("Right."), say("More.")))
+    service = ResponsesService(house)
+
+    root = await ask(service, "?")
+    left = await ask(service, "left?", previous_response_id=root["id"])
+    await ask(service, "right?", previous_response_id=root["id"])
+    await ask(service, "more?", previous_response_id=left["id"])
+
+    assert words(house.turns[2].transcript) == ["?", "Root.", "right?"]
+    assert words(house.turns[3].transcript) == ["?", "Root.", "left?", "Left.", "more?"]
+
+
+async def test_nobody_goes_on_from_what_is_unknown_foreign_or_deleted() -> None:
+    """Invariant 36."""
+    service = ResponsesService(HouseDouble(ScriptedProvider(say("Root."), say("Child."))))
+    root = await ask(service)
+    child = await ask(service, previous_response_id=root["id"])
+
+    async def refusal(previous_id: JsonValue, caller: str = "anna") -> tuple[int, str | None, str | None]:
+        with pytest.raises(ApiError) as refused:
+            await ask(service, "?", replace(ANNA, user_id=caller), previous_response_id=previous_id)
+        return refused.value.status, refused.value.code, refused.value.param
+
+    missing = (404, "previous_response_not_found", "previous_response_id")
+    assert await refusal("resp_0") == missing
+    assert await refusal(root["id"], "ben") == missing
+    await service.delete(str(root["id"]), ANNA)
+    assert await refusal(root["id"]) == missing
+    assert await refusal(child["id"]) == missing
+
+
+async def test_a_chain_that_comes_back_to_itself_is_refused() -> None:
+    """Invariant 36."""
+    house = HouseDouble(ScriptedProvider(say("One."), say("Two.")))
+    service = ResponsesService(house)
+    first = await ask(service)
+    second = await ask(service, previous_response_id=first["id"])
+    records = house.memory.records
+    records[str(first["id"])] = replace(records[str(first["id"])], previous_response_id=str(second["id"]))
+
+    with pytest.raises(ApiError, match="comes before itself") as refused:
+        await ask(service, previous_response_id=second["id"])
+    assert refused.value.status == 400
+
+
+async def test_only_what_has_ended_well_enough_can_be_gone_on_from() -> None:
+    """Invariant 39."""
+    script = [RuntimeError("a bug")], say("Cut", finish=FinishReason.LENGTH), say("On."), [never]
+    house = HouseDouble(ScriptedProvider(*script))
+    service = ResponsesService(house)
+    failed = (await stream(service))[-1]["response"]
+    assert isinstance(failed, dict)
+    incomplete = await ask(service)
+    going_on = await ask(service, previous_response_id=incomplete["id"])
+    running = await service.create(request(background=True), ANNA)
+    assert isinstance(running, Whole)
+    cancelled = await service.cancel(str(running.resource["id"]), ANNA)
+
+    assert (incomplete["status"], said(going_on)) == ("incomplete", "On.")
+    assert (failed["status"], cancelled["status"]) == ("failed", "cancelled")
+    for previous in (failed, cancelled):
+        with pytest.raises(ApiError) as refused:
+            await ask(service, previous_response_id=previous["id"])
+        assert (refused.value.status, refused.value.param) == (400, "previous_response_id")
+
+
+async def test_tools_are_listed_once_in_a_chain() -> None:
+    """Invariant 50."""
+    house = HouseDouble(ScriptedProvider(say("One."), say("Two."), say("Three.")), tools={"home": (LIGHT,)})
+    service = ResponsesService(house)
+
+    first = await ask(service, tools=[mcp()])
+    second = await ask(service, tools=[mcp()], previous_response_id=first["id"])
+    replayed: JsonValue = [*items(first), {"role": "user", "content": "?"}]
+    third = await ask(service, replayed, tools=[mcp()])
+
+    assert [len(items(one, "mcp_list_tools")) for one in (first, second, third)] == [1, 0, 0]
+
+
+async def test_a_conversation_goes_on_with_what_was_said_in_it() -> None:
+    house = HouseDouble(ScriptedProvider(say("Two."), say("Four."), say("Five.")), tools={"home": (LIGHT,)})
+    house.memory.spoken["conv_1"] = ANNA, (UserMessage("By voice."), AssistantMessage("Yes."))
+    service = ResponsesService(house)
+
+    first = await ask(service, "One?", conversation="conv_1", tools=[mcp()])
+    second = await ask(service, "Three?", conversation={"id": "conv_1"}, tools=[mcp()])
+    fresh = await ask(service, "?", conversation="conv_2")
+
+    assert words(house.turns[1].transcript) == ["By voice.", "Yes.", "One?", "Two.", "Three?"]
+    assert [turn.conversation_id for turn in house.turns] == ["conv_1", "conv_1", "conv_2"]
+    assert (first["conversation"], fresh["conversation"]) == ({"id": "conv_1"}, {"id": "conv_2"})
+    assert words(house.turns[2].transcript) == ["?"]
+    assert [len(items(one, "mcp_list_tools")) for one in (first, second)] == [1, 0]
+
+
+async def test_a_conversation_of_somebody_else_is_not_there() -> None:
+    """Invariant 40, too."""
+    house = HouseDouble(ScriptedProvider(say("Hello Anna.")))
+    service = ResponsesService(house)
+    response = await ask(service, conversation="conv_1")
+
+    with pytest.raises(ApiError) as foreign:
+        await ask(service, "?", BEN, conversation="conv_1")
+    with pytest.raises(ApiError) as both:
+        await ask(service, conversation="conv_1", previous_response_id=response["id"])
+
+    assert (foreign.value.status, foreign.value.param) == (404, "conversation")
+    assert both.value.status == 400
+
+
+async def test_what_branches_off_a_conversation_leaves_it_alone() -> None:
+    house = HouseDouble(ScriptedProvider(say("A."), say("B."), say("C."), say("Aside."), say("Further."), say("End.")))
+    service = ResponsesService(house)
+    await ask(service, "a?", conversation="conv_1")
+    second = await ask(service, "b?", conversation="conv_1")
+    await ask(service, "c?", conversation="conv_1")
+
+    aside = await ask(service, "aside?", previous_response_id=second["id"])
+    await ask(service, "further?", previous_response_id=aside["id"])
+    await ask(service, "end?", conversation="conv_1")
+
+    before = ["a?", "A.", "b?", "B.", "aside?"]
+    assert words(house.turns[3].transcript) == before
+    assert words(house.turns[4].transcript) == [*before, "Aside.", "further?"]
+    assert words(house.turns[5].transcript) == ["a?", "A.", "b?", "B.", "c?", "C.", "end?"]
+    assert house.turns[3].conversation_id == house.turns[4].conversation_id == aside["id"]
+
+
+async def test_items_may_be_referred_to_by_their_ids() -> None:
+    house = HouseDouble(ScriptedProvider(call(ToolCall("c1", "show_page", "{}")), say("Shown."), say("Yes.")))
+    service = ResponsesService(house)
+    first = await ask(service, "Show!", tools=[function("show_page")])
+    (called,) = items(first)
+    asked = house.memory.records[str(first["id"])].input[0]
+    done: JsonValue = {"type": "function_call_output", "call_id": "c1", "output": "ok"}
+
+    await ask(service, [reference(asked["id"]), reference(called["id"]), done])
+    with pytest.raises(ApiError) as foreign:
+        await ask(service, [reference(called["id"]), done], BEN)
+
+    assert words(house.turns[1].transcript) == ["Show!", ""]
+    assert (foreign.value.status, foreign.value.param) == (404, "input[0].id")
+    for unknown in ("msg_mine", f"msg_{'0' * 36}", f"{called['id']}0"):
+        with pytest.raises(ApiError) as missing:
+            await ask(service, [{"role": "user", "content": "?"}, reference(unknown)])
+        assert (missing.value.status, missing.value.param) == (404, "input[1].id")
+
+
+async def test_what_is_gone_on_from_is_not_said_again_by_a_reference() -> None:
+    house = HouseDouble(ScriptedProvider(say("One."), say("Two.")))
+    service = ResponsesService(house)
+    first = await ask(service, "a?")
+    (message,) = items(first)
+
+    sent: JsonValue = [reference(message["id"]), reference("mcpr_0_0"), {"role": "user", "content": "b?"}]
+    second = await ask(service, sent, previous_response_id=first["id"])
+
+    assert words(house.turns[1].transcript) == ["a?", "One.", "b?"]
+    assert [item["type"] for item in house.memory.records[str(second["id"])].input] == [
+        "item_reference",
+        "item_reference",
+        "message",
+    ]
+
+
+def reference(item_id: JsonValue) -> JsonValue:
+    """Return a reference to an item."""
+    return {"type": "item_reference", "id": item_id}

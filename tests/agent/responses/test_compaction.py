@@ -1,0 +1,131 @@
+"""Conversations said in few words, and gone on with."""
+
+import pytest
+
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    JsonObject,
+    JsonValue,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.responses.api_errors import ApiError
+from custom_components.chatterbox.agent.responses.service import ResponsesService
+from tests.agent.responses.house_double import ANNA, BEN, KITCHEN, HouseDouble
+from tests.agent.responses.open_responses import assert_fits
+from tests.agent.responses.service_talk import ask, function, items, mcp, objects, output, said
+from tests.doubles import ScriptedDispatcher, ScriptedProvider, call, say, tool
+
+
+async def compacted(service: ResponsesService, **fields: JsonValue) -> JsonObject:
+    """Have a conversation compacted, check what comes, and return its item."""
+    resource = await service.compact({"model": KITCHEN, **fields}, ANNA)
+    assert_fits("CompactResource", resource)
+    assert (resource["object"], type(resource["created_at"])) == ("response.compaction", int)
+    (item,) = objects(resource["output"])
+    assert item["type"] == "compaction"
+    return item
+
+
+async def test_a_conversation_is_compacted_and_gone_on_with() -> None:
+    house = HouseDouble(ScriptedProvider(say("Still on.")))
+    service = ResponsesService(house)
+    talk: JsonValue = [
+        {"role": "developer", "content": "Be brief."},
+        {"role": "user", "content": "Lamps on!"},
+        {"role": "assistant", "content": "They are."},
+    ]
+
+    item = await compacted(service, input=talk, instructions="Keep names.")
+    response = await ask(service, [item, {"role": "user", "content": "And now?"}])
+
+    assert house.compacted == [
+        (
+            KITCHEN,
+            ANNA,
+            (UserMessage("Lamps on!"), AssistantMessage("They are.")),
+            "Keep names.\n\nBe brief.",
+        )
+    ]
+    assert house.summary not in str(item)
+    assert said(response) == "Still on."
+    *before, asked = house.turns[0].transcript
+    assert (house.summary in str(before), asked) == (True, UserMessage("And now?"))
+    (result,) = [message for message in before if isinstance(message, ToolResult)]
+    assert result.open_world is False
+
+
+async def test_what_came_before_is_compacted_too() -> None:
+    house = HouseDouble(ScriptedProvider(say("They are.")))
+    service = ResponsesService(house)
+    first = await ask(service, "Lamps on!")
+
+    await compacted(service, previous_response_id=first["id"])
+
+    assert house.compacted[0][2] == (UserMessage("Lamps on!"), AssistantMessage("They are."))
+    with pytest.raises(ApiError) as foreign:
+        await service.compact({"model": KITCHEN, "previous_response_id": first["id"]}, BEN)
+    assert (foreign.value.status, foreign.value.code) == (404, "previous_response_not_found")
+
+
+async def test_what_came_from_outside_stays_marked() -> None:
+    house = HouseDouble(
+        ScriptedProvider(call(ToolCall("c1", "read_mail", "{}")), say("Spam."), say("Fine.")),
+        ScriptedDispatcher(),
+        tools={"home": (tool("read_mail", open_world=True),)},
+    )
+    service = ResponsesService(house)
+    first = await ask(service, "Any mail?", tools=[mcp()])
+
+    item = await compacted(service, previous_response_id=first["id"])
+    await ask(service, [item, {"role": "user", "content": "And?"}])
+
+    assert any(isinstance(message, ToolResult) and message.open_world for message in house.turns[-1].transcript)
+
+
+async def test_a_compaction_outlives_the_service() -> None:
+    house = HouseDouble(ScriptedProvider(say("Fine.")))
+    item = await compacted(ResponsesService(house), input="Lamps on!")
+
+    await ask(ResponsesService(house), [item, {"role": "user", "content": "And?"}])
+
+    assert house.summary in str(house.turns[0].transcript)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "param"),
+    [
+        ({"input": "Hello!"}, 400, "model"),
+        ({"model": "conversation.attic", "input": "Hello!"}, 404, "model"),
+        ({"model": KITCHEN}, 400, "input"),
+        ({"model": KITCHEN, "input": []}, 400, "input"),
+        ({"model": KITCHEN, "input": [output("c1")]}, 400, "input"),
+    ],
+)
+async def test_what_cannot_be_compacted_is_refused(body: JsonObject, status: int, param: str) -> None:
+    house = HouseDouble()
+
+    with pytest.raises(ApiError) as refused:
+        await ResponsesService(house).compact(body, ANNA)
+
+    assert (refused.value.status, refused.value.param, house.compacted) == (status, param, [])
+
+
+async def test_a_compaction_that_is_none_of_ours_is_refused() -> None:
+    sent: JsonValue = [{"type": "compaction", "encrypted_content": "gAAAA"}, {"role": "user", "content": "?"}]
+
+    with pytest.raises(ApiError) as refused:
+        await ask(ResponsesService(HouseDouble()), sent)
+
+    assert (refused.value.status, refused.value.param) == (400, "input[0].encrypted_content")
+
+
+async def test_a_conversation_that_waits_for_functions_is_not_compacted() -> None:
+    service = ResponsesService(HouseDouble(ScriptedProvider(call(ToolCall("c1", "show_page", "{}")))))
+    first = await ask(service, tools=[function("show_page")])
+    assert len(items(first, "function_call")) == 1
+
+    with pytest.raises(ApiError, match="No tool output found") as refused:
+        await service.compact({"model": KITCHEN, "previous_response_id": first["id"]}, ANNA)
+    assert refused.value.status == 400

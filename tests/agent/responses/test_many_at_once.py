@@ -1,0 +1,242 @@
+"""Many requests at once, clients that go away, and houses that fail in the middle."""
+
+import asyncio
+import gc
+import logging
+import random
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import override
+
+import pytest
+
+from custom_components.chatterbox.agent.events import ProviderEvent, TextDelta
+from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, UserMessage
+from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.responses.api_errors import ApiError, ErrorType
+from custom_components.chatterbox.agent.responses.endpoint import Streamed, Whole
+from custom_components.chatterbox.agent.responses.house import HouseEvent, TurnRequest
+from custom_components.chatterbox.agent.responses.service import ResponsesService
+from tests.agent.responses.house_double import ANNA, BEN, HouseDouble
+from tests.agent.responses.service_talk import (
+    ask,
+    collected,
+    items,
+    last_response,
+    mcp,
+    request,
+    said,
+    stream,
+)
+from tests.agent.responses.valid_stream import check_stream
+from tests.agent.turns import let_others_go_on
+from tests.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
+
+ON = ToolCall("call_on", "light_on", "{}")
+LIGHT = tool("light_on")
+
+
+class Echoing:
+    """A model that says the words of the person again, letter by letter, with others in between."""
+
+    def __init__(self) -> None:
+        self.open_streams = 0
+
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        """Answer."""
+        last = request.transcript[-1]
+        assert isinstance(last, UserMessage)
+        self.open_streams += 1
+        try:
+            for letter in last.text:
+                for _ in range(random.randrange(3)):  # noqa: S311  # chance is what the test is about
+                    await asyncio.sleep(0)
+                yield TextDelta(letter)
+            yield say("")[-1]  # type: ignore[misc]  # the end of an inference
+        finally:
+            self.open_streams -= 1
+
+
+async def test_thirty_two_at_once_do_not_mix() -> None:
+    """Invariant 70."""
+    house = HouseDouble(Echoing())
+    service = ResponsesService(house)
+    callers = [ANNA, BEN] * 16
+    texts = [f"I am number {number} of many, and say so." for number in range(32)]
+
+    streams = await asyncio.gather(
+        *(stream(service, text, caller) for text, caller in zip(texts, callers, strict=True))
+    )
+
+    responses = [last_response(events) for events in streams]
+    assert [said(response) for response in responses] == texts
+    ids = {response["id"] for response in responses} | {item["id"] for one in responses for item in items(one)}
+    assert len(ids) == 64
+    assert {record.id: record.user_id for record in house.memory.records.values()} == {
+        response["id"]: caller.user_id for response, caller in zip(responses, callers, strict=True)
+    }
+
+
+async def test_whoever_goes_away_ends_the_turn_at_once() -> None:
+    """Invariants 54, 63."""
+    gate = Gate()
+    dispatcher = ScriptedDispatcher({"light_on": gate})
+    provider = ScriptedProvider(call(ON), say("Again."))
+    house = HouseDouble(provider, dispatcher, tools={"home": (LIGHT,)})
+    service = ResponsesService(house)
+
+    answer = await service.create(request(stream=True, tools=[mcp()]), ANNA)
+    assert isinstance(answer, Streamed)
+    async with aclosing(answer.events) as events:
+        async for event in events:
+            if event["type"] == "response.mcp_call_arguments.done":
+                break
+        await gate.reached.wait()
+
+    assert (dispatcher.running, house.taking, provider.open_streams) == (0, 0, 0)
+    assert house.memory.records == {}
+    assert said(await ask(service)) == "Again."
+
+
+async def test_whoever_cancels_a_request_for_a_whole_response_ends_the_turn() -> None:
+    """Invariant 54."""
+    provider = ScriptedProvider([never])
+    house = HouseDouble(provider)
+    asking = asyncio.create_task(ask(ResponsesService(house)))
+    await let_others_go_on()
+    assert provider.open_streams == 1
+
+    asking.cancel()
+    await asyncio.wait({asking})
+
+    assert (provider.open_streams, house.taking, house.memory.puts) == (0, 0, 0)
+
+
+async def test_two_hundred_abandoned_streams_leave_nothing() -> None:
+    house = HouseDouble(ScriptedProvider(*[[*say("Half")[:1], never]] * 200))
+    service = ResponsesService(house)
+    tasks, objects = len(asyncio.all_tasks()), 0
+    for number in range(200):
+        answer = await service.create(request(stream=True), ANNA)
+        assert isinstance(answer, Streamed)
+        async with aclosing(answer.events) as events:
+            for _ in range(number % 6):
+                await anext(events)
+        del answer, events
+        if number == 99:
+            house.turns.clear()
+            gc.collect()
+            objects = len(gc.get_objects())
+
+    house.turns.clear()
+    gc.collect()
+    assert (house.taking, len(asyncio.all_tasks())) == (0, tasks)
+    assert house.memory.records == {}
+    assert len(gc.get_objects()) < objects + 500
+
+
+async def test_events_can_be_closed_before_any_was_taken() -> None:
+    house = HouseDouble(ScriptedProvider([never]))
+    answer = await ResponsesService(house).create(request(stream=True), ANNA)
+    assert isinstance(answer, Streamed)
+    assert house.taking == 1
+
+    await answer.events.aclose()
+
+    assert house.taking == 0
+    with pytest.raises(StopAsyncIteration):
+        await anext(answer.events)
+
+
+async def test_what_is_thrown_at_events_ends_the_turn() -> None:
+    house = HouseDouble(ScriptedProvider([never], [never]))
+    for thrown in (ConnectionResetError("gone"), ConnectionResetError):
+        answer = await ResponsesService(house).create(request(stream=True), ANNA)
+        assert isinstance(answer, Streamed)
+        await anext(answer.events)
+        with pytest.raises(ConnectionResetError):
+            await answer.events.athrow(thrown)
+        assert house.taking == 0
+
+
+class Failing(HouseDouble):
+    """A house that fails in the middle of a turn, or forgets to end it, or fails after its end."""
+
+    failure: Exception | None = None
+    after = 6
+    """Events of the turn that come first."""
+
+    @override
+    async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
+        async with aclosing(super().take(turn)) as events:
+            left = self.after
+            async for event in events:
+                if not left:
+                    break
+                left -= 1
+                yield event
+        if self.failure is not None:
+            raise self.failure
+
+
+async def test_a_bug_in_the_middle_fails_the_response_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """Invariant 59."""
+    house = Failing(ScriptedProvider(say("Hello."), say("Hello.")))
+    house.failure = RuntimeError("a secret")
+    service = ResponsesService(house)
+
+    response = last_response(await stream(service))
+    assert (response["status"], "a secret" in str(response)) == ("failed", False)
+    with pytest.raises(ApiError) as told:
+        await ask(service)
+    assert (told.value.status, told.value.code) == (500, "server_error")
+    assert [record.levelno for record in caplog.records] == [logging.ERROR, logging.ERROR]
+
+
+async def test_what_the_house_cannot_do_in_the_middle_is_told() -> None:
+    house = Failing(ScriptedProvider(say("Hello.")))
+    house.failure = ApiError("The house is asleep.", status=503, kind=ErrorType.SERVER, code="asleep")
+
+    response = last_response(await stream(ResponsesService(house)))
+
+    error = response["error"]
+    assert isinstance(error, dict)
+    assert error["code"] == "asleep"
+
+
+async def test_a_turn_that_does_not_end_has_failed() -> None:
+    """Invariant 59."""
+    house = Failing(ScriptedProvider(say("Hello.")))
+
+    response = last_response(await stream(ResponsesService(house)))
+
+    assert response["status"] == "failed"
+
+
+async def test_a_bug_after_the_end_does_not_change_the_response(caplog: pytest.LogCaptureFixture) -> None:
+    house = Failing(ScriptedProvider(say("Hello.")))
+    house.failure, house.after = RuntimeError("a bug"), 1000
+
+    response = await ask(ResponsesService(house))
+
+    assert (response["status"], said(response)) == ("completed", "Hello.")
+    assert "broke off" in caplog.text
+
+
+async def test_a_stream_and_what_is_made_in_the_background_go_on_at_once() -> None:
+    house = HouseDouble(Echoing())
+    service = ResponsesService(house)
+
+    async def in_background(text: str) -> JsonObject:
+        answer = await service.create(request(text, background=True), ANNA)
+        assert isinstance(answer, Whole)
+        again = await service.get(str(answer.resource["id"]), ANNA, {"stream": "true"})
+        return check_stream(await collected(again))
+
+    streamed, background = await asyncio.gather(
+        asyncio.gather(*(stream(service, f"stream {number}") for number in range(5))),
+        asyncio.gather(*(in_background(f"background {number}") for number in range(5))),
+    )
+
+    assert [said(last_response(events)) for events in streamed] == [f"stream {number}" for number in range(5)]
+    assert [said(response) for response in background] == [f"background {number}" for number in range(5)]

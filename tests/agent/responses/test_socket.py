@@ -1,0 +1,204 @@
+"""Requests over a connection that stays open: one after the other, with a memory of the latest."""
+
+import asyncio
+import json
+from contextlib import aclosing
+
+import pytest
+
+from custom_components.chatterbox.agent.errors import ProviderUnreachable
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
+from custom_components.chatterbox.agent.responses.endpoint import SocketSession
+from custom_components.chatterbox.agent.responses.service import ResponsesService
+from custom_components.chatterbox.agent.responses.socket import LONGEST_SECONDS
+from tests.agent.responses.house_double import ANNA, HouseDouble
+from tests.agent.responses.service_talk import function, items, last_response, output, read, request, said
+from tests.agent.responses.test_background import Broken, Clock
+from tests.agent.responses.test_chains import words
+from tests.agent.responses.valid_stream import check_stream
+from tests.agent.turns import let_others_go_on
+from tests.doubles import Gate, ScriptedProvider, call, never, say
+
+PAGE = ToolCall("call_page", "show_page", "{}")
+
+
+async def tell(socket: SocketSession, text: str) -> list[JsonObject]:
+    """Send a message, and return the events that answer it."""
+    async with aclosing(socket.answer(text)) as events:
+        return [event async for event in events]
+
+
+async def ask(socket: SocketSession, text: JsonValue = "Hello!", **fields: JsonValue) -> JsonObject:
+    """Ask for a response, check its stream, and return it."""
+    events = await tell(socket, message(text, **fields))
+    check_stream(events)
+    return last_response(events)
+
+
+async def refusal(socket: SocketSession, text: str) -> tuple[JsonValue, JsonValue]:
+    """Return status and code of the one event that refuses a message."""
+    (event,) = await tell(socket, text)
+    error = event["error"]
+    assert isinstance(error, dict)
+    assert event["type"] == "error"
+    assert {"type", "code", "message", "param"} == error.keys()
+    return event["status"], error["code"]
+
+
+def message(text: JsonValue = "Hello!", **fields: JsonValue) -> str:
+    """Return the message that asks for a response."""
+    return json.dumps({"type": "response.create", **request(text, **fields)})
+
+
+MISSING = (404, "previous_response_not_found")
+
+
+async def test_responses_come_one_after_the_other() -> None:
+    """Invariant 69."""
+    gate = Gate()
+    house = HouseDouble(ScriptedProvider([gate, *say("One.")], say("Two.")))
+    socket = ResponsesService(house).socket(ANNA)
+
+    first = asyncio.create_task(tell(socket, message("a?")))
+    await gate.reached.wait()
+    second = asyncio.create_task(tell(socket, message("b?")))
+    await let_others_go_on()
+    assert house.taking == 1
+    gate.opened.set()
+
+    assert [said(check_stream(events)) for events in (await first, await second)] == ["One.", "Two."]
+
+
+async def test_what_is_not_stored_is_gone_on_from_over_the_same_connection() -> None:
+    """Invariant 69."""
+    house = HouseDouble(ScriptedProvider(say("One."), say("Two."), say("Three."), say("Fresh.")))
+    service = ResponsesService(house)
+    socket = service.socket(ANNA)
+
+    first = await ask(socket, "a?", store=False)
+    second = await ask(socket, "b?", store=False, previous_response_id=first["id"])
+    third = await ask(socket, "c?", previous_response_id=second["id"])
+
+    assert words(house.turns[2].transcript) == ["a?", "One.", "b?", "Two.", "c?"]
+    assert (third["store"], house.memory.records) == (False, {})
+    assert await refusal(socket, message(previous_response_id=first["id"])) == MISSING
+    other = service.socket(ANNA)
+    assert await refusal(other, message(store=False, previous_response_id=third["id"])) == MISSING
+    assert said(await ask(other)) == "Fresh."
+
+
+async def test_what_is_stored_is_gone_on_from_over_any_connection() -> None:
+    house = HouseDouble(ScriptedProvider(say("One."), say("Two."), say("Three.")))
+    service = ResponsesService(house)
+    first = await ask(service.socket(ANNA), "a?")
+
+    second = await ask(service.socket(ANNA), "b?", previous_response_id=first["id"])
+
+    assert words(house.turns[1].transcript) == ["a?", "One.", "b?"]
+    assert await read(service, second["id"]) == second
+
+
+async def test_what_could_not_be_gone_on_from_is_forgotten() -> None:
+    """Invariant 69."""
+    house = HouseDouble(ScriptedProvider(call(PAGE), say("Other.")))
+    socket = ResponsesService(house).socket(ANNA)
+    first = await ask(socket, store=False, tools=[function("show_page")])
+
+    wrong = message([output("unknown")], store=False, previous_response_id=first["id"])
+    assert await refusal(socket, wrong) == (400, None)
+    right = message([output("call_page")], store=False, previous_response_id=first["id"])
+    assert await refusal(socket, right) == MISSING
+    assert said(await ask(socket)) == "Other."
+
+
+async def test_a_continuation_whose_model_failed_is_forgotten() -> None:
+    house = HouseDouble(ScriptedProvider(say("One."), [ProviderUnreachable("gone")], [ProviderUnreachable("gone")]))
+    socket = ResponsesService(house).socket(ANNA)
+    first = await ask(socket, store=False)
+
+    assert (await ask(socket))["status"] == "failed"
+    failed = await ask(socket, store=False, previous_response_id=first["id"])
+
+    assert failed["status"] == "failed"
+    assert await refusal(socket, message(store=False, previous_response_id=first["id"])) == MISSING
+
+
+@pytest.mark.parametrize(
+    ("text", "param"),
+    [
+        ("nonsense", None),
+        ("[]", None),
+        ("[" * 200, None),
+        ("{}", "type"),
+        ('{"type": "response.cancel"}', "type"),
+        (message(stream=False), "stream"),
+        (message(background=True), "background"),
+        (message(generate=False), "generate"),
+        (message(model="conversation.attic"), "model"),
+    ],
+)
+async def test_a_message_that_cannot_be_served_is_refused_and_the_next_one_is_not(text: str, param: str | None) -> None:
+    """Invariant 69."""
+    socket = ResponsesService(HouseDouble(ScriptedProvider(say("Hello.")))).socket(ANNA)
+
+    (event,) = await tell(socket, text)
+
+    assert isinstance(event["error"], dict)
+    assert event["error"]["param"] == param
+    assert said(await ask(socket)) == "Hello."
+
+
+async def test_what_clients_say_of_course_is_heard() -> None:
+    socket = ResponsesService(HouseDouble(ScriptedProvider(say("Hello.")))).socket(ANNA)
+
+    assert said(await ask(socket, stream=True, background=False, generate=True)) == "Hello."
+
+
+async def test_events_are_marked_as_the_client_wants_them() -> None:
+    socket = ResponsesService(HouseDouble(ScriptedProvider(say("Hello.")))).socket(ANNA)
+
+    events = await tell(socket, message(stream_id="lane 1"))
+    (refused,) = await tell(socket, message(stream_id="lane 2", model="conversation.attic"))
+
+    assert {event["stream_id"] for event in events} == {"lane 1"}
+    assert refused["stream_id"] == "lane 2"
+
+
+async def test_a_connection_takes_requests_for_an_hour() -> None:
+    clock = Clock()
+    socket = ResponsesService(HouseDouble(ScriptedProvider(say("Hello."))), clock=clock).socket(ANNA)
+
+    clock.now += LONGEST_SECONDS - 1
+    await ask(socket)
+    clock.now += 1
+
+    assert await refusal(socket, message()) == (400, "websocket_connection_limit_reached")
+
+
+async def test_a_bug_is_told_and_ends_nothing_else() -> None:
+    socket = ResponsesService(Broken()).socket(ANNA)
+
+    assert await refusal(socket, message()) == (500, "server_error")
+    assert await refusal(socket, message()) == (500, "server_error")
+
+
+async def test_closing_ends_the_turn_at_once() -> None:
+    provider = ScriptedProvider([*say("Half")[:1], never])
+    house = HouseDouble(provider)
+    socket = ResponsesService(house).socket(ANNA)
+
+    async with aclosing(socket.answer(message())) as events:
+        async for event in events:
+            if event["type"] == "response.output_text.delta":
+                break
+
+    assert (provider.open_streams, house.taking, house.memory.records) == (0, 0, {})
+
+
+async def test_functions_are_answered_over_a_connection() -> None:
+    socket = ResponsesService(HouseDouble(ScriptedProvider(call(PAGE), say("Shown.")))).socket(ANNA)
+
+    first = await ask(socket, store=False, tools=[function("show_page")])
+    second = await ask(socket, [output("call_page")], store=False, previous_response_id=first["id"])
+
+    assert (len(items(first, "function_call")), said(second)) == (1, "Shown.")
