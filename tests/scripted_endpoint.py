@@ -150,7 +150,7 @@ async def serve(
     hass.config_entries.async_update_entry(entry, options={CONF_RESPONSES_API: switched_on})
     entry.mock_state(hass, ConfigEntryState.LOADED)
     endpoint = ScriptedEndpoint(lines or EVENTS)
-    async_register_responses_api(hass, endpoint, limits)
+    async_register_responses_api(hass, lambda: endpoint, limits)
     return endpoint
 
 

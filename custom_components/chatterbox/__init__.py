@@ -13,16 +13,14 @@ from homeassistant.helpers.typing import ConfigType
 
 from .actions import async_register_actions
 from .agent.errors import ProviderError
-from .agent.responses.service import ResponsesService
 from .answer_rights import async_get_answer_rights
 from .budget_watch import async_watch_budgets
 from .callers import async_get_context_watch
-from .const import DOMAIN
+from .const import CONF_RESPONSES_API, DOMAIN
 from .error_bridge import as_setup_error
 from .history_keeping import async_get_histories
 from .history_recording import async_record_changes
 from .history_upkeep import HistoryUpkeep
-from .http import async_register_responses_api
 from .link_watch import LinkWatch
 from .loaded_agents import ChatterboxConfigEntry
 from .question_audit import async_audit_questions
@@ -30,7 +28,7 @@ from .question_event import async_tell_questions
 from .question_notices import QuestionNotices
 from .recent_turns import async_get_recent_turns
 from .removed_agents import async_follow_removals, async_forget
-from .responses_house import ResponsesHouse
+from .responses_api import async_let_programs_in, async_serve_programs
 from .rule_gaps import RuleGaps
 from .rule_upkeep import async_follow_entities
 from .runtime import async_build
@@ -50,7 +48,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_register_actions(hass)
     async_record_changes(hass)
     async_follow_removals(hass)
-    async_register_responses_api(hass, ResponsesService(ResponsesHouse(hass)))
+    async_serve_programs(hass)
     return True
 
 
@@ -73,6 +71,8 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     async_watch_budgets(hass, entry)
     QuestionNotices(hass, entry).async_start()
     RuleGaps(hass, entry).async_start()
+    if entry.options.get(CONF_RESPONSES_API):
+        await async_let_programs_in(hass)
     return True
 
 

@@ -41,12 +41,15 @@ class HttpLimits:
 
 @callback
 def async_register_responses_api(
-    hass: HomeAssistant, endpoint: ResponsesEndpoint, limits: HttpLimits | None = None
+    hass: HomeAssistant, find_endpoint: Callable[[], ResponsesEndpoint], limits: HttpLimits | None = None
 ) -> None:
-    """Serve the surface, once for all services; those that have it switched off are not there."""
+    """Serve the surface, once for all services; those that have it switched off are not there.
+
+    The endpoint is asked for as soon as one has it switched on.
+    """
     limits = limits or HttpLimits()
     door = _Door(hass, limits.rate)
-    answers = _Answers(hass, endpoint, door, limits)
+    answers = _Answers(hass, find_endpoint, door, limits)
     get, post, delete = hdrs.METH_GET, hdrs.METH_POST, hdrs.METH_DELETE
     paths: Mapping[str, Mapping[str, _Handler]] = {
         "/responses": {post: door.until_stop(answers.create), get: answers.socket},
@@ -161,42 +164,44 @@ class _Path(HomeAssistantView):
 class _Answers:
     """What is answered at each address."""
 
-    def __init__(self, hass: HomeAssistant, endpoint: ResponsesEndpoint, door: _Door, limits: HttpLimits) -> None:
+    def __init__(
+        self, hass: HomeAssistant, find_endpoint: Callable[[], ResponsesEndpoint], door: _Door, limits: HttpLimits
+    ) -> None:
         self._hass = hass
-        self._endpoint = endpoint
+        self._find_endpoint = find_endpoint
         self._door = door
         self._limits = limits
 
     async def create(self, exchange: Exchange) -> web.StreamResponse:
         body = await exchange.read_json(self._limits.body)
-        return await self._send(exchange, await self._endpoint.create(body, exchange.caller))
+        return await self._send(exchange, await self._find_endpoint().create(body, exchange.caller))
 
     async def get(self, exchange: Exchange) -> web.StreamResponse:
         query = exchange.request.query
-        return await self._send(exchange, await self._endpoint.get(_id(exchange), exchange.caller, query))
+        return await self._send(exchange, await self._find_endpoint().get(_id(exchange), exchange.caller, query))
 
     async def delete(self, exchange: Exchange) -> web.StreamResponse:
-        return exchange.json(await self._endpoint.delete(_id(exchange), exchange.caller))
+        return exchange.json(await self._find_endpoint().delete(_id(exchange), exchange.caller))
 
     async def cancel(self, exchange: Exchange) -> web.StreamResponse:
-        return exchange.json(await self._endpoint.cancel(_id(exchange), exchange.caller))
+        return exchange.json(await self._find_endpoint().cancel(_id(exchange), exchange.caller))
 
     async def input_items(self, exchange: Exchange) -> web.StreamResponse:
         query = exchange.request.query
-        return exchange.json(await self._endpoint.input_items(_id(exchange), exchange.caller, query))
+        return exchange.json(await self._find_endpoint().input_items(_id(exchange), exchange.caller, query))
 
     async def compact(self, exchange: Exchange) -> web.StreamResponse:
         body = await exchange.read_json(self._limits.body)
-        return exchange.json(await self._endpoint.compact(body, exchange.caller))
+        return exchange.json(await self._find_endpoint().compact(body, exchange.caller))
 
     async def models(self, exchange: Exchange) -> web.StreamResponse:
-        return exchange.json(self._endpoint.models())
+        return exchange.json(self._find_endpoint().models())
 
     async def model(self, exchange: Exchange) -> web.StreamResponse:
-        return exchange.json(self._endpoint.model(_id(exchange)))
+        return exchange.json(self._find_endpoint().model(_id(exchange)))
 
     async def socket(self, exchange: Exchange) -> web.StreamResponse:
-        session = self._endpoint.socket(exchange.caller)
+        session = self._find_endpoint().socket(exchange.caller)
         admit = partial(self._door.admit_message, exchange)
         return await serve_socket(self._hass, exchange, session, admit, self._limits.socket)
 
