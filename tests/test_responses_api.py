@@ -20,7 +20,9 @@ async def test_programs_are_served_while_an_owner_lets_them_in(
 
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
     hass.config_entries.async_update_entry(entry, options={CONF_RESPONSES_API: True})
-    assert (await program.get("/api/chatterbox/v1/models")).status in {200, 503}  # it is being loaded anew
+    meanwhile = await program.get("/api/chatterbox/v1/models")
+    assert meanwhile.status in {404, 503}
+    assert "error" in await meanwhile.json()
     await hass.async_block_till_done(wait_background_tasks=True)
 
     models = await (await program.get("/api/chatterbox/v1/models")).json()
