@@ -29,7 +29,7 @@ from homeassistant.helpers.selector import (
     TextSelector,
 )
 
-from .agent_options import NUMBERS, SCRIPTS, sections_of, set_options, value_of
+from .agent_options import NUMBERS, SCRIPTS, NumberOption, sections_of, set_options, value_of
 from .agent_settings import SUMMARIES, AgentSettings, Confirmation, WhenSpent
 from .const import (
     CONF_CHECK_CLAIMS,
@@ -258,12 +258,16 @@ def typed_options(kind: ServiceKind, sections: Collection[str], form: Mapping[st
     return options
 
 
+def number_selector(number: NumberOption) -> NumberSelector:
+    """Return the field of a number. One beyond its bounds is taken, too, so that the form can say what is wrong."""
+    bounds = NumberSelectorConfig(min=number.least, max=number.most, step=number.step, mode=NumberSelectorMode.BOX)
+    unit = NumberSelectorConfig(unit_of_measurement=number.unit, translation_key="number")
+    return _UncheckedNumberSelector(bounds | unit if number.unit else bounds)
+
+
 def _selector(option: str) -> Selector[Any]:
     if option in NUMBERS:
-        number = NUMBERS[option]
-        bounds = NumberSelectorConfig(min=number.least, max=number.most, step=number.step, mode=NumberSelectorMode.BOX)
-        unit = NumberSelectorConfig(unit_of_measurement=number.unit, translation_key="number")
-        return _UncheckedNumberSelector(bounds | unit if number.unit else bounds)
+        return number_selector(NUMBERS[option])
     if option in _CHOICES:
         options = list(_CHOICES[option])
         return SelectSelector(

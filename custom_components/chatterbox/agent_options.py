@@ -202,7 +202,7 @@ def find_problems(options: Mapping[str, Mapping[str, Any]]) -> list[Problem]:
     problems: list[Problem] = []
     if CONF_EXTRA_PARAMETERS in given and not isinstance(given[CONF_EXTRA_PARAMETERS][1], dict):
         problems.append(Problem(SECTION_MODEL_OPTIONS, "extra_parameters_no_object", {}))
-    unfit = (_unfit(place, NUMBERS[option], value) for option, (place, value) in given.items() if option in NUMBERS)
+    unfit = (find_unfit(place, NUMBERS[option], value) for option, (place, value) in given.items() if option in NUMBERS)
     if first := next((problem for problem in unfit if problem), None):
         return [*problems, first]
     return problems
@@ -213,7 +213,8 @@ def set_options(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     return ((option, value) for option, value in values.items() if value not in (None, "", {}))
 
 
-def _unfit(place: str, option: NumberOption, value: float) -> Problem | None:
+def find_unfit(place: str, option: NumberOption, value: float) -> Problem | None:
+    """Return what is wrong with a number, for the place in a form where that is told."""
     if option.least <= value <= option.most and (option.step != 1 or float(value).is_integer()):
         return None
     key = "number_unfit" if option.step != 1 else "whole_number_unfit"

@@ -40,7 +40,6 @@ from .const import (
     ServiceKind,
 )
 from .error_bridge import async_get_sentences, error_key
-from .history_form import HistoryOptionsFlow
 from .loaded_agents import ModelProvider
 from .runtime import is_same_server, model_server
 from .service_address import parse_address
@@ -55,6 +54,7 @@ from .service_form import (
     server_schema,
     title_of,
 )
+from .service_options import ServiceOptionsFlow
 from .task_flow import AITaskFlow
 from .task_settings import new_task_data
 
@@ -90,8 +90,8 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
     @callback
     @override
     def async_get_options_flow(config_entry: ConfigEntry) -> OptionsFlow:
-        """Let every service say where its conversations are stored."""
-        return HistoryOptionsFlow()
+        """Let every service say where its conversations are stored, and whether programs may call."""
+        return ServiceOptionsFlow()
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:

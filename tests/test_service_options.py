@@ -1,5 +1,6 @@
-"""The dialog that says where conversations are stored, in a real Home Assistant, with real files."""
+"""The options of a service: where conversations are stored, and whether programs may call; with real files."""
 
+from http import HTTPStatus
 from pathlib import Path
 
 import pytest
@@ -8,13 +9,16 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from hypothesis import given, strategies as st
 from pytest_homeassistant_custom_component.common import MockConfigEntry
+from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.history_form import shown_address, typed_address
+from custom_components.chatterbox.database_address import shown_address, typed_address
 from custom_components.chatterbox.history_keeping import async_get_histories
+from custom_components.chatterbox.http import BASE_PATH
 from tests.config_entries import offline_entry, set_up
 from tests.sentences import sentence
-from tests.service_dialogs import shown
+from tests.service_dialogs import is_open, shown
 
+SWITCHED_OFF = {"responses_api": False, "response_days": 30, "response_megabytes": 100}
 SERVER = "postgresql://anna:s3cret%40home@db.local/chatterbox"
 
 
@@ -23,7 +27,7 @@ async def open_options(hass: HomeAssistant, entry: MockConfigEntry) -> ConfigFlo
 
 
 async def submit(hass: HomeAssistant, step: ConfigFlowResult, **fields: object) -> ConfigFlowResult:
-    result = await hass.config_entries.options.async_configure(step["flow_id"], fields)
+    result = await hass.config_entries.options.async_configure(step["flow_id"], {"programs": {}, **fields})
     await hass.async_block_till_done(wait_background_tasks=True)
     return result
 
@@ -31,7 +35,7 @@ async def submit(hass: HomeAssistant, step: ConfigFlowResult, **fields: object) 
 async def test_conversations_are_stored_where_the_owner_wants(hass: HomeAssistant, tmp_path: Path) -> None:
     entry = await set_up(hass, offline_entry())
     step = await open_options(hass, entry)
-    assert shown(step["data_schema"]) == {"history_address": ""}
+    assert shown(step["data_schema"]) == {"history_address": "", "programs": SWITCHED_OFF}
 
     result = await submit(hass, step, history_address=f"sqlite:///{tmp_path}/elsewhere.db")
 
@@ -58,7 +62,68 @@ async def test_an_address_that_cannot_be_used_is_not_saved(hass: HomeAssistant, 
 
     assert refused["errors"] == {"history_address": error}
     assert sentence(f"options.error.{error}")
-    assert shown(refused["data_schema"]) == {"history_address": shown_address(address), "diagnose_words": True}
+    assert shown(refused["data_schema"]) == {
+        "history_address": shown_address(address),
+        "diagnose_words": True,
+        "programs": {},
+    }
+    assert not entry.options
+
+
+async def test_programs_may_call_once_the_owner_switches_that_on(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    entry = await set_up(hass, offline_entry())
+    client = await hass_client()
+    assert (await client.get(f"{BASE_PATH}/models")).status == HTTPStatus.NOT_FOUND
+
+    step = await open_options(hass, entry)
+    assert not is_open(step, "programs")
+    programs = {"responses_api": True, "response_days": 7, "response_megabytes": 0}
+    await submit(hass, step, programs=programs)
+
+    assert entry.options == {"diagnose_words": False, **programs}
+    again = await open_options(hass, entry)
+    assert is_open(again, "programs")
+    assert shown(again["data_schema"])["programs"] == programs
+    assert (await client.get(f"{BASE_PATH}/models")).status == HTTPStatus.OK
+
+    await submit(hass, again, programs={"responses_api": False})
+    assert entry.options == {"diagnose_words": False, **SWITCHED_OFF}, "an emptied number is the default again"
+    assert (await client.get(f"{BASE_PATH}/models")).status == HTTPStatus.NOT_FOUND
+
+
+async def test_the_dialog_says_where_programs_call(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, offline_entry())
+
+    async def told() -> str:
+        placeholders = (await open_options(hass, entry))["description_placeholders"]
+        assert placeholders
+        return placeholders["address"]
+
+    hass.config.internal_url = "http://house.example:8123"
+    assert await told() == "http://house.example:8123/api/chatterbox/v1"
+    hass.config.internal_url = hass.config.api = None
+    assert await told() == "/api/chatterbox/v1", "a house that does not know its own address"
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("response_days", 3_651), ("response_days", 0.5), ("response_megabytes", -1)]
+)
+async def test_a_number_that_does_not_fit_is_named_and_nothing_typed_is_lost(
+    hass: HomeAssistant, tmp_path: Path, option: str, value: float
+) -> None:
+    entry = await set_up(hass, offline_entry())
+    programs = {"responses_api": True, "response_days": 5, "response_megabytes": 6, option: value}
+    typed = {"history_address": f"sqlite:///{tmp_path}/other.db", "diagnose_words": True, "programs": programs}
+
+    refused = await submit(hass, await open_options(hass, entry), **typed)
+
+    assert refused["errors"] == {"programs": "whole_number_unfit"}
+    assert refused["description_placeholders"]
+    assert f"{value:g} does" in sentence("options.error.whole_number_unfit", **refused["description_placeholders"])
+    assert shown(refused["data_schema"]) == typed
+    assert is_open(refused, "programs")
     assert not entry.options
 
 
@@ -74,11 +139,11 @@ async def test_a_password_is_not_shown_and_not_lost(hass: HomeAssistant, tmp_pat
     assert (await submit(hass, step, history_address=address, diagnose_words=True))["type"] is (
         FlowResultType.CREATE_ENTRY
     )
-    assert entry.options == {"history_address": SERVER, "diagnose_words": True}
+    assert entry.options == {"history_address": SERVER, "diagnose_words": True, **SWITCHED_OFF}
 
     await submit(hass, await open_options(hass, entry))
 
-    assert entry.options == {"diagnose_words": False}, "an empty address is the file again"
+    assert entry.options == {"diagnose_words": False, **SWITCHED_OFF}, "an empty address is the file again"
     store = async_get_histories(hass).of(entry)
     assert store
     assert store.where == str(tmp_path / "chatterbox.db")
