@@ -70,7 +70,7 @@ async def test_tokens_are_those_of_all_inferences() -> None:
     answer = await answered(call(ON, usage=Usage(10, 5, 4, 2)), say("On.", usage=Usage(20, 7, 10, 1)))
     assert answer.response["usage"] == {
         "input_tokens": 30,
-        "input_tokens_details": {"cached_tokens": 14},
+        "input_tokens_details": {"cached_tokens": 14, "cache_write_tokens": 0},
         "output_tokens": 12,
         "output_tokens_details": {"reasoning_tokens": 3},
         "total_tokens": 42,

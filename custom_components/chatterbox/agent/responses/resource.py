@@ -59,10 +59,13 @@ def resource_json(request: CreateRequest, response_id: str, created_at: int, sta
 
 
 def usage_json(usage: Usage) -> JsonObject:
-    """Return the tokens of a response: cached ones are part of the input, reasoning is part of the output."""
+    """Return the tokens of a response: cached ones are part of the input, reasoning is part of the output.
+
+    Nobody tells us which of them a service has put into its cache; clients insist on the number.
+    """
     return {
         "input_tokens": usage.input_tokens,
-        "input_tokens_details": {"cached_tokens": usage.cached_tokens},
+        "input_tokens_details": {"cached_tokens": usage.cached_tokens, "cache_write_tokens": 0},
         "output_tokens": usage.output_tokens,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
         "total_tokens": usage.input_tokens + usage.output_tokens,
