@@ -342,8 +342,11 @@ async def test_what_a_provider_wants_back_is_not_handed_over_for_a_message_that_
     """Invariant 35."""
     request = replace(ASKED, include_encrypted_reasoning=True)
     asking = Asking(request, hooks=[asks_for("unlock")], frame=lambda: frame(seals=True))
-    answer = await asking.answered(call(UNLOCK))
-    assert [item["type"] for item in answer.items] == ["mcp_approval_request"]
+    signed = (ProviderItem("format", {"signature": "a"}),)
+    answer = await asking.answered(
+        [ToolCallReady(ON), ToolCallReady(UNLOCK), CompletionResult(FinishReason.TOOL_CALLS, Usage(), signed)]
+    )
+    assert [item["type"] for item in answer.items] == ["mcp_call", "mcp_approval_request"]
 
 
 async def test_what_is_shown_can_be_brought_back() -> None:

@@ -63,8 +63,8 @@ class CallQueue:
         self._started.add(call.id)
 
     def finish(self, result: ToolResult) -> None:
-        """Learn what came of a call; only the first time counts."""
-        self._results.setdefault(result.call_id, result)
+        """Learn what came of a call."""
+        self._results[result.call_id] = result
 
     def hide(self, call_id: str) -> None:
         """Learn that a call waits for a yes, and is asked about instead of being shown."""
