@@ -10,14 +10,16 @@ from custom_components.chatterbox.agent.responses.api_errors import ApiError
 from custom_components.chatterbox.agent.responses.house import ResponseStore
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.agent.responses.house_double import ANNA, BEN, HouseDouble, MemoryStore
-from tests.agent.responses.service_talk import ask, objects, read
+from tests.agent.responses.service_talk import ask, objects, read, said
 from tests.doubles import ScriptedProvider, say
 
 
 class TwoStores(HouseDouble):
     """A house that has another store, which holds nothing."""
 
-    other = MemoryStore()
+    def __init__(self, provider: ScriptedProvider) -> None:
+        super().__init__(provider)
+        self.other = MemoryStore()
 
     @override
     def stores(self) -> list[ResponseStore]:
@@ -122,9 +124,23 @@ async def test_a_response_is_found_in_whichever_store_it_is() -> None:
     house.other.is_down = True
 
     assert await read(service, response["id"]) == response
+    assert said(await ask(service, previous_response_id=response["id"])) == "Again."
     with pytest.raises(ApiError) as trouble:
         await read(service, "resp_0")
     assert (trouble.value.status, trouble.value.code) == (503, "store_unavailable")
+    house.other.is_down, house.memory.is_down = False, True
+    with pytest.raises(ApiError) as unknown:
+        await ask(service, conversation="conv_1")
+    assert unknown.value.status == 503
+
+
+async def test_a_conversation_whose_responses_cannot_be_read_is_not_gone_on_with() -> None:
+    house = TwoStores(ScriptedProvider())
+    house.other.is_down = True
+
+    with pytest.raises(ApiError) as trouble:
+        await ask(ResponsesService(house), conversation="conv_1")
+    assert trouble.value.status == 503
 
 
 async def test_a_response_that_nobody_works_on_any_more_has_failed() -> None:

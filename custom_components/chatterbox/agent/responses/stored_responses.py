@@ -48,10 +48,19 @@ class StoredResponses:
         return None
 
     async def chain(self, caller: Caller, conversation_id: str) -> Mapping[str, ResponseRecord]:
-        """Return the caller's responses of a chain or a conversation, by id."""
+        """Return the caller's responses of a chain or a conversation, by id.
+
+        Where one store has some, what another may have is not waited for.
+        """
         found: dict[str, ResponseRecord] = {}
+        trouble: ApiError | None = None
         for store in self._house.stores():
-            found |= await store.chain(conversation_id)
+            try:
+                found |= await store.chain(conversation_id)
+            except ApiError as error:
+                trouble = error
+        if trouble is not None and not found:
+            raise trouble
         return {one: record for one, record in found.items() if record.user_id == caller.user_id}
 
     async def forget(self, response_id: str) -> None:
