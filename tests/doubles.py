@@ -98,6 +98,8 @@ class ScriptedDispatcher:
     started: list[ToolCall] = field(default_factory=list)
     finished: list[ToolCall] = field(default_factory=list)
     running: int = 0
+    most: int = 0
+    """So many ran at once."""
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
         """Ask the test's function."""
@@ -107,6 +109,7 @@ class ScriptedDispatcher:
         """Run the body."""
         self.started.append(call)
         self.running += 1
+        self.most = max(self.most, self.running)
         try:
             outcome = await self.bodies.get(call.name, _done)(arguments)
             self.finished.append(call)

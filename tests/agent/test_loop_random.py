@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from hypothesis import given, settings, strategies as st
 
+from custom_components.chatterbox.agent.answer_options import AnswerOptions
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
@@ -107,6 +108,7 @@ class Script:
     answers: list[Approved | Denied | None]
     brings_results: bool
     speaks: bool
+    one_by_one: bool
 
     def provider(self) -> ScriptedProvider:
         """Return a provider that fails the test when it is asked too often."""
@@ -142,7 +144,7 @@ def scripts(draw: st.DrawFn) -> Script:
     bound = draw(st.integers(1, 4))
     return Script(
         inferences=draw(st.lists(INFERENCES, min_size=bound, max_size=bound)),  # type: ignore[arg-type]  # pieces are events
-        limits=Limits(max_iterations=bound, max_tool_calls=draw(st.integers(1, 4))),
+        limits=Limits(bound, draw(st.integers(1, 4)), max_output_tokens=draw(st.none() | st.integers(16, 60))),
         choice=draw(st.sampled_from([ToolChoiceMode.AUTO, *ToolChoiceMode, NamedTool("home__on")])),
         allowed=draw(st.none() | st.frozensets(st.sampled_from(NAMES))),
         hooks=draw(st.lists(BY_HOOK, max_size=2)),
@@ -150,6 +152,7 @@ def scripts(draw: st.DrawFn) -> Script:
         answers=draw(st.lists(ANSWERS, min_size=8, max_size=8)),
         brings_results=draw(st.booleans()),
         speaks=draw(st.booleans()),
+        one_by_one=draw(st.booleans()),
     )
 
 
@@ -171,6 +174,7 @@ class Conversation:
         events = await collect(AgenticLoop(provider, dispatcher, hooks=hooks), turn)
         self._fold(turn, events, provider)
         self._check_what_ran(turn, dispatcher)
+        self._check_wishes(turn, provider, dispatcher, finished(events))
         self.last = finished(events)
 
     def _turn(self, script: Script) -> Turn:
@@ -181,6 +185,7 @@ class Conversation:
             tool_choice=script.choice,
             allowed_tools=script.allowed,
             limits=script.limits,
+            options=AnswerOptions(parallel_tool_calls=not script.one_by_one),
         )
         if self.last and self.last.pending:
             ids = [gated.call.id for gated in self.last.pending.calls]
@@ -211,6 +216,21 @@ class Conversation:
         assert all(not request.directive for request in provider.requests[:-2])
         self.history = whole
         assert_valid(repair(self.history))
+
+    def _check_wishes(
+        self, turn: Turn, provider: ScriptedProvider, dispatcher: ScriptedDispatcher, end: TurnFinished
+    ) -> None:
+        told = [request.options.max_output_tokens for request in provider.requests]
+        bound = turn.limits.max_output_tokens
+        if bound is None:
+            assert not any(told)
+        else:
+            assert all(left is not None and 16 <= left <= bound for left in told)
+            assert told[:1] in ([], [bound])
+            assert told == sorted(told, key=lambda left: -(left or 0))
+        if not turn.options.parallel_tool_calls:
+            assert len(end.client_calls) <= 1
+            assert dispatcher.most == min(1, len(dispatcher.started))
 
     def _check_what_ran(self, turn: Turn, dispatcher: ScriptedDispatcher) -> None:
         ran = dispatcher.started
