@@ -142,7 +142,8 @@ async def test_half_a_message_runs_nothing(text: str) -> None:
 async def test_a_turn_that_is_cut_at_a_bound_says_which(limits: Limits, reason: str) -> None:
     """Invariants 18, 20."""
     again = replace(ON, id="b", arguments='{"n":1}')
-    answer = await Asking(turn=replace(TURN, limits=limits)).answered(call(ON), call(again))
+    turn = replace(TURN, tools=tuple(OFFERED.tools["assist"]), limits=limits)
+    answer = await Asking(turn=turn).answered(call(ON), call(again))
     assert answer.response["incomplete_details"] == {"reason": reason}
     assert [item["status"] for item in answer.items] == ["completed", "failed", "incomplete"]
 

@@ -204,7 +204,8 @@ async def test_functions_of_the_client_come_back_as_they_were_called(pauses: boo
     assert answer.kinds[-1] == "completed"
     assert answer.response["status"] == ("requires_action" if pauses else "completed")
     assert (answer.response["completed_at"] is None) == pauses
-    assert answer.stream.messages == (AssistantMessage("Look:", tool_calls=(SHOW, other)),), "the results are to come"
+    bare = replace(other, arguments="{}")
+    assert answer.stream.messages == (AssistantMessage("Look:", tool_calls=(SHOW, bare)),), "the results are to come"
 
 
 async def test_beside_functions_of_the_client_nothing_runs() -> None:

@@ -48,8 +48,7 @@ class McpCallItem:
 
 
 def show_function_call(events: EventWriter, item_id: str, call: ToolCall) -> None:
-    """Show a call that the client has to run. Arguments are JSON, also where the model wrote nothing."""
-    arguments = call.arguments or "{}"
+    """Show a call that the client has to run, with the arguments as the model wrote them."""
     begun: JsonObject = {
         "type": "function_call",
         "id": item_id,
@@ -59,9 +58,9 @@ def show_function_call(events: EventWriter, item_id: str, call: ToolCall) -> Non
         "status": "in_progress",
     }
     item = events.open(begun, item_id)
-    item.write("response.function_call_arguments.delta", delta=arguments)
-    item.write("response.function_call_arguments.done", arguments=arguments)
-    item.done({**begun, "arguments": arguments, "status": "completed"})
+    item.write("response.function_call_arguments.delta", delta=call.arguments)
+    item.write("response.function_call_arguments.done", arguments=call.arguments)
+    item.done({**begun, "arguments": call.arguments, "status": "completed"})
 
 
 def show_approval_request(events: EventWriter, request_id: str, server_label: str, call: ToolCall) -> None:
