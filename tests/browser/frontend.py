@@ -151,6 +151,25 @@ class Frontend:
         await self.page.get_by_role("link", name=name).click()
         await self.page.get_by_role("button", name="Add service").wait_for()
 
+    async def open_options(self) -> Locator:
+        """Open the options of the only service, on the page of the integration; return the dialog."""
+        await self.page.get_by_role("button", name="Configure", exact=True).click()
+        dialog = self.page.locator("dialog-data-entry-flow")
+        await dialog.get_by_role("button", name="Submit").wait_for()
+        return dialog
+
+    async def close_when_saved(self, dialog: Locator) -> None:
+        """Close the dialog that says that options were saved."""
+        done = dialog.get_by_text("Options successfully saved")
+        await done.wait_for()
+        await dialog.get_by_role("button", name="Finish").last.click()
+        await expect(done).to_be_hidden()
+
+    async def access_token(self) -> str:
+        """Return the token by which the page itself calls Home Assistant."""
+        token: str = await self.page.evaluate("window.hassConnection.then(({ auth }) => auth.accessToken)")
+        return token
+
     async def open_assistant_settings(self) -> Locator:
         """Open the settings of the only voice assistant; return the dialog."""
         await self.page.get_by_role("link", name="Settings").click()
