@@ -21,7 +21,7 @@ class Refuse:
             raise ImportError(f"{name} must not be imported here")
 
 sys.meta_path.insert(0, Refuse())
-sys.path.append(sys.argv[1])  # last: some modules of the integration have the names of others, such as http
+sys.path.insert(0, sys.argv[1])
 import agent
 for module in pkgutil.walk_packages(agent.__path__, "agent."):
     importlib.import_module(module.name)
