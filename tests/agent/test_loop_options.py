@@ -14,7 +14,14 @@ from custom_components.chatterbox.agent.events import (
     ToolCallReady,
 )
 from custom_components.chatterbox.agent.loop import AgenticLoop
-from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, ToolCall, ToolOutcome, Usage
+from custom_components.chatterbox.agent.messages import (
+    FinishReason,
+    JsonObject,
+    ToolCall,
+    ToolChoiceMode,
+    ToolOutcome,
+    Usage,
+)
 from custom_components.chatterbox.agent.output_format import OutputFormat
 from custom_components.chatterbox.agent.protocols import Hooks
 from custom_components.chatterbox.agent.turn import Limits, Turn
@@ -83,6 +90,24 @@ async def test_a_turn_that_has_no_tokens_left_ends_and_says_what_was_done(used: 
     assert [receipt.call_id for receipt in end.receipts] == ["1"]
     assert end.text.startswith("Done: light_on.")
     assert end.composed
+
+
+async def test_with_few_tokens_left_the_model_answers_from_what_is_known() -> None:
+    """Invariant 16."""
+    provider = ScriptedProvider(call(ON, usage=Usage(10, 80)), say("It is on."))
+    end = finished(await collect(AgenticLoop(provider, ScriptedDispatcher()), bounded(100)))
+    assert provider.requests[1].tool_choice is ToolChoiceMode.NONE
+    assert provider.requests[1].directive
+    assert (end.stop_reason, end.text) == (StopReason.COMPLETED, "It is on.")
+
+
+async def test_a_model_that_calls_with_its_last_tokens_ends_by_their_bound() -> None:
+    """Invariant 16."""
+    provider = ScriptedProvider(call(ON, usage=Usage(10, 80)), call(FAN, usage=Usage(10, 4)))
+    dispatcher = ScriptedDispatcher()
+    end = finished(await collect(AgenticLoop(provider, dispatcher), bounded(100)))
+    assert [one.id for one in dispatcher.started] == [ON.id]
+    assert end.stop_reason is StopReason.LENGTH
 
 
 async def test_an_answer_that_used_up_the_bound_is_still_whole() -> None:

@@ -137,8 +137,16 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
     ),
     # the length of all answers
     "tokens left": (
-        replace(AFTER_TOOLS, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=84),
+        replace(AFTER_TOOLS, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=74),
         CallModel(AUTO),
+    ),
+    "few tokens left": (
+        replace(AFTER_TOOLS, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=75),
+        CallModel(NONE, StopReason.LENGTH),
+    ),
+    "just enough tokens left": (
+        replace(AFTER_TOOLS, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=84),
+        CallModel(NONE, StopReason.LENGTH),
     ),
     "no tokens left": (
         replace(AFTER_TOOLS, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=85),

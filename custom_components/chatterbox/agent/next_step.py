@@ -32,7 +32,7 @@ from .receipts import has_receipt
 from .turn import Turn
 
 _SHARE_BEFORE_LAST_CALL: Final = 0.75
-"""Part of the deadline after which the next inference has to be the last."""
+"""Part of the deadline, and of the tokens, after which the next inference has to be the last."""
 _CUT_SHORT: Final[Mapping[FinishReason | None, StopReason]] = {
     FinishReason.LENGTH: StopReason.LENGTH,
     FinishReason.CONTENT_FILTER: StopReason.CONTENT_FILTER,
@@ -250,6 +250,8 @@ def _last_call(state: TurnState) -> StopReason | None:
         return StopReason.MAX_ITERATIONS
     if state.elapsed >= limits.deadline * _SHARE_BEFORE_LAST_CALL:
         return StopReason.DEADLINE
+    if limits.max_output_tokens is not None and state.written >= limits.max_output_tokens * _SHARE_BEFORE_LAST_CALL:
+        return StopReason.LENGTH
     return None
 
 
