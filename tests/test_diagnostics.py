@@ -1,6 +1,8 @@
 """What a person may attach to a report holds how things are set up, and no secret."""
 
 import json
+import sqlite3
+from contextlib import closing
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
@@ -31,7 +33,7 @@ from custom_components.chatterbox.const import CONF_DIAGNOSE_WORDS, CONF_HISTORY
 from custom_components.chatterbox.history_keeping import async_get_histories
 from custom_components.chatterbox.turn_news import SIGNAL_TURN, TurnNews
 from custom_components.chatterbox.turn_report import TurnReport
-from tests.agent.history.records import turn
+from tests.agent.history.records import response, turn
 from tests.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.servers.in_process import address_without_server, serving_script
 from tests.servers.script import Script, ScriptedAnswer, ScriptedUsage
@@ -70,7 +72,14 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
             "data": {"kind": "openai_chat", "base_url": address, "api_key": "**REDACTED**"},
             "options": {},
         },
-        "history": {"database": database, "trouble": None, "waiting": 0, "dropped": 0, "put_aside": None},
+        "history": {
+            "database": database,
+            "trouble": None,
+            "waiting": 0,
+            "dropped": 0,
+            "put_aside": None,
+            "responses": {"count": 0, "megabytes": 0.0},
+        },
         "agents": [agent],
     }
     assert agent == {
@@ -153,10 +162,29 @@ async def test_a_history_that_is_down_is_told(hass: HomeAssistant, hass_client: 
         "waiting": 1,
         "dropped": 0,
         "put_aside": None,
+        "responses": None,
     }
     hass.config_entries.async_update_entry(entry, options={CONF_HISTORY_ADDRESS: "no address"})
     await hass.async_block_till_done(wait_background_tasks=True)
     assert (await download(hass_client, entry))["history"] is None
+
+
+async def test_how_much_is_kept_of_responses_is_told(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    assert await async_setup_component(hass, "diagnostics", {})
+    entry = await set_up(hass, offline_entry())
+    store = await async_get_histories(hass).async_open(entry)
+    assert store
+    agent = only_agent(entry).subentry_id
+    assert await store.record(response(1, agent=agent, said="x" * 150_000)).stored()
+    assert await store.record(response(2, agent="of another service")).stored()
+
+    data = await download(hass_client, entry)
+    assert data["history"]["responses"] == {"count": 1, "megabytes": 0.3}
+    assert "xxx" not in json.dumps(data)
+
+    with closing(sqlite3.connect(hass.config.path("chatterbox.db"))) as other, other:
+        other.execute("DROP TABLE chatterbox_responses")
+    assert (await download(hass_client, entry))["history"]["responses"] is None
 
 
 @pytest.mark.usefixtures("socket_enabled")

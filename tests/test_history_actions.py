@@ -26,14 +26,14 @@ from custom_components.chatterbox.memories import Keeper, async_get_memories
 from custom_components.chatterbox.recent_turns import async_get_recent_turns
 from custom_components.chatterbox.turn_news import SIGNAL_TURN, TurnNews
 from custom_components.chatterbox.turn_report import TurnReport
-from tests.agent.history.records import DAY, MORNING, audit, turn
+from tests.agent.history.records import DAY, MORNING, audit, response as api_response, turn
 from tests.config_entries import offline_entry, set_up
 from tests.documented_yaml import blocks_with
 from tests.listening_agent import add_person
 
 TALKER = "conversation.talker"
 OTHER = "conversation.other"
-ALL = ["turn 1", "turn 2", "turn 3", "turn 4", "audit 5"]
+ALL = ["turn 1", "turn 2", "turn 3", "turn 4", "audit 5", "resp 6"]
 GUEST_SERVICE = "Guest house"
 
 
@@ -61,7 +61,8 @@ async def store(hass: HomeAssistant, entry: MockConfigEntry) -> HistoryStore:
     store.record(turn(2, "a", agent=talker, person="ben"))
     store.record(turn(3, "b", agent=other, person="user-of-anna"))
     store.record(turn(4, "b", agent=other, ended_at=MORNING + 8 * DAY))
-    assert await store.record(audit(5, "a", agent=talker, person="anna")).stored()
+    store.record(audit(5, "a", agent=talker, person="anna"))
+    assert await store.record(api_response(6, "a", agent=talker, person="user-of-anna")).stored()
     return store
 
 
@@ -109,12 +110,12 @@ async def kept(hass: HomeAssistant) -> list[str]:
 @pytest.mark.parametrize(
     ("choice", "chosen"),
     [
-        ({"conversation_id": "a"}, ["turn 1", "turn 2", "audit 5"]),
-        ({"person": "person.anna"}, ["turn 1", "audit 5", "turn 3"]),
+        ({"conversation_id": "a"}, ["turn 1", "turn 2", "audit 5", "resp 6"]),
+        ({"person": "person.anna"}, ["turn 1", "audit 5", "turn 3", "resp 6"]),
         ({"agent_id": OTHER}, ["turn 3", "turn 4"]),
-        ({"older_than_days": 5}, ["turn 1", "turn 2", "turn 3", "audit 5"]),
+        ({"older_than_days": 5}, ["turn 1", "turn 2", "turn 3", "audit 5", "resp 6"]),
         ({"agent_id": OTHER, "older_than_days": 5}, ["turn 3"]),
-        ({"person": "person.anna", "agent_id": TALKER}, ["turn 1", "audit 5"]),
+        ({"person": "person.anna", "agent_id": TALKER}, ["turn 1", "audit 5", "resp 6"]),
         ({"everything": True}, ALL),
         ({"conversation_id": "c"}, []),
     ],
@@ -124,8 +125,9 @@ async def test_what_is_chosen_is_exported_and_deleted_and_nothing_else(
 ) -> None:
     response = await call(hass, SERVICE_EXPORT, as_response=True, **choice)
     assert [record["id"] for record in response["records"]] == chosen
-    turns = [one for one in chosen if one.startswith("turn")]
-    assert (response["turns"], response["audit_records"]) == (len(turns), len(chosen) - len(turns))
+    kinds = [one.split()[0] for one in chosen]
+    for name, kind in (("turns", "turn"), ("audit_records", "audit"), ("responses", "resp")):
+        assert response[name] == kinds.count(kind)
 
     assert await call(hass, SERVICE_PURGE, **choice) == {"deleted": len(chosen), "facts": 0}
     assert await kept(hass) == [one for one in ALL if one not in chosen]
@@ -177,7 +179,7 @@ async def test_a_file_holds_every_record_and_is_never_written_over(hass: HomeAss
     second = await call(hass, SERVICE_EXPORT, conversation_id="b")
     third = await call(hass, SERVICE_EXPORT, conversation_id="b")
 
-    assert first == {"path": str(exports(hass)[0]), "turns": 4, "audit_records": 1, "facts": 0}
+    assert first == {"path": str(exports(hass)[0]), "turns": 4, "audit_records": 1, "responses": 1, "facts": 0}
     assert [second["turns"], third["turns"]] == [2, 2]
     name = exports(hass)[0].stem
     assert [file.name for file in exports(hass)] == [f"{name}.jsonl", f"{name}_2.jsonl", f"{name}_3.jsonl"]
@@ -362,7 +364,7 @@ async def test_the_documented_script_exports_before_it_deletes(
 
     (file,) = exports(hass)
     lines = lines_of(file)
-    assert [line["id"] for line in lines if line["kind"] != "fact"] == ["turn 1", "audit 5", "turn 3"]
+    assert [line["id"] for line in lines if line["kind"] != "fact"] == ["turn 1", "audit 5", "turn 3", "resp 6"]
     assert [line["text"] for line in lines if line["kind"] == "fact"] == ["Likes tea.", "Likes cats."]
     assert await facts(hass) == ["Likes rain."]
     assert await kept(hass) == ["turn 2", "turn 4"]

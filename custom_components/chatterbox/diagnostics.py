@@ -5,14 +5,15 @@ where the owner of the service has chosen that. `docs/diagnosing.md` reads one l
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
-from homeassistant.config_entries import ConfigEntryState, ConfigSubentry
+from homeassistant.config_entries import ConfigEntry, ConfigEntryState, ConfigSubentry
 from homeassistant.const import __version__ as home_assistant_version
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.loader import async_get_integration
 
+from .agent.history.store_trouble import StoreUnavailable
 from .agent.messages import JsonObject, JsonValue
 from .agent.providers.links import LinkState
 from .const import DOMAIN
@@ -21,6 +22,11 @@ from .loaded_agents import ChatterboxConfigEntry
 from .prompt_parts import async_weigh_prompt
 from .recent_turns import async_get_recent_turns
 from .redaction import secrets_in, without_secrets
+
+if TYPE_CHECKING:  # it imports SQLAlchemy, which is done in a thread
+    from .agent.history.store import HistoryStore
+
+_MEGABYTE: Final = 1_000_000
 
 
 async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> dict[str, Any]:
@@ -50,7 +56,7 @@ async def _async_diagnose(
             "data": entry.data,
             "options": entry.options,
         },
-        "history": _history(hass, entry),
+        "history": await _async_history(hass, entry),
         "agents": [await _async_agent(hass, entry, agent) for agent in agents],
     }
     return {name: without_secrets(part, secrets) for name, part in shown.items()}
@@ -73,8 +79,7 @@ async def _async_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent:
     }
 
 
-@callback
-def _history(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> JsonObject | None:
+async def _async_history(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> JsonObject | None:
     """Return how the store of a service is; None where it is not open, or its address is none."""
     if (store := async_get_histories(hass).of(entry)) is None:
         return None
@@ -85,7 +90,19 @@ def _history(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> JsonObject | 
         "waiting": state.waiting,
         "dropped": state.dropped,
         "put_aside": state.put_aside or None,
+        "responses": await _async_responses(store, entry),
     }
+
+
+async def _async_responses(store: HistoryStore, entry: ConfigEntry) -> JsonObject | None:
+    """Return how much is stored of what programs were answered; None while the store is down."""
+    if store.state.trouble is not None:
+        return None
+    try:
+        kept = await store.kept_responses(entry.subentries)
+    except StoreUnavailable:
+        return None
+    return {"count": kept.count, "megabytes": round(kept.size / _MEGABYTE, 1)}
 
 
 @callback

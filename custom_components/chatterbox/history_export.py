@@ -34,22 +34,26 @@ class RecordCounts:
 
     turns: int = 0
     audit_records: int = 0
+    responses: int = 0
     facts: int = 0
 
     @classmethod
     def of(cls, records: Iterable[JsonObject]) -> Self:
         """Count records, each with its `kind`."""
         kinds = [record["kind"] for record in records]
-        return cls(kinds.count("turn"), kinds.count("audit"), kinds.count("fact"))
+        return cls(kinds.count("turn"), kinds.count("audit"), kinds.count("response"), kinds.count("fact"))
 
     def plus(self, other: RecordCounts) -> RecordCounts:
         """Return both together."""
         return RecordCounts(
-            self.turns + other.turns, self.audit_records + other.audit_records, self.facts + other.facts
+            self.turns + other.turns,
+            self.audit_records + other.audit_records,
+            self.responses + other.responses,
+            self.facts + other.facts,
         )
 
     def as_json(self) -> JsonObject:
-        """Return them as `turns`, `audit_records` and `facts`."""
+        """Return them as `turns`, `audit_records`, `responses` and `facts`."""
         return {**asdict(self)}
 
 

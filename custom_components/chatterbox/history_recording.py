@@ -1,4 +1,4 @@
-"""Writes what became of each turn, and of each change, into the history of the house.
+"""Writes what became of each turn, of each change, and whatever else is kept, into the history of the house.
 
 Knows turns, events of changes, and the store. Must not know how a turn is taken, or what is done with what is stored.
 Where an agent is set to keep nothing, nothing is written.
@@ -17,6 +17,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_now
 
+from .agent.history.records import Record
 from .agent.history.store_state import Acknowledgement
 from .agent.history.turn_records import AuditRecord, TurnOrigin, TurnRecord
 from .agent.messages import JsonObject, JsonValue
@@ -47,16 +48,13 @@ class TurnRecording:
     @callback
     def async_store(self) -> None:
         """Hand the turn to the store, also one that was cut off; again does nothing."""
-        if (
-            self._is_handed_in
-            or not self.is_wanted
-            or not _async_is_kept(self.hass, self.entry, self.subentry.subentry_id)
-        ):
+        agent = self.subentry.subentry_id
+        if self._is_handed_in or not self.is_wanted or not _async_is_kept(self.hass, self.entry, agent):
             return
         self._is_handed_in = True
         try:
-            record = _turn_record(self.subentry.subentry_id, self.origin, self.report)
-            self._acknowledgement = _async_store(self.hass, self.entry, record)
+            record = _turn_record(agent, self.origin, self.report)
+            self._acknowledgement = async_store_record(self.hass, self.entry, agent, record)
         except Exception:  # noqa: BLE001  # no turn fails because it cannot be stored
             LOGGER.exception("A turn of %s is not stored", self.subentry.title)
 
@@ -78,20 +76,25 @@ def _async_is_kept(hass: HomeAssistant, entry: ConfigEntry, agent: str) -> bool:
 
 
 @callback
-def _async_store(hass: HomeAssistant, entry: ConfigEntry, record: TurnRecord | AuditRecord) -> Acknowledgement | None:
-    """Hand a record to the store; None where nobody can tell soon whether it is safe."""
+def async_store_record(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> Acknowledgement | None:
+    """Hand a record of an agent to the store, if anything is kept of it.
+
+    Returns None where nobody can tell soon whether it is safe.
+    """
+    if not _async_is_kept(hass, entry, agent):
+        return None
     store = async_get_histories(hass).of(entry)
     if store is None:
-        later = _async_store_later(hass, entry, record)
+        later = _async_store_later(hass, entry, agent, record)
         _ = hass.async_create_background_task(later, "chatterbox history")  # Home Assistant keeps it
         return None
     acknowledgement = store.record(record)
     return acknowledgement if store.state.trouble is None else None
 
 
-async def _async_store_later(hass: HomeAssistant, entry: ConfigEntry, record: TurnRecord | AuditRecord) -> None:
+async def _async_store_later(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> None:
     store = await async_get_histories(hass).async_open(entry)
-    if store is not None and _async_is_kept(hass, entry, record.origin.agent):
+    if store is not None and _async_is_kept(hass, entry, agent):
         store.record(record)
 
 
@@ -147,7 +150,7 @@ def _async_record_change(hass: HomeAssistant, event: Event[JsonObject]) -> None:
         return
     entry = hass.config_entries.async_get_entry(registered.config_entry_id)
     agent = registered.config_subentry_id
-    if entry is None or not _async_is_kept(hass, entry, agent):
+    if entry is None:
         return
     record = AuditRecord(
         id=ulid_now(),
@@ -156,4 +159,4 @@ def _async_record_change(hass: HomeAssistant, event: Event[JsonObject]) -> None:
         at=event.time_fired_timestamp,
         body=dict(event.data),
     )
-    _async_store(hass, entry, record)
+    async_store_record(hass, entry, agent, record)

@@ -16,6 +16,7 @@ from .agent.history.selection import OneAgent, Retention
 from .agent.history.store_trouble import StoreUnavailable
 from .const import LOGGER
 from .history_keeping import async_get_histories
+from .response_upkeep import response_retention
 from .task_settings import settings_of_subentry
 
 _EVERY: Final = timedelta(hours=6)
@@ -59,6 +60,7 @@ class HistoryUpkeep:
             )
             try:
                 await store.prune(agent_id, retention)
+                await store.prune_responses(agent_id, response_retention(self._entry))
             except StoreUnavailable as error:
                 LOGGER.debug("What is too old is kept until the history answers: %s", error)
                 return

@@ -33,6 +33,7 @@ from .counted_model import CountedModel
 from .loaded_agents import Agent, ChatterboxConfigEntry
 from .own_tools import own_definitions
 from .program_turns import ProgramTurns
+from .response_keeping import KeptResponses
 
 _COMPACTING_SECONDS: Final = 60.0
 _FOR_ANSWER: Final = 1_500
@@ -67,12 +68,13 @@ class ResponsesHouse:
 
     def store(self, agent: str) -> ResponseStore | None:
         """Return where the responses of an agent are kept."""
-        self._find(agent)
-        return None
+        found = self._find(agent)
+        return self._kept(found) if found.agent.settings.keep_history else None
 
     def stores(self) -> Sequence[ResponseStore]:
-        """Return the stores of all agents."""
-        return ()
+        """Return the stores of all services whose owner lets programs talk to them."""
+        one_of_each = {found.entry.entry_id: found for found in reversed(self._found())}
+        return tuple(self._kept(found) for found in one_of_each.values())
 
     async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
         """Take a turn. Raises `ApiError` amid it where the agent is loaded anew meanwhile."""
@@ -139,6 +141,9 @@ class ResponsesHouse:
             if entry and subentry and agent:
                 found.append(_Found(entity, entry, subentry, agent))
         return sorted(found, key=lambda one: one.entity.entity_id)
+
+    def _kept(self, found: _Found) -> KeptResponses:
+        return KeptResponses(self._hass, found.entry, found.subentry.subentry_id)
 
     @callback
     def _find(self, agent: str) -> _Found:

@@ -105,6 +105,16 @@ def speaker_context(context: Context, speaker: Speaker) -> Context:
     return Context(user_id=speaker.user_id, parent_id=context.id)
 
 
+@callback
+def person_id_of(hass: HomeAssistant, user_id: str) -> str:
+    """Return the id of the person that a user is, else that of the user: what is kept of them is found by it.
+
+    It stays when the person gets another name or entity id.
+    """
+    persons = (state for state in hass.states.async_all(_PERSON_DOMAIN) if state.attributes.get(_USER_ID) == user_id)
+    return next((known for person in persons if (known := _text(person, ATTR_ID))), user_id)
+
+
 def _asking(user_input: ConversationInput, callers: Callers, trusted: frozenset[str], *, is_user: bool) -> Asking:
     if callers.entity_ids or callers.is_by_action:
         return Asking.TRUSTED if _is_trusted(callers, trusted) else Asking.NOBODY
@@ -144,18 +154,11 @@ async def _async_identity(hass: HomeAssistant, context: Context, person_id: str 
         if user is None or not user.is_active:
             return _Identity(context.user_id)
         if not user.system_generated:
-            return _Identity(user.id, user.name, is_user=True, person_id=_person_of(hass, user.id) or user.id)
+            return _Identity(user.id, user.name, is_user=True, person_id=person_id_of(hass, user.id))
     person = hass.states.get(person_id) if person_id else None
     if person is None:
         return _Identity()
     return _Identity(_text(person, _USER_ID), person.name, person_id=_text(person, ATTR_ID))
-
-
-@callback
-def _person_of(hass: HomeAssistant, user_id: str) -> str | None:
-    """Return the id of the person that a user is; it stays when the person gets another name or entity id."""
-    persons = hass.states.async_all(_PERSON_DOMAIN)
-    return next((_text(person, ATTR_ID) for person in persons if person.attributes.get(_USER_ID) == user_id), None)
 
 
 def _text(state: State, attribute: str) -> str | None:

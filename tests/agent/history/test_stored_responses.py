@@ -21,6 +21,8 @@ from .records import DAY, MORNING, RESPONSES, audit, response, turn
 from .stores import Stores, sqlite_url
 from .test_store import all_bytes, kept
 
+AGENTS = ("agent",)
+
 
 def ids(found: tuple[ResponseRecord, ...]) -> list[str]:
     return [one.id for one in found]
@@ -36,8 +38,10 @@ async def test_a_response_that_was_acknowledged_is_there_after_a_restart(url: st
     again, _ = stores.open(url)
     assert await again.response("resp 2") == recorded[1]
     assert await again.response("resp 4") is None
-    assert await again.responses("resp 1") == recorded[:2]
-    assert await again.responses("no chain") == ()
+    assert await again.responses("resp 1", AGENTS) == recorded[:2]
+    assert await again.responses("no chain", AGENTS) == ()
+    assert await again.responses("resp 1", ("other", "agent")) == recorded[:2]
+    assert await again.responses("resp 1", ("other",)) == ()
 
 
 async def test_a_response_that_is_recorded_again_takes_the_place_of_the_old_one(url: str, stores: Stores) -> None:
@@ -48,7 +52,7 @@ async def test_a_response_that_is_recorded_again_takes_the_place_of_the_old_one(
         assert found is not None
         assert found.response["status"] == status
         assert await store.record(response(2)).stored()
-    assert ids(await store.responses("resp 1")) == ["resp 1", "resp 2"]
+    assert ids(await store.responses("resp 1", AGENTS)) == ["resp 1", "resp 2"]
     assert await kept(store) == ["resp 1", "resp 2"]
 
 
@@ -72,12 +76,13 @@ async def test_a_response_is_read_before_it_is_stored(sqlite: str, stores: Store
     waiting.record(response(1))
     waiting.record(response(3))
     waiting.record(response(4, "another chain"))
+    waiting.record(response(5, agent="other"))
     waiting.record(turn(1, "resp 1"))
     assert await waiting.response("resp 1") == response(1)
     assert await waiting.response("resp 3") == response(3)
-    assert await waiting.responses("resp 1") == (response(1), response(2), response(3))
+    assert await waiting.responses("resp 1", AGENTS) == (response(1), response(2), response(3))
     waiting.start()
-    assert await kept(waiting) == ["turn 1", "resp 1", "resp 2", "resp 3", "resp 4"]
+    assert await kept(waiting) == ["turn 1", "resp 1", "resp 2", "resp 3", "resp 4", "resp 5"]
     await waiting.close()
 
 
@@ -93,7 +98,7 @@ async def test_a_whole_chain_is_read_at_once(sqlite: str, stores: Stores) -> Non
 
     event.listen(Engine, "before_cursor_execute", listen)
     try:
-        assert len(await store.responses("resp 1")) == 41
+        assert len(await store.responses("resp 1", AGENTS)) == 41
     finally:
         event.remove(Engine, "before_cursor_execute", listen)
     assert len([one for one in statements if "chatterbox_responses" in one]) == 1
@@ -107,7 +112,7 @@ async def test_a_response_that_is_deleted_is_gone_in_whatever_state_it_waits(url
     assert await store.delete_response("resp 1") == 1
     assert await store.delete_response("resp 1") == 0
     assert await store.response("resp 1") is None
-    assert ids(await store.responses("resp 1")) == ["resp 2"]
+    assert ids(await store.responses("resp 1", AGENTS)) == ["resp 2"]
 
 
 async def test_what_is_recorded_after_a_deletion_stays(sqlite: str, stores: Stores) -> None:
@@ -232,7 +237,7 @@ async def test_a_response_survives_a_database_that_is_down(tmp_path: Path, store
     with pytest.raises(StoreUnavailable):
         await store.response("resp 2")
     with pytest.raises(StoreUnavailable):
-        await store.responses("resp 1")
+        await store.responses("resp 1", AGENTS)
     with pytest.raises(StoreUnavailable):
         await store.delete_response("resp 2")
     folder.mkdir()
@@ -251,7 +256,7 @@ async def test_a_response_that_somebody_damaged_is_not_there(sqlite: str, file: 
         other.execute("UPDATE chatterbox_responses SET body = '{}' WHERE id = 'resp 2'")
     assert await store.response("resp 1") is None
     assert await store.response("resp 2") is None
-    assert ids(await store.responses("resp 1")) == ["resp 3"]
+    assert ids(await store.responses("resp 1", AGENTS)) == ["resp 3"]
 
 
 async def test_a_response_that_is_refused_takes_no_other_record_along(url: str, stores: Stores) -> None:
@@ -272,7 +277,7 @@ async def test_odd_names_are_told_apart(url: str, stores: Stores) -> None:
     for name in names:
         found = await store.response(name)
         assert found is not None
-        assert await store.responses(name) == (found,)
+        assert await store.responses(name, AGENTS) == (found,)
         assert found.id == found.conversation_id == name
     assert await store.purge(OneConversation("x" * 300)) == 1
     assert await store.response("x" * 301)
@@ -289,6 +294,6 @@ async def test_any_responses_come_back_as_they_were(url: str, recorded: list[Res
             assert await store.record(one).stored()
         for one in recorded:
             assert await store.response(one.id) == one
-            assert one in await store.responses(one.conversation_id)
+            assert one in await store.responses(one.conversation_id, [one.agent])
     finally:
         await store.close()

@@ -40,9 +40,9 @@ def select_response(connection: Connection, response_id: str) -> ResponseRecord 
     return found[0] if found else None
 
 
-def select_chain(connection: Connection, conversation_id: str) -> tuple[ResponseRecord, ...]:
-    """Return the responses of a conversation, in the order in which they were stored first."""
-    return _select(connection, responses.c.conversation == key_of(conversation_id))
+def select_chain(connection: Connection, conversation_id: str, agents: Iterable[str]) -> tuple[ResponseRecord, ...]:
+    """Return the responses of some agents in a conversation, in the order in which they were stored first."""
+    return _select(connection, (responses.c.conversation == key_of(conversation_id)) & _given_by(agents))
 
 
 def delete_response(connection: Connection, response_id: str) -> int:
@@ -52,9 +52,12 @@ def delete_response(connection: Connection, response_id: str) -> int:
 
 def count_responses(connection: Connection, agents: Iterable[str]) -> KeptResponses:
     """Return how much is stored of some agents."""
-    theirs = responses.c.agent.in_([key_of(agent) for agent in agents])
-    row = connection.execute(select(func.count(), func.sum(responses.c.size)).where(theirs)).one()
+    row = connection.execute(select(func.count(), func.sum(responses.c.size)).where(_given_by(agents))).one()
     return KeptResponses(row[0], int(row[1] or 0))
+
+
+def _given_by(agents: Iterable[str]) -> ColumnElement[bool]:
+    return responses.c.agent.in_([key_of(agent) for agent in agents])
 
 
 def _select(connection: Connection, where: ColumnElement[bool]) -> tuple[ResponseRecord, ...]:

@@ -104,7 +104,10 @@ class ResponseStore(Protocol):
     """Keeps responses. Every method raises `ApiError` (503) when the store cannot be reached, but for `put`."""
 
     async def put(self, record: ResponseRecord) -> None:
-        """Store a response, in place of what is stored under its id. Waits a moment for it to be safe, no longer."""
+        """Store a response, in place of what is stored under its id. Waits a moment for it to be safe, no longer.
+
+        `agent` and `person_id` are filled in: the id of the agent that stays, and the person that the user is.
+        """
         ...
 
     async def get(self, response_id: str) -> ResponseRecord | None:
@@ -112,7 +115,10 @@ class ResponseStore(Protocol):
         ...
 
     async def chain(self, conversation_id: str) -> Mapping[str, ResponseRecord]:
-        """Return all responses of a chain or of a conversation, by id."""
+        """Return all responses of a chain or of a conversation, by id, in the order in which they were begun.
+
+        They may be several users'. The oldest of a chain may be gone.
+        """
         ...
 
     async def delete(self, response_id: str) -> None:
