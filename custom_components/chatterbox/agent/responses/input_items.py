@@ -1,24 +1,24 @@
-"""The input of a request: from JSON to complete items, every call among them with its result.
+"""The input of a request: from JSON to complete items, and on to what they say.
 
 Knows items by their place in a request, which its errors name. What may be in them stands in
 `wire/response_item_schema.py`. Must not know stores: who has earlier items hands them in.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ..messages import AssistantMessage, JsonObject, JsonValue, ToolResult, Transcript
-from ..transcript import open_calls
-from ..wire.response_item_schema import complete_item
-from ..wire.response_items import MCP_CALL, Translated, to_transcript
+from ..messages import JsonObject, JsonValue, Transcript
+from ..wire.response_item_schema import NewId, complete_item
+from ..wire.response_items import Translated, to_transcript
 from ..wire.response_parts import MAX_TEXT, UnusableItem
 from ..wire.sealed_content import Seal
 from .api_errors import ApiError, ErrorType, invalid
-
-type NewId = Callable[[str], str]
-"""Makes up an id from its prefix, such as `msg`."""
+from .item_pairs import check_pairs
 
 _INPUT: Final = "input"
+_MAX_ITEMS: Final = 2048
+_MAX_PARTS: Final = 4096
+"""Of all items together. Far more than people write, and few enough to be read at once."""
 
 
 def read_input(value: JsonValue, new_id: NewId) -> tuple[JsonObject, ...]:
@@ -31,6 +31,7 @@ def read_input(value: JsonValue, new_id: NewId) -> tuple[JsonObject, ...]:
         case str():
             return (complete_item({"role": "user", "content": value}, new_id),)
         case list():
+            _check_size(value)
             return _unique(tuple(_read(item, index, new_id) for index, item in enumerate(value)))
         case _:
             raise invalid("The input has to be a text or a list of items.", _INPUT)
@@ -55,33 +56,6 @@ def with_references(items: Sequence[JsonObject], found: Mapping[str, JsonObject]
     return tuple(resolved)
 
 
-def check_pairs(history: Transcript, items: Sequence[JsonObject]) -> None:
-    """See to it that every call of what was said and of the input has exactly one result, wherever it stands.
-
-    A call that was cut off needs none. Raises `ApiError`.
-    """
-    known = {call.id for message in history if isinstance(message, AssistantMessage) for call in message.tool_calls}
-    answered = {message.call_id for message in history if isinstance(message, ToolResult)}
-    waiting = {call.id: True for call in open_calls(history)}
-    for index, call_id, is_cut in _calls(items):
-        if call_id in known:
-            raise invalid(f"There is more than one call with the call_id {call_id}.", f"{_INPUT}[{index}].call_id")
-        known.add(call_id)
-        waiting[call_id] = not is_cut
-    for index, item in enumerate(items):
-        if item["type"] != "function_call_output":
-            continue
-        call_id, place = str(item["call_id"]), f"{_INPUT}[{index}].call_id"
-        if call_id in answered:
-            raise invalid(f"There is more than one output of the function call with call_id {call_id}.", place)
-        if call_id not in waiting:
-            raise invalid(f"No tool call found for function call output with call_id {call_id}.", _INPUT)
-        answered.add(call_id)
-    for call_id, needs_output in waiting.items():
-        if needs_output and call_id not in answered:
-            raise invalid(f"No tool output found for function call {call_id}.", _INPUT)
-
-
 def translate_input(items: Sequence[JsonObject], seal: Seal, history: Transcript = ()) -> Translated:
     """Return what the input says, its pairs checked against what was said before. Raises `ApiError`.
 
@@ -99,6 +73,14 @@ def _read(item: JsonValue, index: int, new_id: NewId) -> JsonObject:
         return complete_item(item, new_id)
     except UnusableItem as err:
         raise _at(err, f"{_INPUT}[{index}]") from None
+
+
+def _check_size(items: Sequence[JsonValue]) -> None:
+    if len(items) > _MAX_ITEMS:
+        raise invalid(f"There are more than {_MAX_ITEMS} items. Go on from an earlier response instead.", _INPUT)
+    contents = [item.get("content", item.get("output")) for item in items if isinstance(item, dict)]
+    if sum(len(content) for content in contents if isinstance(content, list)) > _MAX_PARTS:
+        raise invalid(f"The items have more than {_MAX_PARTS} parts together. Send fewer and longer ones.", _INPUT)
 
 
 def _at(err: UnusableItem, place: str) -> ApiError:
@@ -122,15 +104,3 @@ def _unique(items: tuple[JsonObject, ...]) -> tuple[JsonObject, ...]:
                 raise invalid(text, f"{place}.approval_request_id", code)
             answered.add(request_id)
     return items
-
-
-def _calls(items: Sequence[JsonObject]) -> Iterator[tuple[int, str, bool]]:
-    """Yield the calls of the input: the place, the id, and whether it needs no output of its own."""
-    for index, item in enumerate(items):
-        match item:
-            case {"type": "function_call", "call_id": str(call_id)}:
-                yield index, call_id, item.get("status") == "incomplete"
-            case {"type": "mcp_call", "id": str(item_id)}:
-                yield index, item_id if item_id.startswith(MCP_CALL) else f"{MCP_CALL}{item_id}", True
-            case _:
-                pass

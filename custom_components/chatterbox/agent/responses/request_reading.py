@@ -15,8 +15,9 @@ from pydantic import TypeAdapter
 from ..answer_options import AnswerOptions, ReasoningEffort, Verbosity
 from ..messages import JsonObject, JsonValue
 from ..output_format import OutputFormat
+from ..wire.response_item_schema import NewId
 from .api_errors import invalid
-from .input_items import NewId, read_input
+from .input_items import read_input
 from .request import CompactRequest, CreateRequest, Truncation
 from .request_body import (
     Conversation,

@@ -16,6 +16,9 @@ from .response_parts import ASSISTANT_PARTS, INSTRUCTION_PARTS, MAX_TEXT, SHOWN_
 VENDOR_TYPE: Final = re.compile(r"[A-Za-z0-9_-]+:.+", re.ASCII | re.DOTALL)
 """An item, a field or an event that only its inventor knows: `slug:name`."""
 
+type NewId = Callable[[str], str]
+"""Makes up an id from its prefix, such as `msg`; never the same twice."""
+
 type CallId = Annotated[str, Field(min_length=1, max_length=64)]
 type Name = Annotated[str, Field(min_length=1, max_length=64, pattern="^[a-zA-Z0-9_-]+$")]
 type Text = Annotated[str, Field(max_length=MAX_TEXT)]
@@ -55,11 +58,14 @@ class _ReasoningText(Sent):
     text: Text
 
 
+type Thoughts = Annotated[list[_ReasoningText], Field(max_length=256)]
+
+
 class ReasoningItem(Sent):
     """What a model has thought: in words, for its service, or both."""
 
-    summary: list[_ReasoningText] = []
-    content: list[_ReasoningText] | None = None
+    summary: Thoughts = []
+    content: Thoughts | None = None
     encrypted_content: Text | None = None
 
     @property
@@ -135,7 +141,7 @@ _WITH_STATUS: Final = frozenset({"message", "function_call", "function_call_outp
 _NEVER_NULL: Final = ("phase", "encrypted_content", "status", "content", "call_id")
 
 
-def complete_item(item: JsonValue, new_id: Callable[[str], str]) -> JsonObject:
+def complete_item(item: JsonValue, new_id: NewId) -> JsonObject:
     """Return an item in its complete form: with type, id and status, and with parts where it may have a text.
 
     `new_id("msg")` makes up an id; an item keeps its own. Raises `UnusableItem`, whose path begins at the item.

@@ -44,6 +44,9 @@ from .sealed_content import Seal
 MCP_CALL: Final = "mcp_"
 """How ids of calls of the house begin, in items and, where they are replayed, in the transcript."""
 
+CUT_OFF: Final = "incomplete"
+"""Status of a call that the model did not write to its end: nobody runs it, and it has no output."""
+
 _PARAGRAPH: Final = "\n\n"
 _SHOWN_BY: Final = "[Shown by the result of the call {call_id}.]"
 
@@ -88,6 +91,17 @@ def to_transcript(items: Sequence[JsonObject], seal: Seal, history: Iterable[Mes
     return reading.end(open_calls(history))
 
 
+def called_by(item: JsonObject) -> str | None:
+    """Return the id that a call has in the transcript; None for an item that is no call."""
+    match item:
+        case {"type": "function_call", "call_id": str(call_id)}:
+            return call_id
+        case {"type": "mcp_call", "id": str(item_id)}:
+            return item_id if item_id.startswith(MCP_CALL) else f"{MCP_CALL}{item_id}"
+        case _:
+            return None
+
+
 class _Reading:
     """Gathers messages from items."""
 
@@ -107,12 +121,12 @@ class _Reading:
             case MessageItem() as message:
                 self._add_message(message)
             case FunctionCallItem() as call:
-                self._cut |= {call.call_id} if call.status == "incomplete" else set()
+                self._cut |= {call.call_id} if call.status == CUT_OFF else set()
                 self._add_call(ToolCall(call.call_id, call.name, call.arguments))
             case FunctionCallOutputItem() as output:
                 self._add_output(output)
             case McpCallItem() as call:
-                call_id = call.id if call.id.startswith(MCP_CALL) else f"{MCP_CALL}{call.id}"
+                call_id = called_by(item) or call.id
                 self._add_call(ToolCall(call_id, call.name, call.arguments))
                 self._messages.append(_mcp_result(call_id, call))
             case ReasoningItem() as reasoning:

@@ -10,12 +10,10 @@ from typing import assert_never
 
 from ..messages import AssistantMessage, JsonObject, JsonValue, Message, ToolCall, ToolResult, UserMessage
 from .response_carriers import phase_item, phase_of, sealed_provider_items, sealed_summary, summary_of
+from .response_item_schema import NewId
 from .response_items import MCP_CALL
 from .response_parts import input_text, output_text, shown_parts
 from .sealed_content import Seal
-
-type NewId = Callable[[str], str]
-"""Makes up an id from its prefix, such as `msg`."""
 
 
 def to_items(

@@ -5,7 +5,6 @@ has to be in the request itself.
 Sources: OpenResponses specification, schema of 2026-04-24; OpenAI API reference, "Images and vision", "File inputs".
 """
 
-import binascii
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -23,6 +22,7 @@ INSTRUCTION_PARTS: Final = frozenset({"input_text"})
 ASSISTANT_PARTS: Final = frozenset({"output_text", "refusal"})
 
 _DETAILS: Final = (None, "auto", "low", "high", "original")
+_GIF: Final = b"GIF8"
 _PARAGRAPH: Final = "\n\n"
 
 
@@ -127,9 +127,9 @@ def _image(part: JsonObject, where: str) -> Attachment:
         raise UnusableItem("It has to be auto, low or high.", f"{where}.detail")
     if not isinstance(url, str) or not url.startswith("data:"):
         raise UnusableItem("Nothing is fetched from elsewhere. Send the picture as a data URL.", place)
-    mime_type, data = _decoded(url, place)
-    if mime_type not in IMAGE_TYPES:
-        raise UnusableItem(f"Pictures may be: {_listed(IMAGE_TYPES)}.", place)
+    data = _decoded(url, place)
+    if (mime_type := _picture_type(data)) is None:
+        raise UnusableItem(f"It is none of the pictures that can be shown: {_listed(IMAGE_TYPES)}.", place)
     return Attachment(mime_type, data)
 
 
@@ -143,11 +143,11 @@ def _file(part: JsonObject, where: str) -> str | Attachment:
         raise UnusableItem("It has to be a text.", f"{where}.filename")
     if not isinstance(sent, str) or not sent:
         raise UnusableItem("It has to be the content of the file in base64, or a data URL.", place)
-    _, data = _decoded(sent if sent.startswith("data:") else f"data:;base64,{sent}", place)
+    data = _decoded(sent if sent.startswith("data:") else f"data:;base64,{sent}", place)
     if data.startswith(b"%PDF-"):
         return Attachment(PDF, data, name or "")
-    if (picture := read_picture(data)) is not None:
-        return Attachment(picture[0], data)
+    if (mime_type := _picture_type(data)) is not None:
+        return Attachment(mime_type, data)
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -155,20 +155,26 @@ def _file(part: JsonObject, where: str) -> str | Attachment:
     return f"[{name or 'A file'}:]\n{text}"
 
 
-def _decoded(url: str, place: str) -> tuple[str, bytes]:
-    """Return type and content of a data URL (RFC 2397) in base64."""
-    head, comma, encoded = url.removeprefix("data:").partition(",")
-    mime_type, _, parameters = head.partition(";")
-    if not comma or parameters.split(";")[-1].strip() != "base64":
+def _picture_type(data: bytes) -> str | None:
+    """Return the MIME type that a picture really has, whatever it was said to be; None for what is no picture."""
+    if data.startswith(_GIF):
+        return "image/gif"
+    picture = read_picture(data)
+    return None if picture is None else picture[0]
+
+
+def _decoded(url: str, place: str) -> bytes:
+    """Return the content of a data URL (RFC 2397) in base64."""
+    head, comma, encoded = url.partition(",")
+    if not comma or head.split(";")[-1].strip() != "base64":
         raise UnusableItem("It has to be a data URL in base64, as in data:image/png;base64,iVBORw0KGgo…", place)
     try:
         data = b64decode("".join(encoded.split()), validate=True)
-    except binascii.Error, ValueError:
+    except ValueError:  # binascii's own is one
         raise UnusableItem("It is not valid base64.", place) from None
     if not data:
         raise UnusableItem("There is nothing in it.", place)
-    mime_type = mime_type.strip().lower()
-    return "image/jpeg" if mime_type == "image/jpg" else mime_type, data
+    return data
 
 
 def _listed(words: frozenset[str]) -> str:
