@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ..messages import JsonObject, JsonValue, Transcript
-from ..wire.response_item_schema import NewId, complete_item
+from ..wire.response_item_schema import NewId, complete_item, path_within
 from ..wire.response_items import Translated, to_transcript
 from ..wire.response_parts import MAX_TEXT, UnusableItem
 from ..wire.sealed_content import Seal
@@ -84,7 +84,7 @@ def _check_size(items: Sequence[JsonValue]) -> None:
 
 
 def _at(err: UnusableItem, place: str) -> ApiError:
-    param = f"{place}{'' if err.path[:1] in ('', '[') else '.'}{err.path}"
+    param = path_within(place, err.path)
     return invalid(f"Invalid value for '{param}': {err.message}", param, "invalid_value")
 
 

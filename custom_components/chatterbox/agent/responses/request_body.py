@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue as AnyJson, TypeAda
 
 from ..json_text import check_json
 from ..messages import JsonObject, JsonValue
-from ..wire.response_item_schema import VENDOR_TYPE, path_of
+from ..wire.response_item_schema import VENDOR_TYPE, path_of, path_within
 from .api_errors import ApiError, invalid
 
 CLIENT_TOOLS_STATUS: Final = "chatterbox:client_tools_status"
@@ -165,7 +165,7 @@ def parse_part[T](kind: TypeAdapter[T], value: JsonValue, place: str) -> T:
     except ValidationError as err:
         first = err.errors(include_url=False, include_context=False, include_input=False)[0]
         path = path_of(first["loc"])
-        param = "metadata" if path.startswith("metadata.") else f"{place}{'.' if place and path else ''}{path}"
+        param = "metadata" if path.startswith("metadata.") else path_within(place, path)
         match first["type"]:
             case "extra_forbidden":
                 raise invalid(f"Unknown parameter: '{param}'.", param, "unknown_parameter") from None
@@ -183,7 +183,7 @@ def unsupported(param: str, why: str) -> ApiError:
 def _parsed[T: _Unserved](kind: TypeAdapter[T], fields: JsonObject) -> T:
     read = parse_part(kind, fields, "")
     for name in _Unserved.model_fields:
-        if getattr(read, name) not in (None, False, "", [], {}):
+        if getattr(read, name):
             raise unsupported(name, "Nobody here could do what it asks for.")
     return read
 

@@ -85,7 +85,7 @@ class _McpChoice(Part):
 
 class _AllowedTools(Part):
     type: Literal["allowed_tools"]
-    mode: ToolChoiceMode | None = None
+    mode: Literal["auto", "required", "none"] | None = None
     tools: Annotated[list[AnyJson], Field(min_length=1, max_length=128)]
 
 
@@ -149,7 +149,7 @@ def read_tool_choice(choice: JsonValue, tools: RequestedTools) -> tuple[ToolChoi
             allowed = parse_part(_ALLOWED, choice, _CHOICE)
             places = [f"{_CHOICE}.tools[{index}]" for index in range(len(allowed.tools))]
             read = [_reference(tool, tools, place) for tool, place in zip(allowed.tools, places, strict=True)]
-            mode = ToolChoiceMode.AUTO if allowed.mode is None else allowed.mode
+            mode = ToolChoiceMode(allowed.mode or ToolChoiceMode.AUTO)
             echo: JsonObject = {"type": "allowed_tools", "mode": mode.value, "tools": [sent for _, sent in read]}
             return AllowedTools(tuple(ref for ref, _ in read), mode), echo
         case dict():

@@ -183,6 +183,11 @@ def path_of(location: tuple[int | str, ...]) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location).removeprefix(".")
 
 
+def path_within(place: str, path: str) -> str:
+    """Write where something stands that is at `path` of what stands at `place`; both may be empty."""
+    return f"{place}{'' if not place or path[:1] in ('', '[') else '.'}{path}"
+
+
 def _type_of(item: JsonObject) -> str:
     """Return the type of an item; a message need not name it, and neither need a reference."""
     match item.get("type"):

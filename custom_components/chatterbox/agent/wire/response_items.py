@@ -36,6 +36,7 @@ from .response_item_schema import (
     MessageItem,
     ReasoningItem,
     Sent,
+    path_within,
     read_item,
 )
 from .response_parts import UnusableItem, read_parts
@@ -87,7 +88,7 @@ def to_transcript(items: Sequence[JsonObject], seal: Seal, history: Iterable[Mes
         try:
             reading.add(item)
         except UnusableItem as err:
-            raise UnusableItem(err.message, f"[{index}]{'.' if err.path else ''}{err.path}") from None
+            raise UnusableItem(err.message, path_within(f"[{index}]", err.path)) from None
     return reading.end(open_calls(history))
 
 
@@ -163,29 +164,29 @@ class _Reading:
 
     def _add_message(self, message: MessageItem) -> None:
         text, attachments = read_parts(message.content)
-        match message.role:
-            case "user":
-                self._close()
-                context, self._late = _PARAGRAPH.join(self._late), []
-                self._messages.append(UserMessage(text, attachments, context))
-            case "assistant":
-                self._begin(is_new_message=True)
-                phase = () if message.phase is None else (phase_item(message.phase),)
-                self._open = replace(self._open, text=text, provider_items=self._open.provider_items + phase)
-            case _:
-                self._close()
-                (self._late if self._messages else self._instructions).append(text)
+        if message.role == "user":
+            self._close()
+            context, self._late = _PARAGRAPH.join(self._late), []
+            self._messages.append(UserMessage(text, attachments, context))
+        elif message.role == "assistant" and text:
+            self._begin(is_new_message=True)
+            phase = (phase_item(message.phase),) if message.phase else ()
+            self._open = replace(self._open, text=text, provider_items=phase + self._open.provider_items)
+        elif text:
+            self._close()
+            (self._late if self._messages else self._instructions).append(text)
 
     def _add_call(self, call: ToolCall) -> None:
         self._begin(is_new_message=False)
         self._open = replace(self._open, tool_calls=(*self._open.tool_calls, call))
 
     def _add_output(self, output: FunctionCallOutputItem) -> None:
-        self._close()
-        self._tell_late()
         text, attachments = (output.output, ()) if isinstance(output.output, str) else read_parts(output.output)
+        if attachments or any(call.id == output.call_id for call in self._open.tool_calls):
+            self._close()
         self._messages.append(ToolResult(output.call_id, "", text, open_world=True))
         if attachments:
+            self._tell_late()
             self._messages.append(UserMessage("", attachments, _SHOWN_BY.format(call_id=output.call_id)))
 
     def _add_reasoning(self, item: ReasoningItem) -> None:
@@ -196,7 +197,7 @@ class _Reading:
                 self._close()
             reasoning = _PARAGRAPH.join(filter(None, (self._open.reasoning, item.text)))
             self._open = AssistantMessage(reasoning=reasoning, provider_items=self._open.provider_items + carried)
-        elif _says_something(self._open):
+        elif carried and _says_something(self._open):
             self._open = replace(self._open, provider_items=self._open.provider_items + carried)
             self._close()
 

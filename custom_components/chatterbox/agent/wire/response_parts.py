@@ -6,7 +6,7 @@ Sources: OpenResponses specification, schema of 2026-04-24; OpenAI API reference
 """
 
 from base64 import b64decode
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from ..errors import AgentError
@@ -42,28 +42,17 @@ def complete_parts(content: JsonValue, kinds: frozenset[str], path: str) -> list
     Raises `UnusableItem`, also for a picture or a file that nobody could show.
     """
     if isinstance(content, str):
-        kind = "output_text" if kinds is ASSISTANT_PARTS else "input_text"
-        content = [{"type": kind, "text": content}]
+        text: JsonObject = {"type": "output_text" if kinds is ASSISTANT_PARTS else "input_text", "text": content}
+        content = [text]
     if not isinstance(content, list):
         raise UnusableItem("It has to be a text or a list of parts.", path)
-    parts: list[JsonValue] = []
-    for index, sent in enumerate(content):
-        part, where = sent, f"{path}[{index}]"
-        if not isinstance(part, dict):
-            raise UnusableItem("A part has to be an object.", where)
-        if part.get("type") not in kinds:
-            raise UnusableItem(f"Such a part has no place here; there may be: {_listed(kinds)}.", f"{where}.type")
-        if part["type"] == "output_text":
-            part = {"annotations": [], **{name: value for name, value in part.items() if value is not None}}
-        parts.append(part)
-    for _ in _read(parts, path):
-        pass
-    return parts
+    return [_complete_part(part, kinds, f"{path}[{index}]") for index, part in enumerate(content)]
 
 
 def read_parts(content: JsonValue) -> tuple[str, tuple[Attachment, ...]]:
     """Return the words of complete parts, paragraph by paragraph, and what else they show."""
-    read = list(_read(content if isinstance(content, list) else [], ""))
+    parts = content if isinstance(content, list) else []
+    read = [_read_part(part, "") for part in parts if isinstance(part, dict)]
     words = _PARAGRAPH.join(part for part in read if isinstance(part, str) and part)
     return words, tuple(part for part in read if isinstance(part, Attachment))
 
@@ -92,10 +81,16 @@ def output_text(text: str) -> JsonObject:
     return {"type": "output_text", "text": text, "annotations": []}
 
 
-def _read(parts: Sequence[JsonValue], path: str) -> Iterator[str | Attachment]:
-    for index, part in enumerate(parts):
-        if isinstance(part, dict):
-            yield _read_part(part, f"{path}[{index}]")
+def _complete_part(part: JsonValue, kinds: frozenset[str], where: str) -> JsonObject:
+    if not isinstance(part, dict):
+        raise UnusableItem("A part has to be an object.", where)
+    kind = part.get("type")
+    if not isinstance(kind, str) or kind not in kinds:
+        raise UnusableItem(f"Such a part has no place here; there may be: {_listed(kinds)}.", f"{where}.type")
+    if kind == "output_text":
+        part = {"annotations": [], **{name: value for name, value in part.items() if value is not None}}
+    _read_part(part, where)
+    return part
 
 
 def _read_part(part: JsonObject, where: str) -> str | Attachment:
