@@ -3,7 +3,7 @@
 A format brings its paths and how it writes (`chat_completions.py`, `openai_responses.py`, `anthropic_messages.py`,
 `ollama_chat.py`). Each can run as a process of its own: `python -m tests.servers.ollama_chat SCRIPT.json` prints one
 line, the address that a person would enter, when it listens, and ends with SIGTERM. `GET /requests` tells what it was
-asked. A server must not know who asks.
+asked, `GET /load` how often, and how many answers are under way. A server must not know who asks.
 """
 
 import argparse
@@ -67,6 +67,7 @@ class ScriptedModelServer(ABC):
         self.asked = asyncio.Event()
         """Set once there is a request."""
         self._next_answer = 0
+        self._under_way = 0
 
     @abstractmethod
     def read(self, body: dict[str, JsonValue]) -> Asked:
@@ -101,6 +102,7 @@ class ScriptedModelServer(ABC):
                 web.get(self.models_path, self._list_models),
                 web.post(self.answer_path, self._complete),
                 web.get("/requests", self._list_requests),
+                web.get("/load", self._tell_load),
             ]
         )
         return application
@@ -113,6 +115,9 @@ class ScriptedModelServer(ABC):
     async def _list_requests(self, _request: web.Request) -> web.StreamResponse:
         return web.json_response([received.model_dump() for received in self.requests])
 
+    async def _tell_load(self, _request: web.Request) -> web.StreamResponse:
+        return web.json_response({"asked": len(self.requests), "under_way": self._under_way})
+
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         try:
             body = _JSON_OBJECT.validate_json(await request.text())
@@ -121,7 +126,12 @@ class ScriptedModelServer(ABC):
             return self._refuse(HTTPStatus.BAD_REQUEST, str(error))
         self.requests.append(ReceivedRequest(authorization=request.headers.get(self.key_header), body=body))
         self.asked.set()
-        return self._refusal(request, asked) or await self._answer(request, asked)
+        return self._refusal(request, asked) or await self._answer(request, asked, self.answer_to(body, asked))
+
+    def answer_to(self, body: dict[str, JsonValue], asked: Asked) -> ScriptedAnswer | ScriptedFailure | None:  # noqa: ARG002  # for servers that look at what was said
+        """Return what is said now; None when there is nothing left to say."""
+        trial = self._script.trial_answer
+        return trial if asked.is_trial and trial is not None else self._take_answer()
 
     def _refusal(self, request: web.Request, asked: Asked) -> web.StreamResponse | None:
         if not self._authorized(request):
@@ -132,13 +142,14 @@ class ScriptedModelServer(ABC):
             return self._refuse(HTTPStatus.BAD_REQUEST, "This server only streams.")
         return None
 
-    async def _answer(self, request: web.Request, asked: Asked) -> web.StreamResponse:
-        trial = self._script.trial_answer
-        match trial if asked.is_trial and trial is not None else self._take_answer():
-            case ScriptedAnswer() as answer:
+    async def _answer(
+        self, request: web.Request, asked: Asked, answer: ScriptedAnswer | ScriptedFailure | None
+    ) -> web.StreamResponse:
+        match answer:
+            case ScriptedAnswer():
                 return await self._send(request, answer, asked)
-            case ScriptedFailure() as failure:
-                return _failure(failure)
+            case ScriptedFailure():
+                return _failure(answer)
             case None:
                 return self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "The script has no more answers.")
 
@@ -161,12 +172,16 @@ class ScriptedModelServer(ABC):
         return web.json_response(self.error(status, message), status=status)
 
     async def _send(self, request: web.Request, answer: ScriptedAnswer, asked: Asked) -> web.StreamResponse:
-        await asyncio.sleep(answer.delay_seconds)
-        response = web.StreamResponse(headers={"Content-Type": self.content_type, "Cache-Control": "no-cache"})
-        with contextlib.suppress(ConnectionResetError):  # a client may hang up whenever it likes
-            await response.prepare(request)
-            await _write(request, response, answer, self.stream(answer, asked))
-        return response
+        self._under_way += 1
+        try:
+            await asyncio.sleep(answer.delay_seconds)
+            response = web.StreamResponse(headers={"Content-Type": self.content_type, "Cache-Control": "no-cache"})
+            with contextlib.suppress(ConnectionResetError):  # a client may hang up whenever it likes
+                await response.prepare(request)
+                await _write(request, response, answer, self.stream(answer, asked))
+            return response
+        finally:
+            self._under_way -= 1
 
 
 async def _write(

@@ -35,13 +35,13 @@ class ScriptedServer:
 
 @contextlib.asynccontextmanager
 async def scripted_server(
-    script: Script, folder: Path, spoken: str = "chat_completions"
+    script: Script, folder: Path, module: str = "tests.servers.chat_completions"
 ) -> AsyncIterator[ScriptedServer]:
-    """Serve `script`, written to `folder`, until the block is left; `spoken` names the module of a format."""
+    """Serve `script`, written to `folder`, until the block is left; `module` is a program of `model_server.run`."""
     path = folder / "script.json"
     path.write_text(script.model_dump_json(), encoding="utf-8")
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", f"tests.servers.{spoken}", str(path)),
+        *(sys.executable, "-m", module, str(path)),
         cwd=_REPOSITORY,
         stdout=asyncio.subprocess.PIPE,
     )
