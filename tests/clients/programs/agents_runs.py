@@ -1,0 +1,138 @@
+"""Runs agents to their end with the `openai-agents` package: functions, the house, approvals, and a limit of turns."""
+
+import asyncio
+import json
+import os
+
+from agents import (
+    Agent,
+    HostedMCPTool,
+    MaxTurnsExceeded,
+    MCPToolApprovalFunctionResult,
+    MCPToolApprovalRequest,
+    Runner,
+    RunResult,
+    RunResultStreaming,
+    function_tool,
+    set_tracing_disabled,
+)
+
+MODEL = os.environ["MODEL"]
+LIGHT = 'call intent__HassTurnOn {"area": "Kitchen", "domain": ["light"]}'
+DOOR = 'call intent__HassTurnOff {"name": "Front Door", "domain": ["lock"]}'
+WEATHER = 'call get_weather {"city": "Rome"}'
+
+set_tracing_disabled(disabled=True)
+asked_about: list[str] = []
+
+
+@function_tool
+def get_weather(city: str) -> str:
+    """Get the weather of a city."""
+    return f"sunny in {city}"
+
+
+def on_approval(request: MCPToolApprovalRequest) -> MCPToolApprovalFunctionResult:
+    """Let doors be opened and leave the lights alone."""
+    asked_about.append(request.data.name)
+    if "Front Door" in request.data.arguments:
+        return {"approve": True}
+    return {"approve": False, "reason": "It is bright."}
+
+
+caretaker = Agent(
+    name="Caretaker",
+    instructions="Be brief.",
+    model=MODEL,
+    tools=[
+        get_weather,
+        HostedMCPTool(
+            tool_config={"type": "mcp", "server_label": "assist", "require_approval": "never"},
+            on_approval_request=on_approval,
+        ),
+    ],
+)
+careful = Agent(
+    name="Careful",
+    model=MODEL,
+    tools=[HostedMCPTool(tool_config={"type": "mcp", "server_label": "assist"}, on_approval_request=on_approval)],
+)
+
+
+def kinds(result: RunResult | RunResultStreaming) -> list[str]:
+    """Return what happened in a run."""
+    return [item.type for item in result.new_items]
+
+
+async def plain() -> dict[str, object]:
+    """Run to the end with a function and the house."""
+    result = await Runner.run(caretaker, f"{LIGHT}\nthen\n{WEATHER}\nthen\nsay {{results}}")
+    return {"output": result.final_output, "kinds": kinds(result)}
+
+
+async def streamed() -> dict[str, object]:
+    """The same, as it happens."""
+    result = Runner.run_streamed(caretaker, f"{LIGHT}\nthen\n{WEATHER}\nthen\nsay {{results}}")
+    deltas = [
+        event.data.delta
+        async for event in result.stream_events()
+        if event.type == "raw_response_event" and event.data.type == "response.output_text.delta"
+    ]
+    return {"output": result.final_output, "kinds": kinds(result), "deltas": "".join(deltas)}
+
+
+async def approved() -> dict[str, object]:
+    """Have a door opened that the house asks about, once by id and once by items."""
+    told = f"{DOOR}\nthen\nsay Open."
+    by_items = await Runner.run(caretaker, told)
+    by_id = await Runner.run(caretaker, told, auto_previous_response_id=True)
+    return {
+        "by_items": [by_items.final_output, kinds(by_items)],
+        "by_id": [by_id.final_output, kinds(by_id)],
+    }
+
+
+async def from_outside() -> dict[str, object]:
+    """Switch a light after something was read that the house does not know."""
+    result = await Runner.run(caretaker, f"{WEATHER}\nthen\n{LIGHT}\nthen\nsay {{results}}")
+    return {"output": result.final_output, "kinds": kinds(result)}
+
+
+async def denied() -> dict[str, object]:
+    """Have a light left alone."""
+    result = await Runner.run(careful, f"{LIGHT}\nthen\nsay {{results}}")
+    return {"output": result.final_output, "kinds": kinds(result)}
+
+
+async def endless() -> dict[str, object]:
+    """Never come to an end."""
+    try:
+        await Runner.run(caretaker, "\nthen\n".join([WEATHER] * 20), max_turns=3)
+    except MaxTurnsExceeded as error:
+        return {"raised": type(error).__name__}
+    return {"raised": None}
+
+
+async def talk() -> dict[str, object]:
+    """Hold a conversation: by items that are sent again, and by the id of the last response."""
+    first = await Runner.run(caretaker, "I am Ada.")
+    by_items = await Runner.run(caretaker, [*first.to_input_list(), {"role": "user", "content": "recall"}])
+    by_id = await Runner.run(caretaker, "recall", previous_response_id=first.last_response_id)
+    return {"by_items": by_items.final_output, "by_id": by_id.final_output}
+
+
+async def main() -> None:
+    """Run all, one after the other."""
+    told: dict[str, object] = {
+        "plain": await plain(),
+        "streamed": await streamed(),
+        "approved": await approved(),
+        "from_outside": await from_outside(),
+        "denied": await denied(),
+        "endless": await endless(),
+        "talk": await talk(),
+    }
+    print(json.dumps(told | {"asked_about": asked_about}))
+
+
+asyncio.run(main())

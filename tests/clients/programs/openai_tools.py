@@ -1,0 +1,177 @@
+"""Has a model call functions of its own and tools of the house, with the `openai` package, and says yes and no."""
+
+import json
+import os
+
+import openai
+from openai import OpenAI
+from openai.types.responses import (
+    FunctionToolParam,
+    Response,
+    ResponseFunctionToolCall,
+    ResponseInputItemParam,
+    ToolParam,
+)
+from openai.types.responses.response_output_item import McpApprovalRequest, McpCall
+
+MODEL = os.environ["MODEL"]
+WEATHER: FunctionToolParam = {
+    "type": "function",
+    "name": "get_weather",
+    "description": "Get the weather of a city.",
+    "parameters": {
+        "type": "object",
+        "properties": {"city": {"type": "string"}},
+        "required": ["city"],
+        "additionalProperties": False,
+    },
+    "strict": True,
+}
+HOUSE: ToolParam = {"type": "mcp", "server_label": "assist", "require_approval": "never"}
+ASKING_HOUSE: ToolParam = {"type": "mcp", "server_label": "assist"}
+LIGHT = 'call intent__HassTurnOn {"area": "Kitchen", "domain": ["light"]}'
+DOOR = 'call intent__HassTurnOff {"name": "Front Door", "domain": ["lock"]}'
+
+client = OpenAI()
+
+
+def calls(response: Response) -> list[ResponseFunctionToolCall]:
+    """Return the functions that the model wants called."""
+    return [item for item in response.output if item.type == "function_call"]
+
+
+def house_calls(response: Response) -> list[McpCall]:
+    """Return the calls that the house ran."""
+    return [item for item in response.output if item.type == "mcp_call"]
+
+
+def questions(response: Response) -> list[McpApprovalRequest]:
+    """Return what has to be approved."""
+    return [item for item in response.output if item.type == "mcp_approval_request"]
+
+
+def outputs(response: Response) -> list[ResponseInputItemParam]:
+    """Run the functions."""
+    return [
+        {
+            "type": "function_call_output",
+            "call_id": call.call_id,
+            "output": f"sunny in {json.loads(call.arguments)['city']}",
+        }
+        for call in calls(response)
+    ]
+
+
+def functions() -> dict[str, object]:
+    """Run two functions; go on by id, by everything sent again, and streamed."""
+    said = 'call get_weather {"city": "Rome"}\ncall get_weather {"city": "Oslo"}\nthen\nsay {results}'
+    asked = client.responses.create(model=MODEL, input=said, tools=[WEATHER])
+    by_id = client.responses.create(model=MODEL, input=outputs(asked), tools=[WEATHER], previous_response_id=asked.id)
+    replayed: list[ResponseInputItemParam] = [{"role": "user", "content": said}]
+    replayed += [item.to_dict() for item in asked.output]  # type: ignore[misc]  # what every program does that replays
+    replayed += outputs(asked)
+    by_items = client.responses.create(model=MODEL, input=replayed, tools=[WEATHER], store=False)
+    with client.responses.stream(model=MODEL, input=said, tools=[WEATHER]) as stream:
+        arguments = [event.arguments for event in stream if event.type == "response.function_call_arguments.done"]
+        streamed = stream.get_final_response()
+    forced = client.responses.create(model=MODEL, input="What is the weather?", tools=[WEATHER], tool_choice="required")
+    return {
+        "status": asked.status,
+        "calls": [(call.name, json.loads(call.arguments), call.status) for call in calls(asked)],
+        "by_id": by_id.output_text,
+        "by_items": by_items.output_text,
+        "streamed": [json.loads(text) for text in arguments],
+        "streamed_calls": [call.name for call in calls(streamed)],
+        "forced": [call.name for call in calls(forced)],
+        "unanswered": refused(asked.id, "Hi."),
+        "pausing": client.responses.create(
+            model=MODEL,
+            input=said,
+            tools=[WEATHER],
+            extra_body={"chatterbox:client_tools_status": "requires_action"},
+        ).status,
+    }
+
+
+def refused(previous_response_id: str, text: str) -> str | None:
+    """Return the message of the error that a request ends with."""
+    try:
+        client.responses.create(model=MODEL, input=text, previous_response_id=previous_response_id)
+    except openai.BadRequestError as error:
+        return str(error.body["message"]) if isinstance(error.body, dict) else None
+    return None
+
+
+def house() -> dict[str, object]:
+    """Have lights switched: as a person would, and with tools that are named."""
+    plain = client.responses.create(model=MODEL, input=f"{LIGHT}\nthen\nsay Lit.")
+    named = client.responses.create(model=MODEL, input=f"{LIGHT}\nthen\nsay Lit: {{results}}", tools=[HOUSE])
+    on = client.responses.create(model=MODEL, input="recall", tools=[HOUSE], previous_response_id=named.id)
+    with client.responses.stream(model=MODEL, input=f"{LIGHT}\nthen\nsay Lit.", tools=[HOUSE]) as stream:
+        events = [event.type for event in stream]
+        streamed = stream.get_final_response()
+    none = client.responses.create(model=MODEL, input=f"{LIGHT}\nthen\nsay No.", tools=[])
+    [listed] = [item for item in named.output if item.type == "mcp_list_tools"]
+    return {
+        "plain": [item.type for item in plain.output],
+        "named": [item.type for item in named.output],
+        "label": listed.server_label,
+        "tools": [tool.name for tool in listed.tools],
+        "called": [(call.name, call.server_label, call.status, call.error) for call in house_calls(named)],
+        "output": [call.output for call in house_calls(named)],
+        "text": named.output_text,
+        "on": [item.type for item in on.output],
+        "streamed": [item.type for item in streamed.output],
+        "events": [name for name in events if "mcp" in name],
+        "none": [(call.status, call.server_label) for call in house_calls(none)],
+    }
+
+
+def answered(question: McpApprovalRequest, *, approve: bool, reason: str | None = None) -> ResponseInputItemParam:
+    """Say yes or no."""
+    answer: ResponseInputItemParam = {
+        "type": "mcp_approval_response",
+        "approval_request_id": question.id,
+        "approve": approve,
+    }
+    return {**answer, "reason": reason} if reason else answer  # type: ignore[return-value]  # one item of many
+
+
+def approvals() -> dict[str, object]:
+    """Have a door unlocked after a yes, left alone after a no; answer twice."""
+    said = f"{DOOR}\nthen\nsay Done: {{results}}"
+    asked = client.responses.create(model=MODEL, input=said, tools=[HOUSE])
+    [question] = questions(asked)
+    yes = [answered(question, approve=True)]
+    opened = client.responses.create(model=MODEL, input=yes, tools=[HOUSE], previous_response_id=asked.id)
+    twice = refused_approval(asked.id, yes)
+    again = client.responses.create(model=MODEL, input="say Fine.", tools=[HOUSE], previous_response_id=opened.id)
+
+    strict = client.responses.create(model=MODEL, input=f"{LIGHT}\nthen\nsay {{results}}", tools=[ASKING_HOUSE])
+    [asked_light] = questions(strict)
+    no = [answered(asked_light, approve=False, reason="It is bright.")]
+    denied = client.responses.create(model=MODEL, input=no, tools=[ASKING_HOUSE], previous_response_id=strict.id)
+    return {
+        "status": asked.status,
+        "asked": [item.type for item in asked.output],
+        "question": (question.name, question.server_label, json.loads(question.arguments)),
+        "opened": [item.type for item in opened.output],
+        "ran": [(call.status, call.approval_request_id == question.id) for call in house_calls(opened)],
+        "twice": twice,
+        "again": [item.type for item in again.output],
+        "strict": [item.type for item in strict.output],
+        "denied": [item.type for item in denied.output],
+        "denied_text": denied.output_text,
+    }
+
+
+def refused_approval(previous_response_id: str, items: list[ResponseInputItemParam]) -> str | None:
+    """Return the code of the error that an answer ends with."""
+    try:
+        client.responses.create(model=MODEL, input=items, tools=[HOUSE], previous_response_id=previous_response_id)
+    except openai.BadRequestError as error:
+        return error.code
+    return None
+
+
+print(json.dumps({"functions": functions(), "house": house(), "approvals": approvals()}))

@@ -1,0 +1,137 @@
+"""Programs of the documentation, many at once, that hang up, of strangers, and one that outlives a restart."""
+
+import re
+from itertools import batched
+
+from pydantic import BaseModel, JsonValue, TypeAdapter
+
+from tests.agent.responses.valid_stream import check_stream
+from tests.clients.house import Address
+from tests.clients.running_programs import PYTHON, REPOSITORY, run, told_by
+
+type Json = dict[str, JsonValue]
+
+_JSON = TypeAdapter(dict[str, JsonValue])
+_PAGE = (REPOSITORY / "docs" / "responses-api.md").read_text(encoding="utf-8")
+
+
+class _Census(BaseModel):
+    tasks: list[str]
+    open_files: int
+    objects: int
+    under_way: int
+
+
+class _Counted(BaseModel):
+    before: _Census
+    after: _Census
+    streams: int
+
+
+class _Stream(BaseModel):
+    number: int
+    lines: list[str]
+
+    @property
+    def words(self) -> str:
+        """What the model was told to say, or to call, for this one alone."""
+        is_call = self.number % 4 == 3
+        return f'{{"city": "City {self.number}"}}' if is_call else f"word-{self.number} " * 30
+
+
+class _Part(BaseModel):
+    text: str
+
+
+class _Item(BaseModel):
+    arguments: str = ""
+    content: tuple[_Part, ...] = ()
+
+
+def test_the_documented_commands_answer(house: Address) -> None:
+    once, streamed = (run(["bash", "-c", f"TOKEN={house.token}\n{each}"], house) for each in _examples("shell", house))
+    assert "It is lit." in once
+    assert "event: response.output_text.delta" in streamed
+    assert streamed.endswith("data: [DONE]\n\n")
+
+
+def test_the_documented_programs_do_what_is_said_of_them(house: Address) -> None:
+    openai, agents = (run([PYTHON, "-c", each], house) for each in _examples("python", house))
+    assert openai.splitlines() == ["It is lit.", "I am well, and the house is quiet.", "Sunny in Rome.", "It is open."]
+    assert agents.splitlines() == ["Sunny in Rome.", "It is open."]
+
+
+def test_streams_at_once_are_each_valid_and_hear_nothing_of_each_other(house: Address) -> None:
+    """Invariants 7, 8, 9, 70."""
+    streams = told_by("many_at_once", house, TypeAdapter(list[_Stream]))
+    assert len(streams) == 32
+    ids: set[JsonValue] = set()
+    for stream in streams:
+        final = check_stream(_events(stream.lines))
+        [item] = TypeAdapter(list[_Item]).validate_python(final["output"])
+        assert item.arguments + "".join(part.text for part in item.content) == stream.words
+        ids.add(final["id"])
+    assert len(ids) == len(streams)
+
+
+def test_abandoned_streams_leave_nothing_behind(house: Address) -> None:
+    """Invariant 54."""
+    counted = told_by("abandoned", house, TypeAdapter(_Counted))
+    before, after = counted.before, counted.after
+    assert (before.under_way, after.under_way) == (0, 0), "its model is asked nothing more"
+    assert len(after.tasks) <= len(before.tasks) + 2, after.tasks
+    assert after.open_files <= before.open_files + 5
+    assert after.objects - before.objects < 30 * counted.streams, "of a turn that stays, there are hundreds"
+
+
+def test_strangers_get_nothing(house: Address) -> None:
+    """Invariants 44, 46, 67."""
+    told = told_by("strangers", house, _JSON)
+    assert told["without_a_token"] == [401] * 8
+    gone, not_there = [404, "response_not_found"], [404, "previous_response_not_found"]
+    assert told["with_anothers_response"] == {
+        "read": gone,
+        "input": gone,
+        "delete": gone,
+        "cancel": gone,
+        "go_on": not_there,
+        "unknown": gone,
+        "still_there": "completed",
+    }
+    assert told["with_anothers_conversation"] == {"heard": "NotFoundError"}
+    assert told["with_anothers_question"] == {"forged": [400, "approval_continuation_invalid"], "lamp": "off"}
+    assert told["who_may_only_look"] == {"ran": [["failed", True]], "status": "completed", "lamp": "off"}
+    assert told["too_much"] == [400, 400, 415, 413]
+
+
+def test_a_conversation_outlives_a_restart(house: Address) -> None:
+    """Invariants 36, 56."""
+    assert told_by("restart", house, _JSON) == {
+        "second": "You said: I am Ada. | recall",
+        "read": True,
+        "interrupted": ["failed", "interrupted"],
+    }
+
+
+def _examples(language: str, house: Address) -> list[str]:
+    """Return the examples of the page, with what a reader fills in."""
+    examples = re.findall(rf"```{language}\n(.*?)```", _PAGE, re.DOTALL)
+    filled = {
+        "http://homeassistant.local:8123": house.url,
+        "conversation.chatterbox": house.model,
+        "YOUR_TOKEN": house.token,
+    }
+    return [re.sub("|".join(map(re.escape, filled)), lambda found: filled[found[0]], each) for each in examples]
+
+
+def _events(lines: list[str]) -> list[Json]:
+    """Read a stream as a strict reader does: a name, the data, an empty line, and `[DONE]` at the end."""
+    *frames, done = batched(lines, 3, strict=False)
+    assert done[0] == "data: [DONE]"
+    events = []
+    for name, data, nothing in frames:
+        assert nothing == ""
+        event = _JSON.validate_json(data.removeprefix("data: "))
+        assert name == f"event: {event['type']}"
+        events.append(event)
+    return events
