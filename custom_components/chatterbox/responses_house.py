@@ -67,14 +67,14 @@ class ResponsesHouse:
         return tuple(_card(found) for found in self._found())
 
     def store(self, agent: str) -> ResponseStore | None:
-        """Return where the responses of an agent are kept."""
+        """Return where the responses of an agent are kept; None for one that is set to keep nothing."""
         found = self._find(agent)
-        return self._kept(found) if found.agent.settings.keep_history else None
+        return _store_of(self._hass, found) if found.agent.settings.keep_history else None
 
     def stores(self) -> Sequence[ResponseStore]:
-        """Return the stores of all services whose owner lets programs talk to them."""
-        one_of_each = {found.entry.entry_id: found for found in reversed(self._found())}
-        return tuple(self._kept(found) for found in one_of_each.values())
+        """Return the stores of all services that let programs in."""
+        services = {found.entry.entry_id: found for found in self._found()}
+        return tuple(_store_of(self._hass, found) for found in services.values())
 
     async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
         """Take a turn. Raises `ApiError` amid it where the agent is loaded anew meanwhile."""
@@ -160,6 +160,10 @@ class ResponsesHouse:
             turns = ProgramTurns(self._hass, found.entity.entity_id, found.entry, found.subentry, found.agent)
             self._turns[subentry_id] = (found.agent, turns)
         return turns
+
+
+def _store_of(hass: HomeAssistant, found: _Found) -> ResponseStore:
+    return KeptResponses(hass, found.entry, found.subentry.subentry_id)
 
 
 def _card(found: _Found) -> AgentCard:
