@@ -37,6 +37,7 @@ from custom_components.chatterbox.agent.responses.house import (
 )
 from custom_components.chatterbox.agent.responses.request import AllowedTools, FunctionRef, HouseRef, HouseTools
 from custom_components.chatterbox.agent.turn import ApprovalAnswer, Limits, Turn
+from tests.agent.turns import assert_valid
 from tests.doubles import ScriptedDispatcher, ScriptedProvider
 
 KITCHEN = "conversation.kitchen"
@@ -123,6 +124,7 @@ class HouseDouble:
 
     async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
         """Take a turn with the real loop."""
+        assert_valid(turn.transcript)
         self.turns.append(turn)
         self.taking += 1
         try:

@@ -7,6 +7,7 @@ from typing import override
 
 import pytest
 
+from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.history.response_records import ResponseRecord
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
 from custom_components.chatterbox.agent.responses.api_errors import ApiError
@@ -56,6 +57,23 @@ class SlowStore(MemoryStore):
         if record.response["status"] == "completed":
             await self._gate()
         await super().put(record)
+
+
+class SlowToEnd(HouseDouble):
+    """A house whose turns take their time to end."""
+
+    def __init__(self, provider: ScriptedProvider) -> None:
+        super().__init__(provider)
+        self.gate = Gate()
+
+    @override
+    async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
+        try:
+            async with aclosing(super().take(turn)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            await self.gate()
 
 
 class BrokenRecords(dict[str, ResponseRecord]):
@@ -210,6 +228,36 @@ async def test_a_cancelled_response_stays_cancelled() -> None:
     assert await read(ResponsesService(house), response_id) == cancelled
 
 
+async def test_cancelling_twice_lets_a_turn_end_in_peace() -> None:
+    """Invariant 55."""
+    house = SlowToEnd(ScriptedProvider([never]))
+    service = ResponsesService(house)
+    begun = await begin(service)
+    await let_others_go_on()
+
+    cancelling = [asyncio.create_task(service.cancel(str(begun["id"]), ANNA))]
+    await house.gate.reached.wait()
+    cancelling.append(asyncio.create_task(service.cancel(str(begun["id"]), ANNA)))
+    await let_others_go_on()
+    assert not any(one.done() for one in cancelling)
+    house.gate.opened.set()
+    await asyncio.gather(*cancelling)
+
+    assert house.gate.passed.is_set()
+
+
+async def test_a_model_that_fails_in_the_background_is_told_and_stored() -> None:
+    house = HouseDouble(ScriptedProvider([ProviderUnreachable("gone")]))
+    service = ResponsesService(house)
+    begun = await begin(service)
+    await ended(house)
+
+    for one in (service, ResponsesService(house)):
+        failed = await read(one, begun["id"])
+        assert isinstance(failed["error"], dict)
+        assert (failed["status"], failed["error"]["code"]) == ("failed", "model_unreachable")
+
+
 async def test_cancelling_ends_tools_and_keeps_what_they_did() -> None:
     gate = Gate()
     dispatcher = ScriptedDispatcher({"light_on": gate})
@@ -232,9 +280,11 @@ async def test_cancelling_what_has_ended_changes_nothing() -> None:
     begun = await begin(service)
     await gate.reached.wait()
 
+    followed = asyncio.create_task(collected(await service.get(str(begun["id"]), ANNA, {"stream": "true"})))
     cancelling = asyncio.create_task(service.cancel(str(begun["id"]), ANNA))
     await let_others_go_on()
     gate.opened.set()
+    check_stream(await followed)
 
     assert (await cancelling)["status"] == "completed"
     assert house.memory.records[str(begun["id"])].response["status"] == "completed"

@@ -84,6 +84,19 @@ async def test_nobody_goes_on_from_what_is_unknown_foreign_or_deleted() -> None:
     assert await refusal(child["id"]) == missing
 
 
+async def test_a_chain_that_somebody_else_has_begun_is_not_read() -> None:
+    house = HouseDouble(ScriptedProvider(say("Root."), say("Child.")))
+    service = ResponsesService(house)
+    root = await ask(service)
+    child = await ask(service, previous_response_id=root["id"])
+    records = house.memory.records
+    records[str(root["id"])] = replace(records[str(root["id"])], user_id="ben")
+
+    with pytest.raises(ApiError) as refused:
+        await ask(service, previous_response_id=child["id"])
+    assert (refused.value.status, refused.value.code) == (404, "previous_response_not_found")
+
+
 async def test_a_chain_that_comes_back_to_itself_is_refused() -> None:
     """Invariant 36."""
     house = HouseDouble(ScriptedProvider(say("One."), say("Two.")))

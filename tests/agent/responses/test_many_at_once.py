@@ -77,6 +77,19 @@ async def test_thirty_two_at_once_do_not_mix() -> None:
     }
 
 
+async def test_whoever_hears_the_end_can_go_on_at_once() -> None:
+    house = HouseDouble(ScriptedProvider(say("Hello.")))
+    answer = await ResponsesService(house).create(request(stream=True), ANNA)
+    assert isinstance(answer, Streamed)
+
+    async with aclosing(answer.events) as events:
+        async for event in events:
+            if event["type"] == "response.completed":
+                break
+        (record,) = house.memory.records.values()
+        assert (record.response, house.taking) == (event["response"], 0)
+
+
 async def test_whoever_goes_away_ends_the_turn_at_once() -> None:
     """Invariants 54, 63."""
     gate = Gate()

@@ -192,7 +192,7 @@ async def test_a_message_that_mixes_both_kinds_of_calls_runs_nothing_and_later_n
     """Invariant 22."""
     dispatcher = ScriptedDispatcher()
     again = ToolCall("call_again", "light_on", "{}")
-    provider = ScriptedProvider(call(ON, PAGE), call(again), say("Both done."))
+    provider = ScriptedProvider(call(PAGE, ON), call(again), say("Both done."))
     house = HouseDouble(provider, dispatcher, tools={"home": (LIGHT,)})
     service = ResponsesService(house)
     tools: list[JsonValue] = [mcp(), function("show_page")]
@@ -206,7 +206,7 @@ async def test_a_message_that_mixes_both_kinds_of_calls_runs_nothing_and_later_n
     assert [one.name for one in dispatcher.started] == ["light_on"]
     assert said(second) == "Both done."
     ids = [message.call_id for message in house.turns[1].transcript if isinstance(message, ToolResult)]
-    assert ids == ["call_on", "call_page"]
+    assert ids == ["call_page", "call_on"]
 
 
 async def test_where_no_tool_may_be_called_none_runs() -> None:
@@ -270,6 +270,26 @@ async def test_what_the_client_sent_is_kept_as_it_was_sent() -> None:
     assert [item.get("role") for item in kept] == ["developer", "user", None]
     assert kept[1]["id"] == "msg_mine"
     assert kept[2] == sent[2]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello!"}]}],
+        [{"role": "user", "content": "Hello!"}],
+        [{"role": "user", "content": "Hello!", "id": None, "status": None}],
+        [{"type": "acme:mood", "mood": "good"}, {"role": "user", "content": "Hello!"}],
+    ],
+)
+async def test_a_text_is_a_message_however_it_is_written(sent: JsonValue) -> None:
+    """Invariants 41, 67."""
+    house = HouseDouble(ScriptedProvider(say("One."), say("Two.")))
+    service = ResponsesService(house)
+
+    await ask(service, "Hello!")
+    await ask(service, sent)
+
+    assert house.turns[0].transcript == house.turns[1].transcript == (UserMessage("Hello!"),)
 
 
 async def test_nothing_is_stored_of_what_is_not_to_be_stored() -> None:

@@ -133,8 +133,7 @@ class BackgroundResponses:
         return found if found is not None and found.run.plan.turn.caller == caller else None
 
     async def drop(self, made: BackgroundRun) -> None:
-        """End a response and forget it: nothing of it is stored any more."""
-        made.run.forget()
+        """End a response and forget it. When this returns, nothing of it is going to be stored any more."""
         await made.cancel()
         self._kept.pop(made.run.plan.frame.id, None)
 

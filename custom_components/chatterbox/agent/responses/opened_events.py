@@ -46,9 +46,5 @@ class OpenedEvents(AsyncGenerator[JsonObject]):
 
 
 async def opened(events: AsyncGenerator[JsonObject]) -> OpenedEvents:
-    """Wait for the first event. Raises what comes instead of it, with nothing left running."""
-    try:
-        return OpenedEvents(await anext(events), events)
-    except BaseException:
-        await events.aclose()
-        raise
+    """Wait for the first event. Raises what comes instead of it; then nothing is left to close."""
+    return OpenedEvents(await anext(events), events)

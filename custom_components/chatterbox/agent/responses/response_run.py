@@ -48,7 +48,6 @@ class ResponseRun:
         """Prepare; `events` makes it."""
         self._house = house
         self._stream = ResponseStream(plan.request, plan.frame)
-        self._is_forgotten = False
         self.plan = plan
 
     @property
@@ -108,13 +107,9 @@ class ResponseRun:
         """End it because the house ends its turn, and return what there is to tell of that."""
         return self._stream.fail(INTERRUPTED)
 
-    def forget(self) -> None:
-        """Store it no more."""
-        self._is_forgotten = True
-
     async def save(self) -> None:
         """Store it as it is now, if it is to be stored."""
-        if self.plan.store is not None and not self._is_forgotten:
+        if self.plan.store is not None:
             await self.plan.store.put(self.record)
 
     @property
