@@ -21,6 +21,7 @@ from custom_components.chatterbox.agent.responses.input_items import (
     with_references,
 )
 from custom_components.chatterbox.agent.responses.item_pairs import check_pairs
+from custom_components.chatterbox.agent.wire.response_item_shapes import function_call_item
 from custom_components.chatterbox.agent.wire.response_parts import MAX_TEXT
 from custom_components.chatterbox.agent.wire.sealed_content import Seal
 
@@ -173,3 +174,19 @@ def test_what_the_input_cannot_say(history: Transcript) -> None:
 
     assert caught.value.status == 400
     assert caught.value.param == f"input[{len(history[1:])}].id"
+
+
+def test_ids_that_are_too_long_for_clients_find_back() -> None:
+    """Invariant 5: some services write more into the id of a call than clients take."""
+    call_id = "call_1__thought__" + "A" * 200
+    history = (UserMessage("?"), AssistantMessage(tool_calls=(ToolCall(call_id, "weather", "{}"),)))
+    shown = function_call_item("fc_1", ToolCall(call_id, "weather", "{}"))
+    answer = output(str(shown["call_id"]))
+
+    assert translate_input(read(answer), SEAL, history).messages == (
+        ToolResult(call_id, "weather", "rain", open_world=True),
+    )
+    assert len(translate_input(read(shown, answer), SEAL).messages) == 2
+    answered = (*history, ToolResult(call_id, "weather", "rain"))
+    assert "more than one output" in unpaired(answered, answer)[0]
+    assert "more than one call" in unpaired(answered, shown, answer)[0]

@@ -265,6 +265,7 @@ def test_answers_as_data() -> None:
         ({"background": True, "store": False}, "background"),
         ({"stream_options": {}}, "stream_options"),
         ({"stream": True, "stream_options": {"include_usage": True}}, "stream_options.include_usage"),
+        ({"stream": True, "stream_options": {"include_obfuscation": True}}, "stream_options.include_obfuscation"),
         ({"include": "reasoning.encrypted_content"}, "include"),
         ({"include": ["reasoning.encrypted_content", "message.output_text.logprobs"]}, "include[1]"),
         ({"include": ["everything"]}, "include[0]"),

@@ -5,6 +5,7 @@ from base64 import b64encode
 import pytest
 
 from custom_components.chatterbox.agent.messages import Attachment, JsonObject, JsonValue
+from custom_components.chatterbox.agent.wire.response_item_shapes import output_text
 from custom_components.chatterbox.agent.wire.response_parts import (
     ASSISTANT_PARTS,
     INSTRUCTION_PARTS,
@@ -12,7 +13,6 @@ from custom_components.chatterbox.agent.wire.response_parts import (
     SHOWN_PARTS,
     UnusableItem,
     complete_parts,
-    output_text,
     read_parts,
     shown_parts,
 )

@@ -1,13 +1,15 @@
 """Calls, questions and lists of tools, as items.
 
-Knows the shapes and events of these items. Must not know turns, or what becomes of a call.
+Knows the events of these items. Must not know turns, or what becomes of a call.
 Source: OpenResponses specification 2026-04-24, `FunctionCall`; OpenAI API reference, "MCP tool call", "MCP list
 tools", "MCP approval request", and their streaming events.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from ..messages import JsonObject, ToolCall, ToolDefinition, ToolResult
+from ..wire.response_item_shapes import IN_PROGRESS, approval_request_item, function_call_item, mcp_call_item
 from .event_writer import EventWriter
 
 
@@ -18,18 +20,8 @@ class McpCallItem:
         self, events: EventWriter, item_id: str, server_label: str, call: ToolCall, approval_request_id: str | None
     ) -> None:
         """Show the call with its arguments. The last is that of the request that a person said yes to, if any."""
-        self._begun: JsonObject = {
-            "type": "mcp_call",
-            "id": item_id,
-            "server_label": server_label,
-            "name": call.name,
-            "arguments": call.arguments,
-            "output": None,
-            "error": None,
-            "status": "in_progress",
-            "approval_request_id": approval_request_id,
-        }
-        self._item = events.open({**self._begun, "arguments": ""}, item_id)
+        self._shown = partial(mcp_call_item, item_id, server_label, call, request_id=approval_request_id)
+        self._item = events.open({**self._shown(), "arguments": ""}, item_id)
         self._item.write("response.mcp_call.in_progress")
         if call.arguments:
             self._item.write("response.mcp_call_arguments.delta", delta=call.arguments)
@@ -37,44 +29,22 @@ class McpCallItem:
 
     def close(self, result: ToolResult) -> None:
         """Show what came of it."""
-        if result.is_error:
-            self._item.write("response.mcp_call.failed")
-            text: JsonObject = {"type": "text", "text": result.content}
-            error: JsonObject = {"type": "mcp_tool_execution_error", "content": [text]}
-            self._item.done({**self._begun, "error": error, "status": "failed"})
-        else:
-            self._item.write("response.mcp_call.completed")
-            self._item.done({**self._begun, "output": result.content, "status": "completed"})
+        self._item.write(f"response.mcp_call.{'failed' if result.is_error else 'completed'}")
+        self._item.done(self._shown(result))
 
 
 def show_function_call(events: EventWriter, item_id: str, call: ToolCall) -> None:
     """Show a call that the client has to run, with the arguments as the model wrote them."""
-    begun: JsonObject = {
-        "type": "function_call",
-        "id": item_id,
-        "call_id": call.id,
-        "name": call.name,
-        "arguments": "",
-        "status": "in_progress",
-    }
-    item = events.open(begun, item_id)
+    whole = function_call_item(item_id, call)
+    item = events.open({**whole, "arguments": "", "status": IN_PROGRESS}, item_id)
     item.write("response.function_call_arguments.delta", delta=call.arguments)
     item.write("response.function_call_arguments.done", arguments=call.arguments)
-    item.done({**begun, "arguments": call.arguments, "status": "completed"})
+    item.done(whole)
 
 
 def show_approval_request(events: EventWriter, request_id: str, server_label: str, call: ToolCall) -> None:
     """Show a call that waits for a yes."""
-    events.place(
-        {
-            "type": "mcp_approval_request",
-            "id": request_id,
-            "server_label": server_label,
-            "name": call.name,
-            "arguments": call.arguments,
-        },
-        request_id,
-    )
+    events.place(approval_request_item(request_id, server_label, call), request_id)
 
 
 def show_tool_list(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ..messages import JsonObject, JsonValue
 from ..transcript import has_outside_content, repair
 from ..wire.response_carriers import sealed_summary
+from ..wire.response_item_shapes import compaction_item
 from ..wire.sealed_content import Seal
 from .api_errors import invalid
 from .house import Caller, House
@@ -46,6 +47,6 @@ class Compaction:
             "id": response_id,
             "object": "response.compaction",
             "created_at": int(self._clock()),
-            "output": [{"type": "compaction", "id": new_id("cmp"), "encrypted_content": sealed}],
+            "output": [compaction_item(new_id("cmp"), sealed)],
             "usage": usage_json(usage),
         }

@@ -8,6 +8,7 @@ from typing import Final
 
 from ..messages import AssistantMessage, JsonObject, ToolResult, Transcript
 from ..transcript import open_calls
+from ..wire.response_item_shapes import shown_call_id
 from ..wire.response_items import CUT_OFF, called_by
 from .api_errors import invalid
 
@@ -19,7 +20,7 @@ def check_pairs(history: Transcript, items: Sequence[JsonObject]) -> None:
 
     A call that was cut off needs none. Raises `ApiError`.
     """
-    answered = {message.call_id for message in history if isinstance(message, ToolResult)}
+    answered = {shown_call_id(message.call_id) for message in history if isinstance(message, ToolResult)}
     waiting = _waiting(history, items)
     for index, item in enumerate(items):
         if item["type"] != "function_call_output":
@@ -37,8 +38,9 @@ def check_pairs(history: Transcript, items: Sequence[JsonObject]) -> None:
 
 def _waiting(history: Transcript, items: Sequence[JsonObject]) -> dict[str, bool]:
     """Return the calls that may have an output in the input, and whether they need one."""
-    known = {call.id for message in history if isinstance(message, AssistantMessage) for call in message.tool_calls}
-    waiting = {call.id: True for call in open_calls(history)}
+    messages = (message for message in history if isinstance(message, AssistantMessage))
+    known = {shown_call_id(call.id) for message in messages for call in message.tool_calls}
+    waiting = {shown_call_id(call.id): True for call in open_calls(history)}
     for index, item in enumerate(items):
         if (call_id := called_by(item)) is None:
             continue

@@ -55,7 +55,7 @@ class _Text(Part):
 
 
 class _StreamOptions(Part):
-    include_obfuscation: Literal[False] | None = None
+    include_obfuscation: bool | None = None
 
 
 class Conversation(Part):

@@ -123,6 +123,8 @@ def _check_what_goes_together(body: CreateBody) -> None:
         )
     if body.stream_options is not None and not body.stream:
         raise invalid("'stream_options' is for streamed responses only.", "stream_options", "invalid_value")
+    if body.stream_options is not None and body.stream_options.include_obfuscation:
+        raise unsupported("stream_options.include_obfuscation", "Events are not padded here.")
     for name in ("presence_penalty", "frequency_penalty", "top_logprobs"):
         if getattr(body, name):
             raise unsupported(name, "Only 0 can be served.")

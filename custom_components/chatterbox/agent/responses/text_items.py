@@ -1,12 +1,19 @@
 """What the model says and thinks, as items: messages, refusals, and summaries of its reasoning.
 
-Knows the shapes and events of these items. Must not know turns, or why something is said.
+Knows the events of these items. Must not know turns, or why something is said.
 Source: OpenResponses specification 2026-04-24, "Streaming", `Message`, `ReasoningBody`.
 """
 
 from typing import Final
 
-from ..messages import JsonObject, JsonValue
+from ..wire.response_item_shapes import (
+    IN_PROGRESS,
+    message_item,
+    output_text,
+    reasoning_item,
+    refusal,
+    summary_text,
+)
 from .event_writer import EventWriter
 from .response_frame import NewId
 
@@ -58,20 +65,19 @@ class TextItems:
         """Say that there will be no answer."""
         self.close()
         message_id = self._new_id("msg")
-        item = self._events.open(_message(message_id, "in_progress", []), message_id)
-        item.write("response.content_part.added", content_index=0, part={"type": "refusal", "refusal": ""})
+        item = self._events.open(message_item(message_id, "assistant", [], status=IN_PROGRESS), message_id)
+        item.write("response.content_part.added", content_index=0, part=refusal(""))
         item.write("response.refusal.delta", content_index=0, delta=reason)
         item.write("response.refusal.done", content_index=0, refusal=reason)
-        part: JsonObject = {"type": "refusal", "refusal": reason}
+        part = refusal(reason)
         item.write("response.content_part.done", content_index=0, part=part)
-        item.done(_message(message_id, "completed", [part]))
+        item.done(message_item(message_id, "assistant", [part]))
 
     def enclose(self, encrypted_content: str) -> None:
         """Hand over what nobody but us can read, to be brought back."""
         self.close()
         reasoning_id = self._new_id("rs")
-        item = {**_reasoning(reasoning_id, []), "encrypted_content": encrypted_content}
-        self._events.place(item, reasoning_id)
+        self._events.place(reasoning_item(reasoning_id, encrypted_content=encrypted_content), reasoning_id)
 
 
 class _MessageItem:
@@ -79,9 +85,9 @@ class _MessageItem:
 
     def __init__(self, events: EventWriter, item_id: str, phase: str | None) -> None:
         self._pieces: list[str] = []
-        self._begun = _message(item_id, "in_progress", []) | ({"phase": phase} if phase else {})
+        self._begun = message_item(item_id, "assistant", [], status=IN_PROGRESS, phase=phase)
         self._item = events.open(self._begun, item_id)
-        self._item.write("response.content_part.added", content_index=0, part=_output_text(""))
+        self._item.write("response.content_part.added", content_index=0, part=output_text(""))
 
     def add(self, text: str) -> None:
         self._pieces.append(text)
@@ -90,9 +96,9 @@ class _MessageItem:
     def close(self, *, is_whole: bool) -> None:
         text = "".join(self._pieces)
         self._item.write("response.output_text.done", content_index=0, text=text, logprobs=[])
-        self._item.write("response.content_part.done", content_index=0, part=_output_text(text))
+        self._item.write("response.content_part.done", content_index=0, part=output_text(text))
         status = "completed" if is_whole else "incomplete"
-        self._item.done({**self._begun, "status": status, "content": [_output_text(text)]})
+        self._item.done({**self._begun, "status": status, "content": [output_text(text)]})
 
 
 class _ReasoningItem:
@@ -101,8 +107,8 @@ class _ReasoningItem:
     def __init__(self, events: EventWriter, item_id: str) -> None:
         self._id = item_id
         self._pieces: list[str] = []
-        self._item = events.open(_reasoning(item_id, []), item_id)
-        self._item.write("response.reasoning_summary_part.added", summary_index=0, part=_summary_text(""))
+        self._item = events.open(reasoning_item(item_id), item_id)
+        self._item.write("response.reasoning_summary_part.added", summary_index=0, part=summary_text(""))
 
     def add(self, text: str) -> None:
         self._pieces.append(text)
@@ -111,21 +117,5 @@ class _ReasoningItem:
     def close(self, *, is_whole: bool) -> None:  # noqa: ARG002  # a summary has no status
         text = "".join(self._pieces)
         self._item.write("response.reasoning_summary_text.done", summary_index=0, text=text)
-        self._item.write("response.reasoning_summary_part.done", summary_index=0, part=_summary_text(text))
-        self._item.done(_reasoning(self._id, [_summary_text(text)]))
-
-
-def _message(item_id: str, status: str, content: list[JsonValue]) -> JsonObject:
-    return {"type": "message", "id": item_id, "status": status, "role": "assistant", "content": content}
-
-
-def _output_text(text: str) -> JsonObject:
-    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
-
-
-def _reasoning(item_id: str, summary: list[JsonValue]) -> JsonObject:
-    return {"type": "reasoning", "id": item_id, "summary": summary}
-
-
-def _summary_text(text: str) -> JsonObject:
-    return {"type": "summary_text", "text": text}
+        self._item.write("response.reasoning_summary_part.done", summary_index=0, part=summary_text(text))
+        self._item.done(reasoning_item(self._id, text))

@@ -39,15 +39,14 @@ from .response_item_schema import (
     path_within,
     read_item,
 )
+from .response_item_shapes import shown_call_id
 from .response_parts import UnusableItem, read_parts
 from .sealed_content import Seal
-
-MCP_CALL: Final = "mcp_"
-"""How ids of calls of the house begin, in items and, where they are replayed, in the transcript."""
 
 CUT_OFF: Final = "incomplete"
 """Status of a call that the model did not write to its end: nobody runs it, and it has no output."""
 
+_MCP_CALL: Final = "mcp_"
 _PARAGRAPH: Final = "\n\n"
 _SHOWN_BY: Final = "[Shown by the result of the call {call_id}.]"
 
@@ -92,13 +91,18 @@ def to_transcript(items: Sequence[JsonObject], seal: Seal, history: Iterable[Mes
     return reading.end(open_calls(history))
 
 
+def mcp_call_id(any_id: str) -> str:
+    """Return the id of a call of the house, in items and, once it was replayed, in the transcript."""
+    return any_id if any_id.startswith(_MCP_CALL) else f"{_MCP_CALL}{any_id}"
+
+
 def called_by(item: JsonObject) -> str | None:
     """Return the id that a call has in the transcript; None for an item that is no call."""
     match item:
         case {"type": "function_call", "call_id": str(call_id)}:
             return call_id
         case {"type": "mcp_call", "id": str(item_id)}:
-            return item_id if item_id.startswith(MCP_CALL) else f"{MCP_CALL}{item_id}"
+            return mcp_call_id(item_id)
         case _:
             return None
 
@@ -254,7 +258,8 @@ def error_text(error: JsonValue) -> str:
 def _in_place(messages: Sequence[Message], open_before: Sequence[ToolCall], cut: set[str]) -> Iterator[Message]:
     """Yield messages with each result right after its call; calls that were cut off and have none are left out."""
     results = {message.call_id: message for message in messages if isinstance(message, ToolResult)}
-    yield from (replace(results[call.id], name=call.name) for call in open_before if call.id in results)
+    answered = ((call, results.get(shown_call_id(call.id))) for call in open_before)
+    yield from (replace(result, call_id=call.id, name=call.name) for call, result in answered if result)
     for message in messages:
         if isinstance(message, AssistantMessage):
             calls = tuple(call for call in message.tool_calls if call.id in results or call.id not in cut)

@@ -13,6 +13,7 @@ from ..errors import AgentError
 from ..messages import Attachment, JsonObject, JsonValue
 from ..pictures import read_picture
 from .attachments import IMAGE_TYPES, PDF, attachment_note, data_url
+from .response_item_shapes import input_text, output_text
 
 MAX_TEXT: Final = 10_485_760
 """Characters of one text, as the specification has it."""
@@ -42,8 +43,7 @@ def complete_parts(content: JsonValue, kinds: frozenset[str], path: str) -> list
     Raises `UnusableItem`, also for a picture or a file that nobody could show.
     """
     if isinstance(content, str):
-        text: JsonObject = {"type": "output_text" if kinds is ASSISTANT_PARTS else "input_text", "text": content}
-        content = [text]
+        content = [output_text(content) if kinds is ASSISTANT_PARTS else input_text(content)]
     if not isinstance(content, list):
         raise UnusableItem("It has to be a text or a list of parts.", path)
     return [_complete_part(part, kinds, f"{path}[{index}]") for index, part in enumerate(content)]
@@ -69,16 +69,6 @@ def shown_parts(text: str, attachments: Sequence[Attachment]) -> list[JsonValue]
         else:
             parts.append(input_text(attachment_note(attachment)))
     return parts
-
-
-def input_text(text: str) -> JsonObject:
-    """Return words of a user, or of whoever instructs."""
-    return {"type": "input_text", "text": text}
-
-
-def output_text(text: str) -> JsonObject:
-    """Return words of a model."""
-    return {"type": "output_text", "text": text, "annotations": []}
 
 
 def _complete_part(part: JsonValue, kinds: frozenset[str], where: str) -> JsonObject:
