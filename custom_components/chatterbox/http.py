@@ -17,9 +17,10 @@ from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
 
 from .agent.responses.api_errors import ApiError, ErrorType, not_found
+from .agent.responses.bug_report import traceback_without_words
 from .agent.responses.endpoint import ResponsesEndpoint, Streamed, Whole
 from .const import CONF_RESPONSES_API, DOMAIN, LOGGER
-from .http_exchange import BodyLimits, Exchange, traceback_without_words, unauthenticated, unexpected
+from .http_exchange import BodyLimits, Exchange, unauthenticated, unexpected
 from .http_socket import SocketLimits, serve_socket
 from .http_stream import StreamLimits, send_events
 from .rate_limit import RateLimit

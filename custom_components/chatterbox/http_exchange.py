@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from time import monotonic
-from traceback import format_tb
 from types import MappingProxyType
 from typing import Final
 from uuid import uuid4
@@ -169,14 +168,6 @@ def unexpected(exchange_id: str) -> ApiError:
         kind=ErrorType.SERVER,
         code="internal_error",
     )
-
-
-def traceback_without_words(error: BaseException) -> str:
-    """Return where a bug is, and in what it has shown itself, without texts that may hold what somebody has sent."""
-    chain = [error]
-    while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
-        chain.append(cause)
-    return "\n".join(f"{type(one).__qualname__}\n{''.join(format_tb(one.__traceback__))}" for one in chain)
 
 
 def _parsed(body: bytes) -> JsonValue:

@@ -16,9 +16,10 @@ from homeassistant.core import Event, HomeAssistant, callback
 
 from .agent.messages import JsonObject
 from .agent.responses.api_errors import ApiError, invalid
+from .agent.responses.bug_report import traceback_without_words
 from .agent.responses.endpoint import SocketSession
 from .const import LOGGER
-from .http_exchange import Exchange, encoded, traceback_without_words, unexpected
+from .http_exchange import Exchange, encoded, unexpected
 from .http_stream import ClientGone, reading
 
 _LIMIT_REACHED: Final = ApiError(

@@ -14,8 +14,9 @@ from aiohttp import hdrs, web
 
 from .agent.messages import JsonObject
 from .agent.responses.api_errors import ApiError
+from .agent.responses.bug_report import traceback_without_words
 from .const import LOGGER
-from .http_exchange import Exchange, encoded, traceback_without_words, unexpected
+from .http_exchange import Exchange, encoded, unexpected
 
 _DONE: Final = b"data: [DONE]\n\n"
 _STILL_HERE: Final = b": still here\n\n"

@@ -193,7 +193,7 @@ class Failing(HouseDouble):
 
 
 async def test_a_bug_in_the_middle_fails_the_response_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    """Invariant 59."""
+    """Invariants 44, 59."""
     house = Failing(ScriptedProvider(say("Hello."), say("Hello.")))
     house.failure = RuntimeError("a secret")
     service = ResponsesService(house)
@@ -204,6 +204,7 @@ async def test_a_bug_in_the_middle_fails_the_response_and_is_logged(caplog: pyte
         await ask(service)
     assert (told.value.status, told.value.code) == (500, "server_error")
     assert [record.levelno for record in caplog.records] == [logging.ERROR, logging.ERROR]
+    assert ("RuntimeError" in caplog.text, "a secret" in caplog.text) == (True, False)
 
 
 async def test_what_the_house_cannot_do_in_the_middle_is_told() -> None:

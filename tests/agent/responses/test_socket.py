@@ -10,10 +10,9 @@ from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
 from custom_components.chatterbox.agent.responses.endpoint import SocketSession
 from custom_components.chatterbox.agent.responses.service import ResponsesService
-from custom_components.chatterbox.agent.responses.socket import LONGEST_SECONDS
 from tests.agent.responses.house_double import ANNA, HouseDouble
 from tests.agent.responses.service_talk import function, items, last_response, output, read, request, said
-from tests.agent.responses.test_background import Broken, Clock
+from tests.agent.responses.test_background import Broken
 from tests.agent.responses.test_chains import words
 from tests.agent.responses.valid_stream import check_stream
 from tests.agent.turns import let_others_go_on
@@ -131,6 +130,8 @@ async def test_a_continuation_whose_model_failed_is_forgotten() -> None:
         ("[" * 200, None),
         ("{}", "type"),
         ('{"type": "response.cancel"}', "type"),
+        ('{"type": "response.create", "type": "response.create"}', None),
+        (message(stream_id=1), "stream_id"),
         (message(stream=False), "stream"),
         (message(background=True), "background"),
         (message(generate=False), "generate"),
@@ -164,22 +165,19 @@ async def test_events_are_marked_as_the_client_wants_them() -> None:
     assert refused["stream_id"] == "lane 2"
 
 
-async def test_a_connection_takes_requests_for_an_hour() -> None:
-    clock = Clock()
-    socket = ResponsesService(HouseDouble(ScriptedProvider(say("Hello."))), clock=clock).socket(ANNA)
-
-    clock.now += LONGEST_SECONDS - 1
-    await ask(socket)
-    clock.now += 1
-
-    assert await refusal(socket, message()) == (400, "websocket_connection_limit_reached")
-
-
-async def test_a_bug_is_told_and_ends_nothing_else() -> None:
+async def test_a_bug_comes_out() -> None:
     socket = ResponsesService(Broken()).socket(ANNA)
 
-    assert await refusal(socket, message()) == (500, "server_error")
-    assert await refusal(socket, message()) == (500, "server_error")
+    with pytest.raises(RuntimeError, match="a bug"):
+        await tell(socket, message())
+    assert await refusal(socket, "nonsense") == (400, "invalid_json")
+
+
+async def test_a_large_message_is_read() -> None:
+    house = HouseDouble(ScriptedProvider(say("Long.")))
+    socket = ResponsesService(house).socket(ANNA)
+
+    assert said(await ask(socket, "word " * 50_000)) == "Long."
 
 
 async def test_closing_ends_the_turn_at_once() -> None:

@@ -32,6 +32,8 @@ class ItemReferences:
 
         Raises `ApiError` (404) for a reference to what is not stored, or not the caller's.
         """
+        if not references(items):
+            return tuple(items)
         said = {item.get("id") for record in before for item in items_of(record)}
         found: dict[str, JsonObject] = {}
         passed_over = set[str]()

@@ -13,6 +13,7 @@ from ..errors import AgentError
 from ..history.response_records import ResponseRecord
 from ..messages import JsonObject, Transcript
 from .api_errors import ApiError
+from .bug_report import traceback_without_words
 from .chains import CONTINUABLE, Ground
 from .house import House, ResponseStore, TurnRequest
 from .model_failures import told_failure
@@ -140,5 +141,5 @@ class ResponseRun:
     def _break_off(self, error: Exception) -> list[JsonObject]:
         """End it because its turn broke off, and return what there is to tell of that."""
         if not isinstance(error, AgentError):
-            _LOGGER.error("Response %s broke off", self.plan.frame.id, exc_info=error)
+            _LOGGER.error("Response %s broke off: %s", self.plan.frame.id, traceback_without_words(error))
         return self._stream.fail(told_failure(error if isinstance(error, AgentError) else None))

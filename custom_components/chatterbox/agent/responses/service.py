@@ -37,7 +37,6 @@ class ResponsesService:
         """Serve a house. The clock tells seconds since the epoch."""
         seal = Seal(token_bytes(32))
         self._house = house
-        self._clock = clock
         self._stored = StoredResponses(house)
         self._background = BackgroundResponses(house, clock)
         self._preparation = Preparation(house, self._stored, seal, clock)
@@ -118,7 +117,7 @@ class ResponsesService:
 
     def socket(self, caller: Caller) -> SocketSession:
         """Return the requests of a new connection."""
-        return Socket(self._house, self._preparation, caller, self._clock)
+        return Socket(self._house, self._preparation, caller)
 
     async def _found(self, caller: Caller, response_id: str) -> ResponseRecord:
         if (record := await self._stored.find(caller, response_id)) is not None:

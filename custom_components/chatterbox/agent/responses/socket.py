@@ -6,43 +6,34 @@ Source: OpenResponses specification 2026-04-24, "WebSocket transport"; OpenAI AP
 """
 
 import asyncio
-import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 from typing import Final
 
 from ..json_text import parse_json
-from ..messages import JsonObject
+from ..messages import JsonObject, JsonValue
 from .api_errors import ApiError, invalid
 from .chains import Ground
 from .house import Caller, House
-from .model_failures import internal_error
 from .preparation import Preparation
 from .request_reading import read_socket_create
 from .response_run import ResponseRun
 
-_LOGGER = logging.getLogger(__name__)
-
-LONGEST_SECONDS: Final = 3600.0
-"""After which a connection takes no more requests."""
-
+_LARGE: Final = 100_000
+"""Characters of a message from which on it is read in a thread."""
 _OF_COURSE: Final = {"stream": True, "background": False, "generate": True}
 """What clients may say although it cannot be otherwise here; `openai-agents` does."""
-_LIMIT_REACHED: Final = ApiError(
-    "This connection has been open for an hour. Open another one.", code="websocket_connection_limit_reached"
-)
 
 
 class Socket:
     """The requests of one connection."""
 
-    def __init__(self, house: House, preparation: Preparation, caller: Caller, clock: Callable[[], float]) -> None:
-        """Begin with nothing remembered. The clock tells seconds since the epoch."""
+    def __init__(self, house: House, preparation: Preparation, caller: Caller) -> None:
+        """Begin with nothing remembered."""
         self._house = house
         self._preparation = preparation
         self._caller = caller
-        self._clock = clock
-        self._opened_at = clock()
         self._latest: dict[str, Ground] = {}
         """What stands after the latest response, by its id: it can be gone on from although it is not stored."""
         self._turn = asyncio.Lock()
@@ -52,22 +43,13 @@ class Socket:
         async with self._turn:
             lane: JsonObject = {}
             try:
-                message = self._taken(text)
-                if (stream_id := message.pop("stream_id", None)) is not None:
-                    lane = {"stream_id": stream_id}
+                message = _message_of(await _parsed(text))
+                lane = _lane_of(message)
                 async with aclosing(self._events(message)) as events:
                     async for event in events:
                         yield {**event, **lane}
             except ApiError as refusal:
-                yield {**_told(refusal), **lane}
-            except Exception:
-                _LOGGER.exception("A request of a connection broke off")
-                yield {**_told(internal_error()), **lane}
-
-    def _taken(self, text: str) -> JsonObject:
-        if self._clock() - self._opened_at >= LONGEST_SECONDS:
-            raise _LIMIT_REACHED
-        return _message_of(text)
+                yield {"type": "error", "status": refusal.status, "error": refusal.payload, **lane}
 
     async def _events(self, message: JsonObject) -> AsyncGenerator[JsonObject]:
         """Yield the events of a response. What cannot be gone on with cannot be tried again from here either."""
@@ -87,20 +69,27 @@ class Socket:
             self._latest = {plan.frame.id: run.ground}
 
 
-def _told(error: ApiError) -> JsonObject:
-    """Return an error as an event of a connection."""
-    return {"type": "error", "status": error.status, "error": error.payload}
-
-
-def _message_of(text: str) -> JsonObject:
-    """Return what a message holds. Raises `ApiError` (400)."""
+async def _parsed(text: str) -> JsonValue:
+    parse = partial(parse_json, text, unique_names=True)
     try:
-        message = parse_json(text)
+        return parse() if len(text) < _LARGE else await asyncio.to_thread(parse)
     except ValueError as error:
-        raise invalid(f"A message has to be JSON: {error}.") from error
+        raise invalid(f"The message is no JSON that can be used: {error}.", code="invalid_json") from error
+
+
+def _message_of(message: JsonValue) -> JsonObject:
+    """Return the fields of a message that say something. Raises `ApiError` (400)."""
     if not isinstance(message, dict):
         raise invalid("A message has to be a JSON object.")
-    for name, only in _OF_COURSE.items():
-        if message.get(name) is only:
-            del message[name]
-    return message
+    return {name: value for name, value in message.items() if name not in _OF_COURSE or value is not _OF_COURSE[name]}
+
+
+def _lane_of(message: JsonObject) -> JsonObject:
+    """Take out what a client wants all events of the response to be marked with, and return it as they hold it."""
+    match message.pop("stream_id", None):
+        case None:
+            return {}
+        case str(lane):
+            return {"stream_id": lane}
+        case _:
+            raise invalid("stream_id has to be a text.", "stream_id", "invalid_value")
