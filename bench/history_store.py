@@ -9,13 +9,16 @@ result of a kilobyte. Then it prints:
 - opening: the seconds until a store that was closed has answered its first question;
 - recording: the milliseconds of processor time that the event loop spends on a turn, until it is told that the turn is
   stored, and the longest time that `record()` took;
+- going on: the milliseconds until a chain of 100 responses of the API is read, of 10,000 that are stored beside the
+  turns, and until one with ten pictures of a megabyte is;
 - the size of the file, and the time it took to fill it.
 
-`--check` ends with status 1 when one of the first three takes longer than is allowed.
+`--check` ends with status 1 when one of the first four takes longer than is allowed; pictures are not counted.
 """
 
 import argparse
 import asyncio
+import base64
 import random
 import sys
 import tempfile
@@ -27,14 +30,30 @@ from statistics import median
 from typing import Final
 
 from custom_components.chatterbox.agent.events import Phase, StopReason
+from custom_components.chatterbox.agent.history.response_records import ResponseRecord
 from custom_components.chatterbox.agent.history.search import SearchQuery
 from custom_components.chatterbox.agent.history.store import HistoryStore
-from custom_components.chatterbox.agent.history.turn_records import PhaseTime, TurnOrigin, TurnRecord
-from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
+from custom_components.chatterbox.agent.history.turn_records import (
+    PhaseTime,
+    TurnOrigin,
+    TurnRecord,
+    answered_in,
+    said_in,
+)
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    Attachment,
+    JsonValue,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    UserMessage,
+)
 
 SEARCHING: Final = 0.050
 OPENING: Final = 1.0
 RECORDING: Final = 0.002
+GOING_ON: Final = 0.050
 """Seconds that are allowed."""
 
 _BEGAN_AT: Final = 1_790_000_000.0
@@ -58,6 +77,10 @@ _ANSWERS: Final = (
     "Das Licht im Schlafzimmer ist aus.",
     "好的,厨房的灯打开了。",
 )
+_CHAINS: Final = 100
+_LONG: Final = 100
+"""Responses of a chain."""
+_PICTURES: Final = 10
 _SYLLABLES: Final = (
     "ba",
     "lo",
@@ -119,6 +142,29 @@ class Household:
             AssistantMessage(tool_calls=(call,)),
             ToolResult("call", call.name, '{"success":[{"name":"Ceiling","id":"light.ceiling"}]}' * 16),
             AssistantMessage(self._chance.choice(_ANSWERS)),
+        )
+
+    def response(self, number: int, chain: str, picture: bytes = b"") -> ResponseRecord:
+        """Return a response; a hundred make a chain."""
+        turn = self.turn(number)
+        shown = (Attachment("image/png", picture),) if picture else ()
+        parts: list[JsonValue] = [{"type": "input_text", "text": said_in(turn.messages)}]
+        if picture:
+            url = f"data:image/png;base64,{base64.b64encode(picture).decode()}"
+            parts.append({"type": "input_image", "detail": "auto", "image_url": url})
+        output: list[JsonValue] = [{"type": "output_text", "annotations": [], "text": answered_in(turn.messages)}]
+        return ResponseRecord(
+            id=f"{chain} {number}",
+            agent=_AGENT,
+            model="conversation.kitchen",
+            user_id=turn.origin.person_id or "",
+            person_id=turn.origin.person_id,
+            conversation_id=chain,
+            previous_response_id=f"{chain} {number - 1}" if number else None,
+            created_at=turn.began_at,
+            response={"id": f"{chain} {number}", "status": "completed", "output": output, "usage": {}, "tools": []},
+            input=({"type": "message", "id": f"msg {number}", "role": "user", "content": parts},),
+            messages=(UserMessage(said_in(turn.messages), shown), *turn.messages[1:]),
         )
 
     def query(self, number: int) -> SearchQuery:
@@ -223,6 +269,30 @@ async def recording(file: Path, household: Household, first: int, turns: int) ->
     return Measured(sorted(taken)), Measured(sorted(waited))
 
 
+async def going_on(file: Path, household: Household) -> tuple[Measured, float]:
+    """Return how long it takes to read the responses of a chain, and those of one with pictures."""
+    store = opened(file)
+    for chain in range(_CHAINS):
+        answers = [store.record(household.response(number, f"chain {chain}")) for number in range(_LONG)]
+        await answers[-1].stored()
+    for number in range(_PICTURES):
+        picture = random.Random(number).randbytes(1_000_000)  # noqa: S311  # pictures, not secrets
+        await store.record(household.response(number, "pictures", picture)).stored()
+    taken = [await _read(store, f"chain {chain}", _LONG) for chain in range(_CHAINS)]
+    with_pictures = await _read(store, "pictures", _PICTURES)
+    await store.close()
+    return Measured(sorted(taken)), with_pictures
+
+
+async def _read(store: HistoryStore, chain: str, length: int) -> float:
+    began = time.perf_counter()
+    found = await store.responses(chain, [_AGENT])
+    taken = time.perf_counter() - began
+    if len(found) != length:
+        raise RuntimeError("a response was not stored")
+    return taken
+
+
 async def main(turns: int, searches: int) -> bool:
     """Print the figures; tell whether all are within what is allowed."""
     household = Household()
@@ -234,6 +304,7 @@ async def main(turns: int, searches: int) -> bool:
         to_open = await opening(file, turns)
         to_search = await searching(file, household, searches)
         to_record, to_call = await recording(file, household, turns, 500)
+        to_go_on, with_pictures = await going_on(file, household)
     lines = (
         f"{turns} turns: {size / 2**20:.0f} MB, stored in {filled:.0f} s",
         (
@@ -245,9 +316,14 @@ async def main(turns: int, searches: int) -> bool:
             f"recording: median {to_record.middle * 1000:.2f} ms, p95 {to_record.p95 * 1000:.2f} ms of the event loop "
             f"(allowed: p95 {RECORDING * 1000:.0f} ms); the call at most {to_call.values[-1] * 1000:.2f} ms"
         ),
+        (
+            f"going on from {_LONG} responses: median {to_go_on.middle * 1000:.1f} ms, "
+            f"p95 {to_go_on.p95 * 1000:.1f} ms (allowed: p95 {GOING_ON * 1000:.0f} ms); "
+            f"from {_PICTURES} with pictures {with_pictures * 1000:.0f} ms"
+        ),
     )
     sys.stdout.write("\n".join(lines) + "\n")
-    return to_search.p95 <= SEARCHING and to_open <= OPENING and to_record.p95 <= RECORDING
+    return to_search.p95 <= SEARCHING and to_open <= OPENING and to_record.p95 <= RECORDING and to_go_on.p95 <= GOING_ON
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A process that records turns as fast as it can, and says which ones are acknowledged, until somebody kills it.
+"""A process that records turns and responses as fast as it can, and says which are acknowledged, until it is killed.
 
 Run as a program; it takes the folder of the integration, the address of a database and the number of its first turn. It
 loads the agent package alone, because Home Assistant takes a while to load.
@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from custom_components.chatterbox.agent import messages
-    from custom_components.chatterbox.agent.history import store, turn_records
+    from custom_components.chatterbox.agent.history import response_records, store, turn_records
 else:
     sys.path.insert(0, sys.argv[1])
     messages = importlib.import_module("agent.messages")
+    response_records = importlib.import_module("agent.history.response_records")
     store = importlib.import_module("agent.history.store")
     turn_records = importlib.import_module("agent.history.turn_records")
 
@@ -32,15 +33,32 @@ def turn(number: int) -> turn_records.TurnRecord:
     )
 
 
+def response(number: int, status: str) -> response_records.ResponseRecord:
+    """Return a response, in one of its states."""
+    return response_records.ResponseRecord(
+        id=f"resp {number}",
+        agent="agent",
+        model="conversation.agent",
+        user_id="user",
+        conversation_id="chain",
+        created_at=1_790_000_000.0 + number,
+        response={"id": f"resp {number}", "status": status},
+        input=(),
+        messages=(messages.UserMessage("Say it."), messages.AssistantMessage(f"It is {number}.")),
+    )
+
+
 async def record_for_ever(url: str, number: int) -> None:
     """Record turn after turn, some of them at once."""
     history = store.HistoryStore(url, lambda _state: None)
     history.start()
     while True:
         several = range(number, number + 3)
-        answers = [history.record(turn(one)) for one in several]
-        for one, answer in zip(several, answers, strict=True):
-            if await answer.stored():
+        for one in several:
+            history.record(response(one, "in_progress"))
+        answers = [(history.record(turn(one)), history.record(response(one, "completed"))) for one in several]
+        for one, (said, answered) in zip(several, answers, strict=True):
+            if await said.stored() and await answered.stored():
                 sys.stdout.write(f"{one}\n")
                 sys.stdout.flush()
         number += 3

@@ -1,4 +1,4 @@
-"""A process that is killed at any moment loses no turn that it was told is stored."""
+"""A process that is killed at any moment loses no turn and no response that it was told is stored."""
 
 import random
 import subprocess
@@ -38,3 +38,7 @@ async def test_a_killed_process_loses_nothing_that_was_acknowledged(sqlite: str,
     assert set(acknowledged) <= set(numbers)
     assert numbers == sorted(set(numbers))
     assert all(one.messages for one in found)
+    responses = {one.id: one for one in await store.responses("chain", ["agent"])}
+    ended = [responses[f"resp {number}"] for number in acknowledged]
+    assert {str(one.response["status"]) for one in ended} == {"completed"}
+    assert all(one.messages for one in responses.values())
