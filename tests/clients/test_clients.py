@@ -231,6 +231,18 @@ def test_what_needs_a_yes_waits_for_it(tools: dict[str, Told]) -> None:
     }
 
 
+def test_several_calls_at_once_are_told_apart(tools: dict[str, Told]) -> None:
+    """Invariants 17, 18, 22, 48."""
+    assert tools["several"] == {
+        "settled": [[True, "completed"]],
+        "most": ["completed", "Enough.", "completed", "failed"],
+        "cut": ["incomplete", "max_output_tokens"],
+        "cut_calls": ["failed"],
+        "mixed": [[_LISTED, None], [_CALLED, "failed"], ["function_call", "completed"]],
+        "on": [_ASKED],
+    }
+
+
 def test_the_background_is_polled(background: dict[str, Told]) -> None:
     """Invariant 56."""
     assert background["polled"] == {"begun": "queued", "ended": "completed", "words": 40, "same": True}
@@ -273,7 +285,7 @@ def test_a_socket_holds_a_conversation_that_is_not_stored(house: Address) -> Non
 
 def test_an_agent_runs_to_its_end(agents: Told) -> None:
     """Invariant 72."""
-    for name in ("plain", "streamed"):
+    for name in ("plain", "streamed", "over_a_socket"):
         told = _TOLD.validate_python(agents[name])
         output = str(told["output"])
         assert "Kitchen Ceiling Light" in output
@@ -301,6 +313,19 @@ def test_an_agent_asks_its_program_for_approval(agents: Told) -> None:
     ]
     lock, light = "intent__HassTurnOff", "intent__HassTurnOn"
     assert agents["asked_about"] == [lock, lock, light, light]
+
+
+def test_an_agent_may_wait_for_somebody_to_approve(agents: Told) -> None:
+    assert agents["approved_by_hand"] == {"asked": "intent__HassTurnOn", "before": None, "after": "Lit."}
+
+
+def test_an_agent_sends_its_reasoning_back_where_nothing_is_stored(agents: Told) -> None:
+    """Invariants 35, 38."""
+    called = ["tool_call_item", "tool_call_output_item"]
+    assert agents["not_stored"] == {
+        "output": "sunny in Rome",
+        "kinds": ["reasoning_item", *called, "reasoning_item", "message_output_item"],
+    }
 
 
 def test_an_agent_stops_at_its_limit_of_turns(agents: Told) -> None:

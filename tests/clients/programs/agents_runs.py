@@ -1,4 +1,4 @@
-"""Runs agents to their end with the `openai-agents` package: functions, the house, approvals, and a limit of turns."""
+"""Runs agents to their end with the `openai-agents` package: functions, the house, approvals, limits, a WebSocket."""
 
 import asyncio
 import json
@@ -10,12 +10,15 @@ from agents import (
     MaxTurnsExceeded,
     MCPToolApprovalFunctionResult,
     MCPToolApprovalRequest,
+    ModelSettings,
     Runner,
     RunResult,
     RunResultStreaming,
     function_tool,
+    responses_websocket_session,
     set_tracing_disabled,
 )
+from openai.types.shared import Reasoning
 
 MODEL = os.environ["MODEL"]
 LIGHT = 'call intent__HassTurnOn {"area": "Kitchen", "domain": ["light"]}'
@@ -56,6 +59,10 @@ careful = Agent(
     name="Careful",
     model=MODEL,
     tools=[HostedMCPTool(tool_config={"type": "mcp", "server_label": "assist"}, on_approval_request=on_approval)],
+)
+
+waiting = Agent(
+    name="Waiting", model=MODEL, tools=[HostedMCPTool(tool_config={"type": "mcp", "server_label": "assist"})]
 )
 
 
@@ -104,6 +111,39 @@ async def denied() -> dict[str, object]:
     return {"output": result.final_output, "kinds": kinds(result)}
 
 
+async def approved_by_hand() -> dict[str, object]:
+    """Stop at the question, and go on when somebody has said yes."""
+    told = f"{LIGHT}\nthen\nsay Lit."
+    stopped = await Runner.run(waiting, told)
+    state = stopped.to_state()
+    [question] = stopped.interruptions
+    state.approve(question)
+    return {
+        "asked": question.name,
+        "before": stopped.final_output,
+        "after": (await Runner.run(waiting, state)).final_output,
+    }
+
+
+async def not_stored() -> dict[str, object]:
+    """Have nothing stored, and send the reasoning back."""
+    settings = ModelSettings(
+        store=False, response_include=["reasoning.encrypted_content"], reasoning=Reasoning(effort="low", summary="auto")
+    )
+    thoughtful = Agent(name="Thoughtful", model=MODEL, tools=[get_weather], model_settings=settings)
+    result = await Runner.run(thoughtful, f"think Where is it?\n{WEATHER}\nthen\nthink Fine.\nsay {{results}}")
+    return {"output": result.final_output, "kinds": kinds(result)}
+
+
+async def over_a_socket() -> dict[str, object]:
+    """The same, over one WebSocket."""
+    async with responses_websocket_session() as session:
+        result = session.run_streamed(caretaker, f"{LIGHT}\nthen\n{WEATHER}\nthen\nsay {{results}}")
+        async for _ in result.stream_events():
+            pass
+    return {"output": result.final_output, "kinds": kinds(result)}
+
+
 async def endless() -> dict[str, object]:
     """Never come to an end."""
     try:
@@ -129,6 +169,9 @@ async def main() -> None:
         "approved": await approved(),
         "from_outside": await from_outside(),
         "denied": await denied(),
+        "approved_by_hand": await approved_by_hand(),
+        "not_stored": await not_stored(),
+        "over_a_socket": await over_a_socket(),
         "endless": await endless(),
         "talk": await talk(),
     }

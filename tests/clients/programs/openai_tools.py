@@ -30,6 +30,7 @@ WEATHER: FunctionToolParam = {
 HOUSE: ToolParam = {"type": "mcp", "server_label": "assist", "require_approval": "never"}
 ASKING_HOUSE: ToolParam = {"type": "mcp", "server_label": "assist"}
 LIGHT = 'call intent__HassTurnOn {"area": "Kitchen", "domain": ["light"]}'
+HALL = 'call intent__HassTurnOn {"name": "Hallway Light", "domain": ["light"]}'
 DOOR = 'call intent__HassTurnOff {"name": "Front Door", "domain": ["lock"]}'
 
 client = OpenAI()
@@ -174,4 +175,29 @@ def refused_approval(previous_response_id: str, items: list[ResponseInputItemPar
     return None
 
 
-print(json.dumps({"functions": functions(), "house": house(), "approvals": approvals()}))
+def several() -> dict[str, object]:
+    """Say yes to one question and no to another; want more than may be called; want both sides in one message."""
+    two = client.responses.create(model=MODEL, input=f"{LIGHT}\n{HALL}\nthen\nsay Done.", tools=[ASKING_HOUSE])
+    yes, no = questions(two)
+    answers = [answered(yes, approve=True), answered(no, approve=False)]
+    settled = client.responses.create(model=MODEL, input=answers, tools=[ASKING_HOUSE], previous_response_id=two.id)
+    most = client.responses.create(
+        model=MODEL, input=f"{LIGHT}\n{HALL}\nthen\nsay Enough.", tools=[HOUSE], max_tool_calls=1
+    )
+    cut = client.responses.create(model=MODEL, input=f"long\n{LIGHT}", tools=[HOUSE])
+    told = f'{LIGHT}\ncall get_weather {{"city": "Rome"}}\nthen\n{LIGHT}\nthen\nsay {{results}}'
+    mixed = client.responses.create(model=MODEL, input=told, tools=[HOUSE, WEATHER])
+    on = client.responses.create(
+        model=MODEL, input=outputs(mixed), tools=[HOUSE, WEATHER], previous_response_id=mixed.id
+    )
+    return {
+        "settled": [(call.arguments == yes.arguments, call.status) for call in house_calls(settled)],
+        "most": [most.status, most.output_text, *(call.status for call in house_calls(most))],
+        "cut": [cut.status, cut.incomplete_details and cut.incomplete_details.reason],
+        "cut_calls": [call.status for call in house_calls(cut)],
+        "mixed": [(item.type, item.to_dict().get("status")) for item in mixed.output],
+        "on": [item.type for item in on.output],
+    }
+
+
+print(json.dumps({"functions": functions(), "house": house(), "approvals": approvals(), "several": several()}))
