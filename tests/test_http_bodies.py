@@ -123,6 +123,25 @@ async def test_a_body_up_to_ten_megabytes_is_read_and_not_a_byte_more(
     assert endpoint.asked == [largest.decode()[1:-1]] * 2
 
 
+async def test_a_body_that_says_that_it_is_too_long_is_not_waited_for(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    await serve(hass)
+    client = await hass_client()
+    answered = asyncio.Event()
+
+    async def slowly() -> AsyncIterator[bytes]:
+        yield b"{"
+        await answered.wait()
+
+    answer = await client.post(URL, data=slowly(), headers={**JSON, "Content-Length": "10485761"})
+
+    assert answer.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    await error_of(answer)
+    answer.close()
+    answered.set()
+
+
 async def test_what_is_packed_is_unpacked_up_to_the_same_bound(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
@@ -133,6 +152,7 @@ async def test_what_is_packed_is_unpacked_up_to_the_same_bound(
     assert (await client.post(URL, data=gzip.compress(b'{"a": 1}'), headers=packed)).status == HTTPStatus.OK
     bomb = await client.post(URL, data=gzip.compress(b"[" * 200_000_000, 1), headers=packed)
     assert bomb.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    assert bomb.headers["Connection"] == "close"
     await error_of(bomb)
     assert (await client.post(URL, data=b"no gzip at all", headers=packed)).status == HTTPStatus.BAD_REQUEST
     assert endpoint.asked == [{"a": 1}]

@@ -155,6 +155,16 @@ async def test_who_sends_faster_than_is_answered_is_hung_up_on(
     await endpoint.all_closed.wait()
 
 
+async def test_what_was_answered_makes_room(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    await serve(hass, event(0), limits=HttpLimits(socket=SocketLimits(waiting=1, message_size=1_000)))
+    client = await hass_client()
+
+    async with client.ws_connect(URL) as socket:
+        for _ in range(5):
+            await socket.send_str("x" * 400)
+            assert await hear(socket, 1) == [event(0)]
+
+
 async def test_a_connection_that_was_open_for_an_hour_ends_with_the_answer_that_is_being_given(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
@@ -247,11 +257,16 @@ async def test_who_is_switched_off_meanwhile_is_answered_no_more(
         assert (await hear_error(socket))["status"] == 404
         hass.config_entries.async_update_entry(entry, options={"responses_api": True})
 
-        for token in tokens_of(hass_admin_user):
-            hass.auth.async_remove_refresh_token(token)
+        hass_admin_user.is_active = False
         await socket.send_str("{}")
         told = await hear_error(socket)
         assert (told["status"], told["error"]["code"]) == (401, "invalid_api_key")
+        hass_admin_user.is_active = True
+
+        for token in tokens_of(hass_admin_user):
+            hass.auth.async_remove_refresh_token(token)
+        await socket.send_str("{}")
+        assert (await hear_error(socket))["status"] == 401
     assert endpoint.asked == ["socket"]
 
 
