@@ -22,7 +22,7 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import Rewrite
+from custom_components.chatterbox.agent.protocols import Deny, Rewrite
 from custom_components.chatterbox.agent.responses.api_errors import ApiError
 from custom_components.chatterbox.agent.responses.endpoint import ResponsesEndpoint
 from custom_components.chatterbox.agent.responses.house import AgentCard
@@ -375,6 +375,18 @@ async def test_a_conversation_that_is_too_long_is_an_error_unless_it_may_be_shor
 
     assert (refused.value.status, refused.value.code) == (400, "context_length_exceeded")
     assert [turn.may_be_shortened for turn in house.turns] == [False, True]
+
+
+async def test_words_that_a_hook_refused_are_not_kept() -> None:
+    house = HouseDouble(ScriptedProvider(say("Fine.")), hooks=[ScriptedHooks(prompt=lambda _: Deny("Not that."))])
+    service = ResponsesService(house)
+
+    response = await ask(service, "My PIN is 1234")
+
+    (record,) = house.memory.records.values()
+    assert "1234" not in repr(record)
+    page = await service.input_items(str(response["id"]), ANNA, {})
+    assert "Not kept: the house has refused these words." in repr(page)
 
 
 async def test_words_that_a_hook_replaced_are_not_kept() -> None:

@@ -23,6 +23,7 @@ from .response_frame import ResponseFrame
 from .turn_items import TurnItems
 
 _CALL_AGAIN: Final = "Not run: functions of the client were called at the same time. Call it again if it is needed."
+_REFUSED: Final = "(Not kept: the house has refused these words.)"
 
 
 class ResponseStream:
@@ -130,6 +131,8 @@ class ResponseStream:
         self._messages = _in_order(self._recorder.messages)
         for_client = tuple(call for call in end.client_calls if call.name in self._functions)
         ending = ending_of(end.stop_reason, pauses_for_functions=self._request.pauses_for_functions)
+        if end.stop_reason is StopReason.PROMPT_DENIED:
+            self.prompt = _REFUSED
         self._items.end(replace(end, client_calls=for_client), is_whole=ending.is_whole)
         self._end(ending, told_failure(end.error) if end.stop_reason is StopReason.PROVIDER_FAILED else None)
 
