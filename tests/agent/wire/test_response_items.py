@@ -201,6 +201,18 @@ def test_calls_of_the_house_are_calls_with_their_result(outcome: JsonObject, con
     )
 
 
+def test_a_function_that_is_called_after_the_house_ran_something_belongs_to_the_next_message() -> None:
+    """Invariants 22, 34: a message with calls of both sides runs nothing, and shows that by its failed calls."""
+    done, failed = MCP | {"output": "on"}, MCP | {"error": "Not run: functions of the client come first."}
+    assert [len(message.tool_calls) for message in called(translated(done, CALL, OUTPUT))] == [1, 1]
+    assert [len(message.tool_calls) for message in called(translated(failed, CALL, OUTPUT))] == [2]
+    assert [len(message.tool_calls) for message in called(translated(done, MCP | {"id": "mcp_2", "output": ""}))] == [2]
+
+
+def called(read: Translated) -> list[AssistantMessage]:
+    return [message for message in read.messages if isinstance(message, AssistantMessage)]
+
+
 def test_errors_in_every_form() -> None:
     assert error_text({"content": "no"}) == "no"
     assert error_text({"content": [{"type": "text", "text": "no"}, "never", {"code": 5}]}) == 'no\nnever\n{"code":5}'
@@ -208,12 +220,12 @@ def test_errors_in_every_form() -> None:
 
 
 def test_ids_of_other_servers_cannot_be_those_of_functions() -> None:
-    read = translated({**MCP, "id": "call_1", "output": "on"}, CALL, OUTPUT)
+    read = translated(CALL, {**MCP, "id": "call_1", "output": "on"}, OUTPUT)
 
     (message, *results) = read.messages
     assert isinstance(message, AssistantMessage)
-    assert [call.id for call in message.tool_calls] == ["mcp_call_1", "call_1"]
-    assert [result.content for result in results if isinstance(result, ToolResult)] == ["on", "rain"]
+    assert [call.id for call in message.tool_calls] == ["call_1", "mcp_call_1"]
+    assert [result.content for result in results if isinstance(result, ToolResult)] == ["rain", "on"]
 
 
 def test_reasoning_stands_with_what_it_led_to() -> None:

@@ -119,6 +119,8 @@ class _Reading:
         self._listed: set[str] = set()
         self._cut: set[str] = set()
         self._open = AssistantMessage()
+        self._has_run = False
+        """Whether the house has run the last call of this message: then it holds none of the client."""
 
     def add(self, item: JsonObject) -> None:
         """Take in one item."""
@@ -127,12 +129,15 @@ class _Reading:
                 self._add_message(message)
             case FunctionCallItem() as call:
                 self._cut |= {call.call_id} if call.status == CUT_OFF else set()
+                if self._has_run:
+                    self._close()
                 self._add_call(ToolCall(call.call_id, call.name, call.arguments))
             case FunctionCallOutputItem() as output:
                 self._add_output(output)
             case McpCallItem() as call:
                 call_id = called_by(item) or call.id
                 self._add_call(ToolCall(call_id, call.name, call.arguments))
+                self._has_run = call.error is None
                 self._messages.append(_mcp_result(call_id, call))
             case ReasoningItem() as reasoning:
                 self._add_reasoning(reasoning)
@@ -224,6 +229,7 @@ class _Reading:
         if _says_something(self._open):
             self._messages.append(self._open)
         self._open = AssistantMessage()
+        self._has_run = False
 
     def _tell_late(self) -> None:
         if self._late:
