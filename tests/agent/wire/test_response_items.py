@@ -256,6 +256,16 @@ def test_what_others_have_encrypted_is_left_out() -> None:
     assert read.messages == (AssistantMessage("Hi"),)
 
 
+def test_what_nobody_vouches_for_tells_no_messages_apart() -> None:
+    """What was written before a restart is as if it had not been sent: what is written of it is the same again."""
+    second: JsonObject = {**MCP, "id": "mcp_2", "output": "b"}
+
+    (message, *_) = translated({**MCP, "output": "a"}, {**CARRIER, "encrypted_content": "gAAAA"}, second).messages
+
+    assert isinstance(message, AssistantMessage)
+    assert [call.id for call in message.tool_calls] == ["mcp_1", "mcp_2"]
+
+
 def test_phases_are_kept() -> None:
     read = translated({**said("assistant", "I look."), "phase": "commentary"}, said("assistant", "Rain."))
 
