@@ -5,7 +5,7 @@ to keep nothing, or is removed meanwhile, leaves nothing.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -16,10 +16,10 @@ from homeassistant.core import HomeAssistant
 from .agent.history.records import weight_of
 from .agent.history.response_records import ResponseRecord
 from .agent.history.store_trouble import StoreUnavailable
-from .agent.messages import Transcript
+from .agent.messages import ToolResult, Transcript
 from .agent.responses.api_errors import ApiError, ErrorType
 from .agent.responses.house import Caller
-from .agent.transcript import repair
+from .agent.transcript import open_calls, repair
 from .const import LOGGER
 from .history_keeping import async_get_histories
 from .history_recording import async_store_record
@@ -77,7 +77,7 @@ class KeptResponses:
         theirs = [turn for turn in turns if turn.origin.person_id in names]
         if turns and not theirs:
             return None
-        return repair(message for turn in theirs if turn.origin.agent == self.agent for message in turn.messages)
+        return _put_together([turn.messages for turn in theirs if turn.origin.agent == self.agent])
 
     async def _ask[T](self, question: Callable[[HistoryStore], Awaitable[T]]) -> T:
         store = await async_get_histories(self.hass).async_open(self.entry)
@@ -88,6 +88,13 @@ class KeptResponses:
         except StoreUnavailable as error:
             LOGGER.debug("Responses cannot be read: %s", error)
             raise _down() from error
+
+
+def _put_together(turns: Sequence[Transcript]) -> Transcript:
+    """Return what was said in all turns, valid but for the calls that the last one has left to a program."""
+    left = {call.id for call in open_calls(turns[-1])} if turns else set()
+    whole = repair(message for messages in turns for message in messages)
+    return tuple(message for message in whole if not (isinstance(message, ToolResult) and message.call_id in left))
 
 
 def _down() -> ApiError:
