@@ -222,8 +222,14 @@ async def test_a_response_that_goes_on_while_it_waits_weighs_what_its_last_state
     store, _ = stores.open(sqlite, limits=WriterLimits(bytes=150_000), starts=False)
     answers = [store.record(response(1, said="x" * 50_000, status=str(state))) for state in range(10)]
     assert not any(answer.given for answer in answers)
+    said = store.record(turn(1))
+    store.record(response(1, said="x" * 500_000))
+    assert answers[0].given, "its last state is too heavy to wait"
+    again = store.record(response(1))
     store.start()
-    assert await answers[0].stored()
+    assert not await answers[0].stored()
+    assert await said.stored()
+    assert await again.stored()
     await store.close()
 
 
