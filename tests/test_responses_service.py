@@ -92,7 +92,8 @@ async def test_a_response_in_the_background_ends_with_its_agent(
     await hass.async_block_till_done(wait_background_tasks=True)
 
     ended = await program.read(begun["id"])
-    assert ended["status"] == "failed"
+    assert isinstance(ended["error"], dict)
+    assert (ended["status"], ended["error"]["code"]) == ("failed", "interrupted")
 
 
 async def test_a_cancelled_response_asks_the_model_no_more(

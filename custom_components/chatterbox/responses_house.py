@@ -92,7 +92,8 @@ class ResponsesHouse:
             while (event := await events.get()) is not None:
                 yield event
             if taking.cancelled():
-                raise ApiError("The agent was changed or stopped meanwhile.", status=503, kind=ErrorType.SERVER)
+                message = "The agent was changed or stopped meanwhile."
+                raise ApiError(message, status=503, kind=ErrorType.SERVER, code="interrupted")
             if (end := taking.result().finished) is not None:
                 yield end
         finally:
