@@ -80,6 +80,7 @@ def test_abandoned_streams_leave_nothing_behind(house: Address) -> None:
     before, after = counted.before, counted.after
     assert (before.under_way, after.under_way) == (0, 0), "its model is asked nothing more"
     assert len(after.tasks) <= len(before.tasks) + 2, after.tasks
+    assert [name for name in after.tasks if "chatterbox" in name] == []
     assert after.open_files <= before.open_files + 5
     assert after.objects - before.objects < 30 * counted.streams, "of a turn that stays, there are hundreds"
 
