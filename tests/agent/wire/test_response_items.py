@@ -16,12 +16,12 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.transcript import NO_RESULT
+from custom_components.chatterbox.agent.wire.response_calls import error_text
 from custom_components.chatterbox.agent.wire.response_carriers import phase_item, sealed_provider_items, sealed_summary
 from custom_components.chatterbox.agent.wire.response_item_schema import complete_item
 from custom_components.chatterbox.agent.wire.response_items import (
     ApprovalResponse,
     Translated,
-    error_text,
     to_transcript,
 )
 from custom_components.chatterbox.agent.wire.response_parts import UnusableItem
@@ -165,6 +165,16 @@ def test_what_a_result_shows_is_shown_after_it() -> None:
         ran("call_2", "weather", "rain"),
         UserMessage("", (picture,), "[Shown by the result of the call call_1.]"),
     )
+
+
+def test_what_is_told_before_something_is_shown_is_told_with_it() -> None:
+    shown: JsonObject = {**OUTPUT, "output": [{"type": "input_image", "image_url": PNG}]}
+
+    read = translated(CALL, said("developer", "It is late."), shown)
+
+    picture = Attachment("image/png", b"\x89PNG\r\n\x1a\n")
+    context = "It is late.\n\n[Shown by the result of the call call_1.]"
+    assert read.messages[2:] == (UserMessage("", (picture,), context),)
 
 
 def test_a_call_that_was_cut_off_was_never_made() -> None:

@@ -8,8 +8,8 @@ from typing import Final
 
 from ..messages import AssistantMessage, JsonObject, ToolResult, Transcript
 from ..transcript import open_calls
+from ..wire.response_calls import CUT_OFF, called_by
 from ..wire.response_item_shapes import shown_call_id
-from ..wire.response_items import CUT_OFF, called_by
 from .api_errors import invalid
 
 _INPUT: Final = "input"

@@ -14,15 +14,14 @@ from typing import Final
 from ..messages import (
     AssistantMessage,
     JsonObject,
-    JsonValue,
     Message,
     ToolCall,
     ToolResult,
     Transcript,
     UserMessage,
-    canonical_json,
 )
-from ..transcript import NO_RESULT, open_calls, synthetic_result
+from ..transcript import open_calls
+from .response_calls import CUT_OFF, called_by, in_place, mcp_result
 from .response_carriers import phase_item, provider_items, summary_messages
 from .response_item_schema import (
     VENDOR_TYPE,
@@ -39,14 +38,9 @@ from .response_item_schema import (
     path_within,
     read_item,
 )
-from .response_item_shapes import shown_call_id
 from .response_parts import UnusableItem, read_parts
 from .sealed_content import Seal
 
-CUT_OFF: Final = "incomplete"
-"""Status of a call that the model did not write to its end: nobody runs it, and it has no output."""
-
-_MCP_CALL: Final = "mcp_"
 _PARAGRAPH: Final = "\n\n"
 _SHOWN_BY: Final = "[Shown by the result of the call {call_id}.]"
 
@@ -91,22 +85,6 @@ def to_transcript(items: Sequence[JsonObject], seal: Seal, history: Iterable[Mes
     return reading.end(open_calls(history))
 
 
-def mcp_call_id(any_id: str) -> str:
-    """Return the id of a call of the house, in items and, once it was replayed, in the transcript."""
-    return any_id if any_id.startswith(_MCP_CALL) else f"{_MCP_CALL}{any_id}"
-
-
-def called_by(item: JsonObject) -> str | None:
-    """Return the id that a call has in the transcript; None for an item that is no call."""
-    match item:
-        case {"type": "function_call", "call_id": str(call_id)}:
-            return call_id
-        case {"type": "mcp_call", "id": str(item_id)}:
-            return mcp_call_id(item_id)
-        case _:
-            return None
-
-
 class _Reading:
     """Gathers messages from items."""
 
@@ -138,7 +116,7 @@ class _Reading:
                 call_id = called_by(item) or call.id
                 self._add_call(ToolCall(call_id, call.name, call.arguments))
                 self._has_run = call.error is None
-                self._messages.append(_mcp_result(call_id, call))
+                self._messages.append(mcp_result(call_id, call))
             case ReasoningItem() as reasoning:
                 self._add_reasoning(reasoning)
             case CompactionItem() as compaction:
@@ -153,7 +131,7 @@ class _Reading:
             self._late, self._instructions = [*self._instructions, *self._late], []
         self._tell_late()
         return Translated(
-            messages=tuple(_told_in_one(_in_place(self._messages, open_before, self._cut))),
+            messages=tuple(_told_in_one(in_place(self._messages, open_before, self._cut))),
             instructions=_PARAGRAPH.join(self._instructions),
             approvals=tuple(self._approvals.values()),
             listed=frozenset(self._listed),
@@ -239,43 +217,6 @@ class _Reading:
 
 def _says_something(message: AssistantMessage) -> bool:
     return bool(message.text or message.tool_calls)
-
-
-def _mcp_result(call_id: str, item: McpCallItem) -> ToolResult:
-    if item.error is None:
-        if item.output is None:
-            return ToolResult(call_id, item.name, NO_RESULT, is_error=True, open_world=True)
-        return ToolResult(call_id, item.name, item.output, open_world=True)
-    content = "\n".join(filter(None, (error_text(item.error), item.output)))
-    return ToolResult(call_id, item.name, content, is_error=True, open_world=True)
-
-
-def error_text(error: JsonValue) -> str:
-    """Return what an error of a call of the house says, in any of the forms that it has had."""
-    match error:
-        case str(text) | {"content": str(text)} | {"message": str(text)} | {"text": str(text)}:
-            return text
-        case {"content": list(parts)}:
-            return "\n".join(error_text(part) for part in parts)
-        case _:
-            return canonical_json(error)
-
-
-def _in_place(messages: Sequence[Message], open_before: Sequence[ToolCall], cut: set[str]) -> Iterator[Message]:
-    """Yield messages with each result right after its call; calls that were cut off and have none are left out."""
-    results = {message.call_id: message for message in messages if isinstance(message, ToolResult)}
-    answered = ((call, results.get(shown_call_id(call.id))) for call in open_before)
-    yield from (replace(result, call_id=call.id, name=call.name) for call, result in answered if result)
-    for message in messages:
-        if isinstance(message, AssistantMessage):
-            calls = tuple(call for call in message.tool_calls if call.id in results or call.id not in cut)
-            if message.text or calls:
-                yield replace(message, tool_calls=calls)
-            for call in calls:
-                found = results.get(call.id)
-                yield replace(found, name=call.name) if found else synthetic_result(call, NO_RESULT)
-        elif isinstance(message, UserMessage):
-            yield message
 
 
 def _told_in_one(messages: Iterable[Message]) -> Iterator[Message]:

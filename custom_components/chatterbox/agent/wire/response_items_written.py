@@ -9,6 +9,7 @@ from typing import assert_never
 
 from ..messages import AssistantMessage, JsonObject, Message, ToolResult, UserMessage
 from ..transcript import NO_RESULT, synthetic_result
+from .response_calls import mcp_call_id
 from .response_carriers import phase_item, phase_of, sealed_provider_items, sealed_summary, summary_of
 from .response_item_schema import NewId
 from .response_item_shapes import (
@@ -21,7 +22,6 @@ from .response_item_shapes import (
     output_text,
     reasoning_item,
 )
-from .response_items import mcp_call_id
 from .response_parts import shown_parts
 from .sealed_content import Seal
 
