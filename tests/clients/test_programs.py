@@ -1,18 +1,32 @@
-"""Programs of the documentation, many at once, that hang up, of strangers, and one that outlives a restart."""
+"""Agents run to their end, the house complies, and programs may be many, hang up, be strangers or outlive a restart."""
 
 import re
 from itertools import batched
 
+import pytest
 from pydantic import BaseModel, JsonValue, TypeAdapter
 
 from tests.agent.responses.valid_stream import check_stream
 from tests.clients.house import Address
-from tests.clients.running_programs import PYTHON, REPOSITORY, run, told_by
+from tests.clients.running_programs import PROGRAMS_OF_CLIENTS, PYTHON, REPOSITORY, run, told_by
 
 type Json = dict[str, JsonValue]
 
 _JSON = TypeAdapter(dict[str, JsonValue])
 _PAGE = (REPOSITORY / "docs" / "responses-api.md").read_text(encoding="utf-8")
+
+
+class _Check(BaseModel):
+    """What llm-comply finds."""
+
+    id: str
+    status: str
+    errors: list[str] = []
+    warnings: list[str] = []
+
+
+class _Checks(BaseModel):
+    results: list[_Check]
 
 
 class _Census(BaseModel):
@@ -46,6 +60,75 @@ class _Part(BaseModel):
 class _Item(BaseModel):
     arguments: str = ""
     content: tuple[_Part, ...] = ()
+
+
+@pytest.fixture(scope="module")
+def agents(house: Address) -> Json:
+    """What the program about agents has found."""
+    return told_by("agents_runs", house, _JSON)
+
+
+def test_an_agent_runs_to_its_end(agents: Json) -> None:
+    """Invariant 72."""
+    for name in ("plain", "streamed", "over_a_socket"):
+        told = _JSON.validate_python(agents[name])
+        output = str(told["output"])
+        assert "Kitchen Ceiling Light" in output
+        assert output.endswith(" | sunny in Rome")
+        kinds = ["tool_call_item", "tool_call_item", "tool_call_output_item", "message_output_item"]
+        assert told["kinds"] == ["mcp_list_tools_item", *kinds]
+        assert told.get("deltas", output) == output
+
+
+def test_an_agent_asks_its_program_for_approval(agents: Json) -> None:
+    """Invariants 45, 47, 72."""
+    asked = ["mcp_list_tools_item", "mcp_approval_request_item", "mcp_approval_response_item"]
+    ran = [*asked, "tool_call_item", "message_output_item"]
+    assert agents["approved"] == {"by_items": ["Open.", ran], "by_id": ["Open.", ran]}
+    denied = _JSON.validate_python(agents["denied"])
+    assert denied["kinds"] == [*asked, "message_output_item"]
+    assert "It is bright." in str(denied["output"])
+    from_outside = _JSON.validate_python(agents["from_outside"])
+    assert from_outside["kinds"] == [
+        asked[0],
+        "tool_call_item",
+        "tool_call_output_item",
+        *asked[1:],
+        "message_output_item",
+    ]
+    lock, light = "intent__HassTurnOff", "intent__HassTurnOn"
+    assert agents["asked_about"] == [lock, lock, light, light]
+
+
+def test_an_agent_may_wait_for_somebody_to_approve(agents: Json) -> None:
+    assert agents["approved_by_hand"] == {"asked": "intent__HassTurnOn", "before": None, "after": "Lit."}
+
+
+def test_an_agent_sends_its_reasoning_back_where_nothing_is_stored(agents: Json) -> None:
+    """Invariants 35, 38."""
+    called = ["tool_call_item", "tool_call_output_item"]
+    assert agents["not_stored"] == {
+        "output": "sunny in Rome",
+        "kinds": ["reasoning_item", *called, "reasoning_item", "message_output_item"],
+    }
+
+
+def test_an_agent_stops_at_its_limit_of_turns(agents: Json) -> None:
+    """Invariant 72."""
+    assert agents["endless"] == {"raised": "MaxTurnsExceeded"}
+
+
+def test_an_agent_holds_a_conversation(agents: Json) -> None:
+    said = "You said: I am Ada. | recall"
+    assert agents["talk"] == {"by_items": said, "by_id": said}
+
+
+def test_the_surface_complies_with_the_specification(house: Address) -> None:
+    """Invariants 8, 43: every check of llm-comply passes, none is left out, and it warns of nothing."""
+    asked = ["-u", house.base_url, "-k", house.token, "-m", house.model, "--json"]
+    checks = _Checks.model_validate_json(run([PROGRAMS_OF_CLIENTS / "llm-comply", *asked], house)).results
+    assert [check for check in checks if check.status != "passed" or check.errors or check.warnings] == []
+    assert len(checks) > 10
 
 
 def test_the_documented_commands_answer(house: Address) -> None:

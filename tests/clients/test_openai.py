@@ -1,12 +1,12 @@
-"""The clients that people use get along with the house: what they ask for comes, what they raise says what is wrong."""
+"""The package `openai` gets along with the house: what it is asked for comes, and what it raises says what is wrong."""
 
 from typing import Final
 
 import pytest
-from pydantic import BaseModel, JsonValue, TypeAdapter
+from pydantic import JsonValue, TypeAdapter
 
 from tests.clients.house import Address
-from tests.clients.running_programs import PROGRAMS_OF_CLIENTS, run, told_by
+from tests.clients.running_programs import told_by
 
 type Told = dict[str, JsonValue]
 
@@ -17,19 +17,6 @@ _LISTED: Final = "mcp_list_tools"
 _CALLED: Final = "mcp_call"
 _ASKED: Final = "mcp_approval_request"
 _SAYS: Final = "message"
-
-
-class _Check(BaseModel):
-    """What llm-comply finds."""
-
-    id: str
-    status: str
-    errors: list[str] = []
-    warnings: list[str] = []
-
-
-class _Checks(BaseModel):
-    results: list[_Check]
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +35,6 @@ def tools(house: Address) -> dict[str, Told]:
 def background(house: Address) -> dict[str, Told]:
     """What the program about responses in the background has found."""
     return told_by("openai_background", house, _SEVERAL)
-
-
-@pytest.fixture(scope="module")
-def agents(house: Address) -> Told:
-    """What the program about agents has found."""
-    return told_by("agents_runs", house, _TOLD)
 
 
 def test_the_models_are_the_agents_of_the_house(house: Address, answers: Told) -> None:
@@ -281,69 +262,6 @@ def test_a_socket_holds_a_conversation_that_is_not_stored(house: Address) -> Non
         "elsewhere": gone,
         "anew": "Anew.",
     }
-
-
-def test_an_agent_runs_to_its_end(agents: Told) -> None:
-    """Invariant 72."""
-    for name in ("plain", "streamed", "over_a_socket"):
-        told = _TOLD.validate_python(agents[name])
-        output = str(told["output"])
-        assert "Kitchen Ceiling Light" in output
-        assert output.endswith(" | sunny in Rome")
-        kinds = ["tool_call_item", "tool_call_item", "tool_call_output_item", "message_output_item"]
-        assert told["kinds"] == ["mcp_list_tools_item", *kinds]
-        assert told.get("deltas", output) == output
-
-
-def test_an_agent_asks_its_program_for_approval(agents: Told) -> None:
-    """Invariants 45, 47, 72."""
-    asked = ["mcp_list_tools_item", "mcp_approval_request_item", "mcp_approval_response_item"]
-    ran = [*asked, "tool_call_item", "message_output_item"]
-    assert agents["approved"] == {"by_items": ["Open.", ran], "by_id": ["Open.", ran]}
-    denied = _TOLD.validate_python(agents["denied"])
-    assert denied["kinds"] == [*asked, "message_output_item"]
-    assert "It is bright." in str(denied["output"])
-    from_outside = _TOLD.validate_python(agents["from_outside"])
-    assert from_outside["kinds"] == [
-        asked[0],
-        "tool_call_item",
-        "tool_call_output_item",
-        *asked[1:],
-        "message_output_item",
-    ]
-    lock, light = "intent__HassTurnOff", "intent__HassTurnOn"
-    assert agents["asked_about"] == [lock, lock, light, light]
-
-
-def test_an_agent_may_wait_for_somebody_to_approve(agents: Told) -> None:
-    assert agents["approved_by_hand"] == {"asked": "intent__HassTurnOn", "before": None, "after": "Lit."}
-
-
-def test_an_agent_sends_its_reasoning_back_where_nothing_is_stored(agents: Told) -> None:
-    """Invariants 35, 38."""
-    called = ["tool_call_item", "tool_call_output_item"]
-    assert agents["not_stored"] == {
-        "output": "sunny in Rome",
-        "kinds": ["reasoning_item", *called, "reasoning_item", "message_output_item"],
-    }
-
-
-def test_an_agent_stops_at_its_limit_of_turns(agents: Told) -> None:
-    """Invariant 72."""
-    assert agents["endless"] == {"raised": "MaxTurnsExceeded"}
-
-
-def test_an_agent_holds_a_conversation(agents: Told) -> None:
-    said = "You said: I am Ada. | recall"
-    assert agents["talk"] == {"by_items": said, "by_id": said}
-
-
-def test_the_surface_complies_with_the_specification(house: Address) -> None:
-    """Invariants 8, 43: every check of llm-comply passes, none is left out, and it warns of nothing."""
-    asked = ["-u", house.base_url, "-k", house.token, "-m", house.model, "--json"]
-    checks = _Checks.model_validate_json(run([PROGRAMS_OF_CLIENTS / "llm-comply", *asked], house)).results
-    assert [check for check in checks if check.status != "passed" or check.errors or check.warnings] == []
-    assert len(checks) > 10
 
 
 def _error(told: JsonValue) -> dict[str, str | None]:
