@@ -96,6 +96,18 @@ async def test_an_approval_by_replayed_items_is_acted_on_once() -> None:
     assert talk.ran == ["unlock"]
 
 
+async def test_a_no_by_replayed_items_does_not_stand_in_the_way_of_the_next_yes() -> None:
+    talk = Talk(call(TO_UNLOCK), call(TO_OPEN), say("It is open."))
+    asked: JsonObject = {"role": "user", "content": "Open up!"}
+
+    first = await talk.say([asked], store=False)
+    sent: list[JsonValue] = [asked, *items(first), *answers(first, NO)]
+    second = await talk.say(sent, store=False)
+    await talk.say([*sent, *items(second), *answers(second, YES)], store=False)
+
+    assert talk.ran == [TO_OPEN.name]
+
+
 @pytest.mark.parametrize(
     "request_id", ["mcpr_0_0", "mcpr_nobody_1", "nonsense", "mcpr_", "mcpr_0_99999999999999999999"]
 )

@@ -32,6 +32,7 @@ PNG = "data:image/png;base64,iVBORw0KGgo="
 CALL: JsonObject = {"type": "function_call", "call_id": "call_1", "name": "weather", "arguments": '{ "a": 1.0}'}
 OUTPUT: JsonObject = {"type": "function_call_output", "call_id": "call_1", "output": "rain"}
 MCP: JsonObject = {"type": "mcp_call", "id": "mcp_1", "server_label": "assist", "name": "turn_on", "arguments": "{}"}
+ASKED_TO_OPEN: JsonObject = {"server_label": "assist", "name": "open", "arguments": "{}"}
 YES: JsonObject = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1_0", "approve": True}
 CARRIED = (ProviderItem("anthropic_messages", {"signature": "s"}),)
 CARRIER: JsonObject = {
@@ -311,6 +312,17 @@ def test_answers_to_questions_are_handed_on() -> None:
 def test_answers_that_were_acted_on_are_not_acted_on_again(settled_by: JsonObject) -> None:
     """Invariant 45."""
     assert translated(said("user", "Open"), YES, settled_by, OUTPUT, said("user", "Thanks")).approvals == ()
+
+
+def test_answers_to_a_question_are_settled_by_the_next_question() -> None:
+    """After a no there may be nothing between the two."""
+    first, second = ({"type": "mcp_approval_request", **ASKED_TO_OPEN, "id": f"mcpr_{n}_0"} for n in (1, 2))
+    sibling: JsonObject = {**first, "id": "mcpr_1_1"}
+    no: JsonObject = {**YES, "approve": False}
+    yes: JsonObject = {**YES, "approval_request_id": "mcpr_2_0"}
+
+    assert translated(first, no, second, yes).approvals == (ApprovalResponse("mcpr_2_0", approve=True),)
+    assert translated(first, no, sibling).approvals == (ApprovalResponse("mcpr_1_0", approve=False),)
 
 
 def test_a_compaction_is_read_where_it_stands() -> None:

@@ -25,6 +25,7 @@ from .response_calls import CUT_OFF, called_by, in_place, mcp_result
 from .response_carriers import phase_item, provider_items, summary_messages
 from .response_item_schema import (
     VENDOR_TYPE,
+    ApprovalRequestItem,
     ApprovalResponseItem,
     CompactionItem,
     FunctionCallItem,
@@ -65,7 +66,7 @@ class Translated:
     """What system and developer messages at the beginning say. Where nothing else is said, it is what is to be answered
     instead."""
     approvals: tuple[ApprovalResponse, ...] = ()
-    """Those that are to be acted on: what a later word or call of the model has settled is not among them."""
+    """Those that are to be acted on: what a later word, call or question of the model has settled is not among them."""
     listed: frozenset[str] = frozenset()
     """Server labels whose tools the client was told already."""
 
@@ -142,6 +143,9 @@ class _Reading:
         match item:
             case ListToolsItem(error=None):
                 self._listed.add(item.server_label)
+            case ApprovalRequestItem(id=request_id):
+                question = _question_of(request_id)
+                self._approvals = {one: said for one, said in self._approvals.items() if _question_of(one) == question}
             case ApprovalResponseItem(approval_request_id=request_id):
                 self._approvals[request_id] = ApprovalResponse(request_id, item.approve, item.reason or "")
             case ItemReference():
@@ -213,6 +217,11 @@ class _Reading:
         if self._late:
             self._messages.append(UserMessage("", context=_PARAGRAPH.join(self._late)))
             self._late = []
+
+
+def _question_of(request_id: str) -> str:
+    """Return what the requests of one question have in common: their ids end with the number of the call."""
+    return request_id.rpartition("_")[0]
 
 
 def _says_something(message: AssistantMessage) -> bool:
