@@ -15,7 +15,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 
 from custom_components.chatterbox.agent.history.response_records import ResponseRecord
 from custom_components.chatterbox.agent.history.store import HistoryStore
-from custom_components.chatterbox.agent.messages import AssistantMessage, UserMessage
+from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
 from custom_components.chatterbox.agent.responses.api_errors import ApiError
 from custom_components.chatterbox.agent.responses.house import Caller, ResponseStore
 from custom_components.chatterbox.const import (
@@ -241,6 +241,27 @@ async def test_a_conversation_is_what_the_caller_and_this_agent_have_said(
         AssistantMessage("It is 1."),
         UserMessage("It is me."),
         AssistantMessage("It is 4."),
+    )
+
+
+async def test_functions_that_a_program_has_to_run_wait_in_a_conversation(
+    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses
+) -> None:
+    store = await open_store(hass, entry)
+    asked = AssistantMessage(tool_calls=(ToolCall("c1", "show_page", "{}"),))
+    shown = ToolResult("c1", "show_page", "Shown.")
+    said: tuple[Transcript, ...] = ((UserMessage("Show it."), asked), (shown, AssistantMessage("Here it is.")))
+    for number, messages in enumerate(said):
+        record = turn(number, "talk", agent=responses.agent, person="user", messages=messages)
+        assert await store.record(record).stored()
+        if number == 0:
+            assert await responses.conversation("talk", ANNA) == (UserMessage("Show it."), asked)
+
+    assert await responses.conversation("talk", ANNA) == (
+        UserMessage("Show it."),
+        asked,
+        shown,
+        AssistantMessage("Here it is."),
     )
 
 

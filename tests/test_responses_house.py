@@ -474,6 +474,22 @@ async def test_what_functions_brought_is_part_of_the_turn_that_goes_on(
     ]
 
 
+async def test_all_that_a_program_brings_into_a_conversation_is_kept(
+    hass: HomeAssistant, serve: Serve, program: Program
+) -> None:
+    await serve(Script(answers=(ScriptedAnswer(content="Dry."),)))
+    await let_programs_in(hass)
+    (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
+    store = await async_get_histories(hass).async_open(entry)
+    assert store is not None
+    brought = (UserMessage("Rain?"), AssistantMessage("No."), UserMessage("Sure?"))
+
+    await program.says(UserMessage("Said before."), AssistantMessage("Yes."), *brought, added=brought)
+
+    kept = [message.text for message in await store.transcript("a-chain") if not isinstance(message, ToolResult)]
+    assert kept == ["Rain?", "No.", "Sure?", "Dry."]
+
+
 async def test_data_of_a_shape_is_asked_for(hass: HomeAssistant, serve: Serve, program: Program) -> None:
     server = await serve(Script(answers=(ScriptedAnswer(content='{"rain": true}'),)))
     await let_programs_in(hass)

@@ -94,10 +94,12 @@ class ProgramTurn:
 
     @property
     def brought(self) -> Transcript:
-        """What the program adds to the conversation beside the last words."""
-        history = self.history
-        added = next((i for i, m in enumerate(reversed(history)) if isinstance(m, AssistantMessage)), len(history))
-        return history[len(history) - added :]
+        """What the program adds to the conversation beside the last words; as far as one can tell what is new."""
+        history, words = self.history, self.words
+        if (added := self.request.added) is not None:
+            return tuple(message for message in added if message is not words)
+        new = next((i for i, m in enumerate(reversed(history)) if isinstance(m, AssistantMessage)), len(history))
+        return history[len(history) - new :]
 
     @property
     def so_far(self) -> Transcript:

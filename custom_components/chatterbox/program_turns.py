@@ -93,6 +93,7 @@ class ProgramTurns:
         request = replace(
             program.request,
             transcript=program.so_far,
+            added=(),
             functions=(),
             tool_choice=ToolChoiceMode.AUTO,
             approval=None,

@@ -71,7 +71,10 @@ class KeptResponses:
         await self._ask(lambda store: store.delete_response(response_id))
 
     async def conversation(self, conversation_id: str, caller: Caller) -> Transcript | None:
-        """Return what the caller has said to this agent in a conversation; None where only others have spoken in it."""
+        """Return what the caller has said to this agent in a conversation; None where only others have spoken in it.
+
+        The calls of the last message may wait for results that only a program can bring.
+        """
         turns = await self._ask(lambda store: store.turns(conversation_id, _MOST_TURNS))
         names = {person_id_of(self.hass, caller.user_id), caller.user_id}  # the user's, from before they were a person
         theirs = [turn for turn in turns if turn.origin.person_id in names]

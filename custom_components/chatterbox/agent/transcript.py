@@ -4,7 +4,7 @@ Pure. The invariant that providers insist on stands here: every call of an assis
 message has exactly one result, right after that message.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from .events import MessageDone, TextDelta, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
@@ -94,12 +94,19 @@ def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
     return tuple(calls.values())
 
 
-def repair(messages: Iterable[Message]) -> Transcript:
+def waiting_calls(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
+    """Return the calls of the last message that have no result yet; none where something else was said since."""
+    last = next((message for message in reversed(messages) if not isinstance(message, ToolResult)), None)
+    calls = last.tool_calls if isinstance(last, AssistantMessage) else ()
+    still_open = open_calls(messages)
+    return tuple(call for call in calls if call in still_open)
+
+
+def repair(messages: Iterable[Message], leaving: Collection[ToolCall] = ()) -> Transcript:
     """Return the messages so that every call has one result, right after its message.
 
-    Calls without a result get one that says so; results without a call, or beyond
-    the first, are dropped; a result that stands too late is moved to its call. A valid
-    transcript comes back unchanged.
+    Calls without a result get one that says so, but for those that are left open; results without a call, or beyond
+    the first, are dropped; a result that stands too late is moved to its call. A valid transcript comes back unchanged.
     """
     pending = list(messages)
     results: dict[str, list[ToolResult]] = {}
@@ -113,6 +120,8 @@ def repair(messages: Iterable[Message]) -> Transcript:
         repaired.append(message)
         if isinstance(message, AssistantMessage):
             for call in message.tool_calls:
-                found = results.get(call.id)
-                repaired.append(found.pop(0) if found else synthetic_result(call, NO_RESULT))
+                if found := results.get(call.id):
+                    repaired.append(found.pop(0))
+                elif call not in leaving:
+                    repaired.append(synthetic_result(call, NO_RESULT))
     return tuple(repaired)

@@ -9,6 +9,7 @@ from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonValue,
     ToolCall,
+    ToolResult,
     Transcript,
     UserMessage,
 )
@@ -16,7 +17,7 @@ from custom_components.chatterbox.agent.responses.api_errors import ApiError
 from custom_components.chatterbox.agent.responses.endpoint import Whole
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.agent.responses.house_double import ANNA, BEN, HouseDouble
-from tests.agent.responses.service_talk import ask, function, items, mcp, request, said, stream
+from tests.agent.responses.service_talk import ask, function, items, mcp, output, request, said, stream
 from tests.doubles import ScriptedProvider, call, never, say, tool
 
 LIGHT = tool("light_on")
@@ -159,6 +160,28 @@ async def test_a_conversation_goes_on_with_what_was_said_in_it() -> None:
     assert (first["conversation"], fresh["conversation"]) == ({"id": "conv_1"}, {"id": "conv_2"})
     assert words(house.turns[2].transcript) == ["?"]
     assert [len(items(one, "mcp_list_tools")) for one in (first, second)] == [1, 0]
+
+
+async def test_results_of_functions_are_brought_into_a_conversation_or_it_goes_on_without() -> None:
+    """Invariants 1, 2: whoever brings some has to bring all."""
+    asked = call(ToolCall("c1", "show_page", "{}"), ToolCall("c2", "show_page", '{"page": 2}'))
+    house = HouseDouble(ScriptedProvider(asked, say("Shown."), asked, say("Never mind.")))
+    service = ResponsesService(house)
+    page: list[JsonValue] = [function("show_page")]
+
+    for conversation in ("conv_1", "conv_2"):
+        waiting = await ask(service, "Show!", conversation=conversation, tools=page)
+        shown: list[JsonValue] = [output(str(one["call_id"])) for one in items(waiting, "function_call")]
+        with pytest.raises(ApiError, match="No tool output found"):
+            await ask(service, shown[:1], conversation=conversation, tools=page)
+        brought: JsonValue = shown if conversation == "conv_1" else "Forget it."
+        await ask(service, brought, conversation=conversation, tools=page)
+
+    results = [message.content for message in house.turns[1].transcript if isinstance(message, ToolResult)]
+    assert results == ["done", "done"]
+    assert house.turns[1].added is not None
+    assert len(house.turns[1].added) == 2
+    assert words(house.turns[3].transcript) == ["Show!", "", "Forget it."]
 
 
 async def test_a_conversation_of_somebody_else_is_not_there() -> None:

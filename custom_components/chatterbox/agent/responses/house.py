@@ -63,6 +63,8 @@ class TurnRequest:
     transcript: Transcript
     """All that was said, up to what has to be answered: words of the user, results of functions, or, where only an
     approval is brought, what came before."""
+    added: Transcript | None = None
+    """What of that is new in the conversation; None where nobody knows, since the client has brought all of it."""
     instructions: str = ""
     """The client's, for this turn; the agent's own come first."""
     functions: tuple[ToolDefinition, ...] = ()
@@ -128,7 +130,8 @@ class ResponseStore(Protocol):
     async def conversation(self, conversation_id: str, caller: Caller) -> Transcript | None:
         """Return what the caller and an agent have said in a conversation; None for somebody else's.
 
-        Empty for one that there is not yet.
+        Empty for one that there is not yet. Every call has its result, but for calls of the last message that a client
+        has still to run.
         """
         ...
 

@@ -111,7 +111,17 @@ class Preparation:
     ) -> Ground:
         if (conversation_id := request.conversation_id) is None:
             return await self.ground(caller, request.previous_response_id, response_id, remembered)
-        return await self._chains.in_conversation(caller, store, conversation_id)
+        return _going_on(await self._chains.in_conversation(caller, store, conversation_id), request.items)
+
+
+def _going_on(conversation: Ground, items: Sequence[JsonObject]) -> Ground:
+    """Return a conversation in which nothing waits for a client that brings no results of what it was to run.
+
+    Else nobody could ever go on with it.
+    """
+    if any(item["type"] == "function_call_output" for item in items):
+        return conversation
+    return replace(conversation, transcript=repair(conversation.transcript))
 
 
 def _as_kept(request: CreateRequest, store: ResponseStore | None) -> CreateRequest:
@@ -135,6 +145,7 @@ def _turn(request: CreateRequest, agent: AgentCard, caller: Caller, ground: Grou
         caller=caller,
         conversation_id=ground.conversation_id,
         transcript=transcript,
+        added=None if request.previous_response_id is None and request.conversation_id is None else read.messages,
         instructions="\n\n".join(filter(None, (request.instructions, read.instructions))),
         functions=tuple(function.definition for function in request.functions),
         house=request.house,
