@@ -407,13 +407,16 @@ async def test_what_has_ended_is_forgotten_after_a_while_and_read_from_the_store
     assert refused.value.param == "stream"
 
 
-async def test_the_events_of_what_has_ended_take_only_so_much_room() -> None:
-    long = "word " * 700_000
-    house = HouseDouble(ScriptedProvider(*[say(long)] * 5, say("Short.")))
+@pytest.mark.parametrize(
+    ("question", "answer"), [("Hello!", "word " * 750_000), ("word " * 1_150_000, "Hello!")], ids=["said", "sent"]
+)
+async def test_what_has_ended_takes_only_so_much_room(question: str, answer: str) -> None:
+    """About 11 MB each, of 32: the words once to show them, and once to go on from."""
+    house = HouseDouble(ScriptedProvider(*[say(answer)] * 5, say("Short.")))
     service = ResponsesService(house)
     begun = []
-    for _ in range(6):
-        begun.append(await begin(service))
+    for text in (*[question] * 5, "Short."):
+        begun.append(await begin(service, text))
         await ended(house)
 
     async def is_kept(response: JsonObject) -> bool:
@@ -423,4 +426,15 @@ async def test_the_events_of_what_has_ended_take_only_so_much_room() -> None:
             return False
         return len(await collected(answer)) == 1
 
-    assert [await is_kept(response) for response in begun] == [False, True, True, True, True, True]
+    assert [await is_kept(response) for response in begun] == [False, False, False, True, True, True]
+
+
+async def test_large_instructions_do_not_hide_the_beginning_of_a_stream() -> None:
+    """Every event that shows the whole response repeats them."""
+    house = HouseDouble(ScriptedProvider(say("Hello!")))
+    body = request(background=True, stream=True, instructions="word " * 1_000_000)
+
+    events = await collected(await ResponsesService(house).create(body, ANNA))
+
+    check_stream(events)
+    assert len(house.turns) == 1

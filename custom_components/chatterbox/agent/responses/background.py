@@ -9,6 +9,8 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import Final
 
+from ..history.records import weight_of
+from ..history.response_records import ResponseRecord
 from ..messages import JsonObject
 from .api_errors import ApiError, ErrorType
 from .event_log import EventLog
@@ -19,8 +21,8 @@ from .stored_responses import INTERRUPTED
 KEPT_SECONDS: Final = 600.0
 MOST_RUNNING: Final = 8
 """At once, for one caller."""
-MOST_KEPT_CHARACTERS: Final = 16_000_000
-"""Of the events of all that have ended; the oldest are forgotten before their time."""
+MOST_KEPT_BYTES: Final = 32_000_000
+"""Of all that have ended, roughly; the oldest are forgotten before their time."""
 
 
 class BackgroundRun:
@@ -28,9 +30,14 @@ class BackgroundRun:
 
     def __init__(self, run: ResponseRun, clock: Callable[[], float]) -> None:
         """Begin with nothing told; `work` makes it."""
-        self.run = run
+        self.id = run.plan.frame.id
+        self.caller = run.plan.turn.caller
         self.log = EventLog()
         self.ended_at: float | None = None
+        self.weight = 0
+        """Bytes of memory that it takes once it has ended, roughly."""
+        self._made: ResponseRun | ResponseRecord = run
+        """What is left of it once it has ended: no conversation, which may be large."""
         self._clock = clock
         self._task: asyncio.Task[object] | None = None
         self._is_unwanted = False
@@ -38,6 +45,11 @@ class BackgroundRun:
         self._over = asyncio.Event()
         self._refusal: Exception | None = None
         self._first: JsonObject | None = None
+
+    @property
+    def record(self) -> ResponseRecord:
+        """The response as far as it is told, and what was sent for it."""
+        return self._made if isinstance(self._made, ResponseRecord) else self._made.record
 
     async def begun(self) -> JsonObject:
         """Wait until nothing can be wrong with the request any more, and return the response as it was at first.
@@ -53,24 +65,26 @@ class BackgroundRun:
             raise self._refusal or INTERRUPTED
         return self._first
 
-    async def work(self) -> None:
+    async def work(self, run: ResponseRun) -> None:
         """Make the response. What is wrong before it has begun is raised by `begun`."""
         self._task = asyncio.current_task()
         try:
-            await self._make()
+            await self._make(run)
         except asyncio.CancelledError:
-            for event in self.run.cancel() if self._is_unwanted else self.run.interrupt():
+            for event in run.cancel() if self._is_unwanted else run.interrupt():
                 self.log.add(event)
             if not self._is_unwanted:
                 raise
             if self._first is not None:
-                await self.run.save()
+                await run.save()
         except Exception as error:
             if self._begun.is_set():
                 raise
             self._refusal = error
         finally:
             self.ended_at = self._clock()
+            self._made = run.record
+            self.weight = self.log.characters + weight_of(self._made)
             self.log.end()
             self._begun.set()
             self._over.set()
@@ -80,17 +94,18 @@ class BackgroundRun:
         self._end()
         await self._over.wait()
 
-    async def _make(self) -> None:
-        async with aclosing(self.run.events()) as events:
+    async def _make(self, run: ResponseRun) -> None:
+        async with aclosing(run.events()) as events:
             async for event in events:
                 if not self._begun.is_set():
-                    self._first = self.run.resource
-                    await self.run.save()
+                    self._first = run.resource
+                    await run.save()
                     self._begun.set()
                 self.log.add(event)
 
     def _end(self) -> None:
-        if self._task is not None and not self._is_unwanted and not self.run.is_over:
+        is_being_made = isinstance(self._made, ResponseRun) and not self._made.is_over
+        if self._task is not None and not self._is_unwanted and is_being_made:
             self._is_unwanted = True
             self._task.cancel()
 
@@ -119,7 +134,7 @@ class BackgroundResponses:
                 code="too_many_background_responses",
             )
         made = self._kept[response_id] = BackgroundRun(run, self._clock)
-        self._house.start(made.work(), f"response {response_id}")
+        self._house.start(made.work(run), f"response {response_id}")
         try:
             return made, await made.begun()
         except BaseException:
@@ -130,22 +145,22 @@ class BackgroundResponses:
         """Return one of the caller's; None for what does not run, and is not kept."""
         self.forget_ended()
         found = self._kept.get(response_id)
-        return found if found is not None and found.run.plan.turn.caller == caller else None
+        return found if found is not None and found.caller == caller else None
 
     async def drop(self, made: BackgroundRun) -> None:
         """End a response and forget it. When this returns, nothing of it is going to be stored any more."""
         await made.cancel()
-        self._kept.pop(made.run.plan.frame.id, None)
+        self._kept.pop(made.id, None)
 
     def forget_ended(self) -> None:
         """Forget what has ended long ago, and the oldest of what takes too much room."""
-        now, room = self._clock(), MOST_KEPT_CHARACTERS
+        now, room = self._clock(), MOST_KEPT_BYTES
         for response_id, made in reversed(list(self._kept.items())):
             if made.ended_at is None:
                 continue
-            room -= made.log.characters
+            room -= made.weight
             if room < 0 or now - made.ended_at >= KEPT_SECONDS:
                 del self._kept[response_id]
 
     def _of(self, user_id: str) -> list[BackgroundRun]:
-        return [made for made in self._kept.values() if made.run.plan.turn.caller.user_id == user_id]
+        return [made for made in self._kept.values() if made.caller.user_id == user_id]

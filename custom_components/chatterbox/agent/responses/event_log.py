@@ -35,11 +35,11 @@ class EventLog:
         self._changed = asyncio.Event()
         self._is_over = False
         self.characters = 0
-        """What is kept, as JSON."""
+        """What is kept, as JSON, without the responses in it."""
 
     def add(self, event: JsonObject) -> None:
-        """Take in the next event."""
-        size = len(canonical_json(event))
+        """Take in the next event. A response in it takes no room: all such events share what it is made of."""
+        size = len(canonical_json({name: value for name, value in event.items() if name != "response"}))
         self._events.append((event, size))
         self.characters += size
         while self.characters > self._most and len(self._events) > 1:

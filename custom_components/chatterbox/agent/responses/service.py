@@ -66,7 +66,7 @@ class ResponsesService:
             raise invalid("starting_after is for streams: add stream=true.", "starting_after")
         made = self._background.find(caller, response_id)
         if made is not None:
-            return Streamed(made.log.follow(starting_after)) if is_streamed else Whole(made.run.resource)
+            return Streamed(made.log.follow(starting_after)) if is_streamed else Whole(made.record.response)
         record = await self._found(caller, response_id)
         if is_streamed:
             raise invalid(
@@ -89,7 +89,7 @@ class ResponsesService:
         """End a response in the background, and return it; one that has ended stays as it is."""
         if (made := self._background.find(caller, response_id)) is not None:
             await made.cancel()
-            return made.run.resource
+            return made.record.response
         resource = shown_response(await self._found(caller, response_id))
         if resource.get("background") is not True:
             raise invalid("Only a response in the background can be cancelled. Close the request to end this one.")
@@ -100,7 +100,7 @@ class ResponsesService:
         asked = Query(query)
         page = Page.read(asked.number("limit"), query.get("order"), query.get("after"))
         made = self._background.find(caller, response_id)
-        record = made.run.record if made is not None else await self._found(caller, response_id)
+        record = made.record if made is not None else await self._found(caller, response_id)
         return page.of(record.input)
 
     async def compact(self, body: JsonValue, caller: Caller) -> JsonObject:
