@@ -108,6 +108,24 @@ async def test_a_no_by_replayed_items_does_not_stand_in_the_way_of_the_next_yes(
     assert talk.ran == [TO_OPEN.name]
 
 
+@pytest.mark.parametrize("is_chain", [True, False])
+async def test_answers_of_before_are_passed_over_beside_a_new_one(*, is_chain: bool) -> None:
+    """Invariant 45: `openai-agents` sends all its answers once more."""
+    talk = Talk(call(TO_UNLOCK), call(TO_OPEN), say("It is open."))
+
+    def after(response: JsonObject) -> JsonObject:
+        return {"previous_response_id": response["id"]} if is_chain else {"conversation": "conv_1"}
+
+    first = await talk.say(**({} if is_chain else {"conversation": "conv_1"}))
+    second = await talk.say(answers(first, NO), **after(first))
+    both = [*answers(first, NO), *answers(second, YES)]
+    third = await talk.say(both, **after(second))
+    refusal = await talk.refusal(both, **after(third))
+
+    assert talk.ran == [TO_OPEN.name]
+    assert refusal.code == "approval_continuation_invalid"
+
+
 @pytest.mark.parametrize(
     "request_id", ["mcpr_0_0", "mcpr_nobody_1", "nonsense", "mcpr_", "mcpr_0_99999999999999999999"]
 )

@@ -3,7 +3,7 @@
 Pure. Knows ids of approval requests. Whether the question is open, and the caller's, the house knows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from ..turn import Approved, Denied
@@ -15,11 +15,15 @@ from .house import ApprovalDecisions
 _INVALID: Final = "approval_continuation_invalid"
 
 
-def decisions_of(responses: Sequence[ApprovalResponse]) -> ApprovalDecisions | None:
-    """Return the decisions; None where there are none. Raises `ApiError` (400) for those of no question, or of two."""
+def decisions_of(responses: Sequence[ApprovalResponse], answered: Collection[str] = ()) -> ApprovalDecisions | None:
+    """Return the decisions; None where there are none. Raises `ApiError` (400) for those of no question, or of two.
+
+    Clients send again what they have `answered` before, beside what is new; it counts only where nothing is new.
+    """
+    new = [response for response in responses if response.request_id not in answered]
     pending_id: str | None = None
     decisions: dict[int, Approved | Denied] = {}
-    for response in responses:
+    for response in new or responses:
         if (asked := read_approval_request_id(response.request_id)) is None:
             raise _refused(f"There is no approval request '{response.request_id}'.")
         if pending_id not in {None, asked[0]}:

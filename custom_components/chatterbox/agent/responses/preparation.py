@@ -137,7 +137,7 @@ def _as_kept(request: CreateRequest, store: ResponseStore | None) -> CreateReque
 
 def _turn(request: CreateRequest, agent: AgentCard, caller: Caller, ground: Ground, read: Translated) -> TurnRequest:
     transcript = repair(ground.transcript + read.messages)
-    approval = decisions_of(read.approvals)
+    approval = decisions_of(read.approvals, _answered_in(ground))
     if approval is None and not _is_answerable(transcript):
         raise invalid("There is nothing to answer: the input has to end with a user message or results.", "input")
     return TurnRequest(
@@ -162,6 +162,12 @@ def _turn(request: CreateRequest, agent: AgentCard, caller: Caller, ground: Grou
 
 def _is_answerable(transcript: Transcript) -> bool:
     return bool(transcript) and not isinstance(transcript[-1], AssistantMessage)
+
+
+def _answered_in(ground: Ground) -> frozenset[str]:
+    """Return the ids of the approval requests that were answered before."""
+    sent = (item for record in ground.before for item in record.input if item["type"] == "mcp_approval_response")
+    return frozenset(str(item["approval_request_id"]) for item in sent)
 
 
 def _listed_in(ground: Ground) -> frozenset[str]:
