@@ -111,20 +111,20 @@ async def test_nothing_is_streamed_of_a_request_that_cannot_be_served() -> None:
 
 async def test_a_function_of_the_client_is_called_and_answered() -> None:
     """Invariant 5."""
-    odd = ToolCall("cäll/1 ", "show_page", '{"n":1}')
+    odd = ToolCall("Cäll/1 ", "show_page", '{"n":1}')
     house = HouseDouble(ScriptedProvider(call(odd), say("There it is.")))
     service = ResponsesService(house)
 
     first = await ask(service, tools=[function("show_page")])
     (called,) = items(first)
     second = await ask(
-        service, [output("cäll/1 ", "shown")], previous_response_id=first["id"], tools=[function("show_page")]
+        service, [output("Cäll/1 ", "shown")], previous_response_id=first["id"], tools=[function("show_page")]
     )
 
-    assert (first["status"], called["call_id"], called["arguments"]) == ("completed", "cäll/1 ", '{"n":1}')
+    assert (first["status"], called["call_id"], called["arguments"]) == ("completed", "Cäll/1 ", '{"n":1}')
     assert called["id"] != called["call_id"]
     assert said(second) == "There it is."
-    assert house.turns[-1].transcript[-1] == ToolResult("cäll/1 ", "show_page", "shown", open_world=True)
+    assert house.turns[-1].transcript[-1] == ToolResult("Cäll/1 ", "show_page", "shown", open_world=True)
 
 
 async def test_a_response_that_waits_for_functions_may_say_so() -> None:

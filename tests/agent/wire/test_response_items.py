@@ -1,5 +1,6 @@
 """What items say: messages in order, each call with its result, and nothing that only clients need."""
 
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -323,6 +324,22 @@ def test_answers_to_a_question_are_settled_by_the_next_question() -> None:
 
     assert translated(first, no, second, yes).approvals == (ApprovalResponse("mcpr_2_0", approve=True),)
     assert translated(first, no, sibling).approvals == (ApprovalResponse("mcpr_1_0", approve=False),)
+
+
+@pytest.mark.parametrize("after", [said("assistant", "Fine."), {**MCP, "output": "on"}, CALL])
+def test_a_no_stays_known(after: JsonObject) -> None:
+    """Invariant 47: the model must not ask again for what nobody wants."""
+    asked: JsonObject = {"type": "mcp_approval_request", **ASKED_TO_OPEN, "id": "mcpr_1_0"}
+    no: JsonObject = {**YES, "approve": False, "reason": "Not now."}
+    refused = ToolCall("mcp_mcpr_1_0", "open", "{}")
+
+    read = translated(said("assistant", "Let me see."), asked, no, thought("Well."), after)
+
+    told = replace(ran("mcp_mcpr_1_0", "open", "Not run: the person said no. Not now."), is_error=True)
+    assert read.messages[:3] == (AssistantMessage("Let me see."), AssistantMessage(tool_calls=(refused,)), told)
+    assert called(read)[-1].reasoning == "Well."
+    assert read.approvals == ()
+    assert translated(no, after).messages == translated(after).messages
 
 
 def test_a_compaction_is_read_where_it_stands() -> None:

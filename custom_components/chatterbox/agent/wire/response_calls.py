@@ -19,7 +19,7 @@ from ..messages import (
     canonical_json,
 )
 from ..transcript import NO_RESULT, synthetic_result
-from .response_item_schema import McpCallItem
+from .response_item_schema import ApprovalRequestItem, McpCallItem
 from .response_item_shapes import shown_call_id
 
 CUT_OFF: Final = "incomplete"
@@ -52,6 +52,13 @@ def mcp_result(call_id: str, item: McpCallItem) -> ToolResult:
         return ToolResult(call_id, item.name, item.output, open_world=True)
     content = "\n".join(filter(None, (error_text(item.error), item.output)))
     return ToolResult(call_id, item.name, content, is_error=True, open_world=True)
+
+
+def refused_call(asked: ApprovalRequestItem, reason: str) -> tuple[AssistantMessage, ToolResult]:
+    """Return a call of the house that a person said no to, and what the model was told of that."""
+    call = ToolCall(mcp_call_id(asked.id), asked.name, asked.arguments)
+    told = f"Not run: the person said no. {reason}".rstrip()
+    return AssistantMessage(tool_calls=(call,)), ToolResult(call.id, call.name, told, is_error=True, open_world=True)
 
 
 def error_text(error: JsonValue) -> str:

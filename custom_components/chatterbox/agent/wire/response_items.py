@@ -2,8 +2,8 @@
 
 Knows what items mean; their JSON stands in `response_item_schema.py`, their parts in `response_parts.py`. Must not know
 requests, agents or stores. Control items (lists of tools, questions for a yes and their answers) never reach a model,
-items of vendors are passed over, and results that a client brings count as from outside of the house: nobody knows
-what they have been through.
+but for a no, which it must not forget; items of vendors are passed over, and results that a client brings count as from
+outside of the house: nobody knows what they have been through.
 Sources: OpenResponses specification, schema of 2026-04-24; OpenAI API reference, "Responses".
 """
 
@@ -21,7 +21,7 @@ from ..messages import (
     UserMessage,
 )
 from ..transcript import open_calls
-from .response_calls import CUT_OFF, called_by, in_place, mcp_result
+from .response_calls import CUT_OFF, called_by, in_place, mcp_result, refused_call
 from .response_carriers import phase_item, provider_items, summary_messages
 from .response_item_schema import (
     VENDOR_TYPE,
@@ -94,6 +94,7 @@ class _Reading:
         self._messages: list[Message] = []
         self._instructions: list[str] = []
         self._late: list[str] = []
+        self._asked: dict[str, ApprovalRequestItem] = {}
         self._approvals: dict[str, ApprovalResponse] = {}
         self._listed: set[str] = set()
         self._cut: set[str] = set()
@@ -139,13 +140,13 @@ class _Reading:
         )
 
     def _add_control(self, item: Sent | None) -> None:
-        """Take in what no model reads."""
+        """Take in what no model reads, at least not at once."""
         match item:
             case ListToolsItem(error=None):
                 self._listed.add(item.server_label)
             case ApprovalRequestItem(id=request_id):
-                question = _question_of(request_id)
-                self._approvals = {one: said for one, said in self._approvals.items() if _question_of(one) == question}
+                self._settle(_question_of(request_id))
+                self._asked[request_id] = item
             case ApprovalResponseItem(approval_request_id=request_id):
                 self._approvals[request_id] = ApprovalResponse(request_id, item.approve, item.reason or "")
             case ItemReference():
@@ -201,10 +202,20 @@ class _Reading:
 
     def _begin(self, *, is_new_message: bool) -> None:
         """Let the model say or call something: what it was told or allowed before that is done with."""
-        self._approvals.clear()
+        self._settle()
         if is_new_message and _says_something(self._open):
             self._close()
         self._tell_late()
+
+    def _settle(self, but: str | None = None) -> None:
+        """Be done with all answers but those to one question. A no stays known as what came of the call."""
+        for request_id, said in list(self._approvals.items()):
+            if _question_of(request_id) != but:
+                del self._approvals[request_id]
+                if not said.approve and (asked := self._asked.get(request_id)) is not None:
+                    if _says_something(self._open):
+                        self._close()
+                    self._messages += refused_call(asked, said.reason)
 
     def _close(self) -> None:
         """End a message of the model. Reasoning that has led to nothing is left out."""
