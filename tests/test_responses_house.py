@@ -196,6 +196,26 @@ async def test_a_program_may_choose_tools(hass: HomeAssistant, serve: Serve, pro
     ]
 
 
+async def test_bounds_of_a_program_hold_as_far_as_they_are_below_those_of_the_agent(
+    hass: HomeAssistant, serve: Serve, program: Program
+) -> None:
+    """Invariants 16, 19."""
+    both = ScriptedAnswer(tool_calls=(LIGHT_ON, ScriptedCall(name="HassTurnOn", arguments={"area": "Kitchen"})))
+    answers = (both, ScriptedAnswer(content="One.")) * 2
+    server = await serve(Script(answers=answers), max_tool_calls=1)
+    await let_programs_in(hass)
+
+    more = await program.says("Lights!", max_tool_calls=5, max_output_tokens=500)
+    without = await program.says("Lights!")
+
+    for taken in (more, without):
+        assert [result.is_error for result in taken.results] == [False, True]
+        assert "used up its tool calls" in taken.results[1].content
+    bounds = [request.body.get("max_tokens") for request in server.requests]
+    assert bounds[0] == 500
+    assert bounds[2:] == [None, None]
+
+
 async def test_only_the_tools_that_are_wanted_are_offered(hass: HomeAssistant, serve: Serve, program: Program) -> None:
     server = await serve(Script(answers=(ScriptedAnswer(content="Yes."), ScriptedAnswer(content="Yes."))))
     await let_programs_in(hass)
