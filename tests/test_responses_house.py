@@ -278,16 +278,26 @@ async def test_what_needs_a_yes_runs_once_after_it(hass: HomeAssistant, serve: S
 
 
 async def test_wrong_tools_do_not_use_an_answer_up(hass: HomeAssistant, serve: Serve, program: Program) -> None:
-    await serve(UNLOCKS)
+    """Invariant 46: one can still answer with the tools of the question. A no needs none."""
+    no = ScriptedAnswer(content="Then not.")
+    await serve(Script(answers=(*UNLOCKS.answers, *UNLOCKS.answers[:1], no)))
     await let_programs_in(hass)
     request = program.wants("Unlock the front door.")
     asked = await program.takes(request)
 
-    with pytest.raises(ApiError):
-        await program.answers(replace(request, tool_choice=HouseRef("assist", "Fly")), asked.pending, Approved())
+    others = ToolFilter(frozenset({"intent__HassTurnOn"}))
+    for wrong in (
+        replace(request, tool_choice=HouseRef("assist", "Fly")),
+        replace(request, house=()),
+        replace(request, house=(replace(ASSIST, allowed=others),)),
+    ):
+        with pytest.raises(ApiError):
+            await program.answers(wrong, asked.pending, Approved())
     await program.answers(request, asked.pending, Approved())
 
     assert hass.states.is_state(DOOR, "unlocked")
+    again = await program.takes(request)
+    await program.answers(replace(request, house=()), again.pending, Denied())
 
 
 async def test_a_question_is_answered_by_who_was_asked_and_for_what_was_asked(

@@ -170,8 +170,17 @@ class ProgramTurn:
         return chosen
 
     def _check(self, tools: TurnTools, kept: tuple[ToolDefinition, ...]) -> None:
-        """Refuse functions that have the name of a tool, and names of tools that there are not."""
+        """Refuse functions that have the name of a tool, names of tools that there are not, and a yes to such a tool.
+
+        What is refused here uses up no question.
+        """
         names = {tool.name for tool in kept}
+        for gated in self.answered.calls if self.answered else ():
+            if gated.call.name not in names and isinstance(self.decisions.get(gated.call.id), Approved):
+                message = (
+                    f"The approved tool {gated.call.name!r} is not among those of this request. Name the same again."
+                )
+                raise invalid(message, "tools", "approval_continuation_invalid")
         for function in self.request.functions:
             if function.name in names:
                 raise invalid(f"A tool of the house is called {function.name!r}, too. Choose another name.", "tools")
