@@ -145,7 +145,6 @@ def test_what_is_said_is_obeyed() -> None:
         reasoning_summary="detailed",
         include_encrypted_reasoning=True,
         pauses_for_functions=True,
-        metadata={"room": "kitchen"},
         echo=request.echo,
     )
     assert read(background=True).background

@@ -137,7 +137,6 @@ class CreateRequest:
     pauses_for_functions: bool = False
     """Whether a response that waits for functions has the status `requires_action`, as `chatterbox:client_tools_status`
     wants it, in place of `completed`."""
-    metadata: Mapping[str, str] = field(default_factory=dict)
     echo: Mapping[str, JsonValue] = field(default_factory=dict)
     """The fields of the request that a response shows again, effective defaults included, ready to be laid under it:
     `model`, `instructions`, `tools`, `tool_choice`, `truncation`, `parallel_tool_calls`, `text`, `top_p`,

@@ -108,7 +108,6 @@ def _create(body: CreateBody, new_id: NewId) -> CreateRequest:
         reasoning_summary=body.reasoning_summary,
         include_encrypted_reasoning=_ENCRYPTED_REASONING in (body.include or ()),
         pauses_for_functions=body.client_tools_status == "requires_action",
-        metadata=body.metadata or {},
         echo=echo_of(body, tools, choice_echo, conversation_id),
     )
 
