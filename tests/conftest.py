@@ -19,6 +19,23 @@ from tests.talk import Serve, add_agent, move_into_the_demo_home
 # Home Assistant's test plugin has each statement of a database logged, which takes longer than the statement.
 logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
 
+_HERE = Path(__file__).parent
+_TAKE_LONG = frozenset(
+    {
+        "browser",
+        "chaos",
+        "clients",
+        "durability",
+        "recorded_runs",
+        "test_demo.py",
+        "test_release.py",
+        "test_responses_hang_up.py",
+        "test_responses_page.py",
+        "test_stable_prefix.py",
+    }
+)
+"""Folders and files, most of which start whole houses."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Change what the tests of `tests/chaos` and `tests/hostile` do; see there."""
@@ -32,6 +49,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     hostile = parser.getgroup("hostile")
     hostile.addoption("--unguarded", action="store_true", help="Allow everything, to see attacks succeed.")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that take long, so that no worker is left alone with them at the end."""
+    items.sort(key=lambda item: item.path.relative_to(_HERE).parts[0] not in _TAKE_LONG)
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ import json
 import logging
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -88,7 +89,7 @@ class Leaks:
         yield from (("state", repr(state.as_dict())) for state in hass.states.async_all())
         yield from (("issue", repr(issue)) for issue in ir.async_get(hass).issues.values())
         yield from (("storage", json.dumps(file, default=repr)) for file in self.storage.values())
-        yield from (("history", file.read_text("latin-1")) for file in _history_files(hass))
+        yield from (("history", text) for text in _histories(hass))
         yield from (("chat log", repr(log.content)) for log in hass.data.get(DATA_CHAT_LOGS, {}).values())
         yield from (("trace", repr(trace.as_dict())) for trace in async_get_traces())
         yield from (("log", _logged(record)) for record in self.caplog.records if not _is_before_us(record))
@@ -110,8 +111,11 @@ class Leaks:
         self._told.append(("question", repr(news)))
 
 
-def _history_files(hass: HomeAssistant) -> list[Path]:
-    return sorted(Path(hass.config.config_dir).glob(f"{DOMAIN}.db*"))
+def _histories(hass: HomeAssistant) -> Iterator[str]:
+    """Yield what is in the files of the history; some come and go with its transactions."""
+    for file in sorted(Path(hass.config.config_dir).glob(f"{DOMAIN}.db*")):
+        with suppress(FileNotFoundError):
+            yield file.read_text("latin-1")
 
 
 def _logged(record: logging.LogRecord) -> str:

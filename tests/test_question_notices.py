@@ -21,6 +21,7 @@ from custom_components.chatterbox.agent.messages import ToolAnnotations
 from custom_components.chatterbox.approvals import Channel, GivenAnswer, async_get_approvals
 from custom_components.chatterbox.effects import Annotated
 from tests.config_entries import prepare, server_entry, set_up
+from tests.open_addresses import open_addresses
 from tests.phones import Phone, PhoneShop, PushService, push_service
 from tests.servers.in_process import address_without_server
 from tests.waiting_questions import TEXT, ask, asked_call, question
@@ -44,6 +45,7 @@ async def shop(
     await prepare(hass)
     assert await async_setup_component(hass, "mobile_app", {})
     await hass.async_block_till_done()
+    open_addresses(hass)
     return PhoneShop(hass, push, hass_client, hass_client_no_auth)
 
 

@@ -12,9 +12,10 @@ from http import HTTPStatus
 from typing import Final, override
 
 from aiohttp import hdrs, web
-from homeassistant.components.http import KEY_ALLOW_CONFIGURED_CORS, KEY_HASS_REFRESH_TOKEN_ID, HomeAssistantView
+from homeassistant.components.http import KEY_HASS_REFRESH_TOKEN_ID, HomeAssistantView
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
+from homeassistant.helpers.http import KEY_ALLOW_CONFIGURED_CORS
 
 from .agent.responses.api_errors import ApiError, ErrorType, not_found
 from .agent.responses.bug_report import traceback_without_words

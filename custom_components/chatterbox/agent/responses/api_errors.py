@@ -7,7 +7,6 @@ Source: OpenResponses specification, "Errors"; OpenAI API reference, "Error code
 from enum import StrEnum
 from typing import Final
 
-from ..errors import AgentError
 from ..messages import JsonObject
 
 PREVIOUS_RESPONSE_NOT_FOUND: Final = "previous_response_not_found"
@@ -24,8 +23,11 @@ class ErrorType(StrEnum):
     SERVER = "server_error"
 
 
-class ApiError(AgentError):
-    """A request that cannot be served. The text says what to do, to people who write programs, in English."""
+class ApiError(Exception):
+    """A request that cannot be served. The text says what to do, to people who write programs, in English.
+
+    It is no `AgentError`, because no turn ever fails of it.
+    """
 
     def __init__(  # noqa: PLR0913  # what an error of the API is made of
         self,

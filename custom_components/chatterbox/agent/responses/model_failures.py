@@ -26,7 +26,7 @@ from .api_errors import ApiError, ErrorType
 SERVER_ERROR = "server_error"
 
 
-def told_failure(failure: AgentError | None) -> ApiError:
+def told_failure(failure: AgentError | ApiError | None) -> ApiError:
     """Return what a client is told of a failure. One that has no name here is ours."""
     match failure:
         case ApiError():

@@ -140,6 +140,6 @@ class ResponseRun:
 
     def _break_off(self, error: Exception) -> list[JsonObject]:
         """End it because its turn broke off, and return what there is to tell of that."""
-        if not isinstance(error, AgentError):
+        if not isinstance(error, AgentError | ApiError):
             _LOGGER.error("Response %s broke off: %s", self.plan.frame.id, traceback_without_words(error))
-        return self._stream.fail(told_failure(error if isinstance(error, AgentError) else None))
+        return self._stream.fail(told_failure(error if isinstance(error, AgentError | ApiError) else None))

@@ -9,7 +9,6 @@ from base64 import b64decode
 from collections.abc import Sequence
 from typing import Final
 
-from ..errors import AgentError
 from ..messages import Attachment, JsonObject, JsonValue
 from ..pictures import read_picture
 from .attachments import IMAGE_TYPES, PDF, attachment_note, data_url
@@ -27,7 +26,7 @@ _GIF: Final = b"GIF8"
 _PARAGRAPH: Final = "\n\n"
 
 
-class UnusableItem(AgentError):
+class UnusableItem(Exception):
     """An item that no conversation can have in it. The text says why, to the people who wrote the client."""
 
     def __init__(self, message: str, path: str) -> None:
