@@ -110,6 +110,7 @@ async def test_a_chain_is_told_in_its_order_whoever_asked(responses: KeptRespons
     await responses.put(response(1))
 
     assert list(await responses.chain("resp 1")) == ["resp 1", "resp 2", "resp 3"]
+    assert list(await responses.chain("resp 1", 2)) == ["resp 2", "resp 3"]
 
 
 async def test_agents_of_a_service_go_on_from_each_other_and_those_of_others_do_not(

@@ -60,10 +60,10 @@ class KeptResponses:
         record = await self._ask(lambda store: store.response(response_id))
         return record if record is not None and record.agent in self.entry.subentries else None
 
-    async def chain(self, conversation_id: str) -> Mapping[str, ResponseRecord]:
+    async def chain(self, conversation_id: str, newest: int | None = None) -> Mapping[str, ResponseRecord]:
         """Return the responses of a conversation, in the order in which they were begun."""
         agents = frozenset(self.entry.subentries)
-        records = await self._ask(lambda store: store.responses(conversation_id, agents))
+        records = await self._ask(lambda store: store.responses(conversation_id, agents, newest))
         return {record.id: record for record in records}
 
     async def delete(self, response_id: str) -> None:

@@ -39,6 +39,7 @@ async def test_a_response_that_was_acknowledged_is_there_after_a_restart(url: st
     assert await again.response("resp 2") == recorded[1]
     assert await again.response("resp 4") is None
     assert await again.responses("resp 1", AGENTS) == recorded[:2]
+    assert await again.responses("resp 1", AGENTS, 1) == recorded[1:2]
     assert await again.responses("no chain", AGENTS) == ()
     assert await again.responses("resp 1", ("other", "agent")) == recorded[:2]
     assert await again.responses("resp 1", ("other",)) == ()

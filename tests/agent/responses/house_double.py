@@ -66,10 +66,11 @@ class MemoryStore:
         self._require()
         return self.records.get(response_id)
 
-    async def chain(self, conversation_id: str) -> Mapping[str, ResponseRecord]:
+    async def chain(self, conversation_id: str, newest: int | None = None) -> Mapping[str, ResponseRecord]:
         """Return what has the id in common."""
         self._require()
-        return {one: record for one, record in self.records.items() if record.conversation_id == conversation_id}
+        found = [record for record in self.records.values() if record.conversation_id == conversation_id]
+        return {record.id: record for record in (found if newest is None else found[-newest:])}
 
     async def delete(self, response_id: str) -> None:
         """Forget it."""

@@ -162,6 +162,22 @@ async def test_a_conversation_goes_on_with_what_was_said_in_it() -> None:
     assert [len(items(one, "mcp_list_tools")) for one in (first, second)] == [1, 0]
 
 
+async def test_only_the_newest_of_a_long_conversation_are_looked_through() -> None:
+    """One that a program has gone on with for months takes no longer than a short one."""
+    house = HouseDouble(ScriptedProvider(say("Yes."), say("No.")), tools={"home": (LIGHT,)})
+    service = ResponsesService(house)
+    first = await ask(service, conversation="conv_1", tools=[mcp()])
+    record = house.memory.records[str(first["id"])]
+    for number in range(200):
+        later = replace(record, id=f"resp_{number}", response={**record.response, "output": []}, messages=())
+        house.memory.records[later.id] = later
+
+    again = await ask(service, conversation="conv_1", tools=[mcp()])
+
+    assert len(items(again, "mcp_list_tools")) == 1, "what told of them is forgotten"
+    assert words(house.turns[1].transcript) == ["Hello!", "Yes.", "Hello!"]
+
+
 async def test_results_of_functions_are_brought_into_a_conversation_or_it_goes_on_without() -> None:
     """Invariants 1, 2: whoever brings some has to bring all."""
     asked = call(ToolCall("c1", "show_page", "{}"), ToolCall("c2", "show_page", '{"page": 2}'))

@@ -149,10 +149,15 @@ class HistoryStore:
         waiting = [one for one in self._writer.waiting_responses() if one.id == response_id]
         return waiting[-1] if waiting else await self._read(partial(select_response, response_id=response_id))
 
-    async def responses(self, conversation_id: str, agents: Collection[str]) -> tuple[ResponseRecord, ...]:
-        """Return the responses of some agents in a conversation, in the order in which they were recorded first."""
+    async def responses(
+        self, conversation_id: str, agents: Collection[str], newest: int | None = None
+    ) -> tuple[ResponseRecord, ...]:
+        """Return the responses of some agents in a conversation, in the order in which they were recorded first.
+
+        With `newest`, no more of those that are stored already than so many.
+        """
         waiting = self._writer.waiting_responses()  # looked at first, as it may be stored in the meantime
-        stored = await self._read(partial(select_chain, conversation_id=conversation_id, agents=agents))
+        stored = await self._read(partial(select_chain, conversation_id=conversation_id, agents=agents, newest=newest))
         found = {one.id: one for one in stored}
         theirs = (one for one in waiting if one.conversation_id == conversation_id and one.agent in agents)
         found |= {one.id: one for one in theirs}

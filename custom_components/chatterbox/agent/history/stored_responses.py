@@ -5,6 +5,7 @@ works inside a transaction that it is given.
 """
 
 import logging
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -36,13 +37,15 @@ def put_responses(connection: Connection, records: Mapping[str, ResponseRecord])
 
 def select_response(connection: Connection, response_id: str) -> ResponseRecord | None:
     """Return a response; None where there is none, or where somebody has damaged it."""
-    found = _select(connection, responses.c.id == key_of(response_id))
+    found = _select(connection, responses.c.id == key_of(response_id), None)
     return found[0] if found else None
 
 
-def select_chain(connection: Connection, conversation_id: str, agents: Iterable[str]) -> tuple[ResponseRecord, ...]:
-    """Return the responses of some agents in a conversation, in the order in which they were stored first."""
-    return _select(connection, (responses.c.conversation == key_of(conversation_id)) & _given_by(agents))
+def select_chain(
+    connection: Connection, conversation_id: str, agents: Iterable[str], newest: int | None
+) -> tuple[ResponseRecord, ...]:
+    """Return the responses of some agents in a conversation, or the newest, in the order in which they were stored."""
+    return _select(connection, (responses.c.conversation == key_of(conversation_id)) & _given_by(agents), newest)
 
 
 def delete_response(connection: Connection, response_id: str) -> int:
@@ -60,11 +63,12 @@ def _given_by(agents: Iterable[str]) -> ColumnElement[bool]:
     return responses.c.agent.in_([key_of(agent) for agent in agents])
 
 
-def _select(connection: Connection, where: ColumnElement[bool]) -> tuple[ResponseRecord, ...]:
-    found: list[ResponseRecord] = []
-    for row in connection.execute(select(responses.c.seq, responses.c.body).where(where).order_by(responses.c.seq)):
+def _select(connection: Connection, where: ColumnElement[bool], newest: int | None) -> tuple[ResponseRecord, ...]:
+    found: deque[ResponseRecord] = deque()
+    chosen = select(responses.c.seq, responses.c.body).where(where).order_by(responses.c.seq.desc()).limit(newest)
+    for row in connection.execute(chosen):
         try:
-            found.append(response_from_json(read_object(row.body)))
+            found.appendleft(response_from_json(read_object(row.body)))
         except StoredJsonInvalid as err:
             _LOGGER.warning("Stored response %d cannot be read: %s", row.seq, err)
     return tuple(found)

@@ -16,6 +16,8 @@ from .stored_responses import StoredResponses
 
 CONTINUABLE: Final = frozenset({"completed", "incomplete", "requires_action"})
 """Statuses of a response that one can go on from. A failed or cancelled one can be asked again instead."""
+_MOST_REMEMBERED: Final = 200
+"""Responses of a conversation that are looked through for what they told: it may be as old as the house."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +74,7 @@ class Chains:
         transcript = await store.conversation(conversation_id, caller)
         if transcript is None:
             raise not_found(f"Conversation '{conversation_id}' not found.", "conversation", "conversation_not_found")
-        records = await self._stored.chain(caller, conversation_id)
+        records = await self._stored.chain(caller, conversation_id, _MOST_REMEMBERED)
         return Ground(conversation_id=conversation_id, transcript=transcript, before=_in_order(records))
 
     async def _line(self, caller: Caller, last_id: str) -> tuple[ResponseRecord, ...]:

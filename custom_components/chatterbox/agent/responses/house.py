@@ -116,9 +116,10 @@ class ResponseStore(Protocol):
         """Return a response, whoever asked for it; None for one that was never stored, or is too old."""
         ...
 
-    async def chain(self, conversation_id: str) -> Mapping[str, ResponseRecord]:
+    async def chain(self, conversation_id: str, newest: int | None = None) -> Mapping[str, ResponseRecord]:
         """Return all responses of a chain or of a conversation, by id, in the order in which they were begun.
 
+        With `newest`, about so many: the last ones.
         They may be several users'. The oldest of a chain may be gone.
         """
         ...

@@ -47,8 +47,10 @@ class StoredResponses:
             raise trouble
         return None
 
-    async def chain(self, caller: Caller, conversation_id: str) -> Mapping[str, ResponseRecord]:
-        """Return the caller's responses of a chain or a conversation, by id.
+    async def chain(
+        self, caller: Caller, conversation_id: str, newest: int | None = None
+    ) -> Mapping[str, ResponseRecord]:
+        """Return the caller's responses of a chain or a conversation, or about so many of the newest, by id.
 
         Where one store has some, what another may have is not waited for.
         """
@@ -56,7 +58,7 @@ class StoredResponses:
         trouble: ApiError | None = None
         for store in self._house.stores():
             try:
-                found |= await store.chain(conversation_id)
+                found |= await store.chain(conversation_id, newest)
             except ApiError as error:
                 trouble = error
         if trouble is not None and not found:
