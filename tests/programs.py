@@ -3,6 +3,7 @@
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
+from homeassistant.auth.models import User
 from homeassistant.auth.permissions.const import POLICY_CONTROL
 from homeassistant.auth.permissions.types import PolicyType
 from homeassistant.core import HomeAssistant
@@ -64,7 +65,7 @@ class Program:
     """A program with the token of a user."""
 
     hass: HomeAssistant
-    user: MockUser
+    user: User
     agent: str = AGENT
     house: ResponsesHouse = field(init=False)
     """As it sees it."""

@@ -104,7 +104,7 @@ class AgentTurns:
             program.begin()
             report.brought = program.brought
         origin = turn_origin(begin.user_input, self._agent_id, chat_log.conversation_id, begin.speaker, thread.id)
-        events = TurnEvents(self._hass, begin.user_input.context, origin)
+        events = TurnEvents(self._hass, begin.user_input.context, origin, tells_words=begin.is_kept)
         audit = await self._async_audit(begin, origin)
         # Else the satellite would lose what was said there to who only says to be at it.
         kept_as = {**origin, "device_id": begin.speaker.sure_device_id}
@@ -124,7 +124,7 @@ class AgentTurns:
         finally:
             audit.finished()
             events.finished(report)
-            news = TurnNews(self._subentry.subentry_id, origin, report.facts, report)
+            news = TurnNews(self._subentry.subentry_id, origin, report.facts, report if begin.is_kept else None)
             async_dispatcher_send(self._hass, SIGNAL_TURN, news)
             recording.async_store()
         return report

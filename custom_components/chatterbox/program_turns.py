@@ -4,7 +4,9 @@ Knows users, questions and how an agent takes a turn. Must not know requests as 
 kept. A question that a program is asked can be answered by the program, or by whoever may answer every other question.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
+from contextvars import Context as Variables
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -20,10 +22,12 @@ from .agent.turn import Approved, Denied
 from .agent_turn import AgentTurns
 from .approvals import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
 from .beginning import Beginning
+from .const import LOGGER
+from .error_bridge import async_get_sentences
 from .link_watch import async_tell_links
 from .loaded_agents import Agent, ChatterboxConfigEntry
 from .program_turn import ProgramTurn
-from .speakers import async_get_speaker, speaker_context
+from .speakers import Asking, Speaker, async_get_speaker, speaker_context
 from .turn_report import TurnReport
 
 _MOST_QUESTIONS: Final = 20
@@ -37,10 +41,16 @@ class ProgramTurns:
         self, hass: HomeAssistant, agent_id: str, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, agent: Agent
     ) -> None:
         """Take turns of the agent whose entity is `agent_id`."""
+        self.agent_id = agent_id
         self._hass = hass
-        self._agent_id = agent_id
+        self._entry = entry
         self._settings = agent.settings
         self._turns = AgentTurns(hass, agent_id, entry, subentry, agent, warm_up=None, go_on=None)
+
+    @callback
+    def end(self) -> None:
+        """Ask nothing any more: the agent goes, or is loaded anew."""
+        self._turns.end()
 
     async def async_begin(self, request: TurnRequest, tell: Callable[[HouseEvent], None]) -> Beginning:
         """Return what a turn begins with. Raises `ApiError` for an answer to a question that does not wait."""
@@ -52,9 +62,9 @@ class ProgramTurns:
             device_id=None,
             satellite_id=None,
             language=self._hass.config.language,
-            agent_id=self._agent_id,
+            agent_id=self.agent_id,
         )
-        speaker = replace(await async_get_speaker(self._hass, nothing, self._settings), is_program=True)
+        speaker = _as_program(await async_get_speaker(self._hass, nothing, self._settings), request.caller.user_id)
         said = replace(nothing, context=speaker_context(context, speaker))
         if request.approval is None:
             return self._beginning(Beginning(said, speaker), ProgramTurn(request, tell))
@@ -74,13 +84,13 @@ class ProgramTurns:
 
     async def async_take(self, begin: Beginning, conversation_id: str) -> TurnReport:
         """Take a turn. Raises `ApiError` for wishes that cannot be met, and else only for bugs."""
-        self._make_room(begin.user_input.context.user_id)
         chat_log = ChatLog(self._hass, conversation_id)
         if begin.user_input.text:
             chat_log.async_add_user_content(UserContent(begin.user_input.text))
         try:
             return await self._turns.async_take(begin, chat_log)
         finally:
+            self._make_room(begin.user_input.context.user_id)
             async_tell_links(self._hass)
 
     async def _async_go_on(
@@ -88,7 +98,19 @@ class ProgramTurns:
     ) -> str:
         """Take a turn on whose question somebody else has answered, and return what is said in the end.
 
-        The program does not hear of it; it can ask what was done. What only it could run is not there.
+        It goes on even if whoever answered does not wait for that, for as long as the agent is there.
+        """
+        taking_up = self._async_take_up(begin, program, question, answer)
+        # Whoever answers may do so in the middle of something else, which this turn has nothing to do with.
+        start = partial(self._entry.async_create_background_task, self._hass, taking_up)
+        return await asyncio.shield(Variables().run(start, "chatterbox turn of a program taken up"))
+
+    async def _async_take_up(
+        self, begin: Beginning, program: ProgramTurn, question: Question, answer: GivenAnswer
+    ) -> str:
+        """Take it up. The program does not hear of it; it can ask what was done. What only it could run is not there.
+
+        Where what the program wanted is not there any more either, whoever answered hears that it did not work.
         """
         request = replace(
             program.request,
@@ -102,20 +124,27 @@ class ProgramTurns:
         decisions = {gated.call.id: decision for gated in question.pending.calls}
         again = replace(begin, answered=(question, answer))
         going = self._beginning(again, ProgramTurn(request, _nobody_hears, decisions))
-        report = await self.async_take(going, request.conversation_id)
-        return report.finished.text if report.finished else ""
+        try:
+            report = await self.async_take(going, request.conversation_id)
+        except ApiError:
+            await self._turns.async_give_up(going, request.conversation_id)
+        except Exception:  # noqa: BLE001  # who answered is told, as in a turn
+            LOGGER.exception("A turn of %s failed", self.agent_id)
+        else:
+            return report.finished.text if report.finished else ""
+        return (await async_get_sentences(self._hass, question.language))["spoken_agent_failed"]
 
     @callback
     def _make_room(self, user_id: str | None) -> None:
-        """Drop the oldest questions of a user's programs, where too many wait for one more."""
+        """Drop the oldest questions of a user's programs, where too many wait."""
         approvals = async_get_approvals(self._hass)
         theirs = [one for one in approvals.waiting if one.speaker.is_program and one.spot.user_id == user_id]
-        for question in theirs[: max(len(theirs) - _MOST_QUESTIONS + 1, 0)]:
+        for question in theirs[: max(len(theirs) - _MOST_QUESTIONS, 0)]:
             approvals.drop(question.id)
 
     @callback
     def _question(self, request: TurnRequest, given: ApprovalDecisions) -> Question:
-        asked = (self._agent_id, request.caller.user_id, given.pending_id)
+        asked = (self.agent_id, request.caller.user_id, given.pending_id)
         for question in async_get_approvals(self._hass).waiting:
             if question.speaker.is_program and asked == (question.spot.agent_id, question.spot.user_id, question.id):
                 return question
@@ -127,6 +156,16 @@ class ProgramTurns:
             async_get_approvals(self._hass).take(question.id, answer)
         except QuestionGone:
             raise _no_question() from None
+
+
+def _as_program(speaker: Speaker, user_id: str) -> Speaker:
+    """Return who speaks where a program does: it can be asked, and is its user, also where that is no human.
+
+    Add-ons come with a user that Home Assistant has made for them. What they say is nobody else's.
+    """
+    asking = Asking.PERSON if speaker.user_id is None else speaker.asking
+    person_id = speaker.person_id or user_id
+    return replace(speaker, user_id=user_id, person_id=person_id, asking=asking, is_program=True)
 
 
 def _nobody_hears(_event: HouseEvent) -> None:

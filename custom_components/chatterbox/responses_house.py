@@ -7,6 +7,7 @@ asks is a user of Home Assistant with a token, and may do what that user may.
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from homeassistant.config_entries import ConfigSubentry
@@ -59,8 +60,8 @@ class ResponsesHouse:
     def __init__(self, hass: HomeAssistant) -> None:
         """Know no agents yet: they come and go with their entries."""
         self._hass = hass
-        self._turns: dict[str, tuple[Agent, ProgramTurns]] = {}
-        """By subentry id; an agent that was loaded anew has others."""
+        self._turns: dict[str, ProgramTurns] = {}
+        """By subentry id, of agents that are loaded."""
 
     def agents(self) -> Sequence[AgentCard]:
         """Return the agents of the services whose owner lets programs talk to them."""
@@ -155,12 +156,20 @@ class ResponsesHouse:
 
     @callback
     def _turns_of(self, found: _Found) -> ProgramTurns:
-        subentry_id = found.subentry.subentry_id
-        agent, turns = self._turns.get(subentry_id, (None, None))
-        if turns is None or agent is not found.agent:
-            turns = ProgramTurns(self._hass, found.entity.entity_id, found.entry, found.subentry, found.agent)
-            self._turns[subentry_id] = (found.agent, turns)
+        subentry_id, agent_id = found.subentry.subentry_id, found.entity.entity_id
+        turns = self._turns.get(subentry_id)
+        if turns is None or turns.agent_id != agent_id:
+            self._forget(subentry_id)
+            turns = ProgramTurns(self._hass, agent_id, found.entry, found.subentry, found.agent)
+            self._turns[subentry_id] = turns
+            found.entry.async_on_unload(partial(self._forget, subentry_id))
         return turns
+
+    @callback
+    def _forget(self, subentry_id: str) -> None:
+        """Let go of an agent that is unloaded, or has another name now."""
+        if (turns := self._turns.pop(subentry_id, None)) is not None:
+            turns.end()
 
 
 def _store_of(hass: HomeAssistant, found: _Found) -> ResponseStore:

@@ -17,7 +17,7 @@ from .agent.events import ToolCallReady, ToolFinished, ToolStarted, TurnEvent
 from .agent.messages import JsonValue, ToolCall
 from .const import EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED, EVENT_TURN_STARTED
 from .speakers import Speaker
-from .turn_report import TurnReport, shown_call, shown_result
+from .turn_report import NOTHING_SHOWN, TurnReport, shown_call, shown_result
 
 _MAX_SHOWN: Final = 10_000
 """Bytes of the arguments, and of the result, of one call; Home Assistant records up to 32,768 of an event."""
@@ -56,6 +56,8 @@ class TurnEvents:
     """Of whoever spoke; events that come of it can be traced back to them."""
     origin: Mapping[str, JsonValue]
     """What every event begins with; see `turn_origin`."""
+    tells_words: bool = True
+    """Whether what is said, and what tools are told and answer, may be told: Home Assistant stores its events."""
     _calls: dict[str, ToolCall] = field(default_factory=dict)
 
     @callback
@@ -73,24 +75,28 @@ class TurnEvents:
     @callback
     def finished(self, report: TurnReport) -> None:
         """Tell how it went."""
-        self._fire(EVENT_TURN_FINISHED, report.as_event_data())
+        self._fire(EVENT_TURN_FINISHED, report.as_event_data(tells_words=self.tells_words))
 
     def _tell(self, event: TurnEvent) -> None:
         match event:
             case ToolCallReady(call):
                 self._calls[call.id] = call
             case ToolStarted(call):
-                self._fire(EVENT_TOOL_CALLED, {"tool_call_id": call.id, **shown_call(call, _MAX_SHOWN)})
+                self._fire(EVENT_TOOL_CALLED, {"tool_call_id": call.id, **shown_call(call, self._most)})
             case ToolFinished(result):
                 data = {
                     "tool_call_id": result.call_id,
-                    **shown_call(self._calls[result.call_id], _MAX_SHOWN),
-                    **shown_result(result, _MAX_SHOWN),
+                    **shown_call(self._calls[result.call_id], self._most),
+                    **shown_result(result, self._most),
                     "has_run": not result.synthetic,
                 }
                 self._fire(EVENT_TOOL_FINISHED, data)
             case _:
                 pass
+
+    @property
+    def _most(self) -> int:
+        return _MAX_SHOWN if self.tells_words else NOTHING_SHOWN
 
     def _fire(self, event_type: str, data: Mapping[str, JsonValue]) -> None:
         self.hass.bus.async_fire(event_type, {**self.origin, **data}, context=self.context)

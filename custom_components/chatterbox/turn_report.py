@@ -39,6 +39,8 @@ _MAX_TEXT: Final = 2_000
 _MAX_CALLS: Final = 12_000
 _MOST_CALLS: Final = 40
 """Calls that are shown one by one; the first ones tell most."""
+NOTHING_SHOWN: Final = -1
+"""In place of a number of bytes: of arguments and of a result nothing is shown, not even that they are empty."""
 _CUT_OFF: Final = "interrupted"
 """Stop reason of a turn that did not come to an end of its own."""
 
@@ -51,6 +53,8 @@ def shown_arguments(call: ToolCall) -> JsonObject:
 
 def shown_call(call: ToolCall, most: int) -> dict[str, JsonValue]:
     """Return the `name` and the `arguments` of a call, these in about so many bytes at most."""
+    if most == NOTHING_SHOWN:
+        return {"name": call.name, "arguments": {}}
     arguments = shown_arguments(call)
     return {
         "name": call.name,
@@ -60,6 +64,8 @@ def shown_call(call: ToolCall, most: int) -> dict[str, JsonValue]:
 
 def shown_result(result: ToolResult, most: int) -> dict[str, JsonValue]:
     """Return the `result` of a call, in about so many bytes at most, and whether it `is_error`."""
+    if most == NOTHING_SHOWN:
+        return {"result": None, "is_error": result.is_error}
     content = _cut(result.content, most)
     parsed = _parsed(content) if content == result.content else content
     return {"result": parsed, "is_error": result.is_error}
@@ -170,23 +176,25 @@ class TurnReport:
         """How the turn went, in numbers; so far, while it runs."""
         return self._watch.facts
 
-    def as_event_data(self) -> dict[str, JsonValue]:
+    def as_event_data(self, *, tells_words: bool = True) -> dict[str, JsonValue]:
         """Return the turn as the data of a Home Assistant event.
 
-        Long texts, arguments and results are cut, so that Home Assistant can record the event.
+        Long texts, arguments and results are cut, so that Home Assistant can record the event; without `tells_words`
+        they are empty.
         `input`, `phases`, `tool_calls` (`name`, `arguments`, `result`, `is_error`), `more_tool_calls` (how many
         were left out), `speech`, `withheld` (what the model claimed to have done, and nobody heard), `handovers` (`to`,
         `reason`) where the agent's own model did not answer, `stop_reason` (`interrupted` when it was cut off), `usage`
         (tokens by kind), `iterations`, `duration_ms`.
         """
         finished = self.finished
+        share = _MAX_CALLS // min(max(len(self.results), 1), _MOST_CALLS) // 2 if tells_words else NOTHING_SHOWN
         return {
-            "input": shown_text(self.input) if self._accepted else "",
+            "input": shown_text(self.input) if self._accepted and tells_words else "",
             "phases": [phase.value for phase in self.phases],
-            "tool_calls": [self._call_data(result) for result in self.results[:_MOST_CALLS]],
+            "tool_calls": [self._call_data(result, share) for result in self.results[:_MOST_CALLS]],
             "more_tool_calls": max(len(self.results) - _MOST_CALLS, 0),
-            "speech": shown_text(finished.text) if finished else "",
-            "withheld": shown_text("\n".join(self.withheld)),
+            "speech": shown_text(finished.text) if finished and tells_words else "",
+            "withheld": shown_text("\n".join(self.withheld)) if tells_words else "",
             "handovers": [{"to": handover.provider, "reason": handover.reason} for handover in self.handovers],
             "stop_reason": finished.stop_reason.value if finished else _CUT_OFF,
             "usage": asdict(finished.usage) if finished else None,
@@ -194,6 +202,5 @@ class TurnReport:
             "duration_ms": round(self.duration * 1000, 1),
         }
 
-    def _call_data(self, result: ToolResult) -> dict[str, JsonValue]:
-        share = _MAX_CALLS // min(len(self.results), _MOST_CALLS) // 2
+    def _call_data(self, result: ToolResult, share: int) -> dict[str, JsonValue]:
         return shown_call(self.calls[result.call_id], share) | shown_result(result, share)
