@@ -1,0 +1,162 @@
+"""The page `docs/performance.md`: what was measured, how, on what, and whether it is enough.
+
+Knows words and tables; must not know how anything was measured.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from bench.side_by_side import plots, targets
+from bench.side_by_side.results import Measure, Results
+
+_TITLES: Final[Mapping[Measure, str]] = {
+    "cpu_ms": "CPU, ms",
+    "cpu_us_per_token": "CPU per fragment, µs",
+    "first_ms": "first delta, ms",
+    "turn_ms": "turn, ms",
+    "between_requests_ms": "to the next request, ms",
+    "request_bytes": "request, bytes",
+    "prompt_bytes": "prompt, bytes",
+    "prompt_tokens": "prompt, tokens",
+    "same_as_before": "same as in the request before",
+    "same_as_any_before": "same as in any request before",
+    "peak_kib": "most at a time, KiB",
+    "kept_kib": "kept, KiB",
+    "blocks_left": "left after their end",
+    "import_s": "import, s",
+    "import_mib": "import, MiB",
+    "setup_s": "set-up, s",
+}
+_SCENARIOS: Final[Mapping[str, str]] = {
+    "plain, converse": "A turn in words, from a program. A model says 40 fragments of 5 characters, 400 a second.",
+    "tool, converse": "A turn with one call: a light is switched on, then the same words are said.",
+    "plain, pipeline": "A turn in words through the Assist pipeline, text to text.",
+    "tool, pipeline": "A turn with one call through the Assist pipeline.",
+    "fragments": "What each fragment of an answer adds: 400 of them against 40.",
+    "first request": "The first request of a conversation. Tokens are those of Qwen's tokenizer.",
+    "two satellites": (
+        "Ten turns of two satellites in two areas that take turns: the share of the prompt's bytes, from its "
+        "beginning, that a request before it had too."
+    ),
+    "turn 1": "The first turns of a conversation; nothing is paced here.",
+    "turn 10": "Around the tenth turn of a conversation.",
+    "turn 100": "Around the hundredth turn of a conversation.",
+    "1 at once": "One conversation at a time, 100 fragments a second.",
+    "10 at once": "Ten conversations at once.",
+    "50 at once": "Fifty conversations at once.",
+    "five tools of 300 ms": "Five calls of a script of 300 ms in one message: until the next request begins.",
+    "plain": "What a turn in words allocates, traced in a run of its own.",
+    "idle conversations": "What 10,000 conversations of one turn keep, each, while nobody speaks.",
+    "start": "Import in a fresh process, Home Assistant being there; set-up in a fresh Home Assistant.",
+}
+PLOTS: Final[Mapping[str, tuple[str, str, Measure, str]]] = {
+    "cpu-plain": ("CPU per turn in words, 300 entities", "plain, converse", "cpu_ms", "ms"),
+    "cpu-tool": ("CPU per turn with one call, 300 entities", "tool, converse", "cpu_ms", "ms"),
+    "first-delta": (
+        "Time to the first delta above the server's own, 300 entities",
+        "plain, converse",
+        "first_ms",
+        "ms",
+    ),
+    "prompt-tokens": ("Tokens of the first prompt with tools, 300 entities", "first request", "prompt_tokens", ""),
+}
+"""Plots by the names of their files: title, scenario, measure, unit."""
+_HOW: Final = """\
+How it is measured: one real Home Assistant, with an ordinary home in which so many entities are exposed to Assist;
+every agent is set up in it as its dialogs would, with its default settings. The model server is another process that
+speaks Chat Completions, Responses, Messages and Ollama's format. All take turns, A B C, then C B A. CPU is the
+processor time of the whole Home Assistant process, without what it takes when nobody says anything. The first delta
+counts from the moment at which something is said to the agent, without the time that the server takes from the request
+to its first word; what an agent holds back before it says anything counts. The bare client sends what `llama_cpp`
+sends, and reads the stream with `aiohttp`. `open_router` and `litellm` ask for no stream: their first words are there
+when the last are. Each figure is a median, with its quartiles in brackets.
+"""
+
+
+def write_page(results: Results, folder: str) -> str:
+    """Return the page; its plots are in `folder`, seen from it."""
+    return "\n".join(
+        (
+            "# Speed, tokens and memory beside core's agents\n",
+            "This page is written by `script/bench`; do not edit it.\n",
+            _machine(results),
+            _HOW,
+            "## Must reach\n",
+            must_reach(results),
+            *(f"![{title}]({folder}/{name}.svg)\n" for name, (title, *_) in PLOTS.items()),
+            *_sections(results),
+        )
+    )
+
+
+def draw_plots(results: Results) -> dict[str, str]:
+    """Return the plots by the names of their files, without those of which nothing was measured."""
+    drawn = {}
+    for name, (title, scenario, measure, unit) in PLOTS.items():
+        found = {agent: results.find(scenario, targets.LARGE, agent, measure) for agent in _agents(results)}
+        if values := {agent: figure.median for agent, figure in found.items() if figure}:
+            drawn[name] = plots.bars(title, unit, values, targets.OURS)
+    return drawn
+
+
+def must_reach(results: Results) -> str:
+    """Return the table of what has to be reached."""
+    met = {True: "yes", False: "no", None: ""}
+    rows = [(row.measure, row.measured, row.target, met[row.met]) for row in targets.check(results)]
+    return _table(("measure", "measured", "target", "met"), rows)
+
+
+def _machine(results: Results) -> str:
+    machine = results.machine
+    versions = ", ".join(f"{name} {version}" for name, version in machine.versions.items())
+    remarks = "" if machine.was_quiet else f" **The machine was at work (load {machine.load_before:.1f} a core).**"
+    return (
+        f"Measured on {machine.date}: {machine.processor}, {machine.cores} cores, {machine.system}, "
+        f"Python {machine.python}; {versions}.{remarks}{' A quick run: medians of few.' if machine.quick else ''}\n"
+    )
+
+
+def _sections(results: Results) -> Iterator[str]:
+    for scenario, meaning in _SCENARIOS.items():
+        sizes = sorted({figure.entities for figure in results.figures if figure.scenario == scenario})
+        if sizes:
+            yield f"## {scenario[0].upper()}{scenario[1:]}\n\n{meaning}\n"
+        for entities in sizes:
+            if entities:
+                yield f"{entities:,} exposed entities:\n"
+            yield _figures(results, scenario, entities)
+
+
+def _figures(results: Results, scenario: str, entities: int) -> str:
+    chosen = [figure for figure in results.figures if (figure.scenario, figure.entities) == (scenario, entities)]
+    measures = [measure for measure in _TITLES if any(figure.measure == measure for figure in chosen)]
+    rows = []
+    for agent in _agents(results):
+        found = [results.find(scenario, entities, agent, measure) for measure in measures]
+        if any(found):
+            cells = [f"{_number(f.median)} [{_number(f.low)}, {_number(f.high)}]" if f else "" for f in found]
+            rows.append(
+                (
+                    agent,
+                    *(
+                        cell.partition(" [")[0] if f and f.samples == 1 else cell
+                        for f, cell in zip(found, cells, strict=True)
+                    ),
+                )
+            )
+    return _table(("agent", *(_TITLES[measure] for measure in measures)), rows)
+
+
+def _agents(results: Results) -> list[str]:
+    """Return everybody, ours first and the bare client last."""
+    names = list(dict.fromkeys(figure.agent for figure in results.figures))
+    return sorted(names, key=lambda name: (name == targets.BARE, not name.startswith(targets.OURS)))
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"  # noqa: PLR2004  # three digits are enough
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

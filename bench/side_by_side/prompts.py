@@ -1,0 +1,88 @@
+"""What is sent: bytes of a request, tokens of the prompt, and how much of it a service has read before.
+
+Tokens are those of Qwen's tokenizer, whose vocabulary a package brings along. Must not know any format.
+"""
+
+import asyncio
+import base64
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+import tiktoken
+from homeassistant.helpers import area_registry as ar
+
+from bench.side_by_side.cost import Samples
+from bench.side_by_side.house import place_satellite
+from bench.side_by_side.model_server import Plan
+from bench.side_by_side.prompt_text import prompt_of, same_share
+from bench.side_by_side.results import Figure
+from bench.side_by_side.setting import Setting
+from bench.side_by_side.turns import Said, converse
+
+TURNS: Final = 10
+_WORDS: Final = (
+    "turn off the light please",
+    "what is the temperature in here",
+    "are any windows open",
+    "thank you",
+    "is it going to rain later",
+)
+_PATTERN: Final = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+"""How Qwen's tokenizer cuts text (`dashscope/tokenizers/qwen_tokenizer.py`)."""
+
+
+@cache
+def _tokenizer() -> tiktoken.Encoding:
+    lines = (files("dashscope") / "resources" / "qwen.tiktoken").read_bytes().splitlines()
+    ranks = {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in lines if line)}
+    return tiktoken.Encoding("qwen", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={})
+
+
+def count_tokens(text: str) -> int:
+    """Return how many tokens a text is."""
+    return len(_tokenizer().encode_ordinary(text))
+
+
+async def measure_prompts(setting: Setting) -> list[Figure]:
+    """Measure the first request of everybody."""
+    samples = Samples("first request")
+    for agent in setting.agents:
+        await setting.server.plan(Plan(keeps_bodies=True))
+        await converse(setting.hass, agent, Said(_WORDS[0]))
+        asked = (await setting.server.log())[0]
+        prompt = prompt_of(json.loads(asked.body))
+        samples.add(agent.name, "request_bytes", asked.size)
+        samples.add(agent.name, "prompt_bytes", len(prompt.encode()))
+        samples.add(agent.name, "prompt_tokens", count_tokens(prompt))
+    return list(samples.figures(setting.entities))
+
+
+async def measure_prefix(setting: Setting) -> list[Figure]:
+    """Let two satellites in two areas take turns, each in its own conversation, over some minutes."""
+    satellites = [place_satellite(setting.hass, area) for area in _areas(setting)]
+    prompts: dict[str, list[bytes]] = {agent.name: [] for agent in setting.agents}
+    for number in range(TURNS):
+        for agent in setting.agents:
+            await setting.server.plan(Plan(keeps_bodies=True))
+            one = number % len(satellites)
+            said = Said(
+                _WORDS[number % len(_WORDS)], f"conversation of {agent.entity_id} at satellite {one}", satellites[one]
+            )
+            await converse(setting.hass, agent, said)
+            prompts[agent.name] += [prompt_of(json.loads(asked.body)).encode() for asked in await setting.server.log()]
+        if number < TURNS - 1:
+            await asyncio.sleep(setting.extent.minutes * 60 / (TURNS - 1))
+    samples = Samples("two satellites")
+    for name, sent in prompts.items():
+        before, at_best = same_share(sent)
+        samples.add(name, "same_as_before", before)
+        samples.add(name, "same_as_any_before", at_best)
+    return list(samples.figures(setting.entities))
+
+
+def _areas(setting: Setting) -> list[str]:
+    return [area.id for area in ar.async_get(setting.hass).async_list_areas()][:2]

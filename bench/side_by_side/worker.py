@@ -1,0 +1,82 @@
+"""The process in which one kind of thing is measured: a Home Assistant of its own, for as long as that takes.
+
+Run as `python -m bench.side_by_side.worker KIND …`; its last line is what came out, as JSON. Knows which kinds there
+are; must not know how many are run, or what is made of their figures.
+"""
+
+import argparse
+import asyncio
+import logging
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from homeassistant import runner
+from homeassistant.util.resource import set_open_file_descriptor_limit
+from pydantic import TypeAdapter
+
+from bench.side_by_side import start
+from bench.side_by_side.cost import measure_crowds, measure_fragments, measure_pipeline, measure_turns
+from bench.side_by_side.growth import measure_five_tools, measure_growth
+from bench.side_by_side.memory import measure_allocations, measure_idle
+from bench.side_by_side.prompts import measure_prefix, measure_prompts
+from bench.side_by_side.results import Figure
+from bench.side_by_side.setting import Extent, Setting, furnished
+
+FIGURES: Final = TypeAdapter(list[Figure])
+
+KINDS: Final[Mapping[str, Callable[[Setting], Awaitable[list[Figure]]]]] = {
+    "turns": measure_turns,
+    "pipeline": measure_pipeline,
+    "fragments": measure_fragments,
+    "crowds": measure_crowds,
+    "prompts": measure_prompts,
+    "prefix": measure_prefix,
+    "growth": measure_growth,
+    "five": measure_five_tools,
+    "allocations": measure_allocations,
+    "idle": measure_idle,
+}
+"""What is measured with everybody in one home; `import` and `setup` are measured of one agent each."""
+
+
+async def _measure(kind: str, folder: Path, entities: int, extent: Extent, only: list[str]) -> list[Figure]:
+    if kind == "setup":
+        return await start.measure_set_up(folder, only[0], entities)
+    async with furnished(folder, entities, extent, only) as setting:
+        return await KINDS[kind](setting)
+
+
+def _run(kind: str, entities: int, extent: Extent, only: list[str]) -> list[Figure]:
+    """Measure in the event loop that Home Assistant makes for itself."""
+    if kind == "import":
+        return start.measure_import(only[0])
+    set_open_file_descriptor_limit()
+    loop = runner.create_event_loop()
+    asyncio.set_event_loop(loop)
+    with tempfile.TemporaryDirectory(prefix="chatterbox-bench-", ignore_cleanup_errors=True) as folder:
+        return loop.run_until_complete(_measure(kind, Path(folder), entities, extent, only))
+
+
+def main() -> None:
+    """Read the command line, measure, print."""
+    parser = argparse.ArgumentParser(description="Measures one kind of thing.")
+    parser.add_argument("kind", choices=[*KINDS, "import", "setup"])
+    parser.add_argument("--entities", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--turns", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=0)
+    parser.add_argument("--conversations", type=int, default=200)
+    parser.add_argument("--only", action="append", default=[])
+    given = parser.parse_args()
+    logging.disable()
+    extent = Extent(given.rounds, given.turns, minutes=given.minutes, conversations=given.conversations)
+    figures = _run(given.kind, given.entities, extent, given.only)
+    sys.stdout.write(f"\n{FIGURES.dump_json(figures).decode()}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
