@@ -1,0 +1,157 @@
+"""What the benchmark makes of what it measures, and what its model server says."""
+
+import json
+
+import pytest
+from hypothesis import given, strategies as st
+from pydantic import JsonValue
+
+from bench.side_by_side import page, targets
+from bench.side_by_side.answers import Call, Format, calling_answer, spoken_answer, whole_message, words
+from bench.side_by_side.plots import bars
+from bench.side_by_side.prompt_text import prompt_of, same_share
+from bench.side_by_side.results import Figure, Machine, Measure, Results, figure
+
+MACHINE = Machine(
+    date="2026-11-22 12:00 UTC",
+    processor="A processor",
+    cores=2,
+    system="Linux 6.1",
+    python="3.14.2",
+    versions={"homeassistant": "2026.10.4"},
+    load_before=0.1,
+    quick=False,
+)
+
+
+def results(*figures: Figure) -> Results:
+    return Results(machine=MACHINE, figures=figures)
+
+
+def turns(name: str, cpu: float, entities: int = targets.SMALL) -> Figure:
+    return figure(targets.TURNS[0], entities, name, "cpu_ms", [cpu])
+
+
+def row(checked: Results, beginning: str) -> targets.Checked:
+    return next(row for row in targets.check(checked) if row.measure.startswith(beginning))
+
+
+def test_samples_become_their_median_and_quartiles() -> None:
+    made = figure("plain", 10, "somebody", "cpu_ms", [1, 2, 3, 4, 100])
+    assert (made.low, made.median, made.high, made.samples) == (2, 3, 4, 5)
+
+
+def test_a_single_sample_has_no_spread() -> None:
+    made = figure("plain", 10, "somebody", "cpu_ms", [7])
+    assert (made.low, made.median, made.high, made.samples) == (7, 7, 7, 1)
+
+
+def test_processor_time_is_compared_above_the_bare_client() -> None:
+    run = results(turns("chatterbox", 5), turns("llama_cpp", 11), turns("ollama", 3), turns("bare client", 1))
+    reference = row(run, "CPU above the bare client, plain, 10 entities, of llama_cpp")
+    cheapest = row(run, "CPU above the bare client, plain, 10 entities, of the cheapest")
+    assert (reference.measured, reference.met) == ("0.4 times", True)
+    assert (cheapest.measured, cheapest.met) == ("2 times", False)
+
+
+def test_our_agent_over_other_formats_is_no_agent_of_core() -> None:
+    run = results(turns("chatterbox", 5), turns("chatterbox, ollama", 2), turns("ollama", 3), turns("bare client", 1))
+    assert targets.core_agents(run) == ["ollama"]
+
+
+def test_what_was_not_measured_is_neither_met_nor_missed() -> None:
+    assert {row.met for row in targets.check(results())} == {None}
+
+
+@pytest.mark.parametrize(("late", "met"), [(30.0, True), (60.0, False)])
+def test_a_turn_may_grow_as_its_request_does(late: float, met: bool) -> None:  # noqa: FBT001  # a parameter of a test
+    def at(turn: int, measure: Measure, value: float) -> Figure:
+        return figure(f"turn {turn}", targets.SMALL, "chatterbox", measure, [value])
+
+    run = results(
+        *(at(10, "cpu_ms", 10), at(10, "request_bytes", 1000)),
+        *(at(100, "cpu_ms", late), at(100, "request_bytes", 5000)),
+    )
+    assert row(run, "CPU of turn 100").met is met
+
+
+def test_the_page_has_a_row_for_everybody_and_says_when_the_machine_was_at_work() -> None:
+    run = results(turns("bare client", 1), turns("llama_cpp", 11.25), turns("chatterbox", 1234))
+    written = page.write_page(run, "performance")
+    assert (
+        written.index("| chatterbox | 1,234 |")
+        < written.index("| llama_cpp | 11.2 |")
+        < written.index("| bare client | 1 |")
+    )
+    assert "at work" not in written
+    busy = run.model_copy(update={"machine": MACHINE.model_copy(update={"load_before": 1.2})})
+    assert "**The machine was at work (load 1.2 a core).**" in page.write_page(busy, "performance")
+
+
+def test_a_plot_is_drawn_of_what_was_measured_only() -> None:
+    drawn = page.draw_plots(results(turns("chatterbox", 5, targets.LARGE), turns("llama_cpp", 10, targets.LARGE)))
+    assert list(drawn) == ["cpu-plain"]
+
+
+def test_bars_are_as_long_as_their_values_and_names_are_text() -> None:
+    drawn = bars("<b>", "ms", {"ours": 2.0, "a & b": 4.0}, "ours")
+    assert 'width="220.0"' in drawn
+    assert 'width="440.0"' in drawn
+    assert "&lt;b&gt;" in drawn
+    assert "a &amp; b" in drawn
+
+
+@given(st.binary(max_size=20), st.binary(max_size=20), st.binary(min_size=1, max_size=20))
+def test_the_same_share_is_that_of_the_common_beginning(common: bytes, rest: bytes, other: bytes) -> None:
+    first, second = common + b"\x00" + rest, common + b"\x01" + other
+    assert same_share([first, second]) == (len(common) / len(second),) * 2
+
+
+def test_an_earlier_prompt_may_be_more_alike_than_the_last() -> None:
+    assert same_share([b"abcd", b"axxx", b"abcd"]) == (2 / 8, 5 / 8)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]},
+        {"instructions": "Be brief.", "input": [{"role": "user", "content": [{"type": "input_text", "text": "Hi"}]}]},
+        {"system": [{"type": "text", "text": "Be brief."}], "messages": [{"role": "user", "content": "Hi"}]},
+    ],
+)
+def test_the_prompt_is_tools_then_instructions_then_messages(body: dict[str, JsonValue]) -> None:
+    tool: JsonValue = {"name": "turn_on"}
+    prompt = prompt_of({**body, "tools": [tool]})
+    assert prompt.replace("system: ", "") == '{"name":"turn_on"}\nBe brief.\nuser: Hi'
+
+
+def test_calls_and_results_are_part_of_the_prompt() -> None:
+    call: JsonValue = {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}
+    item: JsonValue = {"type": "function_call_output", "output": "done"}
+    assert '"tool_calls":[{"id":"1"}]' in prompt_of({"messages": [call]})
+    assert prompt_of({"input": [item]}) == '{"type":"function_call_output","output":"done"}'
+
+
+@pytest.mark.parametrize("spoken", Format)
+def test_words_are_sent_in_as_many_fragments_as_are_planned(spoken: Format) -> None:
+    stream = spoken_answer(spoken, 12, 5)
+    text = words(12, 5)
+    assert len(stream.fragments) == 12
+    for number, fragment in enumerate(stream.fragments):
+        assert json.dumps(text[number * 5 : number * 5 + 5]).encode() in fragment
+    assert stream.ending
+
+
+@pytest.mark.parametrize("spoken", Format)
+def test_a_call_names_its_tool_in_every_format(spoken: Format) -> None:
+    assert b"intent__HassTurnOn" in calling_answer(spoken, [Call("intent__HassTurnOn", '{"name": "Lamp"}')]).ending
+
+
+def test_an_answer_without_a_stream_holds_words_or_calls() -> None:
+    said = json.loads(whole_message("Hello.", []))["choices"][0]
+    called = json.loads(whole_message("", [Call("turn_on", "{}")]))["choices"][0]
+    assert (said["message"]["content"], said["finish_reason"]) == ("Hello.", "stop")
+    assert (called["message"]["tool_calls"][0]["function"]["name"], called["finish_reason"]) == (
+        "turn_on",
+        "tool_calls",
+    )
