@@ -31,6 +31,7 @@ from custom_components.chatterbox.agent.responses.request import (
     HouseTools,
     ToolFilter,
 )
+from custom_components.chatterbox.agent.transcript import open_calls
 from custom_components.chatterbox.agent.turn import Approved, Denied
 from custom_components.chatterbox.approvals import Channel, GivenAnswer, async_get_approvals
 from custom_components.chatterbox.const import EVENT_CHANGE, EVENT_TURN_STARTED
@@ -504,6 +505,22 @@ async def test_what_functions_brought_is_part_of_the_turn_that_goes_on(
     assert [(message.content, message.open_world) for message in found if isinstance(message, ToolResult)] == [
         ("rain", True)
     ]
+
+
+async def test_only_functions_of_a_program_wait_for_it(hass: HomeAssistant, serve: Serve, program: Program) -> None:
+    """Invariant 22: what of the house was called beside them was not run, and waits for nobody."""
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(*CALLS_WEATHER.tool_calls, LIGHT_ON)),)))
+    await let_programs_in(hass)
+    (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
+    store = await async_get_histories(hass).async_open(entry)
+    assert store is not None
+
+    await program.says("Rain? And light!", functions=(WEATHER,))
+
+    (turn,) = await store.turns("a-chain")
+    assert [call.id for call in open_calls(turn.messages)] == ["call_w"]
+    (of_the_house,) = [message for message in turn.messages if isinstance(message, ToolResult)]
+    assert of_the_house.content.startswith("Not run")
 
 
 async def test_all_that_a_program_brings_into_a_conversation_is_kept(

@@ -102,7 +102,7 @@ class AgentTurns:
         else:  # what cannot be done for it is no turn at all
             gathered, thread = await self._async_gather(begin, chat_log), Thread(program.request.conversation_id)
             program.begin()
-            report.brought = program.brought
+            report.brought, report.functions = program.brought, program.functions
         origin = turn_origin(begin.user_input, self._agent_id, chat_log.conversation_id, begin.speaker, thread.id)
         events = TurnEvents(self._hass, begin.user_input.context, origin, tells_words=begin.is_kept)
         audit = await self._async_audit(begin, origin)

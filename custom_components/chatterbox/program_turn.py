@@ -102,6 +102,11 @@ class ProgramTurn:
         return history[len(history) - new :]
 
     @property
+    def functions(self) -> frozenset[str]:
+        """Names of what the program runs itself."""
+        return frozenset(function.name for function in self.request.functions)
+
+    @property
     def so_far(self) -> Transcript:
         """All that was said and done until now."""
         return self.request.transcript + self._recorder.interrupted()

@@ -112,6 +112,8 @@ class TurnReport:
     """What was shown with it."""
     brought: Transcript = ()
     """What came before the words and is nowhere else yet: the results of a program's functions."""
+    functions: frozenset[str] = frozenset()
+    """Names of what a program runs itself."""
     recorder: TranscriptRecorder = field(default_factory=TranscriptRecorder)
     """What came of it so far, as messages."""
     phases: list[Phase] = field(default_factory=list)
@@ -158,7 +160,8 @@ class TurnReport:
     @property
     def messages(self) -> Transcript:
         """What the turn adds to its conversation; calls that are a program's to run have no result yet."""
-        handed_out = {call.id for call in self.finished.client_calls} if self.finished else set()
+        calls = self.finished.client_calls if self.finished else ()
+        handed_out = {call.id for call in calls if call.name in self.functions}
         came_of_it = (
             message
             for message in self.recorder.interrupted()
