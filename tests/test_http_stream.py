@@ -8,6 +8,7 @@ from http import HTTPStatus
 import pytest
 from aiohttp import ClientError, ClientResponse, web
 from aiohttp.test_utils import TestClient
+from homeassistant.auth.models import User
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
@@ -194,6 +195,20 @@ async def test_streams_end_when_the_house_stops(hass: HomeAssistant, hass_client
     answer = await begin(client)
 
     hass.bus.async_fire(EVENT_HOMEASSISTANT_STOP)
+
+    await endpoint.all_closed.wait()
+    with pytest.raises(ClientError):
+        await answer.read()
+
+
+async def test_a_stream_ends_with_its_token(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_admin_user: User
+) -> None:
+    endpoint = await serve(hass, event(0), forever)
+    answer = await begin(await hass_client())
+
+    for token in list(hass_admin_user.refresh_tokens.values()):
+        hass.auth.async_remove_refresh_token(token)
 
     await endpoint.all_closed.wait()
     with pytest.raises(ClientError):

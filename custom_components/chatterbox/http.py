@@ -5,7 +5,8 @@ request or a response says, or how an agent answers.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
@@ -21,7 +22,7 @@ from .agent.responses.api_errors import ApiError, ErrorType, not_found
 from .agent.responses.bug_report import traceback_without_words
 from .agent.responses.endpoint import ResponsesEndpoint, Streamed, Whole
 from .const import CONF_RESPONSES_API, DOMAIN, LOGGER
-from .http_exchange import BodyLimits, Exchange, unauthenticated, unexpected
+from .http_exchange import BodyLimits, Exchange, unexpected
 from .http_socket import SocketLimits, serve_socket
 from .http_stream import StreamLimits, send_events
 from .rate_limit import RateLimit
@@ -83,7 +84,7 @@ class _Door:
         try:
             self._check_open()
             exchange.allowance = partial(self._rate.allowance, exchange.token)
-            with self._rate.running(exchange.token):
+            with self._rate.running(exchange.token), self._until_revoked(exchange.request):
                 return await handler(exchange)
         except ApiError as error:
             return await self._refuse(exchange, error)
@@ -91,13 +92,23 @@ class _Door:
             LOGGER.error("A request failed (%s): %s", exchange.id, traceback_without_words(error))
             return exchange.refusal(unexpected(exchange.id))
 
+    @contextmanager
+    def _until_revoked(self, request: web.Request) -> Generator[None]:
+        """Cut a request off when its token is revoked, as Home Assistant does with connections of its own."""
+        token_id, task = request.get(KEY_HASS_REFRESH_TOKEN_ID), asyncio.current_task()
+        if token_id is None or task is None:
+            yield
+            return
+        forget = self._hass.auth.async_register_revoke_token_callback(token_id, partial(_cut_off, task))
+        try:
+            yield
+        finally:
+            forget()
+
     @callback
     def admit_message(self, exchange: Exchange) -> None:
         """Look at one more message of a connection. Raises `ApiError` for one that may not be answered."""
         self._check_open()
-        token_id = exchange.request.get(KEY_HASS_REFRESH_TOKEN_ID)
-        if token_id and self._hass.auth.async_get_refresh_token(token_id) is None:
-            raise unauthenticated()
         self._rate.take(exchange.token)
 
     def until_stop(self, handler: _Handler) -> _Handler:
@@ -213,6 +224,11 @@ class _Answers:
                 return exchange.json(resource)
             case Streamed(events):
                 return await send_events(exchange, events, self._limits.stream)
+
+
+@callback
+def _cut_off(task: asyncio.Task[object]) -> None:
+    task.cancel()
 
 
 def _id(exchange: Exchange) -> str:
