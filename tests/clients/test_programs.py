@@ -97,7 +97,17 @@ def test_an_agent_asks_its_program_for_approval(agents: Json) -> None:
         "message_output_item",
     ]
     lock, light = "intent__HassTurnOff", "intent__HassTurnOn"
-    assert agents["asked_about"] == [lock, lock, light, light]
+    assert agents["asked_about"] == [lock, lock, light, light, *(light, lock) * 3]
+
+
+def test_an_agent_is_asked_again_after_a_no_in_each_way_to_go_on(agents: Json) -> None:
+    """Invariants 22, 45, 47, 72: its package sends answers again that it has given before."""
+    told = _JSON.validate_python(agents["asked_twice"])
+    assert sorted(told) == ["by_id", "by_items", "in_conversation"]
+    for output in map(str, told.values()):
+        assert output.startswith("sunny in Rome | Not run")
+        assert "It is bright." in output
+        assert output.endswith('"lock.front_door"}],"failed":[]}}')
 
 
 def test_an_agent_may_wait_for_somebody_to_approve(agents: Json) -> None:

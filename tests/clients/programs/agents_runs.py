@@ -111,6 +111,16 @@ async def denied() -> dict[str, object]:
     return {"output": result.final_output, "kinds": kinds(result)}
 
 
+async def asked_twice() -> dict[str, object]:
+    """Say no to a light and yes to a door in one run, after a function that was called beside the light."""
+    told = f"{WEATHER}\n{LIGHT}\nthen\n{LIGHT}\nthen\n{DOOR}\nthen\nsay {{results}}"
+    return {
+        "by_items": (await Runner.run(caretaker, told)).final_output,
+        "by_id": (await Runner.run(caretaker, told, auto_previous_response_id=True)).final_output,
+        "in_conversation": (await Runner.run(caretaker, told, conversation_id="asked-twice")).final_output,
+    }
+
+
 async def approved_by_hand() -> dict[str, object]:
     """Stop at the question, and go on when somebody has said yes."""
     told = f"{LIGHT}\nthen\nsay Lit."
@@ -174,6 +184,7 @@ async def main() -> None:
         "over_a_socket": await over_a_socket(),
         "endless": await endless(),
         "talk": await talk(),
+        "asked_twice": await asked_twice(),
     }
     print(json.dumps(told | {"asked_about": asked_about}))
 
