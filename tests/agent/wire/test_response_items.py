@@ -342,6 +342,17 @@ def test_a_no_stays_known(after: JsonObject) -> None:
     assert translated(no, after).messages == translated(after).messages
 
 
+def test_a_no_comes_after_what_ran_beside_it() -> None:
+    asked: JsonObject = {"type": "mcp_approval_request", **ASKED_TO_OPEN, "id": "mcpr_1_0"}
+
+    off: JsonObject = {**MCP, "id": "mcp_2", "name": "turn_off", "output": "off"}
+
+    read = translated({**MCP, "output": "on"}, asked, {**YES, "approve": False}, off)
+
+    names = [[call.name for call in message.tool_calls] for message in called(read)]
+    assert names == [["turn_on"], ["open"], ["turn_off"]]
+
+
 def test_a_compaction_is_read_where_it_stands() -> None:
     content = sealed_summary("They spoke of rain.", has_outside_content=False, seal=SEAL)
 
