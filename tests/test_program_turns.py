@@ -10,24 +10,28 @@ from homeassistant.helpers import entity_registry as er, llm
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.messages import UserMessage
+from custom_components.chatterbox.agent.output_format import OutputFormat
+from custom_components.chatterbox.agent.responses.api_errors import ApiError
 from custom_components.chatterbox.agent.responses.house import Caller
 from custom_components.chatterbox.agent.responses.request import HouseTools, ToolFilter
 from custom_components.chatterbox.agent.turn import Approved
 from custom_components.chatterbox.approvals import Channel, GivenAnswer, async_get_approvals
 from custom_components.chatterbox.const import (
     CONF_DIAGNOSE_WORDS,
+    CONF_KIND,
     EVENT_CHANGE,
     EVENT_TOOL_CALLED,
     EVENT_TOOL_FINISHED,
     EVENT_TURN_FINISHED,
     EVENT_TURN_STARTED,
+    ServiceKind,
 )
 from custom_components.chatterbox.diagnostics import async_get_config_entry_diagnostics
 from custom_components.chatterbox.program_turns import ProgramTurns
 from tests.llm_apis import StubApi, StubTool
 from tests.programs import ASSIST, Program, a_user, let_programs_in
 from tests.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.talk import AGENT, LIGHT_ON, Serve
+from tests.talk import AGENT, LIGHT_ON, Serve, add_agent, move_into_the_demo_home
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -191,6 +195,23 @@ async def test_who_says_yes_to_what_is_gone_is_told_so(hass: HomeAssistant, serv
 
     assert speech == "Something went wrong. Please try again."
     assert [change.data["outcome"] for change in changes] == ["not_run"]
+
+
+async def test_an_agent_without_a_model_says_what_it_cannot_do(hass: HomeAssistant, program: Program) -> None:
+    """It understands sentences, as when a person speaks."""
+    await move_into_the_demo_home(hass)
+    await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {})
+    await let_programs_in(hass)
+
+    with pytest.raises(ApiError) as of_tools:
+        await program.says("Turn on the kitchen ceiling light.")
+    with pytest.raises(ApiError) as of_a_shape:
+        await program.says("Turn on the kitchen ceiling light.", house=None, output=OutputFormat("answer", {}))
+    await program.says("Turn on the kitchen ceiling light.", house=None)
+
+    assert (of_tools.value.status, of_tools.value.param) == (400, "tools")
+    assert (of_a_shape.value.status, of_a_shape.value.param) == (400, "text.format")
+    assert hass.states.is_state("light.kitchen_ceiling", "on")
 
 
 async def test_nothing_is_kept_of_an_agent_that_is_removed(hass: HomeAssistant, serve: Serve, program: Program) -> None:

@@ -45,6 +45,7 @@ class ProgramTurns:
         self._hass = hass
         self._entry = entry
         self._settings = agent.settings
+        self._has_model = subentry.subentry_id in entry.runtime_data.models
         self._turns = AgentTurns(hass, agent_id, entry, subentry, agent, warm_up=None, go_on=None)
 
     @callback
@@ -54,6 +55,8 @@ class ProgramTurns:
 
     async def async_begin(self, request: TurnRequest, tell: Callable[[HouseEvent], None]) -> Beginning:
         """Return what a turn begins with. Raises `ApiError` for an answer to a question that does not wait."""
+        if not self._has_model:
+            _check_without_model(request)
         context = Context(user_id=request.caller.user_id)
         nothing = ConversationInput(
             text="",
@@ -156,6 +159,14 @@ class ProgramTurns:
             async_get_approvals(self._hass).take(question.id, answer)
         except QuestionGone:
             raise _no_question() from None
+
+
+def _check_without_model(request: TurnRequest) -> None:
+    """Raise `ApiError` for wishes that only a model can meet."""
+    if request.house is not None:
+        raise invalid("This agent has no model, so it takes no tools. Leave `tools` out.", "tools")
+    if request.output is not None:
+        raise invalid("This agent has no model, so its answers have no shape. Leave the format out.", "text.format")
 
 
 def _as_program(speaker: Speaker, user_id: str) -> Speaker:
