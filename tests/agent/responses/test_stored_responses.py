@@ -125,6 +125,7 @@ async def test_a_response_is_found_in_whichever_store_it_is() -> None:
 
     assert await read(service, response["id"]) == response
     assert said(await ask(service, previous_response_id=response["id"])) == "Again."
+    assert (await service.delete(str(response["id"]), ANNA))["deleted"] is True
     with pytest.raises(ApiError) as trouble:
         await read(service, "resp_0")
     assert (trouble.value.status, trouble.value.code) == (503, "store_unavailable")
@@ -132,6 +133,19 @@ async def test_a_response_is_found_in_whichever_store_it_is() -> None:
     with pytest.raises(ApiError) as unknown:
         await ask(service, conversation="conv_1")
     assert unknown.value.status == 503
+
+
+async def test_what_cannot_be_deleted_is_not_said_to_be_gone() -> None:
+    """A response in the background, whose store goes down while it is made."""
+    house = TwoStores(ScriptedProvider(say("Hello.")))
+    service = ResponsesService(house)
+    response = await ask(service, background=True)
+    house.other.is_down = house.memory.is_down = True
+
+    with pytest.raises(ApiError) as trouble:
+        await service.delete(str(response["id"]), ANNA)
+    assert trouble.value.status == 503
+    await house.shut_down()
 
 
 async def test_a_conversation_whose_responses_cannot_be_read_is_not_gone_on_with() -> None:

@@ -66,9 +66,18 @@ class StoredResponses:
         return {one: record for one, record in found.items() if record.user_id == caller.user_id}
 
     async def forget(self, response_id: str) -> None:
-        """Delete a response wherever it is."""
+        """Delete a response wherever it is. Stores that cannot be reached matter only where nobody else has it."""
+        trouble: ApiError | None = None
+        is_gone = False
         for store in self._house.stores():
-            await store.delete(response_id)
+            try:
+                if await store.get(response_id) is not None:
+                    await store.delete(response_id)
+                    is_gone = True
+            except ApiError as error:
+                trouble = error
+        if trouble is not None and not is_gone:
+            raise trouble
 
 
 def shown_response(record: ResponseRecord) -> JsonObject:
