@@ -118,8 +118,9 @@ async def test_only_what_is_made_in_the_background_is_streamed_again(query: dict
 
 
 async def test_a_response_is_found_in_whichever_store_it_is() -> None:
-    house = TwoStores(ScriptedProvider(say("Hello."), say("Again.")))
+    house = TwoStores(ScriptedProvider(say("Bye."), say("Hello."), say("Again.")))
     service = ResponsesService(house)
+    assert (await service.delete(str((await ask(service))["id"]), ANNA))["deleted"] is True
     response = await ask(service)
     house.other.is_down = True
 
