@@ -27,6 +27,7 @@ from .agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInval
 from .agent.providers.profiles import PROFILES
 from .agent_flow import ConversationAgentFlow
 from .agent_form import model_selector, model_title, only_model
+from .agent_model import ModelProvider
 from .agent_options import new_agent_data
 from .agent_settings import AgentSettings, settings_of
 from .const import (
@@ -40,7 +41,6 @@ from .const import (
     ServiceKind,
 )
 from .error_bridge import async_get_sentences, error_key
-from .loaded_agents import ModelProvider
 from .runtime import is_same_server, model_server
 from .service_address import parse_address
 from .service_check import answering_interface, check_key, offered_models

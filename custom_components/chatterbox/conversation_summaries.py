@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
@@ -25,12 +25,10 @@ from .agent.protocols import CompletionRequest
 from .agent.providers.breaker import BreakerState
 from .agent.turn import Turn
 from .agent_chain import is_for_models
+from .agent_model import AgentModel
 from .agent_settings import SUMMARY_LIST, SUMMARY_OWN_MODEL, settings_of
 from .const import LOGGER
 from .counted_model import CountedModel
-
-if TYPE_CHECKING:  # it builds what is here
-    from .loaded_agents import AgentModel
 
 _LONGEST: Final = 60.0
 """Seconds that a model may take to write."""

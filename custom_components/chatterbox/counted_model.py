@@ -5,7 +5,6 @@ Knows models and the signal of their use. Must not know what is summed up, or fo
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.dispatcher import async_dispatcher_send
@@ -13,10 +12,8 @@ from homeassistant.helpers.dispatcher import async_dispatcher_send
 from .agent.events import CompletionResult, ProviderEvent
 from .agent.messages import Usage
 from .agent.protocols import CompletionRequest
+from .agent_model import AgentModel
 from .model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
-
-if TYPE_CHECKING:  # it builds what has summaries
-    from .loaded_agents import AgentModel
 
 
 class CountedModel:

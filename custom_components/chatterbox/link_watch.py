@@ -17,8 +17,9 @@ from homeassistant.helpers.event import async_call_later
 
 from .agent.errors import ModelNotFound, ProviderError, ProviderRejectedKey
 from .agent.providers.breaker import BreakerState
+from .agent_model import AgentModel
 from .const import DOMAIN
-from .loaded_agents import AgentModel, ChatterboxConfigEntry
+from .loaded_agents import ChatterboxConfigEntry
 from .repair_issues import async_report_model_gone, async_report_prompt_too_long
 
 SIGNAL_LINKS: Final = f"{DOMAIN}_links"

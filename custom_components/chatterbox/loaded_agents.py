@@ -5,54 +5,26 @@ Knows the parts of an agent by their seams. Must not know how one is put togethe
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from homeassistant.components.conversation import ConversationInput
-from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
-from .agent.errors import PromptTooLong
-from .agent.history.windowed_provider import WindowedProvider
 from .agent.loop import AgenticLoop
-from .agent.protocols import Hooks, LLMProvider, Prefiller, ResponseComposer
+from .agent.protocols import Hooks, LLMProvider, ResponseComposer
 from .agent.providers.links import Link
 from .agent.receipts import DEFAULT_LANGUAGES, base_language
 from .agent.turn import Limits
 from .agent_chain import AgentChain
+from .agent_model import AgentModel
 from .agent_settings import AgentSettings
-from .agent_window import MeasurableModel
 from .const import DOMAIN
 from .conversation_summaries import ConversationSummaries
 from .error_bridge import spent_sentence
-from .model_account import ModelAccount
-from .service_check import ModelServer
 from .speakers import NOBODY, Speaker
 from .turn_tools import TurnTools, async_gather_tools
-
-
-class ModelProvider(MeasurableModel, ModelServer, Prefiller, Protocol):
-    """One model of one server: it answers, and it can be asked whether it would, and told what is coming."""
-
-    @property
-    def overflow(self) -> PromptTooLong | None:
-        """By how much the last prompt did not fit the model's window; None once one fits."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class AgentModel:
-    """The model of an agent. It is asked in the agent's own turns, and in those of agents that fall back on it."""
-
-    agent: ConfigSubentry
-    provider: ModelProvider
-    """As it is, without what stands in front of it in `link`."""
-    windowed: WindowedProvider
-    """Stands in front of it there: knows how much it reads, and what the last request took of that."""
-    link: Link
-    """One for all turns: a provider learns what its server does not take, and a breaker how it is doing."""
-    account: ModelAccount
-
 
 type JoinLinks = Callable[[Sequence[Link], float], LLMProvider]
 """Makes one provider of the links of a turn that has so many seconds."""

@@ -30,6 +30,7 @@ from .agent.providers.patience import Patience
 from .agent.providers.profiles import PROFILES, ServerProfile, profile_at
 from .agent.providers.text_calls import TextCalls
 from .agent_chain import AgentChain, is_for_models, offline_link
+from .agent_model import AgentModel, ModelProvider
 from .agent_settings import AgentSettings, WhenSpent, known_choice
 from .agent_window import windowed_model
 from .const import (
@@ -45,7 +46,7 @@ from .const import (
     ServiceKind,
 )
 from .conversation_summaries import ConversationSummaries
-from .loaded_agents import Agent, AgentModel, ChatterboxConfigEntry, ModelProvider, Runtime, async_get_models
+from .loaded_agents import Agent, ChatterboxConfigEntry, Runtime, async_get_models
 from .model_account import async_open_account
 from .offline_dispatcher import offline_languages
 from .service_check import offered_models

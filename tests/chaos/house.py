@@ -20,6 +20,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.messages import canonical_json
 from custom_components.chatterbox.agent.providers.breaker import BreakerState
+from custom_components.chatterbox.agent_model import AgentModel
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_BETWEEN_TOKENS_TIMEOUT,
@@ -33,7 +34,6 @@ from custom_components.chatterbox.const import (
     DOMAIN,
     SUBENTRY_CONVERSATION,
 )
-from custom_components.chatterbox.loaded_agents import AgentModel
 from tests.agent.providers.contract.dialect import KEY, MODEL
 from tests.chaos.answers import KnownCall
 
