@@ -89,7 +89,7 @@ async def test_only_services_that_let_programs_in_have_agents_for_them(
     await let_programs_in(hass)
 
     (card,) = program.house.agents()
-    assert (card.id, card.labels, card.keeps) == (AGENT, ("assist",), True)
+    assert (card.id, card.keeps) == (AGENT, True)
     assert card.created_at > 0
 
 
@@ -134,6 +134,7 @@ async def test_instructions_of_a_program_come_after_those_of_the_agent_and_what_
     ("wishes", "param", "code"),
     [
         ({"house": (HouseTools(server_label="nowhere"),)}, "tools[0].server_label", "unknown_server_label"),
+        ({"house": (HouseTools(server_label="chatterbox"),)}, "tools[0].server_label", "unknown_server_label"),
         (
             {"house": (replace(ASSIST, allowed=ToolFilter(frozenset({"Fly"}))),)},
             "tools[0].allowed_tools",

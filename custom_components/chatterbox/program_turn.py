@@ -11,7 +11,6 @@ from typing import Final, override
 
 from homeassistant.util.ulid import ulid_now
 
-from .agent.answer_options import AnswerOptions
 from .agent.events import PendingApproval, TurnEvent, TurnFinished
 from .agent.messages import (
     AssistantMessage,
@@ -32,6 +31,7 @@ from .agent.turn import Approved, Denied, Limits
 from .agent_settings import AgentSettings
 from .approvals import GoOn
 from .offline_provider import PROCESS_SENTENCE
+from .own_tools import own_definitions
 from .turn_tools import TurnTools
 
 APPROVAL_SECONDS: Final = 600.0
@@ -112,11 +112,6 @@ class ProgramTurn:
         return self.request.transcript + self._recorder.interrupted()
 
     @property
-    def options(self) -> AnswerOptions:
-        """How it wants to be answered."""
-        return self.request.options
-
-    @property
     def may_fall_back(self) -> bool:
         """Tell whether Home Assistant itself may answer for a model: it knows sentences, no wishes of programs."""
         return self.request.house is None and self.request.output is None
@@ -139,10 +134,10 @@ class ProgramTurn:
         if self.request.house is None:
             return own
         labels = [tools.server_label for tools in self.request.house]
+        known = (*own.llm_apis, *((OWN_LABEL,) if own_definitions(own) else ()))
         for index, label in enumerate(labels):
-            if label not in (*own.llm_apis, OWN_LABEL):
-                offered = ", ".join((*own.llm_apis, OWN_LABEL))
-                message = f"This agent has no tools under {label!r}. It has: {offered}."
+            if label not in known:
+                message = f"This agent has no tools under {label!r}. It has: {', '.join(known) or 'none'}."
                 raise invalid(message, f"tools[{index}].server_label", "unknown_server_label")
         has_own = OWN_LABEL in labels
         return replace(

@@ -21,7 +21,6 @@ from .agent.history.token_estimate import TokenEstimate
 from .agent.messages import Summary, Transcript, Usage
 from .agent.responses.api_errors import ApiError, ErrorType, not_found
 from .agent.responses.house import (
-    OWN_LABEL,
     AgentCard,
     Caller,
     HouseEvent,
@@ -32,7 +31,6 @@ from .agent_entities import async_agent_entries
 from .const import CONF_RESPONSES_API, DOMAIN
 from .counted_model import CountedModel
 from .loaded_agents import Agent, ChatterboxConfigEntry
-from .own_tools import own_definitions
 from .program_turns import ProgramTurns
 from .response_keeping import KeptResponses
 
@@ -78,7 +76,7 @@ class ResponsesHouse:
         return tuple(_store_of(self._hass, found) for found in services.values())
 
     async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
-        """Take a turn. Raises `ApiError` amid it where the agent is loaded anew meanwhile."""
+        """Take a turn."""
         found = self._find(turn.agent)
         turns = self._turns_of(found)
         events = asyncio.Queue[HouseEvent | None]()
@@ -144,9 +142,6 @@ class ResponsesHouse:
                 found.append(_Found(entity, entry, subentry, agent))
         return sorted(found, key=lambda one: one.entity.entity_id)
 
-    def _kept(self, found: _Found) -> KeptResponses:
-        return KeptResponses(self._hass, found.entry, found.subentry.subentry_id)
-
     @callback
     def _find(self, agent: str) -> _Found:
         for found in self._found():
@@ -177,11 +172,5 @@ def _store_of(hass: HomeAssistant, found: _Found) -> ResponseStore:
 
 
 def _card(found: _Found) -> AgentCard:
-    settings = found.agent.settings
-    own = (OWN_LABEL,) if own_definitions(settings) else ()
-    return AgentCard(
-        found.entity.entity_id,
-        int(found.entity.created_at.timestamp()),
-        (*settings.llm_apis, *own),
-        settings.keep_history,
-    )
+    created_at = int(found.entity.created_at.timestamp())
+    return AgentCard(found.entity.entity_id, created_at, found.agent.settings.keep_history)

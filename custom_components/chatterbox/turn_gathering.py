@@ -84,7 +84,7 @@ async def _async_gather_for_program(
         context="\n\n".join(filter(None, (prompt.context, said.context if said else ""))),
         attachments=said.attachments if said else (),
         output=begin.output,
-        options=program.options,
+        options=request.options,
         may_be_shortened=request.may_be_shortened,
     )
     return Gathered(chosen.offered, turn, prompt.template_error)

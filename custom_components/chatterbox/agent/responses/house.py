@@ -35,8 +35,6 @@ class AgentCard:
     """What a client calls the model."""
     created_at: int
     """Seconds since the epoch."""
-    labels: tuple[str, ...] = ()
-    """Server labels of the tools that it may be asked to use."""
     keeps: bool = True
     """Whether anything of what is said to it may be stored."""
 
@@ -155,8 +153,8 @@ class House(Protocol):
     def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
         """Take a turn: `ToolsOffered`, then the events of the loop, `TurnFinished` last.
 
-        Raises `ApiError` before the first event for a label, a tool or an approval that there is not; after it, only
-        for bugs. Closing it ends the model call and all tools.
+        Raises `ApiError` before the first event for a label, a tool or an approval that there is not; after it, for an
+        agent that is changed or stopped meanwhile, and anything for bugs. Closing it ends the model call and all tools.
         """
         ...
 
@@ -165,7 +163,7 @@ class House(Protocol):
         ...
 
     def start(self, work: Coroutine[object, object, None], name: str) -> None:
-        """Have work done in the background, that is cancelled when the house shuts down or the agent's entry goes.
+        """Have work done in the background, that is cancelled when the house shuts down.
 
         It begins at once: when this returns, it has come to its first wait.
         """

@@ -1,0 +1,57 @@
+"""Whatever comes in, the service answers it or refuses it in words: nothing of a request breaks it."""
+
+import json
+
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from custom_components.chatterbox.agent.messages import JsonValue
+from custom_components.chatterbox.agent.responses.api_errors import ApiError
+from custom_components.chatterbox.agent.responses.endpoint import Streamed, Whole
+from custom_components.chatterbox.agent.responses.service import ResponsesService
+from tests.doubles import ScriptedProvider, say
+
+from .house_double import ANNA, KITCHEN, HouseDouble
+from .schema_values import bodies, changed, values_of
+from .valid_stream import check_resource, check_stream
+
+_SLOW_TO_MAKE = settings(
+    max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much], deadline=None
+)
+
+
+async def answer(body: JsonValue) -> None:
+    """Ask, and hold what comes to the specification."""
+    house = HouseDouble(ScriptedProvider(*(say("Hello.") for _ in range(12))))
+    refusal: ApiError | None = None
+    try:
+        await _check(await ResponsesService(house).create(body, ANNA))
+    except ApiError as error:
+        refusal = error
+    await house.shut_down()
+    assert refusal is None or refusal.status in {400, 404}
+    assert refusal is None or json.dumps(refusal.body)
+    assert house.taking == 0
+
+
+async def _check(made: Whole | Streamed) -> None:
+    if isinstance(made, Streamed):
+        check_stream([event async for event in made.events])
+    else:
+        check_resource(made.resource)
+
+
+@given(bodies())
+@_SLOW_TO_MAKE
+async def test_bodies_of_the_specification_are_answered_or_refused(body: dict[str, JsonValue]) -> None:
+    """Invariants 14, 43, 67."""
+    await answer({**body, "model": KITCHEN})
+
+
+@given(
+    st.builds(lambda model, body: {**body, "model": model}, st.just(KITCHEN), bodies()).flatmap(changed)
+    | st.lists(values_of("ItemParam"), max_size=5).map(lambda items: {"model": KITCHEN, "input": [*items]})
+)
+@_SLOW_TO_MAKE
+async def test_bodies_made_worse_are_answered_or_refused(body: JsonValue) -> None:
+    """Invariants 57, 67."""
+    await answer(body)
