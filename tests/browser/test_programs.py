@@ -1,5 +1,8 @@
 """A person lets programs talk to the agents of a service, and one turns on the light."""
 
+import asyncio
+from http import HTTPStatus
+
 import pytest
 from aiohttp import ClientSession
 from playwright.async_api import expect
@@ -33,7 +36,10 @@ async def test_a_program_switches_the_lights_once_it_may(frontend: Frontend, cam
     address = f"{frontend.url}/api/chatterbox/v1"
     key = {"Authorization": f"Bearer {await frontend.access_token()}"}
     async with ClientSession(headers=key) as program:
-        models = await (await program.get(f"{address}/models")).json()
+        async with asyncio.timeout(20):
+            while (answer := await program.get(f"{address}/models")).status != HTTPStatus.OK:  # noqa: ASYNC110  # it is loaded anew, and nobody says when that is over
+                await asyncio.sleep(0.1)
+        models = await answer.json()
         (model,) = [one["id"] for one in models["data"]]
         asked = {"model": model, "input": "Turn on the kitchen lights"}
         answer = await (await program.post(f"{address}/responses", json=asked)).json()
