@@ -22,6 +22,7 @@ from custom_components.chatterbox.error_bridge import (
     TranslatedComposer,
     as_setup_error,
     async_get_composer,
+    async_get_sentences,
     error_key,
 )
 from custom_components.chatterbox.own_tools import FORGET, REMEMBER
@@ -101,6 +102,17 @@ async def test_an_error_class_without_a_key_takes_the_one_above() -> None:
         """An error of tomorrow."""
 
     assert error_key(QuotaUsedUp("soon")) == "provider_busy"
+
+
+async def test_the_words_follow_the_country_of_the_house(hass: HomeAssistant) -> None:
+    said = {}
+    for country in ("PT", "BR"):
+        await hass.config.async_update(country=country)
+        said[country] = await async_get_sentences(hass, "pt")
+
+    assert said["PT"] == await async_get_sentences(hass, "pt-PT")
+    assert said["BR"] == await async_get_sentences(hass, "pt-BR")
+    assert said["PT"] != said["BR"]
 
 
 async def test_the_words_are_those_of_the_speaker(hass: HomeAssistant) -> None:

@@ -5,7 +5,6 @@ import json
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
-from datetime import timedelta
 from typing import Protocol
 
 import pytest
@@ -14,7 +13,6 @@ from homeassistant.components import conversation
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
-from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.chatterbox.agent.messages import JsonObject
@@ -109,13 +107,14 @@ async def test_a_turn_begins_with_all_that_was_sent_ahead(hass: HomeAssistant, s
     assert messages[-1] == {"role": "user", "content": "Hi"}
 
 
-async def test_it_is_sent_once_a_minute(hass: HomeAssistant, serve_raw: Serve) -> None:
+async def test_it_is_sent_once_a_minute(hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory) -> None:
     server = await serve_raw(HELLO, NOTHING, HELLO)
 
     for _ in range(2):
         await _prepare(hass)
     assert _methods(server) == ["POST", "HEAD"]
-    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=KEPT_FOR + 1))
+    freezer.tick(KEPT_FOR + 1)
+    async_fire_time_changed(hass)
     await _prepare(hass)
 
     assert _methods(server) == ["POST", "HEAD", "POST"]

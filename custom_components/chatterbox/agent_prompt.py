@@ -6,6 +6,7 @@ it all again. So the first part is sent first in every turn, and the second righ
 """
 
 import re
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, override
@@ -18,6 +19,9 @@ from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
 from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
+
+from .const import DOMAIN
 
 _BEGIN: Final = "<context>"
 _END: Final = "</context>"
@@ -86,10 +90,26 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
 def _rendered(hass: HomeAssistant, template: str, variables: Mapping[str, object]) -> tuple[str, str | None]:
     """Return rendered instructions, and why they are not those of `template`."""
     try:
-        return Template(template, hass).async_render(variables, parse_result=False), None
+        return _template(hass, template).async_render(variables, parse_result=False), None
     except TemplateError as error:
-        default = Template(llm.DEFAULT_INSTRUCTIONS_PROMPT, hass)
+        default = _template(hass, llm.DEFAULT_INSTRUCTIONS_PROMPT)
         return default.async_render(variables, parse_result=False), str(error)
+
+
+_TEMPLATES: HassKey[OrderedDict[str, Template]] = HassKey(f"{DOMAIN}_templates")
+"""By their text, those that were used last: compiling one takes longer than rendering it."""
+_MOST_TEMPLATES: Final = 16
+
+
+@callback
+def _template(hass: HomeAssistant, text: str) -> Template:
+    templates = hass.data.setdefault(_TEMPLATES, OrderedDict())
+    if text not in templates:
+        templates[text] = Template(text, hass)
+        if len(templates) > _MOST_TEMPLATES:
+            templates.popitem(last=False)
+    templates.move_to_end(text)
+    return templates[text]
 
 
 async def async_provide_prompt(
@@ -120,7 +140,7 @@ def _notify(chat_log: ChatLog) -> None:
 @callback
 def _now(hass: HomeAssistant) -> str:
     now = dt_util.now()
-    return f"It is {now:%A}, {now:%Y-%m-%d}, {now:%H:%M} ({hass.config.time_zone})."
+    return f"It is {now:%A, %Y-%m-%d, %H:%M} ({hass.config.time_zone})."
 
 
 def _names(text: str, name: str) -> bool:

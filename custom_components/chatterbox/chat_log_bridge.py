@@ -8,7 +8,7 @@ or how a turn is driven. Our loop runs the tools itself, so calls enter the Chat
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Final, TypeIs
+from typing import TypeIs
 
 from homeassistant.components.conversation import (
     AssistantContent,
@@ -46,12 +46,10 @@ from .agent.messages import (
     canonical_json,
 )
 from .native_results import from_native, to_native
-from .shown_files import ShownFiles
+from .shown_files import NO_FILES, ShownFiles
 from .turn_report import TurnReport, shown_arguments
 
 type Delta = AssistantContentDeltaDict | ToolResultContentDeltaDict
-
-_NO_FILES: Final = ShownFiles()
 
 
 async def _at_once() -> None:
@@ -74,7 +72,7 @@ def keep_context(chat_log: ChatLog, context: str) -> None:
         chat_log.content[-1] = SpokenContent(said.content, said.attachments, context)
 
 
-def history(chat_log: ChatLog, files: ShownFiles = _NO_FILES) -> Transcript:
+def history(chat_log: ChatLog, files: ShownFiles = NO_FILES) -> Transcript:
     """Return what was said before the user's words of this turn, with what `files` tells of what was shown."""
     contents = chat_log.content
     if contents and isinstance(contents[-1], UserContent):

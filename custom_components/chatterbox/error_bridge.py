@@ -9,7 +9,7 @@ dialogs say, `exceptions` is what Home Assistant shows beside an entry, and `com
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from math import ceil
 from pathlib import Path
 from typing import Final
@@ -79,6 +79,8 @@ _SENTENCES_AT_MOST: Final = 4
 """So many confirmations can be listened to; beyond that, names are listed."""
 _FALLBACK_LANGUAGE: Final = "en"
 _LANGUAGES: HassKey[tuple[str, ...]] = HassKey(f"{DOMAIN}_languages")
+_SENTENCES: HassKey[dict[str, Mapping[str, str]]] = HassKey(f"{DOMAIN}_sentences")
+"""By language. Home Assistant never loads the texts of an integration anew while it runs."""
 
 
 def error_key(error: AgentError) -> str:
@@ -209,10 +211,19 @@ async def async_get_composer(
 
 async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str, str]:
     """Return the category `common` of the translation that fits `language` best, by bare key."""
-    spoken = language_util.matches(language, await _async_languages(hass), hass.config.country)
+    spoken = _spoken_for(language, await _async_languages(hass), hass.config.country)
+    known = hass.data.setdefault(_SENTENCES, {})
+    if sentences := known.get(spoken):
+        return sentences
     prefix = f"component.{DOMAIN}.common."
-    texts = await async_get_translations(hass, spoken[0] if spoken else _FALLBACK_LANGUAGE, "common", [DOMAIN])
-    return {key.removeprefix(prefix): text for key, text in texts.items()}
+    texts = await async_get_translations(hass, spoken, "common", [DOMAIN])
+    known[spoken] = {key.removeprefix(prefix): text for key, text in texts.items()}
+    return known[spoken]
+
+
+@lru_cache(maxsize=64)
+def _spoken_for(language: str, languages: tuple[str, ...], country: str | None) -> str:
+    return next(iter(language_util.matches(language, languages, country)), _FALLBACK_LANGUAGE)
 
 
 async def _async_languages(hass: HomeAssistant) -> tuple[str, ...]:

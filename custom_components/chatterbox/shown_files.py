@@ -5,7 +5,7 @@ conversation are read at once, each once, for one turn; nothing is kept.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Final
 
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ChatLog, UserContent
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 
 from .agent.messages import Attachment
 
@@ -61,21 +61,27 @@ class ShownFiles:
         return Shown(tuple(shown), "\n".join(notes))
 
 
-async def async_read_shown_files(hass: HomeAssistant, chat_log: ChatLog, patience: float) -> ShownFiles:
-    """Read the files of a conversation within `patience` seconds, and within `PATIENCE` in any case."""
-    newest_first = dict.fromkeys(
+NO_FILES: Final = ShownFiles()
+
+
+@callback
+def shown_paths(chat_log: ChatLog) -> Collection[Path]:
+    """Return where the files of a conversation are, the newest first, each once."""
+    return dict.fromkeys(
         attachment.path
         for content in reversed(chat_log.content)
         if isinstance(content, UserContent)
         for attachment in content.attachments or ()
     )
-    if not newest_first:
-        return ShownFiles()
+
+
+async def async_read_shown_files(hass: HomeAssistant, paths: Collection[Path], patience: float) -> ShownFiles:
+    """Read the files of a conversation within `patience` seconds, and within `PATIENCE` in any case."""
     try:
         async with asyncio.timeout(min(patience, PATIENCE)):
-            return ShownFiles(await hass.async_add_executor_job(_read_all, tuple(newest_first)))
+            return ShownFiles(await hass.async_add_executor_job(_read_all, tuple(paths)))
     except TimeoutError:
-        return ShownFiles(dict.fromkeys(newest_first, _NotShown.LATE))
+        return ShownFiles(dict.fromkeys(paths, _NotShown.LATE))
 
 
 def can_be_shown(path: Path) -> bool:

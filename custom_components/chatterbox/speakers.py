@@ -85,7 +85,8 @@ async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput, 
 
     That is the user of Home Assistant who is there, else the person whom the owner has assigned to the satellite.
     """
-    await asyncio.sleep(0)  # an event that is fired while another one is told of is told of after that one
+    if _is_telling_of_events(hass):
+        await asyncio.sleep(0)  # an event that is fired while another one is told of is told of after that one
     callers = async_get_context_watch(hass).callers(user_input.context)
     device_id = user_input.device_id or _device_of(hass, user_input.satellite_id)
     who = await _async_identity(hass, user_input.context, settings.people_at_satellites.get(device_id or ""))
@@ -113,6 +114,14 @@ def person_id_of(hass: HomeAssistant, user_id: str) -> str:
     """
     persons = (state for state in hass.states.async_all(_PERSON_DOMAIN) if state.attributes.get(_USER_ID) == user_id)
     return next((known for person in persons if (known := _text(person, ATTR_ID))), user_id)
+
+
+def _is_telling_of_events(hass: HomeAssistant) -> bool:
+    """Tell whether the bus may be in the middle of an event; where Home Assistant does not say, it may be.
+
+    Source: `EventBus.async_fire_internal` (homeassistant.core).
+    """
+    return getattr(hass.bus, "_dispatching", True) is not False
 
 
 def _asking(user_input: ConversationInput, callers: Callers, trusted: frozenset[str], *, is_user: bool) -> Asking:

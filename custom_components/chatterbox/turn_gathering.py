@@ -16,7 +16,7 @@ from .chat_log_bridge import history, keep_context, words
 from .const import DOMAIN
 from .loaded_agents import Agent
 from .program_turn import ProgramTurn
-from .shown_files import async_read_shown_files
+from .shown_files import NO_FILES, async_read_shown_files, shown_paths
 from .turn_tools import TurnTools, async_gather_tools
 
 
@@ -36,10 +36,11 @@ async def async_gather(hass: HomeAssistant, agent: Agent, begin: Beginning, chat
     if begin.program is not None:
         return await _async_gather_for_program(hass, agent, begin, begin.program, chat_log)
     user_input, settings = begin.user_input, agent.settings
-    files, tools = await asyncio.gather(
-        async_read_shown_files(hass, chat_log, settings.limits.preparation),
-        agent.async_gather_tools(user_input, chat_log.conversation_id, begin.speaker, begin.brought),
-    )
+    gathering = agent.async_gather_tools(user_input, chat_log.conversation_id, begin.speaker, begin.brought)
+    if paths := shown_paths(chat_log):
+        files, tools = await asyncio.gather(async_read_shown_files(hass, paths, settings.limits.preparation), gathering)
+    else:
+        files, tools = NO_FILES, await gathering
     prompt = await _async_prompt(agent, begin, tools, chat_log)
     keep_context(chat_log, prompt.context)
     said = words(chat_log, files)

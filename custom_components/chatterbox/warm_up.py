@@ -6,14 +6,12 @@ log: without it, an answer only comes a little later.
 """
 
 import asyncio
-from datetime import datetime
-from functools import partial
+import time
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.config_entries import ConfigEntry
-from homeassistant.core import CALLBACK_TYPE, HassJob, HomeAssistant, callback
-from homeassistant.helpers.event import async_call_later
+from homeassistant.core import HomeAssistant, callback
 
 from .agent.errors import ProviderError
 from .agent.messages import ToolDefinition, UserMessage
@@ -49,8 +47,8 @@ class WarmUp:
         self._entry = entry
         self._model = model
         self._settings = settings
-        self._read: list[tuple[Prefix, CALLBACK_TYPE]] = []
-        """What the server has read of late, and how to stop waiting for it to be forgotten."""
+        self._read: list[tuple[Prefix, float]] = []
+        """What the server has read of late, and when, in seconds of `time.monotonic`."""
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
         entry.async_on_unload(self._async_close)
@@ -77,7 +75,8 @@ class WarmUp:
     def _async_begin(self, prefix: Prefix) -> None:
         if self._is_closed or self._task is not None:
             return
-        is_known = any(read == prefix for read, _ in self._read)
+        since = time.monotonic() - KEPT_FOR
+        is_known = any(at > since and read == prefix for read, at in self._read)
         if not is_known:
             self._async_note(prefix)
         task = self._entry.async_create_background_task(
@@ -108,23 +107,11 @@ class WarmUp:
     @callback
     def _async_note(self, prefix: Prefix) -> None:
         """Take note that the server has read, or is about to read, a prefix."""
-        if self._is_closed:
-            return
-        for read, cancel in self._read:
-            if read == prefix:
-                cancel()
-        self._async_forget(prefix)
-        job = HassJob(partial(self._async_forget, prefix), cancel_on_shutdown=True)
-        self._read.append((prefix, async_call_later(self._hass, KEPT_FOR, job)))
-
-    @callback
-    def _async_forget(self, prefix: Prefix, _now: datetime | None = None) -> None:
-        self._read = [one for one in self._read if one[0] != prefix]
+        now = time.monotonic()
+        self._read = [one for one in self._read if one[1] > now - KEPT_FOR and one[0] != prefix]
+        self._read.append((prefix, now))
 
     @callback
     def _async_close(self) -> None:
         """Stop for good; Home Assistant cancels the task of an entry that it unloads."""
         self._is_closed = True
-        for _, cancel in self._read:
-            cancel()
-        self._read.clear()
