@@ -101,8 +101,9 @@ class AuditedTalk:
             turn = replace(turn, approval=ApprovalAnswer(question.pending, decisions))
         recorder, events = TranscriptRecorder(), list[TurnEvent]()
         try:
-            async with aclosing(begun.audit.telling(loop.stream(turn))) as walk:
+            async with aclosing(loop.stream(turn)) as walk:
                 async for event in walk:
+                    await begun.audit.follow(event)
                     recorder.add(event)
                     events.append(event)
         finally:

@@ -30,7 +30,7 @@ from .conversation_continuity import Continuity, Thread
 from .error_bridge import TranslatedComposer, async_get_composer
 from .history_keeping import async_get_histories
 from .history_recording import TurnRecording
-from .known_replies import opened, reply_events
+from .known_replies import Opening, reply_events
 from .loaded_agents import Agent
 from .program_turn import ProgramApprovals
 from .question_asking import Asker, spot_of
@@ -38,6 +38,7 @@ from .repair_issues import async_report_broken_template, async_report_missing_to
 from .script_hooks import HookScripts, script_hooks
 from .speakers import in_turn
 from .turn_events import TurnEvents, turn_origin
+from .turn_following import TurnFollowing
 from .turn_gathering import Gathered, async_gather
 from .turn_news import SIGNAL_TURN, TurnNews
 from .turn_report import TurnReport
@@ -112,13 +113,14 @@ class AgentTurns:
         events.started()
         try:
             with in_turn():
+                following = TurnFollowing(events, audit, Opening(begin.opening) if begin.opening else None)
                 if begin.reply:
                     walk = reply_events(begin.reply)
                 else:
                     gathered = gathered or await self._async_gather(begin, chat_log)
-                    walk = await self._async_walk(begin, gathered, thread, _Telling(report, events, audit))
-                walk = opened(walk, begin.opening)
-                await async_record_turn(chat_log, self._agent_id, walk, report, recording.async_settle)
+                    walk = await self._async_walk(begin, gathered, thread, report, following)
+                followed = following.follow(walk)
+                await async_record_turn(chat_log, self._agent_id, followed, report, recording.async_settle)
             if self._agent.summaries.are_written and program is None:
                 self._agent.summaries.async_after_turn(thread.id, history(chat_log))
         finally:
@@ -143,10 +145,10 @@ class AgentTurns:
         return gathered
 
     async def _async_walk(
-        self, begin: Beginning, gathered: Gathered, thread: Thread, telling: _Telling
+        self, begin: Beginning, gathered: Gathered, thread: Thread, report: TurnReport, following: TurnFollowing
     ) -> AsyncGenerator[TurnEvent]:
-        """Return the events of a turn."""
-        settings, program, report = self._agent.settings, begin.program, telling.report
+        """Return the events of a turn, and have those follow it who take part in it."""
+        settings, program, house, audit = self._agent.settings, begin.program, following.house, following.audit
         tools, turn = gathered.tools, gathered.turn
         if program is None:
             turn = self._agent.summaries.async_begin_turn(thread.id, turn)
@@ -156,19 +158,18 @@ class AgentTurns:
         )
         effects_of, is_marked = tools.dispatcher.async_effects, thread.is_cut or has_outside_content(turn.history)
         guard = CallGuard(self._hass, settings, begin.speaker, effects_of, has_outside_content=is_marked)
-        telling.audit.judged_by(guard.seen, effects_of)
+        audit.judged_by(guard.seen, effects_of)
         if self._warm_up is not None:
             await self._warm_up.async_give_way(turn, max(settings.limits.preparation - report.duration, 0))
         limits = (program.limits(settings.limits) if program else settings.limits).after(report.duration)
         wishes = [ProgramApprovals(program.request, tools.labels)] if program else []
-        hooks = [telling.audit, *self._scripts(begin, telling.events, composer), *wishes, guard]
+        hooks = [audit, *self._scripts(begin, house, composer), *wishes, guard]
         not_done = _NotDone(composer, guard, begin)
         took_over = self._agent.took_over(composer.sentences)
         falls_back = program is None or program.may_fall_back
         loop = self._agent.build_loop(tools, limits, hooks, not_done, took_over, falls_back=falls_back)
-        walk = telling.audit.telling(telling.events.telling(loop.stream(replace(turn, limits=limits))))
-        walk = self._asker(begin, telling.events.origin, guard, composer).follow(walk)
-        return program.telling(walk) if program else walk
+        following.asker, following.program = self._asker(begin, house.origin, guard, composer), program
+        return loop.stream(replace(turn, limits=limits))
 
     def _asker(
         self, begin: Beginning, origin: Mapping[str, JsonValue], guard: CallGuard, composer: TranslatedComposer
@@ -201,15 +202,6 @@ class AgentTurns:
             LOGGER.warning("The instructions of %s cannot be rendered: %s", self._agent_id, error)
         self._template_error = error
         async_report_broken_template(self._hass, self._subentry, error)
-
-
-@dataclass(frozen=True, slots=True)
-class _Telling:
-    """Who is told of a turn as it goes."""
-
-    report: TurnReport
-    events: TurnEvents
-    audit: ChangeAudit
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ how calls are judged. That calls wait, and what else comes of a question, is tol
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, assert_never, override
 
@@ -82,25 +81,8 @@ class ChangeAudit(Hooks):
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> None:
         self._tools[tool.name, canonical_json(arguments)] = tool
 
-    async def telling(self, events: AsyncGenerator[TurnEvent]) -> AsyncGenerator[TurnEvent]:
-        """Yield the events of the turn, and tell of its calls as they end."""
-        async with aclosing(events):
-            async for event in events:
-                await self._follow(event)
-                yield event
-
-    @callback
-    def finished(self) -> None:
-        """Tell of the calls that the turn has left without a result: it was broken off."""
-        for call in self._running.values():
-            asked = self._owed.pop(call.id, None)
-            self._tell(self._change(call, asked), ChangeOutcome.INTERRUPTED, asked)
-        for call_id, asked in self._owed.items():
-            call = self._calls.get(call_id, asked.gated.call)
-            self._tell(self._change(call, asked), ChangeOutcome.NOT_RUN, asked)
-        self._running, self._owed = {}, {}
-
-    async def _follow(self, event: TurnEvent) -> None:
+    async def follow(self, event: TurnEvent) -> None:
+        """Take in an event of the turn, and tell of a call that ends with it."""
         match event:
             case ToolCallReady(call):
                 self._calls[call.id] = call
@@ -113,6 +95,17 @@ class ChangeAudit(Hooks):
                 await self._conclude(result)
             case _:
                 pass
+
+    @callback
+    def finished(self) -> None:
+        """Tell of the calls that the turn has left without a result: it was broken off."""
+        for call in self._running.values():
+            asked = self._owed.pop(call.id, None)
+            self._tell(self._change(call, asked), ChangeOutcome.INTERRUPTED, asked)
+        for call_id, asked in self._owed.items():
+            call = self._calls.get(call_id, asked.gated.call)
+            self._tell(self._change(call, asked), ChangeOutcome.NOT_RUN, asked)
+        self._running, self._owed = {}, {}
 
     async def _conclude(self, result: ToolResult) -> None:
         """Tell what a call came to, unless it waits, repeats another one, or was not understood."""

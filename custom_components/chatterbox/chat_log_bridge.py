@@ -181,7 +181,7 @@ async def async_record_turn(
     before = len(chat_log.content)
     start = before - isinstance(chat_log.content[-1], UserContent)
     saved = _saved(chat_log)
-    deltas = _deltas(_observed(chat_log, events, report))
+    deltas = _deltas(chat_log, events, report)
     try:
         async with aclosing(chat_log.async_add_delta_content_stream(agent_id, deltas)) as contents:
             async for _ in contents:
@@ -199,35 +199,33 @@ async def async_record_turn(
         chat_log.content[start:start] = newer.content[start:]
 
 
-async def _observed(
-    chat_log: ChatLog, events: AsyncGenerator[TurnEvent], report: TurnReport
-) -> AsyncGenerator[TurnEvent]:
-    async with aclosing(events):
-        async for event in events:
-            report.add(event)
-            if isinstance(event, PromptReplaced):
-                # Before anything else is said: a later turn must not send the old words.
-                said = chat_log.content[-1]
-                chat_log.content[-1] = (
-                    replace(said, content=event.text) if isinstance(said, UserContent) else UserContent(event.text)
-                )
-            yield event
-
-
-async def _deltas(events: AsyncGenerator[TurnEvent]) -> AsyncGenerator[Delta]:
-    """Say as ChatLog deltas what the events say. A `role` begins a message."""
+async def _deltas(chat_log: ChatLog, events: AsyncGenerator[TurnEvent], report: TurnReport) -> AsyncGenerator[Delta]:
+    """Take the events into the report, and say them as ChatLog deltas. A `role` begins a message."""
     in_message = False
     async with aclosing(events):
         async for event in events:
-            if isinstance(event, ToolFinished):
-                yield _result_delta(event.result)
-            elif delta := _content_delta(event):
+            report.add(event)
+            if delta := _content_delta(event):
                 if not in_message:
                     in_message = True
                     yield {"role": "assistant"}
                 yield delta
-            if isinstance(event, MessageDone | ToolFinished):
-                in_message = False
+            match event:
+                case MessageDone():
+                    in_message = False
+                case ToolFinished(result):
+                    in_message = False
+                    yield _result_delta(result)
+                case PromptReplaced(text):
+                    _replace_words(chat_log, text)
+                case _:
+                    pass
+
+
+def _replace_words(chat_log: ChatLog, text: str) -> None:
+    """Put other words in place of the person's, before anything else is said: no later turn must send the old ones."""
+    said = chat_log.content[-1]
+    chat_log.content[-1] = replace(said, content=text) if isinstance(said, UserContent) else UserContent(text)
 
 
 def _content_delta(event: TurnEvent) -> AssistantContentDeltaDict | None:

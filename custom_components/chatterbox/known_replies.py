@@ -4,8 +4,7 @@ Knows the events of a turn. Must not know what is said, or why.
 """
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from .agent.events import MessageDone, Phase, PhaseEntered, StopReason, TextDelta, TurnEvent, TurnFinished
 from .agent.messages import AssistantMessage, Usage
@@ -21,16 +20,20 @@ async def reply_events(text: str) -> AsyncGenerator[TurnEvent]:
     yield TurnFinished(StopReason.COMPLETED, text, Usage(), 0)
 
 
-async def opened(events: AsyncGenerator[TurnEvent], opening: str) -> AsyncGenerator[TurnEvent]:
-    """Yield the events of a turn, whose first words are the opening."""
-    said = f"{opening} " if opening else ""
-    async with aclosing(events):
-        async for event in events:
-            match event:
-                case TextDelta(text) if said:
-                    yield TextDelta(said + text)
-                    said = ""
-                case TurnFinished():
-                    yield replace(event, text=f"{opening} {event.text}".strip()) if opening else event
-                case _:
-                    yield event
+@dataclass(slots=True)
+class Opening:
+    """Words that a turn begins with, whatever its answer is."""
+
+    text: str
+    _is_said: bool = False
+
+    def put_before(self, event: TurnEvent) -> TurnEvent:
+        """Return an event of the turn, with these words where the answer begins, and where it stands as a whole."""
+        match event:
+            case TextDelta(text) if not self._is_said:
+                self._is_said = True
+                return TextDelta(f"{self.text} {text}")
+            case TurnFinished(text=text):
+                return replace(event, text=f"{self.text} {text}".strip())
+            case _:
+                return event

@@ -4,8 +4,7 @@ Knows the seam of the Responses surface and the tools of a turn. Must not know H
 can only narrow what an agent is set up for: fewer tools, fewer calls, more questions.
 """
 
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, override
 
@@ -192,14 +191,11 @@ class ProgramTurn:
                 message = f"There is no tool {unknown[0]!r} under {wish.server_label!r}."
                 raise invalid(message, f"tools[{index}].allowed_tools", "unknown_tool")
 
-    async def telling(self, events: AsyncGenerator[TurnEvent]) -> AsyncGenerator[TurnEvent]:
-        """Yield the events of the turn, and tell the program of them; of the end it hears when all is recorded."""
-        async with aclosing(events):
-            async for event in events:
-                self._recorder.add(event)
-                if not isinstance(event, TurnFinished):
-                    self.tell(event)
-                yield event
+    def hear(self, event: TurnEvent) -> None:
+        """Tell the program of an event of the turn; of the end it hears when all is recorded."""
+        self._recorder.add(event)
+        if not isinstance(event, TurnFinished):
+            self.tell(event)
 
 
 class ProgramApprovals(Hooks):

@@ -5,8 +5,7 @@ an answer is.
 """
 
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from homeassistant.components.conversation import ConversationInput
@@ -50,23 +49,18 @@ class Asker:
     is_written: bool = True
     """Whether the question is said in words. A program is handed the calls instead."""
 
-    async def follow(self, events: AsyncGenerator[TurnEvent]) -> AsyncGenerator[TurnEvent]:
-        """Yield the events of a turn; what was done beside is said before the question."""
-        async with aclosing(events):
-            async for event in events:
-                if not isinstance(event, TurnFinished) or event.pending is None:
-                    yield event
-                    continue
-                question = self._question(event.pending)
-                is_kept = self.keep(question, max(event.pending.expires_at - time.time(), 0))
-                if not self.is_written:
-                    yield replace(event, pending=event.pending if is_kept else None)
-                    continue
-                asked = question.text if is_kept else ApprovalSentences(self.composer.sentences).dropped
-                text = " ".join(filter(None, (self.composer.done(event.receipts), asked)))
-                yield TextDelta(text)
-                yield MessageDone(AssistantMessage(text))
-                yield replace(event, text=text, pending=event.pending if is_kept else None)
+    def ask(self, end: TurnFinished, pending: PendingApproval) -> Iterator[TurnEvent]:
+        """Ask, and yield the events that a turn ends with then; what was done beside is said before the question."""
+        question = self._question(pending)
+        is_kept = self.keep(question, max(pending.expires_at - time.time(), 0))
+        if not self.is_written:
+            yield replace(end, pending=pending if is_kept else None)
+            return
+        asked = question.text if is_kept else ApprovalSentences(self.composer.sentences).dropped
+        text = " ".join(filter(None, (self.composer.done(end.receipts), asked)))
+        yield TextDelta(text)
+        yield MessageDone(AssistantMessage(text))
+        yield replace(end, text=text, pending=pending if is_kept else None)
 
     def _question(self, pending: PendingApproval) -> Question:
         sentences, calls = self.composer.sentences, self.guard.asked(pending)

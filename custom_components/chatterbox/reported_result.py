@@ -4,12 +4,13 @@ Home Assistant hands a `ConversationResult` on as it is, so the report of a turn
 nobody has to guess which turn was theirs.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 from homeassistant.components.conversation import ConversationResult
 
 from .agent.messages import JsonObject
+from .turn_facts import usage_as_json
 from .turn_report import TurnReport, parsed_content, shown_arguments
 from .turn_trace import times_of
 
@@ -43,7 +44,7 @@ class ReportedResult(ConversationResult):
             "stop_reason": facts["stop_reason"],
             "error": facts["error"],
             "iterations": facts["iterations"],
-            "usage": {**asdict(report.facts.usage)},
+            "usage": usage_as_json(report.facts.usage),
             "timings": {name: facts[name] for name in _TIMINGS},
         }
 

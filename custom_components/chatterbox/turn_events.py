@@ -4,8 +4,7 @@ Knows the bus and the events of a turn. Must not know how a turn is run, and hol
 forgotten. Texts, arguments and results are cut, so that Home Assistant can record every event.
 """
 
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -65,19 +64,9 @@ class TurnEvents:
         """Tell that somebody said something. What it was is not told before hooks had a chance to hide it."""
         self._fire(EVENT_TURN_STARTED, {})
 
-    async def telling(self, events: AsyncGenerator[TurnEvent]) -> AsyncGenerator[TurnEvent]:
-        """Yield the events of a turn, and tell of its tools as they pass."""
-        async with aclosing(events):
-            async for event in events:
-                self._tell(event)
-                yield event
-
     @callback
-    def finished(self, report: TurnReport) -> None:
-        """Tell how it went."""
-        self._fire(EVENT_TURN_FINISHED, report.as_event_data(tells_words=self.tells_words))
-
-    def _tell(self, event: TurnEvent) -> None:
+    def tell(self, event: TurnEvent) -> None:
+        """Tell of a tool, if an event of the turn is about one."""
         match event:
             case ToolCallReady(call):
                 self._calls[call.id] = call
@@ -93,6 +82,11 @@ class TurnEvents:
                 self._fire(EVENT_TOOL_FINISHED, data)
             case _:
                 pass
+
+    @callback
+    def finished(self, report: TurnReport) -> None:
+        """Tell how it went."""
+        self._fire(EVENT_TURN_FINISHED, report.as_event_data(tells_words=self.tells_words))
 
     @property
     def _most(self) -> int:

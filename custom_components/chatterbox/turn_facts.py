@@ -6,7 +6,7 @@ nothing of Home Assistant, and keeps nothing beyond its turn.
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 from .agent.events import (
@@ -27,6 +27,7 @@ from .agent.history.turn_records import PhaseTime
 from .agent.messages import JsonObject, Usage
 
 _NO_USAGE: Final = Usage()
+_KINDS: Final = tuple(field.name for field in fields(Usage))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +114,7 @@ class TurnFacts:
                     "began": _milliseconds(one.began),
                     "first_token": _milliseconds(one.first_token),
                     "duration": _milliseconds(one.duration),
-                    "usage": {**asdict(one.usage)} if one.usage else None,
+                    "usage": usage_as_json(one.usage) if one.usage else None,
                     "answered_by": one.answered_by,
                 }
                 for one in self.inferences
@@ -131,6 +132,11 @@ class TurnFacts:
                 {"at": _milliseconds(one.at), "to": one.to, "reason": one.reason} for one in self.handed_over
             ],
         }
+
+
+def usage_as_json(usage: Usage) -> JsonObject:
+    """Return tokens by kind."""
+    return {kind: getattr(usage, kind) for kind in _KINDS}
 
 
 def _milliseconds(seconds: float | None) -> float | None:

@@ -5,7 +5,7 @@ JSON, for the event bus, for traces and for people who look.
 """
 
 from bisect import bisect_right
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Final
 
 from .agent.events import (
@@ -32,13 +32,15 @@ from .agent.messages import (
     canonical_json,
 )
 from .agent.transcript import TranscriptRecorder
-from .turn_facts import TurnFacts, TurnWatch
+from .turn_facts import TurnFacts, TurnWatch, usage_as_json
 
 # Bytes of JSON; Home Assistant records up to 32,768 of an event.
 _MAX_TEXT: Final = 2_000
 _MAX_CALLS: Final = 12_000
 _MOST_CALLS: Final = 40
 """Calls that are shown one by one; the first ones tell most."""
+_MOST_BYTES: Final = 6
+"""Of a character in JSON, such as one that is written as its number; numbers like 1e15 grow less when written out."""
 NOTHING_SHOWN: Final = -1
 """In place of a number of bytes: of arguments and of a result nothing is shown, not even that they are empty."""
 _CUT_OFF: Final = "interrupted"
@@ -56,10 +58,9 @@ def shown_call(call: ToolCall, most: int) -> dict[str, JsonValue]:
     if most == NOTHING_SHOWN:
         return {"name": call.name, "arguments": {}}
     arguments = shown_arguments(call)
-    return {
-        "name": call.name,
-        "arguments": arguments if _size(arguments) <= most else {"cut": _cut(canonical_json(arguments), most)},
-    }
+    if not _surely_fits(call.arguments, most) and _size(arguments) > most:
+        arguments = {"cut": _cut(canonical_json(arguments), most)}
+    return {"name": call.name, "arguments": arguments}
 
 
 def shown_result(result: ToolResult, most: int) -> dict[str, JsonValue]:
@@ -77,9 +78,16 @@ def shown_text(text: str) -> str:
 
 
 def _cut(text: str, most: int) -> str:
+    if _surely_fits(text, most):
+        return text
     start = text[:most]
     fitting = bisect_right(range(len(start) + 1), most, key=lambda length: _size(start[:length])) - 1
     return text if fitting == len(text) else f"{start[:fitting]}…"
+
+
+def _surely_fits(text: str, most: int) -> bool:
+    """Tell, without writing it, whether a text fits, and the JSON in it: no character of either takes more."""
+    return len(text) * _MOST_BYTES <= most
 
 
 def _size(value: JsonValue) -> int:
@@ -200,7 +208,7 @@ class TurnReport:
             "withheld": shown_text("\n".join(self.withheld)) if tells_words else "",
             "handovers": [{"to": handover.provider, "reason": handover.reason} for handover in self.handovers],
             "stop_reason": finished.stop_reason.value if finished else _CUT_OFF,
-            "usage": asdict(finished.usage) if finished else None,
+            "usage": usage_as_json(finished.usage) if finished else None,
             "iterations": finished.iterations if finished else None,
             "duration_ms": round(self.duration * 1000, 1),
         }

@@ -13,6 +13,8 @@ from .speech_filter import speakable
 _QUESTION_MARKS: Final = "?\uff1f؟\u037e՞፧⁇⁈⁉‽"
 _SEMICOLON_LANGUAGES: Final = frozenset({"el"})
 """Where a question ends with a semicolon."""
+_BEGINS_REFERENCE: Final = "&"
+"""In HTML a question mark may be written as `&quest;`."""
 _OTHER_MARKS: Final = ".!…。\uff01।॥"
 _CLOSERS: Final = " \t\n\"'”\u2019»)]}」』\uff09】"
 _NEXT_SENTENCE: Final = re.compile(
@@ -60,13 +62,19 @@ def asks_back(text: str, language: str) -> bool:
     It is when a question comes last, or has only its choices, or a courtesy such as "Just let
     me know." after it. `language` is a BCP 47 tag; without words for it, courtesies are not known.
     """
-    return _ends_with_question(text, language) or _ends_with_choices(text, language)
+    marks = _marks(language)
+    if not any(mark in text for mark in marks + _BEGINS_REFERENCE):
+        return False  # most answers; what they would sound like is not worth finding out
+    return _ends_with_question(text, language, marks) or _ends_with_choices(text, language, marks)
 
 
-def _ends_with_question(text: str, language: str) -> bool:
+def _marks(language: str) -> str:
+    return _QUESTION_MARKS + (";" if primary(language) in _SEMICOLON_LANGUAGES else "")
+
+
+def _ends_with_question(text: str, language: str, marks: str) -> bool:
     spoken = speakable(text, language).rstrip(_CLOSERS)
     courtesy = _COURTESY.get(primary(language))
-    marks = _QUESTION_MARKS + (";" if primary(language) in _SEMICOLON_LANGUAGES else "")
     for _ in range(_COURTESIES_AT_MOST + 1):
         end = spoken[len(spoken.rstrip(_OTHER_MARKS + marks)) :]
         if any(mark in end for mark in marks):
@@ -79,11 +87,11 @@ def _ends_with_question(text: str, language: str) -> bool:
     return False
 
 
-def _ends_with_choices(text: str, language: str) -> bool:
+def _ends_with_choices(text: str, language: str, marks: str) -> bool:
     """Tell whether a list stands after a question."""
     lines = [line for line in text.splitlines() if line.strip()]
     choices = 0
     while lines and _CHOICE.match(lines[-1]):
         lines.pop()
         choices += 1
-    return bool(choices) and _ends_with_question("\n".join(lines), language)
+    return bool(choices) and _ends_with_question("\n".join(lines), language, marks)
