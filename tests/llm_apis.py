@@ -13,6 +13,7 @@ from homeassistant.util.json import JsonObjectType
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, ToolOutcome
+from custom_components.chatterbox.home_description import AS_USUAL, HomeTelling
 from custom_components.chatterbox.tool_bridge import ToolOffer, async_offer_tools
 
 KITCHEN = """
@@ -101,8 +102,14 @@ def register(hass: HomeAssistant, api_id: str, *tools: llm.Tool, name: str = "Se
     return api
 
 
-async def offer_of(hass: HomeAssistant, *api_ids: str, device_id: str | None = None) -> ToolOffer:
-    return await async_offer_tools(hass, api_ids, asked(device_id))
+LISTED = HomeTelling(is_compact=False)
+"""By Home Assistant's own list."""
+
+
+async def offer_of(
+    hass: HomeAssistant, *api_ids: str, device_id: str | None = None, home: HomeTelling = AS_USUAL
+) -> ToolOffer:
+    return await async_offer_tools(hass, api_ids, asked(device_id), home=home)
 
 
 async def run(offer: ToolOffer, tool: str, **arguments: JsonValue) -> ToolOutcome:

@@ -17,7 +17,7 @@ from homeassistant.util import dt as dt_util
 from custom_components.chatterbox.tool_bridge import ToolOffer, async_offer_tools
 
 from .demo_house.move_in import move_in
-from .llm_apis import KITCHEN, StubTool, asked, error_of, offer_of, register, run, satellite
+from .llm_apis import KITCHEN, LISTED, StubTool, asked, error_of, offer_of, register, run, satellite
 
 SAME_NAMES = """
 areas: [{ id: attic, name: Attic }, { id: hall, name: Hall }, { id: cellar, name: Cellar }]
@@ -67,7 +67,7 @@ async def test_every_device_is_told_the_same_beside_where_it_is(house: HomeAssis
     in_hallway = await offer_of(house, llm.LLM_API_ASSIST, device_id=hallway)
 
     assert _told(nobody) == _told(in_kitchen) == _told(in_hallway)
-    assert "names: Kitchen Light, Cooking Light" in nobody.prompt
+    assert " light: Lamp, Light (also Cooking Light)\n" in nobody.prompt
     assert "ask the user to specify an area" in nobody.context
     assert "ask the user to specify an area" not in in_kitchen.prompt + in_kitchen.context
     assert "You are in area Kitchen (floor Ground Floor)" in in_kitchen.context
@@ -292,7 +292,7 @@ async def test_things_of_one_name_are_listed_alike_whichever_came_first(
     await move_in(hass, SAME_NAMES.replace("ORDER_1", order[0]).replace("ORDER_2", order[1]))
     assert await async_setup_component(hass, conversation.DOMAIN, {})
 
-    prompt = (await offer_of(hass, llm.LLM_API_ASSIST)).prompt
+    prompt = (await offer_of(hass, llm.LLM_API_ASSIST, home=LISTED)).prompt
 
     assert prompt.index("areas: Attic") < prompt.index("areas: Hall")
     assert len(list(dr.async_get(hass).devices)) == 0

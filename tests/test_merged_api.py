@@ -15,7 +15,7 @@ from homeassistant.setup import async_setup_component
 from custom_components.chatterbox.agent.messages import ToolAnnotations
 
 from .demo_house.move_in import move_in
-from .llm_apis import KITCHEN, StubApi, StubTool, asked, error_of, offer_of, register, run, satellite
+from .llm_apis import KITCHEN, LISTED, StubApi, StubTool, asked, error_of, offer_of, register, run, satellite
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ async def test_music_is_not_content_from_outside_but_whatever_is_only_called_so_
 async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home_assistant(
     house: HomeAssistant,
 ) -> None:
-    offer = await offer_of(house, llm.LLM_API_ASSIST)
+    offer = await offer_of(house, llm.LLM_API_ASSIST, home=LISTED)
     prompts: list[conversation.Content] = []
     for api in (offer.api, llm.LLM_API_ASSIST):
         with (

@@ -96,7 +96,7 @@ async def test_everybody_everywhere_at_any_time_begins_alike(
     prefixes = [prefix_of(request.body) for request in server.requests]
     assert len(prefixes) == 6
     assert len(set(prefixes)) == 1
-    assert "Kitchen Ceiling Light" in prefixes[0]
+    assert "Ceiling Light" in prefixes[0]
     assert "intent__HassStartTimer" in prefixes[0]
 
 

@@ -37,6 +37,7 @@ LIMITS = {
 HISTORY = {"keep_history": False, "keep_days": 30, "keep_megabytes": 100}
 SECTIONS = {
     "model_options": {},
+    "home": {"compact_home": True},
     "limits": LIMITS,
     "history": HISTORY,
     "costs": {"when_spent": "hand_over"},
@@ -142,6 +143,7 @@ async def test_a_model_for_tasks_is_added_with_what_was_set(hass: HomeAssistant)
             "trusted_callers": ["automation.doorbell"],
             "fallbacks": [talker.subentry_id],
             "image_model": "gpt-image-1",
+            "compact_home": True,
             **LIMITS,
             **HISTORY,
             "when_spent": "hand_over",

@@ -101,7 +101,7 @@ async def test_a_turn_begins_with_all_that_was_sent_ahead(hass: HomeAssistant, s
     assert "max_tokens" not in turn
     assert prefix_of(ahead) == prefix_of(turn)
     assert "intent__HassTurnOn" in prefix_of(ahead)
-    assert "Kitchen Ceiling Light" in prefix_of(ahead)
+    assert "Ceiling Light" in prefix_of(ahead)
     messages = ahead["messages"]
     assert isinstance(messages, list)
     assert messages[-1] == {"role": "user", "content": "Hi"}

@@ -33,6 +33,7 @@ from .agent_options import NUMBERS, SCRIPTS, NumberOption, sections_of, set_opti
 from .agent_settings import SUMMARIES, AgentSettings, Confirmation, WhenSpent
 from .const import (
     CONF_CHECK_CLAIMS,
+    CONF_COMPACT_HOME,
     CONF_CONFIRMATION,
     CONF_EXTRA_PARAMETERS,
     CONF_FALLBACKS,
@@ -277,6 +278,7 @@ def _selector(option: str) -> Selector[Any]:
         return EntitySelector(EntitySelectorConfig(domain=SCRIPT_DOMAIN))
     selectors: Mapping[str, Selector[Any]] = {
         CONF_CHECK_CLAIMS: BooleanSelector(),
+        CONF_COMPACT_HOME: BooleanSelector(),
         CONF_KEEP_HISTORY: BooleanSelector(),
         CONF_EXTRA_PARAMETERS: ObjectSelector(),
         CONF_REMEMBER_FACTS: BooleanSelector(),

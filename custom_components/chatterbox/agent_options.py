@@ -17,6 +17,7 @@ from .const import (
     CONF_BUDGET_DAY,
     CONF_BUDGET_MONTH,
     CONF_CHECK_CLAIMS,
+    CONF_COMPACT_HOME,
     CONF_CONFIRMATION,
     CONF_CONNECT_TIMEOUT,
     CONF_CONTEXT_WINDOW,
@@ -55,6 +56,7 @@ from .const import (
 )
 
 SECTION_MODEL_OPTIONS: Final = "model_options"
+SECTION_HOME: Final = "home"
 SECTION_VOICE: Final = "voice"
 SECTION_MEMORY: Final = "memory"
 SECTION_LIMITS: Final = "limits"
@@ -74,6 +76,7 @@ _OF_A_KIND: Final[Mapping[ServiceKind, tuple[str, ...]]] = {
     ServiceKind.OPENAI_RESPONSES: (CONF_VERBOSITY, CONF_SERVICE_TIER),
     ServiceKind.OLLAMA_CHAT: (CONF_KEEP_ALIVE, CONF_NUM_CTX),
 }
+_HOME: Final = (CONF_COMPACT_HOME,)
 _VOICE: Final = (CONF_CONFIRMATION, CONF_FILLER_AFTER, CONF_CHECK_CLAIMS)
 _MEMORY: Final = (CONF_REMEMBER_FACTS, CONF_SEARCH_HISTORY)
 _LIMITS: Final = (
@@ -157,6 +160,7 @@ def sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
         return of_everybody
     return {
         SECTION_MODEL_OPTIONS: _OF_EVERY_MODEL[:-1] + _OF_A_KIND.get(kind, ()) + _OF_EVERY_MODEL[-1:],
+        SECTION_HOME: _HOME,
         SECTION_VOICE: _VOICE,
         SECTION_MEMORY: _MEMORY,
         SECTION_LIMITS: _LIMITS,

@@ -22,6 +22,7 @@ from .const import (
     CONF_BUDGET_DAY,
     CONF_BUDGET_MONTH,
     CONF_CHECK_CLAIMS,
+    CONF_COMPACT_HOME,
     CONF_CONFIRMATION,
     CONF_CONNECT_TIMEOUT,
     CONF_CONTEXT_WINDOW,
@@ -64,6 +65,7 @@ from .const import (
     CONF_WHEN_SPENT,
     LOGGER,
 )
+from .home_description import HomeTelling
 
 _LIMITS: Final = Limits()
 
@@ -100,6 +102,8 @@ class AgentSettings:
     """Empty for the offline service, which has none."""
     llm_apis: tuple[str, ...] = ()
     """Ids of the sources of its tools."""
+    compact_home: bool = True
+    """Whether the model is told of the home in short, and not by Home Assistant's own list."""
     prompt: str | None = None
     """Template of its instructions; None for Home Assistant's own."""
     fallbacks: tuple[str, ...] = ()
@@ -177,6 +181,11 @@ class AgentSettings:
     """Whether it may look into earlier conversations of whoever speaks; see `history_tool.py`."""
 
     @property
+    def home(self) -> HomeTelling:
+        """How the model is told of the home."""
+        return HomeTelling(is_compact=self.compact_home)
+
+    @property
     def scripts(self) -> Mapping[HookPoint, str]:
         """The scripts that are set, by the point at which they are asked."""
         scripts = {
@@ -194,6 +203,7 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
     return AgentSettings(
         model=data.get(CONF_MODEL, default.model),
         llm_apis=tuple(data.get(CONF_LLM_HASS_API, ())),
+        compact_home=data.get(CONF_COMPACT_HOME, default.compact_home),
         prompt=data.get(CONF_PROMPT) or None,
         fallbacks=tuple(data.get(CONF_FALLBACKS, ())),
         temperature=data.get(CONF_TEMPERATURE),

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
+from homeassistant.components.homeassistant.llm import GetLiveContextTool, async_get_tools as async_get_home_tools
 from homeassistant.components.intent import async_device_supports_timers
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
@@ -23,6 +24,8 @@ from homeassistant.util.hass_dict import HassKey
 
 from .const import DOMAIN, LOGGER
 from .exposed_entities import exposed_names
+from .home_description import HomeTelling, describe_home
+from .home_things import async_read_home
 from .prompt_lines import leave_out, only, parts_about_now, parts_of, parts_without, sort_records
 from .tool_schema import CustomSerializer
 
@@ -32,6 +35,8 @@ _A_MOMENT: Final = 1.0
 """Seconds that a turn waits for such answers, which matter to later ones more."""
 _SHARE_OF_OTHERS: Final = 0.5
 """Part of the time that is left once an API has answered who asks: the answer must be out before the time is."""
+_HOME: Final = "\N{START OF TEXT}the home\N{END OF TEXT}"
+"""Stands where Home Assistant's list of the home stood, while what an API says is compared part by part."""
 _LANGUAGES: Final = ("en", "de")
 """Two, so that one of them is not that of the house."""
 
@@ -108,8 +113,14 @@ def nobody_in_particular(hass: HomeAssistant, platform: str, assistant: str) -> 
     return llm.LLMContext(platform, Context(), hass.config.language, assistant, None)
 
 
-async def async_ask_api(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, patience: float) -> ApiOffer:
-    """Ask an API what it offers. Raises what the API raises for who asks.
+async def async_ask_api(
+    hass: HomeAssistant,
+    api: llm.API,
+    llm_context: llm.LLMContext,
+    patience: float,
+    home: HomeTelling,
+) -> ApiOffer:
+    """Ask an API what it offers, and tell of the `home` as is wished. Raises what the API raises for who asks.
 
     One that answers only those who are somebody is taken at its word: then what it says is for everybody. So is one
     that has an answer for who asks, but none for nobody in particular within `patience` seconds.
@@ -126,12 +137,10 @@ async def async_ask_api(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMC
     names = partial(_names_in, hass, llm_context.assistant or CONVERSATION_DOMAIN)
     moving = memory.varying.union(*(parts_about_now(common.api_prompt, now, names) for now in (began, dt_util.now())))
     prompt = leave_out(common.api_prompt, moving)
-    # Assist lists what is in the house by name, and what has the same name as it was loaded.
-    in_order = sort_records if api.id == llm.LLM_API_ASSIST else str
     return ApiOffer(
         api,
         tuple(_paired([*_named(common.tools), *_elsewhere(memory, common)], somebody.tools)),
-        in_order(prompt),
+        _with_home(hass, prompt, llm_context.assistant, home),
         only(somebody.api_prompt, parts_without(somebody.api_prompt, prompt)),
         common.custom_serializer,
     )
@@ -142,25 +151,53 @@ async def _async_get_instances(
 ) -> tuple[llm.APIInstance | None, llm.APIInstance]:
     """Return the answers for nobody in particular, if it is there by the time `until` of the loop, and for who asks."""
     if _is_nobody(hass, llm_context):
-        nobody = await api.async_get_api_instance(llm_context)
+        nobody = await _async_instance(api, llm_context)
         return nobody, nobody
     context_of_nobody = nobody_in_particular(hass, llm_context.platform, llm_context.assistant)
     asking = hass.async_create_background_task(
         _async_answer_of(api, context_of_nobody), f"chatterbox question to LLM API {api.id}", eager_start=False
     )
     try:
-        somebody = await api.async_get_api_instance(llm_context)
+        somebody = await _async_instance(api, llm_context)
         await asyncio.wait({asking}, timeout=max(until - hass.loop.time(), 0) * _SHARE_OF_OTHERS)
         return asking.result() if asking.done() and not asking.cancelled() else None, somebody
     finally:
         asking.cancel()
 
 
+async def _async_instance(api: llm.API, llm_context: llm.LLMContext) -> llm.APIInstance:
+    """Ask an API. A mark takes the place of Home Assistant's list of the home, where what it says holds that."""
+    instance = await api.async_get_api_instance(llm_context)
+    if api.id != llm.LLM_API_ASSIST or not (listing := _listing(api.hass, llm_context.assistant)):
+        return instance
+    return replace(instance, api_prompt=instance.api_prompt.replace(listing, _HOME))
+
+
+@callback
+def _listing(hass: HomeAssistant, assistant: str) -> str:
+    """Return what Home Assistant's own source of tools says of the home."""
+    nobody = nobody_in_particular(hass, DOMAIN, assistant)
+    tools = async_get_home_tools(hass, nobody, llm.LLM_API_ASSIST)
+    return tools.prompt or "" if tools else ""
+
+
+@callback
+def _with_home(hass: HomeAssistant, prompt: str, assistant: str, home: HomeTelling) -> str:
+    """Tell of the home in place of the mark, in short or by Home Assistant's own list."""
+    if _HOME not in prompt:
+        return prompt
+    found = async_read_home(hass, assistant)
+    if home.is_compact and found.things:
+        return prompt.replace(_HOME, describe_home(found, GetLiveContextTool.name))
+    # Things are listed by name, and what has the same name as it was loaded.
+    return prompt.replace(_HOME, sort_records(_listing(hass, assistant)))
+
+
 async def _async_answer_of(api: llm.API, llm_context: llm.LLMContext) -> llm.APIInstance | None:
     """Return what an API answers where nobody waits for it; None when it fails."""
     try:
         async with asyncio.timeout(_PROBE_TIMEOUT):
-            return await api.async_get_api_instance(llm_context)
+            return await _async_instance(api, llm_context)
     except Exception as error:  # noqa: BLE001 an API may be anybody's code, and nobody has asked for this answer
         LOGGER.debug("LLM API %s answers what nobody has asked with %s", api.id, type(error).__name__)
         return None

@@ -62,6 +62,7 @@ CONF_SUMMARY: Final = "summary"
 CONF_CONFIRMATION: Final = "confirmation"
 CONF_FILLER_AFTER: Final = "filler_after"
 CONF_CHECK_CLAIMS: Final = "check_claims"
+CONF_COMPACT_HOME: Final = "compact_home"
 CONF_CONNECT_TIMEOUT: Final = "connect_timeout"
 CONF_FIRST_TOKEN_TIMEOUT: Final = "first_token_timeout"  # noqa: S105  # a wait, no secret
 CONF_BETWEEN_TOKENS_TIMEOUT: Final = "between_tokens_timeout"

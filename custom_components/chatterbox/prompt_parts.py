@@ -26,7 +26,7 @@ async def async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, model
     """
     nobody = nobody_in_particular(hass, DOMAIN, CONVERSATION_DOMAIN)
     patience = min(API_TIMEOUT, settings.limits.preparation)
-    offer = await async_offer_tools(hass, settings.llm_apis, nobody, patience)
+    offer = await async_offer_tools(hass, settings.llm_apis, nobody, patience, home=settings.home)
     prompt = async_write_prompt(hass, nobody, PromptSources(settings.prompt, offer.prompt, offer.context))
     estimate = model.estimate
     definitions = with_own_tools(offer.definitions, settings)

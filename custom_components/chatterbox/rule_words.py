@@ -159,7 +159,7 @@ async def _async_tools(hass: HomeAssistant, kind: ServiceKind, settings: AgentSe
         return {PROCESS_SENTENCE.name}
     nobody = nobody_in_particular(hass, DOMAIN, CONVERSATION_DOMAIN)
     patience = min(API_TIMEOUT, settings.limits.preparation)
-    offer = await async_offer_tools(hass, settings.llm_apis, nobody, patience)
+    offer = await async_offer_tools(hass, settings.llm_apis, nobody, patience, home=settings.home)
     return {definition.name for definition in with_own_tools(offer.definitions, settings)}
 
 

@@ -14,6 +14,7 @@ from .agent_options import (
     SECTION_AUTOMATION,
     SECTION_COSTS,
     SECTION_HISTORY,
+    SECTION_HOME,
     SECTION_LIMITS,
     SECTION_MODEL_OPTIONS,
     sections_of,
@@ -41,7 +42,7 @@ DRAWING_KINDS: Final = frozenset({ServiceKind.OPENAI_CHAT, ServiceKind.OPENAI_RE
 """Kinds of service beside which OpenAI's Images format is spoken, where the server has a model for it."""
 
 _SECTIONS: Final = frozenset(
-    {SECTION_MODEL_OPTIONS, SECTION_LIMITS, SECTION_HISTORY, SECTION_COSTS, SECTION_AUTOMATION}
+    {SECTION_MODEL_OPTIONS, SECTION_HOME, SECTION_LIMITS, SECTION_HISTORY, SECTION_COSTS, SECTION_AUTOMATION}
 )
 _FOR_PEOPLE: Final = frozenset({CONF_CONTINUE_MINUTES, CONF_PRE_SPEECH})
 """Options of a conversation."""

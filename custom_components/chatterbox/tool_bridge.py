@@ -22,6 +22,7 @@ from .call_effects import async_call_effects
 from .const import DOMAIN, LOGGER
 from .effects import Effects
 from .hanging_apis import async_leave_alone, is_left_alone
+from .home_description import AS_USUAL, HomeTelling
 from .merged_api import merge_apis
 from .tool_errors import explain_failure
 from .tool_targets import call_targets
@@ -61,16 +62,19 @@ class ToolOffer:
     """Ids of the APIs that the tools come from, by the names of the tools."""
 
 
-async def async_offer_tools(
+async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes what is offered or told
     hass: HomeAssistant,
     api_ids: Iterable[str],
     llm_context: llm.LLMContext,
     patience: float = API_TIMEOUT,
+    *,
     brought: llm.API | None = None,
+    home: HomeTelling = AS_USUAL,
 ) -> ToolOffer:
     """Gather the tools of the chosen LLM APIs for one turn: all are asked at once, and have `patience` seconds.
 
-    One that is `brought` along need not be known to Home Assistant; it takes the place of one with its id.
+    One that is `brought` along need not be known to Home Assistant; it takes the place of one with its id. The `home`
+    is told as that says.
 
     Never raises for an API or a tool: what cannot be had is left out and logged once. Of an API that is there and
     cannot name its tools, the model is told. One that was late is not waited for again for a while.
@@ -82,7 +86,7 @@ async def async_offer_tools(
         registered[brought.id] = brought
     async with asyncio.TaskGroup() as asking:
         tasks = {
-            api_id: asking.create_task(_async_ask(hass, api, llm_context, patience))
+            api_id: asking.create_task(_async_ask(hass, api, llm_context, patience, home))
             for api_id, api in registered.items()
         }
     answers = {api_id: tasks[api_id].result() for api_id in chosen if api_id in tasks}
@@ -105,13 +109,13 @@ async def async_offer_tools(
 
 
 async def _async_ask(
-    hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, patience: float
+    hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, patience: float, home: HomeTelling
 ) -> tuple[ApiOffer | None, str | None]:
     """Ask an API for its tools; None and the reason when it has none to give."""
     if is_left_alone(hass, api):
         return None, _LATE
     asking = hass.async_create_background_task(
-        async_ask_api(hass, api, llm_context, patience), f"chatterbox question to LLM API {api.id}"
+        async_ask_api(hass, api, llm_context, patience, home), f"chatterbox question to LLM API {api.id}"
     )
     try:
         # An API may be deaf to its own cancellation.

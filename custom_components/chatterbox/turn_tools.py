@@ -75,7 +75,7 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     """
     patience = min(API_TIMEOUT, settings.limits.preparation)
     llm_context = user_input.as_llm_context(DOMAIN)
-    offer = await async_offer_tools(hass, settings.llm_apis, llm_context, patience, brought)
+    offer = await async_offer_tools(hass, settings.llm_apis, llm_context, patience, brought=brought, home=settings.home)
     own = OwnDispatcher(
         MemoryTools(async_get_memories(hass), agent, speaker),
         HistoryTool(hass, agent, speaker, is_kept=settings.keep_history),

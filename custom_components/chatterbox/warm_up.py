@@ -59,7 +59,8 @@ class WarmUp:
             return
         nobody = nobody_in_particular(self._hass, DOMAIN, CONVERSATION_DOMAIN)
         patience = min(API_TIMEOUT, self._settings.limits.preparation)
-        offer = await async_offer_tools(self._hass, self._settings.llm_apis, nobody, patience)
+        settings = self._settings
+        offer = await async_offer_tools(self._hass, settings.llm_apis, nobody, patience, home=settings.home)
         sources = PromptSources(self._settings.prompt, offer.prompt, offer.context)
         prompt = async_write_prompt(self._hass, nobody, sources)
         self._async_begin((prompt.instructions, with_own_tools(offer.definitions, self._settings)))
