@@ -10,9 +10,10 @@ import pytest
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from homeassistant.components import conversation
-from homeassistant.components.conversation import ConversationResult
+from homeassistant.components.conversation import ConversationResult, ToolResultContent, async_get_chat_log
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import chat_session, llm
 from pydantic import JsonValue
 
 from custom_components.chatterbox.agent.history.windowed_provider import WindowedProvider
@@ -27,10 +28,11 @@ from custom_components.chatterbox.const import (
     ServiceKind,
 )
 from custom_components.chatterbox.loaded_agents import async_get_models
+from tests.llm_apis import StubTool, register
 from tests.servers.chat_completions import ScriptedChatCompletions
 from tests.servers.in_process import serving
 from tests.servers.model_server import ReceivedRequest
-from tests.servers.script import Script, ScriptedAnswer, ScriptedFailure
+from tests.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
 from tests.talk import LIGHT_ON, add_agent, messages_of, move_into_the_demo_home, say, speech
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
@@ -214,3 +216,30 @@ async def test_what_a_model_can_read_is_found_out(hass: HomeAssistant, add: Star
     await say(hass, "hello")
     await hass.async_block_till_done(wait_background_tasks=True)
     assert windowed(hass).context_window == 16_384
+
+
+async def test_a_model_reads_the_beginning_of_a_large_result_and_the_house_keeps_it_whole(
+    hass: HomeAssistant, add: Start
+) -> None:
+    books: JsonValue = [{"title": f"Book {number}", "shelf": "upstairs"} for number in range(9_000)]
+    assert isinstance(books, list)
+    shelf = StubTool(name="books", answer={"books": books})
+    shelf.annotations = llm.ToolAnnotations(read_only=True)
+    register(hass, "library", shelf)
+    called = ScriptedAnswer(tool_calls=(ScriptedCall(name="books", arguments={}),))
+    server = ScriptedChatCompletions(
+        Script(answers=(called, ScriptedAnswer(content="Many."), ScriptedAnswer(content="Yes.")))
+    )
+    await add(server, **{CONF_LLM_HASS_API: ["library"]})
+    await say(hass, "which books do we have?")
+    await say(hass, "really?")
+
+    _, first, second = (messages_of(request) for request in server.requests)
+    read = json.loads(str(first[-1]["content"]))
+    assert first == second[: len(first)]
+    assert len(str(first[-1]["content"])) < 100_000
+    assert read["result"]["books"][:100] == books[:100]
+    assert "call books again for less at once; it takes: query." in read["left_out"]
+    with chat_session.async_get_chat_session(hass, "kitchen-talk") as session, async_get_chat_log(hass, session) as log:
+        kept = [content.result.data for content in log.content if isinstance(content, ToolResultContent)]
+    assert kept == [{"books": books}]

@@ -30,9 +30,6 @@ from .tool_targets import call_targets
 API_TIMEOUT: Final = 10.0
 """Seconds the APIs may take to name their tools."""
 
-MAX_RESULT_LENGTH: Final = 100_000
-"""Characters of a result that a model gets to read; more than most models' whole window of words."""
-
 UNREADABLE: Final = "The tool did run, but its answer cannot be read. Do not run it again."
 
 _NOT_THERE: Final = "it is chosen for an agent, but Home Assistant does not have it"
@@ -192,15 +189,13 @@ class LlmToolDispatcher:
 def result_content(result: llm.ToolResult) -> str:
     """Write a result as the model reads it, in the turn as well as when it comes back from the ChatLog.
 
-    The JSON of its data; that of a failure always says that it is one. Beyond `MAX_RESULT_LENGTH` it is cut, and says
-    so. Raises TypeError or ValueError when the data is not JSON.
+    The JSON of its data; that of a failure always says that it is one. It is whole: what is too much for a model is
+    left out when that is asked (`agent/history/large_results.py`). Raises TypeError or ValueError when the data is not
+    JSON.
     """
     data: object = result.data
     says_so = isinstance(data, dict) and ("error" in data or data.get("response_type") == "error")
-    text = json_dumps({"error": data} if result.error and not says_so else data)
-    if len(text) <= MAX_RESULT_LENGTH:
-        return text
-    return f"{text[:MAX_RESULT_LENGTH]}… (cut off: {len(text)} characters are too many; ask for less)"
+    return json_dumps({"error": data} if result.error and not says_so else data)
 
 
 def _failed(text: str) -> ToolOutcome:

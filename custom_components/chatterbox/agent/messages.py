@@ -74,7 +74,7 @@ class AssistantMessage:
     """In the order in which the provider sent them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class ToolResult:
     """The one answer to a tool call."""
 

@@ -19,6 +19,7 @@ from ..events import CompletionResult, ProviderEvent
 from ..messages import ToolDefinition, Transcript, UserMessage
 from ..protocols import CompletionRequest, LLMProvider
 from .context_window import ContextWindow
+from .large_results import LargeResults
 from .prompt_size import PromptSize
 from .token_estimate import TokenEstimate
 from .token_scale import TokenScale
@@ -77,6 +78,7 @@ class WindowedProvider:
         self._allowance = allowance
         self._question = question
         self._server_cuts = server_cuts
+        self._results = LargeResults()
         self._scale = TokenScale()
         self._reserved = 0
         """Tokens that are kept free for all but the conversation and the answer."""
@@ -95,6 +97,7 @@ class WindowedProvider:
 
     def window(self, request: CompletionRequest, share: float = 1.0) -> Window:
         """Return what would be sent of a conversation; with a `share` below 1, as if so much less were allowed."""
+        request = self._results.without(request, self._context.tokens)
         budget = self._budget(request, self._context.tokens)
         earlier = min(self._allowance.history, budget)
         sizes = (round(tokens * share) for tokens in (budget, earlier))
@@ -109,6 +112,7 @@ class WindowedProvider:
 
         Raises `PromptTooLong`, too, for a conversation that may not be shortened and is known not to fit.
         """
+        request = self._results.without(request, self._context.tokens)
         sent = self._fitted(request)
         if self._server_cuts:
             sent = replace(sent, request=replace(sent.request, may_be_cut=False))
