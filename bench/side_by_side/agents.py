@@ -20,10 +20,8 @@ from bench.side_by_side import answers
 from bench.side_by_side.answers import MODEL, Format
 from bench.side_by_side.house import add_entry, new_entry
 from bench.side_by_side.server_client import Server
+from bench.side_by_side.targets import OURS, REFERENCE
 
-OURS: Final = "chatterbox"
-REFERENCE: Final = "llama_cpp"
-"""The agent of core that the targets are ratios of."""
 _KEY: Final = "sk-benchmark"
 _OPEN_ROUTER: Final = "openrouter.ai"
 

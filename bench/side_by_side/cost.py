@@ -1,9 +1,9 @@
 """What a turn costs: processor time, time to the first words, time to the end; and what each fragment adds.
 
 Everybody takes turns, A B C, then C B A, so that what changes in the machine changes for all. Processor time is that
-of the whole process until shortly after the last turn, without what it takes when nobody says anything; the
-model server is another process. The first words are counted from when they were said to the agent, without what the
-server took from a request to its first word.
+of the whole process until everything is done and written that came of the turn, also what was put off, without what it
+takes when nobody says anything; the model server is another process. The first words are counted from when they were
+said to the agent, without what the server took from a request to its first word.
 """
 
 import asyncio
@@ -11,11 +11,13 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from bench.side_by_side.agents import REFERENCE, Agent
+from bench.side_by_side.agents import Agent
 from bench.side_by_side.model_server import Asked, Plan
 from bench.side_by_side.results import Figure, Measure, figure
-from bench.side_by_side.setting import BARE, TURN_ON, Setting, idle_share
+from bench.side_by_side.setting import TURN_ON, Setting, clear_away, idle_share, settle
+from bench.side_by_side.targets import BARE, REFERENCE
 from bench.side_by_side.turns import Heard, Said, Way, converse, through_pipeline
 
 type Turn = Callable[[], Awaitable[Heard]]
@@ -23,8 +25,8 @@ type Turn = Callable[[], Awaitable[Heard]]
 _LONG = 400
 """Fragments of a long answer, ten times those of others."""
 _CROWDS = (1, 10, 50)
-_AFTERWARDS = 0.1
-"""Seconds after a turn that count with it: what an agent puts off, it still does."""
+_FIRST = 3
+"""Turns of everybody that are not measured: what is done once is start.py's, and the first turns make what is kept."""
 _IDLE = 1.0
 """Seconds for which it is watched what Home Assistant does by itself."""
 
@@ -79,18 +81,20 @@ async def _both_kinds(setting: Setting, name: str, way: Way) -> list[Figure]:
 
 async def measure_crowds(setting: Setting) -> list[Figure]:
     """Measure turns of many conversations at once; each speaks at the pace of a quick service."""
+    plan = Plan(per_second=100)
+    await _show_bodies(setting, plan, converse)
     figures: list[Figure] = []
     for crowd in _CROWDS:
         samples = Samples(f"{crowd} at once")
-        for agent in setting.agents:
-            await asyncio.gather(*(converse(setting.hass, agent, Said()) for _ in range(crowd)))
+        for agent in setting.speakers:
+            await _crowd(setting, agent, crowd)
         idle = await idle_share(_IDLE)
-        for _ in range(setting.extent.rounds):
-            for agent in setting.agents:
-                await setting.server.plan(Plan(per_second=100))
+        for number in range(setting.extent.rounds):
+            for agent in setting.speakers if number % 2 else reversed(setting.speakers):
+                await setting.server.plan(plan)
+                clear_away()
                 used, began = time.process_time(), time.monotonic()
-                heard = await asyncio.gather(*(converse(setting.hass, agent, Said()) for _ in range(crowd)))
-                await asyncio.sleep(_AFTERWARDS)
+                heard = await _crowd(setting, agent, crowd)
                 cpu = time.process_time() - used - idle * (time.monotonic() - began)
                 samples.add(agent.name, "cpu_ms", cpu * 1000 / crowd)
                 for one in heard:
@@ -99,9 +103,15 @@ async def measure_crowds(setting: Setting) -> list[Figure]:
     return figures
 
 
+async def _crowd(setting: Setting, agent: Agent, crowd: int) -> list[Heard]:
+    heard = await asyncio.gather(*(converse(setting.hass, agent, Said()) for _ in range(crowd)))
+    await settle(setting.hass)
+    return heard
+
+
 async def _interleaved(setting: Setting, scenario: str, plan: Plan, way: Way) -> Samples:
     """Let everybody take turns; the bare client asks what core's agent of the same format asks."""
-    bodies = await _bodies(setting, plan, way)
+    bodies = await _show_bodies(setting, plan, way)
     samples = Samples(scenario)
 
     async def bare() -> Heard:
@@ -112,13 +122,12 @@ async def _interleaved(setting: Setting, scenario: str, plan: Plan, way: Way) ->
     async def told(agent: Agent) -> Heard:
         return await way(setting.hass, agent, Said())
 
-    turns: list[tuple[str, Turn]] = [
-        (BARE, bare),
-        *((agent.name, lambda agent=agent: told(agent)) for agent in setting.agents),
-    ]
-    for agent in setting.agents:
-        await told(agent)  # what is done once, at the first turn, is start.py's
-    await asyncio.sleep(_AFTERWARDS)
+    turns: list[tuple[str, Turn]] = [(BARE, bare)] if bodies else []
+    turns += [(agent.name, partial(told, agent)) for agent in setting.speakers]
+    for _ in range(_FIRST):
+        for _, turn in turns:
+            await turn()
+    await settle(setting.hass)
     sampling = _Sampling(setting, samples, plan, await idle_share(_IDLE))
     for number in range(setting.extent.rounds):
         for name, turn in turns if number % 2 else reversed(turns):
@@ -137,11 +146,14 @@ class _Sampling:
     """Share of a processor."""
 
     async def take(self, name: str, turn: Turn) -> None:
-        """Take a sample of somebody's turns."""
+        """Take a sample of somebody's turns, each as if nobody spoke for a while afterwards."""
         await self.setting.server.plan(self.plan)
+        clear_away()
         began, used = time.monotonic(), time.process_time()
-        heard = [await turn() for _ in range(self.setting.extent.turns)]
-        await asyncio.sleep(_AFTERWARDS)
+        heard = []
+        for _ in range(self.setting.extent.turns):
+            heard.append(await turn())
+            await settle(self.setting.hass)
         cpu = time.process_time() - used - self.idle * (time.monotonic() - began)
         asked = await self.setting.server.log()
         self.samples.add(name, "cpu_ms", cpu * 1000 / len(heard))
@@ -157,7 +169,14 @@ def _server_took(heard: Heard, asked: Sequence[Asked]) -> float:
     return request.first_word - request.received
 
 
-async def _bodies(setting: Setting, plan: Plan, way: Way) -> list[bytes]:
+async def _show_bodies(setting: Setting, plan: Plan, way: Way) -> list[bytes]:
+    """Return what core's agent sends in a turn, and have Home Assistant alone send the same."""
+    if not any(agent.name == REFERENCE for agent in setting.agents):
+        return []
     await setting.server.plan(plan.model_copy(update={"keeps_bodies": True}))
     await way(setting.hass, setting.agent(REFERENCE), Said())
-    return [asked.body.encode() for asked in await setting.server.log()]
+    bodies = [asked.body.encode() for asked in await setting.server.log()]
+    await setting.server.plan(plan)
+    if setting.alone:
+        setting.alone[1].bodies = bodies
+    return bodies

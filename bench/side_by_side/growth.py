@@ -12,10 +12,10 @@ from bench.side_by_side.cost import Samples
 from bench.side_by_side.house import SLOW_SCRIPT
 from bench.side_by_side.model_server import Plan, PlannedCall
 from bench.side_by_side.results import Figure
-from bench.side_by_side.setting import Setting
+from bench.side_by_side.setting import Setting, clear_away, settle
 from bench.side_by_side.turns import Said, converse
 
-WINDOWS: Final = {1: range(3), 10: range(7, 13), 100: range(94, 100)}
+WINDOWS: Final = {1: range(3), 10: range(5, 15), 50: range(45, 55), 100: range(90, 100)}
 """Of which turns, counted from 0, a sample is the median."""
 _FIVE: Final = 5
 
@@ -23,16 +23,23 @@ _FIVE: Final = 5
 async def measure_growth(setting: Setting) -> list[Figure]:
     """Hold conversations of a hundred turns, everybody one turn at a time."""
     samples = {length: Samples(f"turn {length}") for length in WINDOWS}
-    for conversation in range(max(1, setting.extent.rounds // 4)):
-        taken: dict[str, list[tuple[float, int]]] = defaultdict(list)
+    measured = {turn for window in WINDOWS.values() for turn in window}
+    for conversation in range(setting.extent.rounds):
+        taken: dict[str, dict[int, tuple[float, int]]] = defaultdict(dict)
         for turn in range(max(WINDOWS)):
             for agent in setting.agents:
-                await setting.server.plan(Plan())
                 said = Said(f"And what about {turn}?", f"conversation {conversation} of {agent.entity_id}")
+                if turn not in measured:
+                    await converse(setting.hass, agent, said)
+                    continue
+                await setting.server.plan(Plan())
+                await settle(setting.hass)
+                clear_away()
                 used = time.process_time()
                 await converse(setting.hass, agent, said)
+                await settle(setting.hass)
                 cpu = time.process_time() - used
-                taken[agent.name].append((cpu * 1000, (await setting.server.log())[0].size))
+                taken[agent.name][turn] = cpu * 1000, (await setting.server.log())[0].size
         for name, turns in taken.items():
             for length, window in WINDOWS.items():
                 samples[length].add(name, "cpu_ms", statistics.median(turns[turn][0] for turn in window))

@@ -9,39 +9,53 @@ import sys
 import tracemalloc
 from typing import Final
 
-from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
+from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT, DATA_CHAT_SESSION
 
+from bench.side_by_side.agents import Agent
 from bench.side_by_side.cost import Samples
 from bench.side_by_side.model_server import Plan
 from bench.side_by_side.results import Figure
-from bench.side_by_side.setting import Setting, resident_bytes
+from bench.side_by_side.setting import Setting, resident_bytes, settle
 from bench.side_by_side.turns import Said, converse
 
 _KIB: Final = 1024
 _AT_ONCE: Final = 50
+_PACE: Final = 100
+"""Fragments a second, while many speak at once."""
+_LEFT_ALONE: Final = 5.0
+"""Seconds between two looks at whether conversations have ended, and after that for what follows."""
 
 
 async def measure_allocations(setting: Setting) -> list[Figure]:
-    """Trace what is allocated in a turn: the most at a time, and what is still there when it has ended."""
-    samples = Samples("plain")
-    await setting.server.plan(Plan())
-    for agent in setting.agents:
-        for _ in range(3):
-            await converse(setting.hass, agent, Said())
+    """Trace what is allocated: at most in a turn, when it has ended, and in each of fifty turns that go on at once."""
+    alone, crowded = Samples("plain"), Samples("50 at once, traced")
+    for agent in setting.speakers:
+        await _say(setting, agent, 3, Plan())
     tracemalloc.start()
     for _ in range(setting.extent.rounds):
-        for agent in setting.agents:
-            gc.collect()
+        for agent in setting.speakers:
+            before = await _traced(setting)
             tracemalloc.reset_peak()
-            before, _ = tracemalloc.get_traced_memory()
-            await converse(setting.hass, agent, Said())
+            await _say(setting, agent, 1, Plan())
             _, peak = tracemalloc.get_traced_memory()
-            gc.collect()
-            after, _ = tracemalloc.get_traced_memory()
-            samples.add(agent.name, "peak_kib", (peak - before) / _KIB)
-            samples.add(agent.name, "kept_kib", (after - before) / _KIB)
+            alone.add(agent.name, "peak_kib", (peak - before) / _KIB)
+            alone.add(agent.name, "kept_kib", (await _traced(setting) - before) / _KIB)
+    for agent in setting.speakers:
+        before = await _traced(setting)
+        tracemalloc.reset_peak()
+        await _say(setting, agent, _AT_ONCE, Plan(per_second=_PACE))
+        _, peak = tracemalloc.get_traced_memory()
+        crowded.add(agent.name, "peak_kib", (peak - before) / _KIB / _AT_ONCE)
+        crowded.add(agent.name, "kept_kib", (await _traced(setting) - before) / _KIB / _AT_ONCE)
     tracemalloc.stop()
-    return list(samples.figures(setting.entities))
+    return [*alone.figures(setting.entities), *crowded.figures(setting.entities)]
+
+
+async def _traced(setting: Setting) -> int:
+    """Return the bytes that are traced when nothing is done and no garbage is left."""
+    await settle(setting.hass)
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0]
 
 
 async def measure_idle(setting: Setting) -> list[Figure]:
@@ -50,24 +64,38 @@ async def measure_idle(setting: Setting) -> list[Figure]:
     They end when Home Assistant forgets them, for which it is waited when the extent has minutes.
     """
     samples = Samples("idle conversations")
-    agent = setting.agents[0]
-    await setting.server.plan(Plan(fragments=3))
-    await _hold(setting, _AT_ONCE * 2)  # what grows once, grows here
+    agent = setting.speakers[0]
+    await _hold(setting, agent, _AT_ONCE * 2)  # what grows once, grows here
     memory, blocks = resident_bytes(), sys.getallocatedblocks()
-    await _hold(setting, setting.extent.conversations)
+    await _hold(setting, agent, setting.extent.conversations)
     held = sys.getallocatedblocks() - blocks
     kept = (resident_bytes() - memory) / _KIB / setting.extent.conversations
     samples.add(agent.name, "kept_kib", kept)
     if setting.extent.minutes:
-        await asyncio.sleep(CONVERSATION_TIMEOUT.total_seconds() * 2 + 30)
-        gc.collect()
+        setting.rest()
+        await _forgotten(setting)
         samples.add(agent.name, "blocks_left", (sys.getallocatedblocks() - blocks) / held)
     return list(samples.figures(setting.entities))
 
 
-async def _hold(setting: Setting, conversations: int) -> None:
-    agent = setting.agents[0]
+async def _hold(setting: Setting, agent: Agent, conversations: int) -> None:
     for _ in range(conversations // _AT_ONCE):
-        await asyncio.gather(*(converse(setting.hass, agent, Said()) for _ in range(_AT_ONCE)))
-    await setting.server.plan(Plan(fragments=3))  # it forgets what it was asked
+        await _say(setting, agent, _AT_ONCE, Plan(fragments=3))
+    await settle(setting.hass)
+    gc.collect()
+
+
+async def _say(setting: Setting, agent: Agent, times: int, plan: Plan) -> None:
+    await setting.server.plan(plan)  # it forgets what it was asked
+    await asyncio.gather(*(converse(setting.hass, agent, Said()) for _ in range(times)))
+
+
+async def _forgotten(setting: Setting) -> None:
+    """Wait until Home Assistant has forgotten all conversations: it looks once per time that they may be idle."""
+    for _ in range(int(CONVERSATION_TIMEOUT.total_seconds() * 3 / _LEFT_ALONE)):
+        if not setting.hass.data[DATA_CHAT_SESSION]:
+            break
+        await asyncio.sleep(_LEFT_ALONE)
+    await asyncio.sleep(_LEFT_ALONE)
+    await settle(setting.hass)
     gc.collect()

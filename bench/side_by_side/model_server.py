@@ -1,11 +1,13 @@
 """The model server of the benchmark, a process of its own: four formats, at the pace that it is told.
 
-Run as `python -m bench.side_by_side.model_server`; it prints its address when it listens and ends with SIGTERM.
+Run as `python -m bench.side_by_side.model_server`; it prints its address when it listens and ends with SIGTERM, or when
+its input ends, so that it outlives nobody who started it.
 `POST /plan` sets what is said from now on and forgets what was asked, `GET /log` tells what was asked since. Its times
 are those of the machine's monotonic clock, so that they can be compared with those of another process.
 """
 
 import asyncio
+import contextlib
 import json
 import signal
 import sys
@@ -177,6 +179,8 @@ async def _serve() -> None:
     stopped = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    with contextlib.suppress(PermissionError):  # an input that is a file has no end to wait for
+        asyncio.get_running_loop().add_reader(sys.stdin, stopped.set)
     host, port = runner.addresses[0][:2]
     sys.stdout.write(f"http://{host}:{port}\n")
     sys.stdout.flush()

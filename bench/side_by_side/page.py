@@ -40,13 +40,18 @@ _SCENARIOS: Final[Mapping[str, str]] = {
     ),
     "turn 1": "The first turns of a conversation; nothing is paced here.",
     "turn 10": "Around the tenth turn of a conversation.",
+    "turn 50": "Around the fiftieth turn of a conversation.",
     "turn 100": "Around the hundredth turn of a conversation.",
     "1 at once": "One conversation at a time, 100 fragments a second.",
     "10 at once": "Ten conversations at once.",
     "50 at once": "Fifty conversations at once.",
     "five tools of 300 ms": "Five calls of a script of 300 ms in one message: until the next request begins.",
     "plain": "What a turn in words allocates, traced in a run of its own.",
-    "idle conversations": "What 10,000 conversations of one turn keep, each, while nobody speaks.",
+    "50 at once, traced": "What each of fifty conversations needs that go on at once, and keeps afterwards.",
+    "idle conversations": (
+        "What conversations of one turn keep, each, while nobody speaks: 10,000 of ours, 2,000 of others. What Home "
+        "Assistant alone keeps of them, every agent does."
+    ),
     "start": "Import in a fresh process, Home Assistant being there; set-up in a fresh Home Assistant.",
 }
 PLOTS: Final[Mapping[str, tuple[str, str, Measure, str]]] = {
@@ -65,11 +70,27 @@ _HOW: Final = """\
 How it is measured: one real Home Assistant, with an ordinary home in which so many entities are exposed to Assist;
 every agent is set up in it as its dialogs would, with its default settings. The model server is another process that
 speaks Chat Completions, Responses, Messages and Ollama's format. All take turns, A B C, then C B A. CPU is the
-processor time of the whole Home Assistant process, without what it takes when nobody says anything. The first delta
-counts from the moment at which something is said to the agent, without the time that the server takes from the request
-to its first word; what an agent holds back before it says anything counts. The bare client sends what `llama_cpp`
-sends, and reads the stream with `aiohttp`. `open_router` and `litellm` ask for no stream: their first words are there
-when the last are. Each figure is a median, with its quartiles in brackets.
+processor time of the whole Home Assistant process, without what it takes when nobody says anything, until everything
+that came of a turn is done and written, also what was put off: each turn counts as if nobody spoke for a while after
+it. Before each, garbage is collected and what lives is set aside, so that nobody's turn is the one in which all is gone
+through. Nothing is logged. Everybody has three turns first that do not count. The first delta counts from the moment at
+which something is said to the agent, without the time that the server takes from the request to its first word; what an
+agent holds back before it says anything counts. The bare client sends what `llama_cpp` sends, and reads the stream with
+`aiohttp`. "Home Assistant alone" is an agent that sends the same bytes, hands on each fragment as it comes and has Home
+Assistant run the calls: no prompt, no history, nothing else. `open_router` and `litellm` ask for no stream: their first
+words are there when the last are. Each figure is a median, with its quartiles in brackets.
+"""
+
+
+_TURNS: Final[Mapping[str, str]] = {"plain": "in words", "tool": "with one call"}
+_SHOWN: Final = 0.015
+"""Which share of a turn a part has at least that is shown by itself."""
+_PROFILES: Final = """\
+## Where the time goes
+
+Our agent alone in a Home Assistant, looked at some hundred times a second of its processor time. What runs counts for
+the innermost module at work that is ours or Home Assistant's, with the libraries that it calls. All is counted until 15
+seconds after the last turn.
 """
 
 
@@ -83,7 +104,9 @@ def write_page(results: Results, folder: str) -> str:
             _HOW,
             "## Must reach\n",
             must_reach(results),
+            *_failures(results),
             *(f"![{title}]({folder}/{name}.svg)\n" for name, (title, *_) in PLOTS.items()),
+            *_where_time_goes(results),
             *_sections(results),
         )
     )
@@ -109,11 +132,33 @@ def must_reach(results: Results) -> str:
 def _machine(results: Results) -> str:
     machine = results.machine
     versions = ", ".join(f"{name} {version}" for name, version in machine.versions.items())
-    remarks = "" if machine.was_quiet else f" **The machine was at work (load {machine.load_before:.1f} a core).**"
+    before, meanwhile = f"{machine.others_before:.0%}", f"{machine.others_meanwhile:.0%}"
+    others = f"Others took {before} of the machine before it began, {meanwhile} meanwhile"
     return (
         f"Measured on {machine.date}: {machine.processor}, {machine.cores} cores, {machine.system}, "
-        f"Python {machine.python}; {versions}.{remarks}{' A quick run: medians of few.' if machine.quick else ''}\n"
+        f"Python {machine.python}; {versions}. {others if machine.was_quiet else f'**{others}: trust no time here**'}."
+        f"{' Medians of few samples.' if machine.quick else ''}\n"
     )
+
+
+def _failures(results: Results) -> Iterator[str]:
+    if results.failed:
+        yield "## Not measured\n"
+        yield "\n".join(f"- {failure.strip().splitlines()[0]}" for failure in results.failed) + "\n"
+
+
+def _where_time_goes(results: Results) -> Iterator[str]:
+    if results.profiles:
+        yield _PROFILES
+    for profile in sorted(results.profiles, key=lambda one: (one.scenario, one.entities)):
+        yield (
+            f"A turn {_TURNS.get(profile.scenario, profile.scenario)}, {profile.entities} exposed entities: "
+            f"{profile.cpu_ms:.2f} ms in all, {profile.samples} looks.\n"
+        )
+        shown = [(part, cost) for part, cost in profile.parts.items() if cost >= _SHOWN * profile.cpu_ms]
+        rest = profile.cpu_ms - sum(cost for _, cost in shown)
+        rows = [(part, f"{cost:.2f}", f"{cost / profile.cpu_ms:.0%}") for part, cost in (*shown, ("all others", rest))]
+        yield _table(("at work", "ms", "share"), rows)
 
 
 def _sections(results: Results) -> Iterator[str]:

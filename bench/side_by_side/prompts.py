@@ -75,6 +75,7 @@ async def measure_prefix(setting: Setting) -> list[Figure]:
             await converse(setting.hass, agent, said)
             prompts[agent.name] += [prompt_of(json.loads(asked.body)).encode() for asked in await setting.server.log()]
         if number < TURNS - 1:
+            setting.rest()
             await asyncio.sleep(setting.extent.minutes * 60 / (TURNS - 1))
     samples = Samples("two satellites")
     for name, sent in prompts.items():

@@ -5,11 +5,13 @@ Knows numbers; must not know how they came about, or how they are shown.
 
 import statistics
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
+_QUIET = 0.1
+"""Which share of the machine others may take before its times mean nothing."""
 
 type Measure = Literal[
     "cpu_ms",
@@ -60,14 +62,41 @@ class Machine(BaseModel):
     system: str
     python: str
     versions: dict[str, str]
-    load_before: float
-    """Of the last minute, for each core, before anything was measured: above 0.3, somebody else was at work."""
+    others_before: float
+    """Which share of all processors others took before anything was measured."""
+    others_meanwhile: float = 0
+    """And while it was measured."""
     quick: bool
 
     @property
     def was_quiet(self) -> bool:
         """Whether nobody else was at work."""
-        return self.load_before <= 0.3  # noqa: PLR2004  # said above
+        return max(self.others_before, self.others_meanwhile) <= _QUIET
+
+
+class Profile(BaseModel):
+    """Where the processor time of one agent's turns went."""
+
+    model_config = _FROZEN
+
+    scenario: str
+    entities: int
+    agent: str
+    cpu_ms: float
+    """Of a turn, all threads, with everything that was put off: a while without turns counts with it."""
+    parts: dict[str, float]
+    """Milliseconds of a turn, the dearest part first."""
+    samples: int
+    """Of the main thread."""
+
+
+type Measured = Sequence[Figure | Profile]
+"""What comes out of a measurement."""
+
+MEASURED: Final = TypeAdapter[Measured](Measured)
+"""Reads and writes it as the last line of a worker."""
+RESTS: Final = "rests"
+"""The line before it with which a worker says that from now on it mostly waits."""
 
 
 class Results(BaseModel):
@@ -77,6 +106,9 @@ class Results(BaseModel):
 
     machine: Machine
     figures: tuple[Figure, ...]
+    profiles: tuple[Profile, ...] = ()
+    failed: tuple[str, ...] = ()
+    """What could not be measured, and why."""
 
     def find(self, scenario: str, entities: int, agent: str, measure: Measure) -> Figure | None:
         """Return a figure, None when it was not measured."""

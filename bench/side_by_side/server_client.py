@@ -60,7 +60,10 @@ class Server:
 async def model_server() -> AsyncIterator[Server]:
     """Run a model server until the block is left."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bench.side_by_side.model_server"), cwd=REPOSITORY, stdout=asyncio.subprocess.PIPE
+        *(sys.executable, "-m", "bench.side_by_side.model_server"),
+        cwd=REPOSITORY,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
     )
     try:
         if process.stdout is None:

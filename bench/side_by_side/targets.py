@@ -12,7 +12,9 @@ from bench.side_by_side.results import Figure, Measure, Results
 
 OURS: Final = "chatterbox"
 REFERENCE: Final = "llama_cpp"
+"""The agent of core that the targets are ratios of."""
 BARE: Final = "bare client"
+ALONE: Final = "Home Assistant alone"
 SMALL: Final = 10
 LARGE: Final = 300
 TURNS: Final = ("plain, converse", "tool, converse")
@@ -38,7 +40,7 @@ def check(results: Results) -> list[Checked]:
 def core_agents(results: Results) -> list[str]:
     """Return who ships with Home Assistant, in the order of the run."""
     names = dict.fromkeys(figure.agent for figure in results.figures)
-    return [name for name in names if not name.startswith(OURS) and name != BARE]
+    return [name for name in names if not name.startswith(OURS) and name not in (BARE, ALONE)]
 
 
 def _cpu(results: Results) -> Iterator[Checked]:
@@ -109,7 +111,7 @@ def _growth(results: Results) -> Iterator[Checked]:
 def _rest(results: Results) -> Iterator[Checked]:
     yield _row("set-up, cold", lambda: _median(results, "start", 0, OURS, "setup_s"), " s", 0.25)
     yield _row(
-        "of what idle conversations keep, left after their end",
+        "of what 50 conversations at once, 10,000 in all, keep while idle, left after their end",
         lambda: _median(results, "idle conversations", SMALL, OURS, "blocks_left") * 100,
         " %",
         5,

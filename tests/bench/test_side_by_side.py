@@ -10,7 +10,7 @@ from bench.side_by_side import page, targets
 from bench.side_by_side.answers import Call, Format, calling_answer, spoken_answer, whole_message, words
 from bench.side_by_side.plots import bars
 from bench.side_by_side.prompt_text import prompt_of, same_share
-from bench.side_by_side.results import Figure, Machine, Measure, Results, figure
+from bench.side_by_side.results import Figure, Machine, Measure, Profile, Results, figure
 
 MACHINE = Machine(
     date="2026-11-22 12:00 UTC",
@@ -19,7 +19,7 @@ MACHINE = Machine(
     system="Linux 6.1",
     python="3.14.2",
     versions={"homeassistant": "2026.10.4"},
-    load_before=0.1,
+    others_before=0.02,
     quick=False,
 )
 
@@ -83,9 +83,28 @@ def test_the_page_has_a_row_for_everybody_and_says_when_the_machine_was_at_work(
         < written.index("| llama_cpp | 11.2 |")
         < written.index("| bare client | 1 |")
     )
-    assert "at work" not in written
-    busy = run.model_copy(update={"machine": MACHINE.model_copy(update={"load_before": 1.2})})
-    assert "**The machine was at work (load 1.2 a core).**" in page.write_page(busy, "performance")
+    assert "trust no time" not in written
+    busy = run.model_copy(update={"machine": MACHINE.model_copy(update={"others_meanwhile": 0.4})})
+    assert "40% meanwhile: trust no time here**" in page.write_page(busy, "performance")
+
+
+def test_home_assistant_alone_is_a_floor_and_no_agent_of_core() -> None:
+    run = results(turns("chatterbox", 5), turns(targets.ALONE, 2), turns("ollama", 3), turns("bare client", 1))
+    assert targets.core_agents(run) == ["ollama"]
+
+
+def test_the_page_shows_where_the_time_goes_the_dearest_part_first_and_sums_up_the_rest() -> None:
+    profile = Profile(
+        scenario="tool", entities=300, agent="chatterbox", cpu_ms=10, parts={"loop": 7, "a": 2.9, "b": 0.1}, samples=9
+    )
+    written = page.write_page(results().model_copy(update={"profiles": (profile,)}), "performance")
+    assert "with one call, 300 exposed entities: 10.00 ms in all" in written
+    assert "| loop | 7.00 | 70% |\n| a | 2.90 | 29% |\n| all others | 0.10 | 1% |" in written
+
+
+def test_the_page_says_what_could_not_be_measured() -> None:
+    written = page.write_page(results().model_copy(update={"failed": ("crowds: it broke\nhere",)}), "performance")
+    assert "- crowds: it broke\n" in written
 
 
 def test_a_plot_is_drawn_of_what_was_measured_only() -> None:

@@ -1,0 +1,117 @@
+"""What is measured in a run, in which order and for how long at most.
+
+What takes long and mostly waits goes on beside everything else; what measures time has the machine to itself. Knows the
+kinds of measurements by name; must not know how they are run.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bench.side_by_side.targets import ALONE, OURS, REFERENCE
+
+SIZES: Final = (10, 100, 300, 500, 2000)
+THOROUGH: Final = (10, 300)
+"""The sizes that the table "Must reach" is about."""
+_CORE: Final = (REFERENCE, "litellm", "open_router", "openai_conversation", "anthropic", "ollama")
+_USUAL: Final = 240.0
+"""Seconds that a job may take."""
+_LONG: Final = 1140.0
+"""Seconds that one may take which goes on beside the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run of a worker."""
+
+    kind: str
+    entities: int = 10
+    rounds: int = 1
+    only: tuple[str, ...] = ()
+    minutes: float = 0
+    conversations: int = 0
+    limit: float = _USUAL
+    """Seconds after which it has failed."""
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The arguments of the worker."""
+        numbers = {
+            "--entities": self.entities,
+            "--rounds": self.rounds,
+            "--minutes": self.minutes,
+            "--conversations": self.conversations,
+        }
+        given = [part for name, number in numbers.items() if number for part in (name, str(number))]
+        return (self.kind, *given, *(part for name in self.only for part in ("--only", name)))
+
+
+type Together = Sequence[Job]
+"""Jobs that run at once, because none of them measures time, or only one does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run: what goes on beside everything, what may be done until that only waits, and what has the machine then."""
+
+    beside: Together
+    meanwhile: Sequence[Together]
+    then: Sequence[Together]
+
+
+def everything(share: float = 1) -> Plan:
+    """Return all that there is to measure; a smaller share has fewer rounds of it, and shorter waits."""
+
+    def of(whole: int) -> int:
+        return max(1, round(whole * share))
+
+    minutes = 10 * share
+    return Plan(
+        beside=(
+            Job("prefix", 300, minutes=minutes, limit=_LONG),
+            Job("idle", only=(OURS,), minutes=minutes, conversations=max(100, of(10_000)), limit=_LONG),
+            *(
+                Job("idle", only=(name,), minutes=minutes, conversations=max(100, of(2000)), limit=_LONG)
+                for name in (REFERENCE, ALONE)
+            ),
+        ),
+        meanwhile=[(Job("prompts", size),) for size in SIZES],
+        then=[
+            *_costs(THOROUGH, of),
+            *((Job("growth", rounds=of(3)),), (Job("five", rounds=of(6)),)),
+            *_starts((OURS, *_CORE), of(3)),
+            *((Job("turns", size, of(4)),) for size in SIZES if size not in THOROUGH),
+            (Job("crowds", rounds=of(3)),),
+            [Job("profile", size, of(240), (OURS,)) for size in THOROUGH],
+            [Job("allocations", size, of(6)) for size in THOROUGH],
+        ],
+    )
+
+
+def a_little() -> Plan:
+    """Return what is measured in about a minute: the table "Must reach", with few samples."""
+    return Plan(
+        beside=(),
+        meanwhile=[(Job("prompts", 300), Job("prefix", 300, only=(OURS, REFERENCE)))],
+        then=[
+            *((Job("turns", size, 3),) for size in THOROUGH),
+            (Job("growth", rounds=1, only=(OURS, REFERENCE)),),
+            (Job("five", rounds=2),),
+            *_starts((OURS, REFERENCE), 1),
+        ],
+    )
+
+
+def _costs(sizes: Sequence[int], of: Callable[[int], int]) -> Iterator[Together]:
+    for size in sizes:
+        yield (Job("turns", size, of(20)),)
+    for size in sizes:
+        yield (Job("pipeline", size, of(10)),)
+        yield (Job("fragments", size, of(8)),)
+
+
+def _starts(names: Sequence[str], times: int) -> Iterator[Together]:
+    for _ in range(times):
+        for name in names:
+            yield (Job("import", only=(name,)),)
+            yield (Job("setup", only=(name,)),)
