@@ -132,8 +132,10 @@ class ContextWatch:
         return _Known(parent_id, is_fully_known=not self._may_be_forgotten(context_id))
 
     def _may_be_forgotten(self, context_id: str) -> bool:
+        if self._forgotten_until is None:
+            return False
         made = _time_of(context_id)
-        return self._forgotten_until is not None and (made is None or made <= self._forgotten_until)
+        return made is None or made <= self._forgotten_until
 
     @callback
     def _on_started(self, event: Event[Mapping[str, Any]]) -> None:

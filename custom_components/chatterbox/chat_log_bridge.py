@@ -7,24 +7,18 @@ or how a turn is driven. Our loop runs the tools itself, so calls enter the Chat
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, replace
-from typing import TypeIs
+from dataclasses import replace
 
 from homeassistant.components.conversation import (
-    AssistantContent,
     AssistantContentDeltaDict,
     ChatLog,
-    Content,
     SystemContent,
-    ToolResultContent,
     ToolResultContentDeltaDict,
     UserContent,
 )
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import chat_session, llm
-from homeassistant.helpers.json import json_dumps
-from homeassistant.util.json import json_loads_object
+from homeassistant.helpers import chat_session
 
 from .agent.events import (
     MessageDone,
@@ -36,32 +30,20 @@ from .agent.events import (
     TurnEvent,
 )
 from .agent.messages import (
-    AssistantMessage,
-    Message,
-    ProviderItem,
-    ToolCall,
     ToolResult,
     Transcript,
     UserMessage,
-    canonical_json,
 )
-from .native_results import from_native, to_native
+from .chat_log_contents import SpokenContent, content_of, message_of, tool_input, user_message
+from .native_results import to_native
 from .shown_files import NO_FILES, ShownFiles
-from .turn_report import TurnReport, shown_arguments
+from .turn_report import TurnReport
 
 type Delta = AssistantContentDeltaDict | ToolResultContentDeltaDict
 
 
 async def _at_once() -> None:
     """Wait for nothing."""
-
-
-@dataclass(frozen=True)
-class SpokenContent(UserContent):
-    """Words of a person, with what held when they were said."""
-
-    context: str = ""
-    """As the model read it. It is sent again with the words, so that a conversation keeps its beginning."""
 
 
 @callback
@@ -78,9 +60,7 @@ def history(chat_log: ChatLog, files: ShownFiles = NO_FILES) -> Transcript:
     if contents and isinstance(contents[-1], UserContent):
         contents = contents[:-1]
     return tuple(
-        _content_to_message(chat_log.hass, content, files)
-        for content in contents
-        if not isinstance(content, SystemContent)
+        message_of(chat_log.hass, content, files) for content in contents if not isinstance(content, SystemContent)
     )
 
 
@@ -89,7 +69,7 @@ def put_before(chat_log: ChatLog, earlier: Transcript, agent_id: str) -> None:
     """Put what was said earlier in a conversation before the words that were just said."""
     contents = chat_log.content
     place = len(contents) - bool(contents and isinstance(contents[-1], UserContent))
-    contents[place:place] = [_message_to_content(message, agent_id) for message in earlier]
+    contents[place:place] = [content_of(message, agent_id) for message in earlier]
 
 
 @callback
@@ -101,67 +81,7 @@ def is_fresh(chat_log: ChatLog) -> bool:
 def words(chat_log: ChatLog, files: ShownFiles) -> UserMessage:
     """Return the user's words of this turn, with what is shown with them and what was kept beside them."""
     said = chat_log.content[-1]
-    return _user_message(said, files) if isinstance(said, UserContent) else UserMessage("")
-
-
-def _content_to_message(
-    hass: HomeAssistant,
-    content: UserContent | AssistantContent | ToolResultContent,
-    files: ShownFiles,
-) -> Message:
-    match content:
-        case UserContent():
-            return _user_message(content, files)
-        case AssistantContent():
-            calls = tuple(ToolCall(call.id, call.tool_name, _arguments_text(call)) for call in content.tool_calls or ())
-            items = content.native if _is_ours(content.native) else ()
-            return AssistantMessage(content.content or "", content.thinking_content or "", calls, items)
-        case ToolResultContent():
-            return from_native(hass, content)
-
-
-def _user_message(said: UserContent, files: ShownFiles) -> UserMessage:
-    shown = files.shown_with(said)
-    held = said.context if isinstance(said, SpokenContent) else ""
-    return UserMessage(said.content, shown.attachments, "\n\n".join(filter(None, (held, shown.note))))
-
-
-def _arguments_text(call: llm.ToolInput) -> str:
-    """Write arguments as our calls have them; those of another agent may hold what is no JSON."""
-    try:
-        return canonical_json(json_loads_object(json_dumps(call.tool_args)))
-    except TypeError, ValueError:
-        return "{}"
-
-
-def _is_ours(native: object) -> TypeIs[tuple[ProviderItem, ...]]:
-    """Tell our native content from what another agent left in the conversation."""
-    return isinstance(native, tuple) and all(isinstance(item, ProviderItem) for item in native)
-
-
-def _message_to_content(message: Message, agent_id: str) -> Content:
-    match message:
-        case UserMessage():
-            return SpokenContent(message.text, None, message.context)
-        case AssistantMessage():
-            return AssistantContent(
-                agent_id=agent_id,
-                content=message.text or None,
-                thinking_content=message.reasoning or None,
-                tool_calls=[_tool_input(call) for call in message.tool_calls] or None,
-                native=message.provider_items or None,
-            )
-        case ToolResult():
-            return ToolResultContent(
-                agent_id=agent_id,
-                tool_call_id=message.call_id,
-                tool_name=message.name,
-                result=to_native(message),
-            )
-
-
-def _tool_input(call: ToolCall) -> llm.ToolInput:
-    return llm.ToolInput(call.name, shown_arguments(call), id=call.id, external=True)
+    return user_message(said, files) if isinstance(said, UserContent) else UserMessage("")
 
 
 async def async_record_turn(
@@ -189,9 +109,7 @@ async def async_record_turn(
         await settle()
     except BaseException:
         await deltas.aclose()
-        chat_log.content[before:] = [
-            _message_to_content(message, agent_id) for message in report.recorder.interrupted()
-        ]
+        chat_log.content[before:] = [content_of(message, agent_id) for message in report.recorder.interrupted()]
         _async_keep(chat_log, start, saved)
         raise
     newer = _saved(chat_log)
@@ -235,7 +153,7 @@ def _content_delta(event: TurnEvent) -> AssistantContentDeltaDict | None:
         case ReasoningDelta(text):
             return {"thinking_content": text}
         case ToolCallReady(call):
-            return {"tool_calls": [_tool_input(call)]}
+            return {"tool_calls": [tool_input(call)]}
         case MessageDone(message) if message.provider_items:
             return {"native": message.provider_items}
         case _:

@@ -4,7 +4,7 @@ Alone names concrete providers; everybody else knows them by their seams. Holds 
 its own: what it joins decides for itself. Nothing built here outlives its loaded entry.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, assert_never
 
@@ -225,7 +225,7 @@ def _joined(links: Sequence[Link], seconds: float) -> FailoverProvider:
     return FailoverProvider(links, within=seconds)
 
 
-def _links_of(hass: HomeAssistant, agent_ids: Iterable[str]) -> list[Link]:
+def _links_of(hass: HomeAssistant, agent_ids: Collection[str]) -> list[Link]:
     """Return the links of those agents whose entries are loaded, each once, in their order."""
-    models = async_get_models(hass)
+    models = async_get_models(hass) if agent_ids else {}
     return [models[agent_id].link for agent_id in dict.fromkeys(agent_ids) if agent_id in models]
