@@ -100,3 +100,15 @@ async def test_a_server_is_left_alone(stores: Stores) -> None:
     store, _ = stores.open("postgresql+psycopg://nobody@localhost:1/nothing?connect_timeout=1")
 
     await store.hold_still()
+
+
+async def test_what_is_stored_is_brought_into_one_file_at_the_end_only(sqlite: str, file: Path, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    assert await store.record(turn(1)).stored()
+    beside = [path.name for path in file.parent.glob(f"{file.name}-*")]
+    assert f"{file.name}-wal" in beside, "else each turn would wait for the disk three times more"
+
+    await store.close()
+
+    assert list(file.parent.glob(f"{file.name}*")) == [file]
+    assert turns_in(file) == 1

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, event
+from sqlalchemy import Connection, Engine, event
 from sqlalchemy.exc import (
     DataError,
     IntegrityError,
@@ -34,23 +34,24 @@ from .stores import HASTY, Stores, sqlite_url
 
 
 class Disk:
-    """How large a SQLite file may grow that is opened now, as on a disk that is nearly full."""
+    """How large a SQLite file may grow from now on, as on a disk that is nearly full."""
 
     pages: int | None = None
 
-    def limit(self, connection: sqlite3.Connection, _record: object) -> None:
-        """Tell a new connection."""
-        if self.pages is not None:
-            connection.execute(f"PRAGMA max_page_count={self.pages}")
+    def limit(self, connection: Connection) -> None:
+        """Tell a connection that begins to write."""
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql(f"PRAGMA max_page_count={self.pages or _LARGEST}")
 
 
+_LARGEST = 2**32 - 2
 _DISK = Disk()
-event.listen(Engine, "connect", _DISK.limit)  # for good: to take it away while a thread connects is an error
+event.listen(Engine, "begin", _DISK.limit)  # for good: to take it away while a thread begins is an error
 
 
 @contextmanager
 def small_disk(pages: int) -> Iterator[None]:
-    """Let no SQLite file that is opened meanwhile grow past so many pages."""
+    """Let no SQLite file grow past so many pages meanwhile."""
     _DISK.pages = pages
     try:
         yield
@@ -159,6 +160,8 @@ async def test_a_damaged_file_is_kept_aside_and_a_new_one_begun(
 async def test_damage_that_a_reader_meets_is_put_aside_too(sqlite: str, file: Path, stores: Stores) -> None:
     store, watch = stores.open(sqlite)
     assert await store.record(turn(1)).stored()
+    await store.hold_still()  # so that all of it is in the file
+    store.go_on()
     damage = read(file)
     write(file, damage[:4096] + b"\xff" * (len(damage) - 4096))
     with pytest.raises(StoreUnavailable, match="damaged"):

@@ -1,14 +1,14 @@
 """One database: opened when it is needed, its errors told in our words, a damaged file put aside.
 
 Knows SQLAlchemy and what SQLite has to be told. Must not know what is stored. Everything here waits for a disk or a
-server, so nothing of it may be called on an event loop; all of it may be called by several threads.
+server, so nothing of it may be called on an event loop. Any thread may read; one thread writes, and closes.
 """
 
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Final
 
@@ -46,6 +46,11 @@ class Database:
         """Take its address, as SQLAlchemy writes it. Raises StoreUnavailable (WRONG_URL) for what is none."""
         self._url = _parsed(url)
         self._engine: Engine | None = None
+        self._kept: Connection | None = None
+        """What writes to a file. SQLite copies all that was written, and waits for the disk three times more, whenever
+        nobody has the file open any more; so this stays open."""
+        self._kept_file: tuple[int, int] | None = None
+        """Which file that is."""
         self._lock = threading.Lock()
         self.where: Final = _where(self._url)
         """What it is called in messages: no user, no password."""
@@ -58,15 +63,16 @@ class Database:
         StoreUnavailable or RecordRefused for the errors of the database.
         """
         try:
-            with self._opened().execution_options(**{_WRITES: writes}).begin() as connection:
+            with self._connection(writes=writes) as connection, connection.begin():
                 yield connection
         except SQLAlchemyError as err:
             raise failure_of(err, self.where) from None  # the texts of its cause quote what was stored
 
-    def check(self, connection: Connection) -> int:
+    def check(self, _connection: Connection) -> int:
         """Look, in a transaction, whether the file is whole. Raises StoreUnavailable (CORRUPT) when it is not."""
         if self.is_file:
-            self._make_sure(connection, "PRAGMA quick_check(1)")
+            with self._opened().connect() as fresh:  # it does not remember what stood there before
+                self._make_sure(fresh, "PRAGMA quick_check(1)")
         return 0
 
     def give_back_room(self) -> None:
@@ -84,6 +90,9 @@ class Database:
 
     def close(self) -> None:
         """Give up all connections; the next use makes new ones."""
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
         with self._lock:
             engine, self._engine = self._engine, None
         if engine is not None:
@@ -133,6 +142,24 @@ class Database:
         """Whether it is a file of SQLite, and no server."""
         return self._url.get_backend_name() == _SQLITE
 
+    def _connection(self, *, writes: bool) -> AbstractContextManager[Connection]:
+        if not writes or not self.is_file:
+            return self._opened().connect().execution_options(**{_WRITES: writes})
+        if self._kept is not None and self._kept_file != self._file():
+            self.close()  # what is written into a file that was deleted, or renamed, is lost
+        if self._kept is None:
+            self._kept = self._opened().connect().execution_options(**{_WRITES: writes})
+            self._kept_file = self._file()
+        return nullcontext(self._kept)
+
+    def _file(self) -> tuple[int, int] | None:
+        """Return which file has the name of the database; None where there is none."""
+        try:
+            found = Path(self._url.database or "").stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
     def _opened(self) -> Engine:
         with self._lock:
             if self._engine is None:
@@ -154,7 +181,7 @@ class Database:
 
     def _made(self) -> Engine:
         try:
-            if self.is_file:  # a file is opened in no time; so no thread holds one that another puts aside
+            if self.is_file:  # a file is opened in no time; so who reads holds none that another thread puts aside
                 engine = create_engine(self._url, hide_parameters=True, poolclass=NullPool)
                 event.listen(engine, "connect", _set_up_sqlite)
                 event.listen(engine, "begin", _begin_in_sqlite)

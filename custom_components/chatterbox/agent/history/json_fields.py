@@ -11,6 +11,7 @@ from typing import Final
 
 from ..messages import JsonObject, JsonValue
 
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _LONE_SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -20,7 +21,7 @@ class StoredJsonInvalid(ValueError):
 
 def stored_json(value: JsonValue) -> str:
     """Write JSON that every database takes: no NUL, no half characters; keys stay in order, so that bytes do."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = _ENCODER.encode(value)
     return _LONE_SURROGATES.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 

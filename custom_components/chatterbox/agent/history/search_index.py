@@ -20,6 +20,7 @@ from sqlalchemy import (
     Float,
     ForeignKey,
     Index,
+    Insert,
     Integer,
     MetaData,
     Table,
@@ -83,6 +84,8 @@ class SearchIndex(Protocol):
 
     table: Table
     """Its column `turn` is the number of the turn."""
+    added: Insert
+    """The statement for a new row."""
 
     def create(self, connection: Connection) -> None:
         """Make it, where it is not yet."""
@@ -111,6 +114,7 @@ class FullTextIndex(SearchIndex):
     table = Table(
         _NAME, MetaData(), Column("rowid", Integer, key="turn"), Column("person", Text), Column("words", Text)
     )
+    added = insert(table)
 
     @override
     def create(self, connection: Connection) -> None:
@@ -149,6 +153,7 @@ class _WordsIndex(SearchIndex):
         mysql_collate="utf8mb4_bin",
     )
     Index(f"{_NAME}_words", table.c.words, postgresql_using="gin").ddl_if(dialect="postgresql")
+    added = insert(table)
 
     @override
     def create(self, connection: Connection) -> None:
@@ -212,6 +217,7 @@ def drop_index(connection: Connection) -> None:
     """Take the index of an SQLite file away, whatever state it is in."""
     connection.execute(text(f"DROP TRIGGER IF EXISTS {_NAME}_delete"))
     connection.execute(text(f"DROP TABLE IF EXISTS {_NAME}"))
+    connection.info.pop(_NAME, None)
 
 
 def clear_index(connection: Connection) -> None:
@@ -223,7 +229,7 @@ def add_to_index(connection: Connection, added: Iterable[Indexed]) -> None:
     """Let turns be found."""
     index = index_of(connection)
     if rows := [index.row(one) for one in added]:
-        connection.execute(insert(index.table), rows)
+        connection.execute(index.added, rows)
 
 
 @contextmanager
@@ -253,9 +259,13 @@ def index_for(database: str, *, has_full_text: bool) -> SearchIndex:
 
 
 def index_of(connection: Connection) -> SearchIndex:
-    """Return the index of a database."""
-    database = connection.dialect.name
-    return index_for(database, has_full_text=database == "sqlite" and _has_full_text(connection))
+    """Return the index of a database; a connection that stays open is asked for it once."""
+    known: SearchIndex | None = connection.info.get(_NAME)
+    if known is None:
+        database = connection.dialect.name
+        known = index_for(database, has_full_text=database == "sqlite" and _has_full_text(connection))
+        connection.info[_NAME] = known
+    return known
 
 
 def _has_full_text(connection: Connection) -> bool:

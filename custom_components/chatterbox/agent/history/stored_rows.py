@@ -5,12 +5,12 @@ works inside a transaction that it is given.
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import batched, groupby
-from typing import Final, assert_never
+from typing import Final, assert_never, cast
 
-from sqlalchemy import ColumnElement, Connection, Table, func, insert, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Table, bindparam, insert, select
 
 from ..messages import JsonObject
 from ..transcript import has_outside_content
@@ -28,6 +28,18 @@ _LOGGER = logging.getLogger(__name__)
 
 _AT_ONCE: Final = 500
 """Values of one statement; databases bear about a thousand."""
+_IDS: Final[BindParameter[Sequence[str]]] = bindparam("ids", expanding=True)
+_KNOWN: Final = {table: select(table.c.id).where(table.c.id.in_(_IDS)) for table in (turns, audit)}
+_LAST_MARK: Final = (
+    select(turns.c.outside)
+    .where(turns.c.conversation == conversations.c.id)
+    .order_by(turns.c.seq.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+_CONVERSATIONS: Final = select(conversations.c.id, _LAST_MARK.label("outside")).where(conversations.c.id.in_(_IDS))
+_INSERT: Final = {table: insert(table) for table in (conversations, turns, messages, audit)}
+"""What is asked and stored at every turn is put together once: that takes longer than the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +71,9 @@ def insert_records(connection: Connection, records: Iterable[Record]) -> None:
     for known in _known(connection, audit, new_audit):
         del new_audit[known]
     if new_turns:
-        _insert_conversations(connection, new_turns.values())
-        _insert_turns(connection, new_turns)
+        _insert_turns(connection, new_turns.values())
     if new_audit:
-        connection.execute(insert(audit), [_audit_row(record) for record in new_audit.values()])
+        connection.execute(_INSERT[audit], [_audit_row(record) for record in new_audit.values()])
     put_responses(connection, new_responses)
 
 
@@ -92,67 +103,49 @@ def read_turns(stored: Iterable[StoredTurn]) -> tuple[TurnRecord, ...]:
 
 def marked_conversations(connection: Connection, keys: Iterable[str]) -> set[str]:
     """Return those of the conversations that hold something from outside the house, or did when their last turn was."""
-    found: set[str] = set()
+    return {key for key, is_marked in _conversations(connection, keys).items() if is_marked}
+
+
+def _conversations(connection: Connection, keys: Iterable[str]) -> dict[str, bool]:
+    """Return which conversations there are, and of each whether it is marked."""
+    found: dict[str, bool] = {}
     for some in batched(keys, _AT_ONCE, strict=False):
-        its = turns.c.conversation.in_(some)
-        last = select(func.max(turns.c.seq)).where(its).group_by(turns.c.conversation)
-        found |= set(connection.scalars(select(turns.c.conversation).where(turns.c.seq.in_(last), turns.c.outside)))
+        found |= {row.id: bool(row.outside) for row in connection.execute(_CONVERSATIONS, {"ids": some})}
     return found
 
 
 def _known(connection: Connection, table: Table, ids: Iterable[str]) -> list[str]:
     found: list[str] = []
     for some in batched(ids, _AT_ONCE, strict=False):
-        found += connection.scalars(select(table.c.id).where(table.c.id.in_(some)))
+        found += connection.scalars(_KNOWN[table], {"ids": some})
     return found
 
 
-def _insert_conversations(connection: Connection, records: Iterable[TurnRecord]) -> None:
+def _insert_turns(connection: Connection, new: Collection[TurnRecord]) -> None:
     began: dict[str, float] = {}
-    for turn in records:
+    for turn in new:
         began.setdefault(key_of(turn.origin.conversation_id), turn.began_at)
-    known = _known(connection, conversations, began)
-    if rows := [{"id": key, "began_at": at} for key, at in began.items() if key not in known]:
-        connection.execute(insert(conversations), rows)
-
-
-def _insert_turns(connection: Connection, new: Mapping[str, TurnRecord]) -> None:
-    said = {key: messages_as_json(turn) for key, turn in new.items()}
-    bodies = {key: [stored_json(message) for message in its_messages] for key, its_messages in said.items()}
-    marked = marked_conversations(connection, {key_of(turn.origin.conversation_id) for turn in new.values()})
-    rows_of_turns: list[dict[str, object]] = []
-    for key, turn in new.items():
-        conversation = key_of(turn.origin.conversation_id)
-        if has_outside_content(turn.messages):
-            marked.add(conversation)
-        outside = conversation in marked
-        rows_of_turns.append(_turn_row(turn, sum(map(len, bodies[key]))) | {"outside": outside})
-    connection.execute(insert(turns), rows_of_turns)
-    numbers = _numbers(connection, new)
-    if rows := [
-        {"turn": numbers[key], "position": position, "role": message["role"], "body": body}
-        for key in new
-        for position, (message, body) in enumerate(zip(said[key], bodies[key], strict=True))
-    ]:
-        connection.execute(insert(messages), rows)
-    add_to_index(
-        connection,
-        (
-            Indexed(numbers[key], key_of(turn.origin.person_id), terms_of_messages(turn.messages))
-            for key, turn in new.items()
-            if turn.origin.person_id
-        ),
-    )
-
-
-def _numbers(connection: Connection, ids: Iterable[str]) -> dict[str, int]:
-    """Return the number that the database has given to each turn."""
-    found: dict[str, int] = {}
-    for some in batched(ids, _AT_ONCE, strict=False):
-        found |= {
-            row.id: row.seq for row in connection.execute(select(turns.c.id, turns.c.seq).where(turns.c.id.in_(some)))
-        }
-    return found
+    marks = _conversations(connection, began)
+    if rows := [{"id": key, "began_at": at} for key, at in began.items() if key not in marks]:
+        connection.execute(_INSERT[conversations], rows)
+    rows_of_messages: list[dict[str, object]] = []
+    indexed: list[Indexed] = []
+    for turn in new:
+        said = messages_as_json(turn)
+        bodies = [stored_json(message) for message in said]
+        key = key_of(turn.origin.conversation_id)
+        marks[key] = outside = marks.get(key, False) or has_outside_content(turn.messages)
+        row = _turn_row(turn, sum(map(len, bodies))) | {"outside": outside}
+        [number] = cast("tuple[int]", connection.execute(_INSERT[turns], row).inserted_primary_key)  # it always has one
+        rows_of_messages += (
+            {"turn": number, "position": position, "role": message["role"], "body": body}
+            for position, (message, body) in enumerate(zip(said, bodies, strict=True))
+        )
+        if turn.origin.person_id:
+            indexed.append(Indexed(number, key_of(turn.origin.person_id), terms_of_messages(turn.messages)))
+    if rows_of_messages:
+        connection.execute(_INSERT[messages], rows_of_messages)
+    add_to_index(connection, indexed)
 
 
 def _turn_row(turn: TurnRecord, size_of_messages: int) -> dict[str, object]:
