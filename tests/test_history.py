@@ -176,6 +176,22 @@ async def test_a_satellite_goes_on_after_a_restart(hass: HomeAssistant, serve: S
     assert len(messages_of(server.requests[2])) == 2, "another satellite begins anew"
 
 
+@pytest.mark.parametrize(("seconds", "messages"), [(200, 4), (310, 2)])
+async def test_after_a_restart_it_goes_on_as_long_as_home_assistant_would_have_remembered(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, seconds: float, messages: int
+) -> None:
+    server = await serve(WORDS)
+    kitchen = satellite(hass, "kitchen")
+    await write(hass, "Play jazz.", None, ulid_now(), kitchen)
+    freezer.tick(30)
+    await Restart(hass)()
+    freezer.tick(seconds)
+
+    await write(hass, "Louder!", None, ulid_now(), kitchen)
+
+    assert len(messages_of(server.requests[1])) == messages
+
+
 async def test_nobody_goes_on_with_what_somebody_else_said(
     hass: HomeAssistant, serve: Serve, restarted: Restart
 ) -> None:

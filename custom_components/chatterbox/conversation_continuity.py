@@ -15,6 +15,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.ulid import ulid_to_bytes
 
 from .agent.history.selection import OneDevice, OnePerson
 from .agent.history.store_trouble import StoreUnavailable
@@ -82,7 +83,8 @@ class Continuity:
         threads, place = self._threads, self._place(chat_log.conversation_id)
         # Who picks an id of their own speaks under it again when Home Assistant has forgotten what was said.
         if (thread := threads.get(place)) is None or is_fresh(chat_log):
-            found = await self._async_find(asked_for, speaker, chat_log)
+            is_new = thread is None and asked_for == chat_log.conversation_id and _is_given(chat_log.conversation_id)
+            found = await self._async_find(None if is_new else asked_for, speaker, chat_log)
             threads[place] = thread = found or Thread(chat_log.conversation_id)
         threads.move_to_end(place)
         while len(threads) > _MOST_THREADS:
@@ -103,7 +105,7 @@ class Continuity:
 
     async def _async_find(self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog) -> Thread | None:
         """Return the earlier conversation that goes on, if one does."""
-        if not self.settings.keep_history or not is_fresh(chat_log):
+        if not (self.settings.keep_history and is_fresh(chat_log) and self._may_go_on(asked_for, speaker)):
             return None
         try:
             async with asyncio.timeout(_PATIENCE):
@@ -148,6 +150,14 @@ class Continuity:
         return max(CONVERSATION_TIMEOUT.total_seconds(), self.settings.continue_minutes * _SECONDS)
 
     @callback
+    def _may_go_on(self, asked_for: str | None, speaker: Speaker) -> bool:
+        """Tell whether anything that is stored can go on; where nothing can, nobody waits for the history."""
+        if not asked_for and _who(speaker) is None:
+            return False
+        forgotten_at = dt_util.utcnow().timestamp() - CONVERSATION_TIMEOUT.total_seconds()
+        return self.settings.continue_minutes > 0 or forgotten_at < async_get_histories(self.hass).began_at
+
+    @callback
     def _goes_on(self, ended_at: float) -> bool:
         """Tell whether a conversation would go on if Home Assistant had not been restarted, or goes on by the owner."""
         began_at, now = async_get_histories(self.hass).began_at, dt_util.utcnow().timestamp()
@@ -165,6 +175,15 @@ class Continuity:
         if origin.agent != self.subentry.subentry_id or origin.person_id != speaker.person_id:
             return False
         return speaker.person_id is not None or origin.device_id == speaker.device_id
+
+
+def _is_given(conversation_id: str) -> bool:
+    """Tell whether an id is one of those that Home Assistant gives, each to one conversation only."""
+    try:
+        ulid_to_bytes(conversation_id)
+    except ValueError:
+        return False
+    return True
 
 
 def _who(speaker: Speaker) -> OnePerson | OneDevice | None:
