@@ -4,11 +4,12 @@ import pytest
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import llm
+from homeassistant.helpers import intent, llm
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.tool_bridge import LlmToolDispatcher, async_offer_tools
+from custom_components.chatterbox.tool_targets import targets_of
 
 from .demo_house.move_in import move_in
 
@@ -95,3 +96,37 @@ async def test_asking_changes_nothing(hass: HomeAssistant, dispatcher: LlmToolDi
 
     await hass.async_block_till_done()
     assert {state.entity_id: state.state for state in hass.states.async_all()} == before
+
+
+async def test_a_call_has_the_targets_that_it_was_last_judged_by(
+    hass: HomeAssistant, dispatcher: LlmToolDispatcher
+) -> None:
+    tool = "intent__HassTurnOn"
+    arguments: JsonObject = {"name": "worktop"}
+    await dispatcher.async_effects(tool, arguments)
+
+    async_expose_entity(hass, conversation.DOMAIN, "light.counter", should_expose=False)
+
+    assert dispatcher.targets(tool, arguments) == {"light.counter"}
+    await dispatcher.async_effects(tool, arguments)
+    assert dispatcher.targets(tool, arguments) is None
+
+
+class TimerHandler(intent.IntentHandler):
+    """Starts a timer, for all that can be told of it before."""
+
+    intent_type = intent.INTENT_START_TIMER
+
+
+@pytest.mark.usefixtures("dispatcher")
+async def test_what_a_timer_will_say_is_nothing_that_a_call_changes_now(hass: HomeAssistant) -> None:
+    context = llm.LLMContext("chatterbox", Context(), "en", conversation.DOMAIN, None)
+    instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, context)
+    instance.tools.append(llm.IntentTool("start_timer", TimerHandler()))
+    timers = LlmToolDispatcher(instance)
+    arguments: JsonObject = {"minutes": 5, "conversation_command": "turn on the worktop"}
+
+    effects = await timers.async_effects("start_timer", arguments)
+
+    assert targets_of(effects) == {"light.counter"}, "that is what it will change"
+    assert timers.targets("start_timer", arguments) is None

@@ -80,7 +80,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
     async def async_added_to_hass(self) -> None:
         """Follow how the models are doing."""
         await super().async_added_to_hass()
-        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_LINKS, self.async_write_ha_state))
+        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_LINKS, self.async_follow_links))
         self._turns = AgentTurns(
             self.hass, self.entity_id, self.entry, self.subentry, self._agent, warm_up=None, go_on=None
         )

@@ -24,12 +24,18 @@ _SCRIPT_TOOL: Final = "homeassistant.components.script.llm.ScriptTool"
 _PLAY_TOOL: Final = "homeassistant.components.media_player.llm.MediaPlayTool"
 
 
+@callback
+def later_command(tool: llm.Tool, arguments: JsonObject) -> str:
+    """Return what Home Assistant is told when a timer has run down that a call starts; empty for nothing."""
+    own = unwrapped(tool)
+    return delayed_command(own.intent_type, arguments) if isinstance(own, llm.IntentTool) else ""
+
+
 async def async_call_effects(
     hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Tool, arguments: JsonObject
 ) -> Effects:
     """Return what a call would do, also later, by a command that a timer says when it has run down."""
-    own = unwrapped(tool)
-    command = delayed_command(own.intent_type, arguments) if isinstance(own, llm.IntentTool) else ""
+    command = later_command(tool, arguments)
     if not command:
         return call_effects(hass, llm_context, tool, arguments)
     context = llm_context.context or Context()

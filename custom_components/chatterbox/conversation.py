@@ -88,7 +88,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     async def async_added_to_hass(self) -> None:
         """Follow how the models are doing."""
         await super().async_added_to_hass()
-        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_LINKS, self.async_write_ha_state))
+        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_LINKS, self.async_follow_links))
         self.async_on_remove(
             async_dispatcher_connect(self.hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries)
         )

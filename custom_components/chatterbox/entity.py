@@ -4,7 +4,8 @@ Knows entries and subentries. Must not know what an entity does.
 """
 
 from homeassistant.config_entries import ConfigSubentry
-from homeassistant.const import CONF_MODEL
+from homeassistant.const import CONF_MODEL, STATE_UNAVAILABLE
+from homeassistant.core import callback
 from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 from homeassistant.helpers.entity import Entity
 
@@ -38,3 +39,10 @@ class ChatterboxEntity(AgentDeviceEntity):
     """An entity that is an agent itself, and bears its name."""
 
     _attr_name = None
+
+    @callback
+    def async_follow_links(self) -> None:
+        """Show whether anybody can answer, where that has changed: this is asked after every turn of every agent."""
+        shown = self.hass.states.get(self.entity_id)
+        if shown is None or (shown.state == STATE_UNAVAILABLE) is self.available:
+            self.async_write_ha_state()

@@ -16,16 +16,16 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.hass_dict import HassKey
 
-from .agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
+from .agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome, canonical_json
 from .api_offer import ApiOffer, async_ask_api
-from .call_effects import async_call_effects
+from .call_effects import async_call_effects, call_effects, later_command
 from .const import DOMAIN, LOGGER
 from .effects import Effects
 from .hanging_apis import async_leave_alone, is_left_alone
 from .home_description import AS_USUAL, HomeTelling
 from .merged_api import merge_apis
 from .tool_errors import explain_failure
-from .tool_targets import call_targets
+from .tool_targets import targets_of
 
 API_TIMEOUT: Final = 10.0
 """Seconds the APIs may take to name their tools."""
@@ -153,16 +153,24 @@ class LlmToolDispatcher:
         self._instance = instance
         self._hass = instance.api.hass
         self._tools = {tool.name: tool for tool in instance.tools}
+        self._judged: dict[tuple[str, str], Effects] = {}
+        """What calls of this turn would do at once, as it was found out last, by name and arguments."""
 
     @callback
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
         """Return the ids of the entities that a call may change, or None when it cannot be told."""
-        tool = self._tools.get(name)
-        return call_targets(self._hass, self._instance.llm_context, tool, arguments) if tool else None
+        effects = self._judged.get((name, canonical_json(arguments)))
+        if effects is None and (tool := self._tools.get(name)):
+            effects = call_effects(self._hass, self._instance.llm_context, tool, arguments)
+        return targets_of(effects) if effects else None
 
     async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
         """Return what a call would do. Raises KeyError for a tool that is not offered."""
-        return await async_call_effects(self._hass, self._instance.llm_context, self._tools[name], arguments)
+        tool = self._tools[name]
+        effects = await async_call_effects(self._hass, self._instance.llm_context, tool, arguments)
+        if not later_command(tool, arguments):
+            self._judged[name, canonical_json(arguments)] = effects
+        return effects
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Run a tool; whatever it raises becomes an outcome with `is_error`, cancellation passes."""

@@ -158,7 +158,7 @@ class TurnWatch:
         self._stop_reason: StopReason | None = None
         self._phases: list[PhaseTime] = []
         self._inferences: list[InferenceFacts] = []
-        self._is_inferring = False
+        self._is_inferring = self._awaits_answer = False
         self._tools: dict[str, ToolFacts] = {}
         self._handed_over: list[HandoverFacts] = []
         self._iterations = 0
@@ -193,12 +193,12 @@ class TurnWatch:
     def add(self, event: TurnEvent) -> None:
         """Take in one event, as it happens."""
         match event:
-            case PhaseEntered(phase):
-                self._enter(phase)
             case TextDelta() | ReasoningDelta():
                 self._answer_began()
-                if isinstance(event, TextDelta) and self._first_words is None:
+                if self._first_words is None and isinstance(event, TextDelta):
                     self._first_words = self._now
+            case PhaseEntered(phase):
+                self._enter(phase)
             case ToolCallReady(call):
                 self._answer_began()
                 self._tools[call.id] = ToolFacts(name=call.name)
@@ -223,12 +223,13 @@ class TurnWatch:
         self._phases.append(PhaseTime(phase, self._now))
         if phase is Phase.LLM_INFERENCE:
             self._inferences.append(InferenceFacts(began=self._now))
-            self._is_inferring = True
+            self._is_inferring = self._awaits_answer = True
         else:
             self._inference_ended()
 
     def _answer_began(self) -> None:
-        if self._is_inferring and self._inferences[-1].first_token is None:
+        if self._awaits_answer:
+            self._awaits_answer = False
             last = self._inferences[-1]
             self._inferences[-1] = replace(last, first_token=self._now - last.began)
 
@@ -237,4 +238,4 @@ class TurnWatch:
             last = self._inferences[-1]
             duration = self._now - last.began
             self._inferences[-1] = replace(last, duration=duration, usage=usage, answered_by=answered_by)
-            self._is_inferring = False
+            self._is_inferring = self._awaits_answer = False

@@ -14,7 +14,9 @@ from .agent.events import (
     PhaseEntered,
     PromptReplaced,
     ProviderSwitched,
+    ReasoningDelta,
     StopReason,
+    TextDelta,
     ToolCallReady,
     ToolFinished,
     TurnEvent,
@@ -140,6 +142,8 @@ class TurnReport:
         self.recorder.add(event)
         self._accepted = self._accepted or event != PhaseEntered(Phase.RECEIVE_INPUT)
         match event:
+            case TextDelta() | ReasoningDelta():
+                pass
             case PromptReplaced():
                 self.input = event.text
             case PhaseEntered():

@@ -22,9 +22,9 @@ def parse_json(text: str, *, unique_names: bool = False) -> JsonValue:
     With `unique_names`, no name may stand twice in an object; otherwise the last one counts, as models mean it. Raises
     ValueError whose text says what is wrong, for whoever wrote it.
     """
-    pairs = _unique if unique_names else None
+    decoder = _STRICT if unique_names else _DECODER
     try:
-        value: JsonValue = json.loads(text, parse_constant=finite, parse_float=finite, object_pairs_hook=pairs)
+        value: JsonValue = decoder.decode(text)
     except RecursionError as err:
         raise ValueError("it is nested too deeply") from err
     check_json(value)
@@ -65,6 +65,10 @@ def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"the name {shown(twice)} stands twice in one object")
     return read
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite)
+_STRICT: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite, object_pairs_hook=_unique)
 
 
 def _parts(value: JsonValue) -> list[JsonValue]:
