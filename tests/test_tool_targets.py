@@ -107,7 +107,7 @@ async def test_a_call_has_the_targets_that_it_was_last_judged_by(
 
     async_expose_entity(hass, conversation.DOMAIN, "light.counter", should_expose=False)
 
-    assert dispatcher.targets(tool, arguments) == {"light.counter"}
+    assert dispatcher.targets(tool, arguments) == frozenset({"light.counter"})
     await dispatcher.async_effects(tool, arguments)
     assert dispatcher.targets(tool, arguments) is None
 
@@ -128,5 +128,5 @@ async def test_what_a_timer_will_say_is_nothing_that_a_call_changes_now(hass: Ho
 
     effects = await timers.async_effects("start_timer", arguments)
 
-    assert targets_of(effects) == {"light.counter"}, "that is what it will change"
+    assert targets_of(effects) == frozenset({"light.counter"}), "that is what it will change"
     assert timers.targets("start_timer", arguments) is None
