@@ -11,7 +11,7 @@ from homeassistant.components.conversation.chat_log import async_subscribe_chat_
 from homeassistant.components.conversation.const import ChatLogEventType
 from homeassistant.components.conversation.trace import ConversationTraceEvent, async_conversation_trace
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, chat_session, llm
+from homeassistant.helpers import area_registry as ar, chat_session, floor_registry as fr, llm
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent_prompt import PromptSources, async_provide_prompt, async_write_prompt
@@ -20,6 +20,10 @@ from tests.llm_apis import StubApi, StubTool, asked, satellite
 ON_QUESTIONS = (
     "Do not ask whether you may do what the person wants: call the tool. Where a yes is needed, the person is asked."
 )
+
+
+ON_ROOMS = "What is said without a room, such as 'turn on the lights', is meant for the room of the person."
+HOME = "Home: language en, time zone Europe/Berlin."
 
 
 @pytest.fixture
@@ -48,10 +52,10 @@ async def test_the_moment_the_room_and_the_person_come_after_what_stays(house: H
 
     prompt = async_write_prompt(house, who, sources)
 
-    assert prompt.instructions == f"Be kind to test home.\nA house.\n{ON_QUESTIONS}"
+    assert prompt.instructions == f"Be kind to test home.\nA house.\n{ON_ROOMS}\n{ON_QUESTIONS}\n{HOME}"
     assert prompt.context == (
         "<context>\n"
-        "It is Saturday, 2026-10-03, 17:05 (Europe/Berlin).\n"
+        "It is Saturday, 2026-10-03, 17:05.\n"
         "Language of the person: de-AT.\n"
         "Name of the person: Anna.\n"
         "Room of the person: Kitchen.\n"
@@ -59,6 +63,28 @@ async def test_the_moment_the_room_and_the_person_come_after_what_stays(house: H
         "You asked for the door.\n"
         "</context>"
     )
+
+
+async def test_what_assist_says_of_a_room_in_every_turn_is_said_once_for_all(house: HomeAssistant) -> None:
+    floor = fr.async_get(house).async_create("Upstairs")
+    areas = ar.async_get(house)
+    for area in (areas.async_create("Bedroom", floor_id=floor.floor_id), areas.async_create("Garden")):
+        place = f"{area.name} (floor Upstairs)" if area.floor_id else area.name
+        of_assist = (
+            f"You are in area {place} and all generic commands like 'turn on the lights' should target this area.\n"
+            "This device is not able to start timers."
+        )
+
+        prompt = async_write_prompt(house, asked(satellite(house, area.id)), PromptSources(moment=of_assist))
+
+        assert f"\nRoom of the person: {place}.\nThis device is not able to start timers.\n" in prompt.context
+        assert "generic commands" not in prompt.context
+
+
+async def test_the_language_of_the_house_is_told_once_for_all(house: HomeAssistant) -> None:
+    prompt = async_write_prompt(house, replace(asked(), language=house.config.language), PromptSources())
+
+    assert "Language of the person" not in prompt.context
 
 
 async def test_a_room_that_an_api_names_is_not_named_twice(house: HomeAssistant) -> None:
@@ -82,14 +108,14 @@ async def test_a_room_whose_name_is_a_part_of_another_word_is_named(house: HomeA
 async def test_the_owners_template_gets_what_home_assistant_gives_it(house: HomeAssistant) -> None:
     sources = PromptSources("{{ user_name }} by {{ llm_context.device_id }}", person="Anna")
 
-    assert async_write_prompt(house, asked("a-device"), sources).instructions == "Anna by a-device"
+    assert async_write_prompt(house, asked("a-device"), sources).instructions == f"Anna by a-device\n{HOME}"
 
 
 async def test_without_a_word_from_anybody_the_instructions_are_home_assistants_own(house: HomeAssistant) -> None:
     prompt = async_write_prompt(house, replace(asked(), language=None), PromptSources())
 
-    assert prompt.instructions == llm.DEFAULT_INSTRUCTIONS_PROMPT.strip()
-    assert prompt.context == "<context>\nIt is Saturday, 2026-10-03, 17:05 (Europe/Berlin).\n</context>"
+    assert prompt.instructions == f"{llm.DEFAULT_INSTRUCTIONS_PROMPT.strip()}\n{HOME}"
+    assert prompt.context == "<context>\nIt is Saturday, 2026-10-03, 17:05.\n</context>"
 
 
 async def test_the_chat_log_shows_what_the_model_got(house: HomeAssistant, chat_log: ChatLog) -> None:
@@ -136,5 +162,8 @@ async def test_home_assistants_own_instructions_stand_in_for_a_template_that_can
 ) -> None:
     prompt = await async_provide_prompt(chat_log, asked(), PromptSources("{{ 1 / 0 }}", house="A house."), None)
 
-    assert prompt.instructions == f"{llm.DEFAULT_INSTRUCTIONS_PROMPT.strip()}\nA house.\n{ON_QUESTIONS}"
+    assert (
+        prompt.instructions
+        == f"{llm.DEFAULT_INSTRUCTIONS_PROMPT.strip()}\nA house.\n{ON_ROOMS}\n{ON_QUESTIONS}\n{HOME}"
+    )
     assert prompt.template_error == "ZeroDivisionError: division by zero"

@@ -223,7 +223,7 @@ async def test_the_room_is_told_although_a_fact_names_it(hass: HomeAssistant, se
     await conversation.async_converse(hass, "hello", "b", Context(user_id=anna), "en", AGENT, device_id=device)
 
     assert "Likes the Kitchen warm." in words(server)
-    assert "Room of the person: Kitchen." in words(server)
+    assert "Room of the person: Kitchen (floor" in words(server)
 
 
 async def test_what_a_model_reads_first_is_the_same_for_everybody(hass: HomeAssistant, serve: Serve) -> None:

@@ -111,9 +111,9 @@ async def test_what_differs_stands_with_the_words(
 
     in_bedroom, ben, chat = (words_of(request.body) for request in server.requests)
     for words in (in_bedroom, ben, chat):
-        assert "Friday, 2026-11-13, 08:07 (UTC)" in words
+        assert "Friday, 2026-11-13, 08:07." in words
     assert "de-AT" in in_bedroom
-    assert "You are in area Bedroom" in in_bedroom
+    assert "Room of the person: Bedroom" in in_bedroom
     assert "Name of the person: Ben." in ben
     assert "This device is not able to start timers." in ben
     assert "This device is not able to start timers." not in in_bedroom

@@ -16,7 +16,7 @@ from homeassistant.components.conversation.chat_log import DATA_SUBSCRIPTIONS
 from homeassistant.components.conversation.const import ChatLogEventType
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import TemplateError
-from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
+from homeassistant.helpers import area_registry as ar, device_registry as dr, floor_registry as fr, llm
 from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
@@ -29,6 +29,11 @@ _ON_QUESTIONS: Final = (
     "Do not ask whether you may do what the person wants: call the tool. Where a yes is needed, the person is asked."
 )
 """Or people would be asked twice."""
+_ON_ROOMS: Final = "What is said without a room, such as 'turn on the lights', is meant for the room of the person."
+_ASSIST_ON_ROOM: Final = (
+    "You are in area {room} and all generic commands like 'turn on the lights' should target this area."
+)
+"""Assist's own words for that, in every turn. Source: `async_get_tools` (homeassistant.components.intent.llm)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +74,23 @@ class TurnPrompt:
 @callback
 def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources: PromptSources) -> TurnPrompt:
     """Write the prompt of a turn. Home Assistant's own instructions stand in for a template that is broken."""
+    language, zone = hass.config.language, hass.config.time_zone
     variables = {"ha_name": hass.config.location_name, "user_name": sources.person, "llm_context": llm_context}
     own, template_error = _rendered(hass, sources.template or llm.DEFAULT_INSTRUCTIONS_PROMPT, variables)
     room = _room(hass, llm_context.device_id)
+    moment = sources.moment.removeprefix(_ASSIST_ON_ROOM.format(room=room))
     facts = (
-        _now(hass),
-        f"Language of the person: {llm_context.language}." if llm_context.language else "",
+        f"It is {dt_util.now():%A, %Y-%m-%d, %H:%M}.",
+        f"Language of the person: {spoken}." if (spoken := llm_context.language) not in (None, language) else "",
         f"Name of the person: {sources.person}." if sources.person else "",
-        f"Room of the person: {room}." if room and not _names(sources.moment, room) else "",
-        sources.moment,
+        f"Room of the person: {room}." if room and not _names(moment, room) else "",
+        moment,
         sources.memories,
         sources.extra or "",
     )
     context = "\n".join(fact.strip() for fact in facts if fact.strip())
-    instructions = "\n".join(filter(None, (own, sources.house, _ON_QUESTIONS if sources.house else "")))
+    on_house = (sources.house, _ON_ROOMS, _ON_QUESTIONS) if sources.house else ()
+    instructions = "\n".join(filter(None, (own, *on_house, f"Home: language {language}, time zone {zone}.")))
     return TurnPrompt(instructions, f"{_BEGIN}\n{context}\n{_END}", template_error)
 
 
@@ -137,12 +145,6 @@ def _notify(chat_log: ChatLog) -> None:
         listener(chat_log.conversation_id, ChatLogEventType.UPDATED, {"chat_log": chat_log.as_dict()})
 
 
-@callback
-def _now(hass: HomeAssistant) -> str:
-    now = dt_util.now()
-    return f"It is {now:%A, %Y-%m-%d, %H:%M} ({hass.config.time_zone})."
-
-
 def _names(text: str, name: str) -> bool:
     """Tell whether a name stands in a text, and is no part of a longer word."""
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
@@ -150,8 +152,11 @@ def _names(text: str, name: str) -> bool:
 
 @callback
 def _room(hass: HomeAssistant, device_id: str | None) -> str:
-    """Return the name of the area that a device is in, empty where there is none."""
+    """Return the name of the area that a device is in, with that of its floor; empty where there is none."""
     device = dr.async_get(hass).async_get(device_id) if device_id else None
     area_id = dr.async_get_effective_area_id(hass, device) if device else None
     area = ar.async_get(hass).async_get_area(area_id) if area_id else None
-    return area.name if area else ""
+    if area is None:
+        return ""
+    floor = fr.async_get(hass).async_get_floor(area.floor_id) if area.floor_id else None
+    return f"{area.name} (floor {floor.name})" if floor else area.name
