@@ -9,7 +9,7 @@ import contextlib
 import socket
 import ssl
 import struct
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from http import HTTPStatus
@@ -39,8 +39,8 @@ class RawReply:
 
     pieces: Sequence[bytes]
     ending: Ending = Ending.CLOSE
-    last_at: asyncio.Event | None = None
-    """When given, the last piece is held back until it is set."""
+    held: Mapping[int, asyncio.Event] = field(default_factory=dict)
+    """Pieces that are held back until an event is set, by their place: from 0, or backwards from -1."""
     pause: float = 0.0
     """Seconds after each piece, for a server that is slow."""
 
@@ -135,9 +135,9 @@ async def serve_connection(
 
 
 async def _send(sent: RawReply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Ending:
-    for number, piece in enumerate(sent.pieces, start=1):
-        if sent.last_at is not None and number == len(sent.pieces):
-            await sent.last_at.wait()
+    for place, piece in enumerate(sent.pieces):
+        if held := sent.held.get(place) or sent.held.get(place - len(sent.pieces)):
+            await held.wait()
         writer.write(piece)
         await writer.drain()
         await asyncio.sleep(sent.pause)

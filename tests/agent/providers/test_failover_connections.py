@@ -225,7 +225,7 @@ async def test_a_server_that_stops_in_the_middle_is_not_answered_for(
 ) -> None:
     read = asyncio.Event()
     sent = event_stream([begun], ending)
-    async with pair(session, RawReply([*sent.pieces, b""], ending, last_at=read)) as chain:
+    async with pair(session, RawReply([*sent.pieces, b""], ending, held={-1: read})) as chain:
         stream = FailoverProvider(chain.links, chain.clock).stream(REQUEST)
         assert await anext(stream) == event
         going_on = asyncio.ensure_future(anext(stream))

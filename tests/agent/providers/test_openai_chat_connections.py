@@ -104,7 +104,7 @@ async def test_a_response_that_ends_a_little_after_its_stream_keeps_its_connecti
     session: aiohttp.ClientSession,
 ) -> None:
     end = asyncio.Event()
-    late = replace(ANSWER, last_at=end)
+    late = replace(ANSWER, held={-1: end})
 
     async with raw_http_server(late, ANSWER) as server:
         provider = provider_of(server, session, limits=TimeLimits(after_done=60))

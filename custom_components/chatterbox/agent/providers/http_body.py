@@ -5,6 +5,7 @@ Knows bounds of size and time; must not know who is asked, or what the bytes mea
 
 import asyncio
 import math
+from contextlib import suppress
 from typing import Final
 
 import aiohttp
@@ -31,12 +32,32 @@ async def receive(response: aiohttp.ClientResponse, deadline: float) -> bytes:
     """
     must_succeed = math.isinf(deadline)
     try:
-        async with asyncio.timeout_at(None if must_succeed else deadline):
+        if must_succeed:
+            return await response.content.readany()
+        async with asyncio.timeout_at(deadline):
             return await response.content.readany()
     except (aiohttp.ClientError, OSError) as err:
+        if not isinstance(err, TimeoutError) and (left := _take(response)):
+            return left
         if must_succeed:
             raise error_of_exception(err) from err
         return b""
+
+
+async def receive_until(response: aiohttp.ClientResponse, end: float) -> bytes:
+    """Return all that comes until `end`, on the clock of the event loop, or until nothing more can come.
+
+    Wakes once, however many packets that are. Never fails: the next `receive` tells what went wrong.
+    """
+    with suppress(aiohttp.ClientError, OSError):
+        async with asyncio.timeout_at(end):
+            await response.content.wait_eof()
+    return _take(response)
+
+
+def _take(response: aiohttp.ClientResponse) -> bytes:
+    """Return the bytes that are there, also when the connection has failed since: then `readany` holds them back."""
+    return response.content._read_nowait(-1)  # noqa: SLF001  # no public way leads to what came before a failure
 
 
 async def read_beginning(response: aiohttp.ClientResponse) -> bytes:

@@ -3,10 +3,10 @@
 Knows events; nothing of connections, nor of any one format.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from ..events import ProviderEvent
+from ..events import ProviderEvent, ReasoningDelta, TextDelta
 from ..messages import JsonValue
 
 
@@ -49,3 +49,25 @@ class ReplyReader(Protocol):
         Raises `ProviderReplyInvalid` when the reply ended before it was finished.
         """
         ...
+
+
+def joined(events: Iterable[ProviderEvent]) -> Iterator[ProviderEvent]:
+    """Yield events, neighbouring pieces of text as one, and those of reasoning; what comes before a failure too."""
+    kind: type[TextDelta | ReasoningDelta] = TextDelta
+    pieces: list[str] = []
+    try:
+        for event in events:
+            if pieces and type(event) is not kind:
+                yield kind("".join(pieces))
+                pieces = []
+            if isinstance(event, TextDelta | ReasoningDelta):
+                kind = type(event)
+                pieces.append(event.text)
+            else:
+                yield event
+    except Exception:
+        if pieces:
+            yield kind("".join(pieces))
+        raise
+    if pieces:
+        yield kind("".join(pieces))

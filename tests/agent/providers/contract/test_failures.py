@@ -314,7 +314,7 @@ async def test_words_arrive_while_the_service_still_writes(dialect: Dialect, ses
     stream = dialect.render(LONG)
     beginning = len(until_first_words(dialect, stream))
     rest = asyncio.Event()
-    held = replace(streamed(dialect, [stream[:beginning], stream[beginning:]], Ending.CLOSE), last_at=rest)
+    held = replace(streamed(dialect, [stream[:beginning], stream[beginning:]], Ending.CLOSE), held={-1: rest})
 
     async with raw_http_server(held) as server, aclosing(provider_of(dialect, server, session).stream(HI)) as events:
         assert await anext(events) == TextDelta("first ")
