@@ -47,6 +47,7 @@ async def test_sums_go_on_over_midnight(hass: HomeAssistant, freezer: FrozenDate
         freezer.move_to(LATE + step * STEP + timedelta(minutes=1))
         async_fire_time_changed(hass)
         async_dispatcher_send(hass, SIGNAL_USAGE, usage)
+        async_fire_time_changed(hass, LATE + step * STEP + timedelta(minutes=1, seconds=11))
         await hass.async_block_till_done()
         await async_wait_recording_done(hass)
         freezer.move_to(LATE + (step + 1) * STEP)

@@ -8,13 +8,14 @@ from typing import Any, override
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
-from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, STATE_UNKNOWN
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, EVENT_HOMEASSISTANT_FINAL_WRITE, STATE_UNKNOWN
 from homeassistant.core import Event, EventStateChangedData, HomeAssistant, State, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er, issue_registry as ir
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
 from homeassistant.helpers.event import async_track_state_change_event
 from homeassistant.helpers.storage import Store
+from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import (
     MockConfigEntry,
     async_capture_events,
@@ -22,6 +23,7 @@ from pytest_homeassistant_custom_component.common import (
 )
 
 from custom_components.chatterbox.agent.messages import JsonObject, Usage
+from custom_components.chatterbox.agent_tallies import Tallies
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_FALLBACKS,
@@ -122,10 +124,17 @@ def number_of(hass: HomeAssistant, number: str, agent: str = "talker") -> float:
     return float(state_of(hass, number, agent).state)
 
 
+async def counted(hass: HomeAssistant) -> None:
+    """Wait until what was counted is stored and shown."""
+    await hass.async_block_till_done()
+    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=11))
+    await hass.async_block_till_done()
+
+
 async def turn(hass: HomeAssistant, text: str = "hello") -> str:
     """Take a turn and wait until it is counted; returns what is said."""
     said = speech(await say(hass, text))
-    await hass.async_block_till_done()
+    await counted(hass)
     return said
 
 
@@ -256,7 +265,7 @@ async def test_what_a_model_takes_outside_of_turns_counts_too(hass: HomeAssistan
     async with serving_script(TALKS) as address:
         await add_agent(hass, address, **PRICES)
         async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("talker", Usage(1000, 500), UsagePurpose.SUMMARY))
-        await hass.async_block_till_done()
+        await counted(hass)
 
     assert (number_of(hass, "input_tokens"), number_of(hass, "cost"), number_of(hass, "turns")) == (1000, 2, 0)
 
@@ -265,7 +274,7 @@ async def test_a_picture_is_counted_without_a_price_that_is_another_models(hass:
     async with serving_script(TALKS) as address:
         await add_agent(hass, address, **PRICES)
         async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("talker", Usage(1000, 500), UsagePurpose.PICTURE))
-        await hass.async_block_till_done()
+        await counted(hass)
 
     assert (number_of(hass, "input_tokens"), number_of(hass, "cost")) == (1000, 0)
 
@@ -277,7 +286,7 @@ async def test_a_turn_that_is_told_twice_counts_once(hass: HomeAssistant) -> Non
         await add_agent(hass, address, **PRICES)
         await turn(hass)
     async_dispatcher_send(hass, SIGNAL_TURN, news[0])
-    await hass.async_block_till_done()
+    await counted(hass)
 
     assert (number_of(hass, "turns"), number_of(hass, "cost")) == (1, 1)
 
@@ -318,7 +327,7 @@ async def test_nothing_is_shown_that_a_crash_could_take_back(hass: HomeAssistant
 
         async_track_state_change_event(hass, sensor, compare)
         await asyncio.gather(*(say(hass, "hello", f"talk-{number}") for number in range(5)))
-        await hass.async_block_till_done()
+        await counted(hass)
 
     assert shown[-1] == (5.0, 5.0)
     assert all(number <= stored for number, stored in shown)
@@ -350,6 +359,85 @@ class FailingDisk(Store[JsonObject]):
         await super().async_save(data)
 
 
+class SlowDisk(Store[JsonObject]):
+    """A storage that says what it was given, and takes its time."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        super().__init__(hass, 1, "chatterbox.slow")
+        self.saved: list[object] = []
+        """What the model of the talker had read."""
+        self.goes_on = asyncio.Event()
+        self.goes_on.set()
+
+    @override
+    async def async_save(self, data: JsonObject) -> None:
+        await self.goes_on.wait()
+        await super().async_save(data)
+        self.saved.append(Tallies.from_json(data).of("talker").input_tokens)
+
+
+class TestStoringTogether:
+    """Sums are stored some seconds after they were counted, and at once where nobody knows what comes next."""
+
+    @pytest.fixture
+    async def disk(self, hass: HomeAssistant) -> SlowDisk:
+        return SlowDisk(hass)
+
+    @pytest.fixture
+    async def keeper(self, hass: HomeAssistant, disk: SlowDisk) -> AsyncGenerator[TallyKeeper]:
+        async with serving_script(TALKS) as address:
+            await add_agent(hass, address, **PRICES)
+            keeper = TallyKeeper(hass, disk)
+            await keeper.async_start()
+            yield keeper
+
+    async def use(self, hass: HomeAssistant, times: int = 1) -> None:
+        for _ in range(times):
+            async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("talker", Usage(10, 1), UsagePurpose.SUMMARY))
+            await asyncio.sleep(0)
+
+    async def test_what_is_counted_in_ten_seconds_is_stored_once(
+        self, hass: HomeAssistant, disk: SlowDisk, keeper: TallyKeeper
+    ) -> None:
+        await self.use(hass, 3)
+        await hass.async_block_till_done()
+        assert (keeper.counted("talker").input_tokens, keeper.tally("talker").input_tokens, disk.saved) == (30, 0, [])
+
+        await counted(hass)
+        await counted(hass)
+
+        assert (keeper.tally("talker").input_tokens, disk.saved) == (30, [30])
+
+    async def test_at_the_end_of_home_assistant_everything_is_stored_at_once(
+        self, hass: HomeAssistant, disk: SlowDisk, keeper: TallyKeeper
+    ) -> None:
+        await self.use(hass)
+        hass.bus.async_fire(EVENT_HOMEASSISTANT_FINAL_WRITE)
+        await hass.async_block_till_done()
+        assert disk.saved == [10]
+
+        await self.use(hass)  # by a turn that the end cuts off
+        await hass.async_block_till_done()
+
+        assert disk.saved == [10, 20]
+        assert keeper.tally("talker").input_tokens == 20
+
+    async def test_what_is_counted_while_a_service_ends_is_stored_too(
+        self, hass: HomeAssistant, disk: SlowDisk, keeper: TallyKeeper
+    ) -> None:
+        disk.goes_on.clear()
+        await self.use(hass)
+        async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=11))
+        await self.use(hass)
+        [entry] = hass.config_entries.async_entries(DOMAIN)
+        await hass.config_entries.async_unload(entry.entry_id)
+        disk.goes_on.set()
+        await hass.async_block_till_done()
+
+        assert disk.saved == [10, 20]
+        assert keeper.tally("talker").input_tokens == 20
+
+
 async def test_a_disk_that_fails_stops_nobody_and_is_told_once(
     hass: HomeAssistant, hass_storage: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -363,7 +451,7 @@ async def test_a_disk_that_fails_stops_nobody_and_is_told_once(
     for fails in (True, True, False, True):
         disk.fails = fails
         async_dispatcher_send(hass, SIGNAL_USAGE, usage)
-        await hass.async_block_till_done()
+        await counted(hass)
 
     assert keeper.tally("talker").input_tokens == 40
     assert hass_storage["chatterbox.failing"]["data"]["agents"]["talker"]["input_tokens"] == 30
@@ -391,7 +479,7 @@ async def test_a_server_in_the_house_costs_nothing_unless_its_owner_says_so(hass
         assert number_of(hass, "cost") == 0
         await add_agent(hass, address, "helper", price_output=4.0)
         async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("helper", Usage(10, 500), UsagePurpose.SUMMARY))
-        await hass.async_block_till_done()
+        await counted(hass)
 
     assert number_of(hass, "cost", "helper") == pytest.approx(500 * 4 / 1e6)
 
@@ -543,7 +631,7 @@ class TestBudgets:
 async def test_a_task_is_counted_and_kept_to_its_budget(hass: HomeAssistant) -> None:
     async with working(hass, TALKS, budget_day=1.0, when_spent="refuse", price_input=1000.0, price_output=2000.0):
         assert await have_done(hass) == "Hello."
-        await hass.async_block_till_done()
+        await counted(hass)
         (worker,) = [
             one.subentry_id
             for one in hass.config_entries.async_entries(DOMAIN)[0].subentries.values()

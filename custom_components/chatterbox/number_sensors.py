@@ -5,7 +5,7 @@ Knows sums and Home Assistant's sensors. Must not know how anything is counted o
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import Final, override
 
 from homeassistant.components.sensor import (
@@ -197,31 +197,33 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
         """Show a number of the agent of a subentry, as `keeper` has it."""
         super().__init__(entry, subentry, description.key)
         self.entity_description = description
+        self._attr_extra_state_attributes = {}
+        self._attr_last_reset = None
         self._keeper = keeper
 
     @override
     async def async_added_to_hass(self) -> None:
         """Follow the sums."""
         await super().async_added_to_hass()
+        self._is_another()
         self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_TALLIES, self._async_follow))
 
     @callback
     def _async_follow(self, changed: Collection[str] | None) -> None:
-        if changed is None or self.subentry.subentry_id in changed:
+        if (changed is None or self.subentry.subentry_id in changed) and self._is_another():
             self.async_write_ha_state()
 
-    @property
-    @override
-    def native_value(self) -> float | None:
-        """Return the number; None while it is not known."""
-        return self.entity_description.value(self._numbers)
-
-    @property
-    @override
-    def extra_state_attributes(self) -> Mapping[str, int] | None:
-        """Return what the number is made of, where it is made of something."""
-        parts = self.entity_description.attributes
-        return parts(self._numbers) if parts else None
+    def _is_another(self) -> bool:
+        """Take the number as it is now, and what it is made of. Return whether anything of that is new."""
+        description, numbers = self.entity_description, self._numbers
+        value = description.value(numbers)
+        parts = {**description.attributes(numbers)} if description.attributes else {}
+        began = dt_util.start_of_local_day(description.begins(numbers.today)) if description.begins else None
+        shown = self._attr_native_value, self._attr_extra_state_attributes, self._attr_last_reset
+        if (value, parts, began) == shown:
+            return False
+        self._attr_native_value, self._attr_extra_state_attributes, self._attr_last_reset = value, parts, began
+        return True
 
     @property
     def _numbers(self) -> AgentNumbers:
@@ -235,10 +237,3 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
             has_price=model is not None and model.account.price is not None,
             today=today(),
         )
-
-    @property
-    @override
-    def last_reset(self) -> datetime | None:
-        """Return when the sum began; None where it began with the agent."""
-        begins = self.entity_description.begins
-        return dt_util.start_of_local_day(begins(today())) if begins else None

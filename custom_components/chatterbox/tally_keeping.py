@@ -1,8 +1,9 @@
 """Keeps what agents have read, done and cost, over restarts: counts each turn once, stores it, then tells it.
 
 Knows Home Assistant's storage, and the news of turns and of what models took outside of them. Must not know who shows
-the sums. What is told is stored before, so that no sum is ever smaller after a restart. On a disk that is full they go
-on until the next start. Nobody waits for any of this.
+the sums. What is told is stored before, so that no sum is ever smaller after a restart. They are stored together some
+seconds after the first was counted, which spares the disk, and at once when a service or Home Assistant ends. On a disk
+that is full they go on until the next start. Nobody waits for any of this.
 """
 
 import asyncio
@@ -12,10 +13,10 @@ from datetime import date, datetime
 from typing import Final
 
 from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
-from homeassistant.const import EVENT_HOMEASSISTANT_STOP
-from homeassistant.core import Event, HomeAssistant, callback
+from homeassistant.const import EVENT_HOMEASSISTANT_FINAL_WRITE, EVENT_HOMEASSISTANT_STOP
+from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
-from homeassistant.helpers.event import async_track_time_change
+from homeassistant.helpers.event import async_call_later, async_track_time_change
 from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
@@ -31,6 +32,8 @@ from .turn_facts import TurnFacts
 from .turn_news import SIGNAL_TURN, TurnNews
 
 _VERSION: Final = 1
+_DELAY: Final = 10.0
+"""Seconds from the first thing that is counted until it is stored. A crash forgets no more than that."""
 
 SIGNAL_TALLIES: Final[SignalType[Collection[str] | None]] = SignalType(f"{DOMAIN}_tallies")
 """Sent when sums of these agents have changed; None for those of all, when a day has begun."""
@@ -65,6 +68,9 @@ class TallyKeeper:
         self._last_turns: dict[str, LastTurn] = {}
         self._last_usages: dict[str, Usage] = {}
         self._saving: asyncio.Task[None] | None = None
+        self._cancel_timer: CALLBACK_TYPE | None = None
+        """Of what is to be stored later."""
+        self._delay = _DELAY
         self._has_failed = False
 
     async def async_start(self) -> None:
@@ -72,7 +78,7 @@ class TallyKeeper:
         self._counted = self._told = await self._async_stored()
         async_dispatcher_connect(self._hass, SIGNAL_TURN, self._async_count_turn)
         async_dispatcher_connect(self._hass, SIGNAL_USAGE, self._async_count_usage)
-        async_dispatcher_connect(self._hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_forget_removed)
+        async_dispatcher_connect(self._hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries)
         stop = async_track_time_change(self._hass, self._async_begin_day, hour=0, minute=0, second=0)
 
         @callback
@@ -80,6 +86,7 @@ class TallyKeeper:
             stop()
 
         self._hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, async_stop)
+        self._hass.bus.async_listen_once(EVENT_HOMEASSISTANT_FINAL_WRITE, self._async_hurry)
 
     @callback
     def async_price(self, agent: str, price: ModelPrice | None) -> None:
@@ -119,24 +126,46 @@ class TallyKeeper:
         self._async_keep(self._counted.with_usage(news.agent, news.usage, price, today()), {news.agent})
 
     @callback
-    def _async_forget_removed(self, change: ConfigEntryChange, entry: ConfigEntry) -> None:
+    def _async_follow_entries(self, change: ConfigEntryChange, entry: ConfigEntry) -> None:
+        """Store what was counted of a service that may be going, and forget agents that are gone."""
         if entry.domain == DOMAIN and change is not ConfigEntryChange.ADDED:
             self._async_keep(self._counted, ())
+            self._async_save_now()
 
     @callback
     def _async_begin_day(self, _now: datetime) -> None:
         async_dispatcher_send(self._hass, SIGNAL_TALLIES, None)
 
     @callback
+    def _async_hurry(self, _event: Event) -> None:
+        """Store everything at once from now on: Home Assistant ends."""
+        self._delay = 0.0
+        self._async_save_now()
+
+    @callback
     def _async_keep(self, counted: Tallies, changed: Collection[str]) -> None:
         entries = self._hass.config_entries.async_entries(DOMAIN)
         self._counted = counted.only_of({agent for entry in entries for agent in entry.subentries})
         self._changed.update(changed)
+        self._async_save_soon()
+
+    @callback
+    def _async_save_soon(self) -> None:
+        if not self._delay:
+            self._async_save_now()
+        elif self._cancel_timer is None and self._counted is not self._told:
+            self._cancel_timer = async_call_later(self._hass, self._delay, self._async_save_now)
+
+    @callback
+    def _async_save_now(self, _now: datetime | None = None) -> None:
+        if self._cancel_timer is not None:
+            self._cancel_timer()
+            self._cancel_timer = None
         if self._counted is not self._told and (self._saving is None or self._saving.done()):
             self._saving = self._hass.async_create_task(self._async_save(), f"{DOMAIN} tallies")
 
     async def _async_save(self) -> None:
-        while self._counted is not self._told:
+        while self._counted is not self._told and self._cancel_timer is None:
             counted, changed = self._counted, frozenset(self._changed)
             self._changed.clear()
             await self._async_store(counted)
