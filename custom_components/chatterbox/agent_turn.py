@@ -163,7 +163,7 @@ class AgentTurns:
             await self._warm_up.async_give_way(turn, max(settings.limits.preparation - report.duration, 0))
         limits = (program.limits(settings.limits) if program else settings.limits).after(report.duration)
         wishes = [ProgramApprovals(program.request, tools.labels)] if program else []
-        hooks = [audit, *self._scripts(begin, house, composer), *wishes, guard]
+        hooks = [*filter(None, (tools.names,)), audit, *self._scripts(begin, house, composer), *wishes, guard]
         not_done = _NotDone(composer, guard, begin)
         took_over = self._agent.took_over(composer.sentences)
         falls_back = program is None or program.may_fall_back

@@ -25,7 +25,7 @@ from homeassistant.util.hass_dict import HassKey
 from .const import DOMAIN, LOGGER
 from .exposed_entities import exposed_names
 from .home_description import HomeTelling, describe_home
-from .home_things import async_read_home
+from .home_things import async_get_home
 from .prompt_lines import leave_out, only, parts_about_now, parts_of, parts_without, sort_records
 from .tool_schema import CustomSerializer
 
@@ -186,7 +186,7 @@ def _with_home(hass: HomeAssistant, prompt: str, assistant: str, home: HomeTelli
     """Tell of the home in place of the mark, in short or by Home Assistant's own list."""
     if _HOME not in prompt:
         return prompt
-    found = async_read_home(hass, assistant)
+    found = async_get_home(hass, assistant)
     if home.is_compact and found.things:
         return prompt.replace(_HOME, describe_home(found, GetLiveContextTool.name))
     # Things are listed by name, and what has the same name as it was loaded.

@@ -16,15 +16,14 @@ _JOINTS: Final = " \t-\N{EN DASH}\N{EM DASH}:|/\N{MIDDLE DOT}.,"
 """What stands between the name of a room and that of a thing."""
 # fmt: off
 _CONNECTING: Final = frozenset({
-    "a", "al", "all", "alla", "am", "an", "at", "au", "aux", "da", "das", "de", "degli", "dei", "del", "dell",
-    "della", "den", "der", "des", "det", "di", "die", "din", "do", "dos", "du", "een", "ei", "el", "en", "et",
-    "ett", "for", "from", "för", "het", "i", "il", "im", "in", "la", "las", "le", "les", "lo", "los", "mein", "mi",
-    "min", "mon", "my", "na", "nad", "ne", "nel", "nella", "no", "nos", "o", "of", "on", "os", "pa", "para", "pod",
-    "przy", "på", "s", "the", "till", "to", "u", "um", "un", "una", "une", "van", "vom", "von", "w", "we", "z",
-    "ze", "zu", "zum", "zur", "à",
+    "al", "all", "alla", "am", "an", "at", "au", "aux", "da", "das", "de", "degli", "dei", "del", "dell", "della",
+    "den", "der", "des", "det", "di", "die", "din", "do", "dos", "du", "een", "ei", "el", "en", "et", "ett", "for",
+    "from", "för", "het", "il", "im", "in", "la", "las", "le", "les", "lo", "los", "mein", "mi", "min", "mon", "my",
+    "na", "nad", "ne", "nel", "nella", "no", "nos", "of", "on", "os", "pa", "para", "pod", "przy", "på", "the",
+    "till", "to", "um", "un", "una", "une", "van", "vom", "von", "we", "ze", "zu", "zum", "zur",
 })
 # fmt: on
-"""Words that a name has in one language or another and that tell nothing apart."""
+"""Words that a name has in one language or another and that tell nothing apart. A single letter may: Lamp A."""
 
 
 @dataclass(frozen=True, slots=True)

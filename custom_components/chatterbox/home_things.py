@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent
+from homeassistant.util.hass_dict import HassKey
 
+from .const import DOMAIN
 from .exposed_entities import exposed_states
 from .home_names import NamedThing, Told, tell_names
+from .house_changes import HouseState, async_house_state
 
 _TOLD_BY_THEIR_TOOLS: Final = frozenset({"calendar", "script"})
 """Domains whose entities Home Assistant's list leaves out, too: their tools name them."""
@@ -65,22 +68,38 @@ class Home:
     rooms: tuple[Room, ...]
     """Sorted by name, also those in which nothing is."""
     things: tuple[Thing, ...]
-    """Sorted by domain and name."""
+    """Sorted by domain and name, without those that are told elsewhere."""
     by_room: Mapping[str | None, tuple[Thing, ...]] = field(default_factory=dict)
     """The same by the ids of areas; None for what is in no room."""
+    elsewhere: tuple[Thing, ...] = ()
+    """Calendars and scripts, which tools of their own tell of."""
+
+    @property
+    def every(self) -> tuple[Thing, ...]:
+        """All things."""
+        return self.things + self.elsewhere
+
+
+_HOMES: HassKey[dict[str, tuple[HouseState, Home]]] = HassKey(f"{DOMAIN}_homes")
+"""By assistant."""
 
 
 @callback
-def async_read_home(hass: HomeAssistant, assistant: str) -> Home:
-    """Read what an assistant may see."""
+def async_get_home(hass: HomeAssistant, assistant: str) -> Home:
+    """Return what an assistant may see, which is read anew when something of it has changed."""
+    homes, state = hass.data.setdefault(_HOMES, {}), async_house_state(hass, assistant)
+    if assistant not in homes or homes[assistant][0] != state:
+        homes[assistant] = state, _read_home(hass, assistant)
+    return homes[assistant][1]
+
+
+@callback
+def _read_home(hass: HomeAssistant, assistant: str) -> Home:
     rooms = {area.id: _room(area) for area in ar.async_get(hass).async_list_areas()}
-    found = [
-        _named(hass, entity_id, rooms)
-        for entity_id in (state.entity_id for state in exposed_states(hass, assistant))
-        if entity_id.partition(".")[0] not in _TOLD_BY_THEIR_TOOLS
-    ]
+    found = [_named(hass, state, rooms) for state in exposed_states(hass, assistant)]
     told = tell_names([named for named, _ in found])
-    things = sorted((_thing(named, area_id, told) for named, area_id in found), key=_place_of_thing)
+    every = sorted((_thing(named, area_id, told) for named, area_id in found), key=_place_of_thing)
+    things = [thing for thing in every if thing.domain not in _TOLD_BY_THEIR_TOOLS]
     by_room: dict[str | None, list[Thing]] = {}
     for thing in things:
         by_room.setdefault(thing.area_id, []).append(thing)
@@ -90,17 +109,18 @@ def async_read_home(hass: HomeAssistant, assistant: str) -> Home:
         tuple(sorted(rooms.values(), key=lambda room: (room.name.casefold(), room.name, room.area_id))),
         tuple(things),
         {area_id: tuple(in_room) for area_id, in_room in by_room.items()},
+        tuple(thing for thing in every if thing.domain in _TOLD_BY_THEIR_TOOLS),
     )
 
 
-def _named(hass: HomeAssistant, entity_id: str, rooms: Mapping[str, Room]) -> tuple[NamedThing, str | None]:
+def _named(hass: HomeAssistant, state: State, rooms: Mapping[str, Room]) -> tuple[NamedThing, str | None]:
     """Return a thing with its names, and its area."""
-    state, entry = hass.states.get(entity_id), er.async_get(hass).async_get(entity_id)
+    entry = er.async_get(hass).async_get(state.entity_id)
     area_id = er.async_get_effective_area_id(hass, entry) if entry else None
     room = rooms.get(area_id) if area_id else None
-    names = intent.async_get_entity_aliases(hass, entry, state=state) if state else []
+    names = intent.async_get_entity_aliases(hass, entry, state=state)
     words = (room.name, *room.aliases) if room else ()
-    return NamedThing(entity_id, tuple(dict.fromkeys(filter(None, names))), words), room.area_id if room else None
+    return NamedThing(state.entity_id, tuple(dict.fromkeys(filter(None, names))), words), room.area_id if room else None
 
 
 def _thing(named: NamedThing, area_id: str | None, told: Mapping[str, Told]) -> Thing:

@@ -8,7 +8,7 @@ are not looked at, and of several entities with one name all are meant. Must not
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import voluptuous as vol
 from homeassistant.components.button import DOMAIN as BUTTON_DOMAIN
@@ -101,6 +101,28 @@ def delayed_command(intent_type: str, slots: Slots) -> str:
     """Return the sentence that is said to Home Assistant once a timer has run down; empty when there is none."""
     command = slots.get("conversation_command") if intent_type == intent.INTENT_START_TIMER else None
     return "" if intent.is_blank_slot_value(command) else str(command).strip()
+
+
+class Naming(NamedTuple):
+    """How an intent is told which entities are meant."""
+
+    slots: tuple[str, ...] = ()
+    """Among `name`, `area` and `floor`."""
+    domains: frozenset[str] = frozenset()
+    """Empty for any."""
+
+
+@callback
+def intent_naming(hass: HomeAssistant, intent_type: str) -> Naming:
+    """Return how an intent finds entities.
+
+    Without slots for one whose name is not that of an entity, such as a timer's, or of which that is not known.
+    """
+    handler = next((handler for handler in intent.async_get(hass) if handler.intent_type == intent_type), None)
+    if isinstance(handler, intent.DynamicServiceIntentHandler):
+        return Naming(("name", "area", "floor"), frozenset(handler.required_domains or ()))
+    reach = HANDLERS.get(_name_of(handler), _READS) if handler else _READS
+    return Naming(reach.where, frozenset({reach.domain})) if reach.domain else Naming()
 
 
 @callback

@@ -24,6 +24,7 @@ from .effects import Effects
 from .hanging_apis import async_leave_alone, is_left_alone
 from .home_description import AS_USUAL, HomeTelling
 from .merged_api import merge_apis
+from .told_names import ToldNames
 from .tool_errors import explain_failure
 from .tool_targets import targets_of
 
@@ -57,6 +58,8 @@ class ToolOffer:
     """Ids of chosen APIs that Home Assistant does not have, or not any more."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Ids of the APIs that the tools come from, by the names of the tools."""
+    names: ToldNames | None = None
+    """Who has to see calls before anybody else, where the home is told in names of its own."""
 
 
 async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes what is offered or told
@@ -102,6 +105,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes wha
         context="\n".join(filter(None, (_silence(silent), merged.context))),
         missing_apis=tuple(missing),
         labels=merged.labels,
+        names=ToldNames(hass, llm_context, merged.api.tools) if home.is_compact else None,
     )
 
 

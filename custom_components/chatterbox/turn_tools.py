@@ -26,6 +26,7 @@ from .own_tool_answers import ToolAnswer, person_served
 from .own_tools import own_definitions, with_own_tools
 from .speakers import NOBODY, Speaker
 from .told_memories import told_memories
+from .told_names import ToldNames
 from .tool_bridge import API_TIMEOUT, async_offer_tools
 
 
@@ -55,6 +56,8 @@ class TurnTools:
     """What the agent was asked to remember by who asks, as its model reads it."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Ids of the APIs that tools come from, by the names of the tools; an agent's own come from none."""
+    names: ToldNames | None = None
+    """Who has to see calls before anybody else, where the home is told in names of its own."""
 
 
 async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes which tools there are, or what they do
@@ -94,6 +97,7 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         offer.context,
         await _async_told_memories(hass, agent, speaker) if settings.remember_facts else "",
         {name: label for name, label in offer.labels.items() if name not in by_name},
+        offer.names,
     )
 
 

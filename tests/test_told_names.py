@@ -1,0 +1,195 @@
+"""Whatever name a model reads of a thing, the tools understand: with its room or without, and as nothing else."""
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.components.intent import async_register_timer_handler
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
+from homeassistant.setup import async_setup_component
+
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolOutcome
+from custom_components.chatterbox.agent.protocols import Deny, Rewrite
+from custom_components.chatterbox.tool_bridge import ToolOffer
+
+from .demo_house.move_in import move_in
+from .llm_apis import LISTED, offer_of, run, satellite
+
+HOUSE = """
+floors:
+  - { id: ground, name: Ground Floor, level: 0 }
+  - { id: upper, name: Upper Floor, level: 1 }
+areas:
+  - { id: kitchen, name: Kitchen, floor: ground, aliases: [Cook Room] }
+  - { id: bedroom, name: Bedroom, floor: upper }
+  - { id: bath, name: Bath, floor: upper }
+entities:
+  - { name: Kitchen Ceiling Light, id: light.kitchen, area: kitchen, state: "off" }
+  - { name: Bedroom Ceiling Light, id: light.bedroom, area: bedroom, state: "off", aliases: [Big Moon] }
+  - { name: Bath Ceiling Light, id: light.bath, area: bath, state: "off" }
+  - { name: Kitchen Fan, id: fan.kitchen, area: kitchen, state: "off", attributes: { supported_features: [TURN_ON] } }
+  - { name: Lamp, id: light.lamp, area: kitchen, state: "off" }
+  - { name: Bedroom Lamp, id: light.bedroom_lamp, area: bedroom, state: "off" }
+  - { name: "Bath: a, b (c) [d]", id: light.marks, area: bath, state: "off" }
+  - { name: Zoë's Lämpchen 🚪, id: light.zoe, area: bedroom, state: "off" }
+  - { name: Lone Light, id: light.lone, state: "off" }
+  - { name: Kitchen Temperature, id: sensor.kitchen, area: kitchen, state: "20" }
+  - { name: Bedroom Temperature, id: sensor.bedroom, area: bedroom, state: "18" }
+"""
+
+
+@pytest.fixture
+async def house(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, HOUSE)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    return hass
+
+
+async def call(offer: ToolOffer, tool: str, /, **arguments: JsonValue) -> ToolOutcome | str:
+    """Call a tool as the loop does; return what the model is told where nothing was run."""
+    assert offer.names is not None
+    given: JsonObject = dict(arguments)
+    definition = next(one for one in offer.definitions if one.name == tool)
+    match await offer.names.pre_tool_use(definition, given):
+        case Deny(reason):
+            return reason
+        case Rewrite(value):
+            given = value
+        case None:
+            pass
+    return await run(offer, tool, **given)
+
+
+async def turn_on(hass: HomeAssistant, from_device: str | None = None, /, **arguments: JsonValue) -> set[str]:
+    """Call the tool that turns things on; return the entities that are on then."""
+    offer = await offer_of(hass, llm.LLM_API_ASSIST, device_id=from_device)
+    await call(offer, "intent__HassTurnOn", **arguments)
+    await hass.async_block_till_done()
+    return {state.entity_id for state in hass.states.async_all(("light", "fan")) if state.state == "on"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        ({"name": "Ceiling Light", "area": "Kitchen"}, "light.kitchen"),
+        ({"name": "ceiling light", "area": "cook room"}, "light.kitchen"),
+        ({"name": "Ceiling Light", "floor": "Ground Floor"}, "light.kitchen"),
+        ({"name": "Kitchen: Ceiling Light"}, "light.kitchen"),
+        ({"name": "Ceiling Light (Kitchen)"}, "light.kitchen"),
+        ({"name": "Cook Room Ceiling Light"}, "light.kitchen"),
+        ({"name": "Kitchen Ceiling Light"}, "light.kitchen"),
+        ({"name": "Kitchen Ceiling Light", "area": "Kitchen"}, "light.kitchen"),
+        ({"name": "Fan"}, "fan.kitchen"),
+        ({"name": "Fan", "area": "Kitchen", "domain": ["fan"]}, "fan.kitchen"),
+        ({"name": "Big Moon"}, "light.bedroom"),
+        ({"name": "Big Moon", "area": "Bedroom"}, "light.bedroom"),
+        ({"name": "Lamp", "area": "Kitchen"}, "light.lamp"),
+        ({"name": "Kitchen Lamp"}, "light.lamp"),
+        ({"name": "Lamp"}, "light.lamp"),
+        ({"name": "Bedroom Lamp", "area": "Bedroom"}, "light.bedroom_lamp"),
+        ({"name": "Bath: a, b (c) [d]", "area": "Bath"}, "light.marks"),
+        ({"name": "a, b (c) [d]", "area": "Bath"}, "light.marks"),
+        ({"name": "Zoë's Lämpchen 🚪", "area": "Bedroom"}, "light.zoe"),
+        ({"name": "Lone Light"}, "light.lone"),
+        ({"name": "light.lone"}, "light.lone"),
+    ],
+)
+async def test_a_thing_is_found_by_what_it_may_be_called(
+    house: HomeAssistant, arguments: JsonObject, meant: str
+) -> None:
+    assert await turn_on(house, **arguments) == {meant}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"name": "Ceiling Light", "area": "Bath", "domain": ["switch"]},
+        {"name": "Ceiling Light", "area": "Attic"},
+        {"name": "Fan", "area": "Bedroom"},
+        {"name": "Kitchen Ceiling Light", "area": "Bedroom"},
+        {"name": "Ceiling"},
+        {"name": "Ceiling Lights", "area": "Kitchen"},
+        {"name": " "},
+    ],
+)
+async def test_nothing_is_found_where_nothing_fits(house: HomeAssistant, arguments: JsonObject) -> None:
+    assert await turn_on(house, **arguments) == set()
+
+
+async def test_of_several_things_the_one_in_the_room_spoken_of_or_in_is_meant(house: HomeAssistant) -> None:
+    assert await turn_on(house, satellite(house, "bath"), name="Ceiling Light") == {"light.bath"}
+    assert await turn_on(house, satellite(house, "kitchen"), name="Ceiling Light", area="Bedroom") == {
+        "light.bath",
+        "light.bedroom",
+    }
+
+
+async def test_of_several_things_none_is_meant_without_a_room(house: HomeAssistant) -> None:
+    offer = await offer_of(house, llm.LLM_API_ASSIST)
+
+    told = await call(offer, "intent__HassTurnOn", name="Ceiling Light")
+
+    assert told == (
+        "Not run: several things are called Ceiling Light: in Bath, Bedroom, Kitchen. Give the area too, or ask which"
+        " one is meant."
+    )
+    assert await turn_on(house, satellite(house, "nowhere"), name="Ceiling Light") == set()
+
+
+async def test_live_context_is_found_by_the_same_names(house: HomeAssistant) -> None:
+    offer = await offer_of(house, llm.LLM_API_ASSIST)
+
+    kitchen = await call(offer, "homeassistant__GetLiveContext", name="Temperature", area="Kitchen")
+    every = await call(offer, "homeassistant__GetLiveContext", name="Temperature")
+
+    assert isinstance(kitchen, ToolOutcome)
+    assert "Kitchen Temperature" in kitchen.content
+    assert "Bedroom Temperature" not in kitchen.content
+    assert isinstance(every, str)
+
+
+async def test_what_has_the_name_of_another_thing_is_told_apart(house: HomeAssistant) -> None:
+    er.async_get(house).async_update_entity("light.lamp", name="Bedroom Lamp", area_id="bedroom")
+    offer = await offer_of(house, llm.LLM_API_ASSIST)
+
+    assert " light: Bedroom Lamp, Bedroom Lamp, Ceiling Light (also Big Moon)" in offer.prompt
+
+
+async def test_two_things_of_one_name_in_two_rooms_are_each_found(house: HomeAssistant) -> None:
+    er.async_get(house).async_update_entity("light.bedroom_lamp", name="Lamp")
+
+    assert await turn_on(house, name="Lamp", area="Bedroom") == {"light.bedroom_lamp"}
+    assert await turn_on(house, name="Kitchen Lamp") == {"light.bedroom_lamp", "light.lamp"}
+
+
+async def test_the_name_of_a_timer_is_nobody_elses(house: HomeAssistant) -> None:
+    kitchen = satellite(house, "kitchen")
+    async_register_timer_handler(house, kitchen, lambda *_: None)
+    offer = await offer_of(house, llm.LLM_API_ASSIST, device_id=kitchen)
+    assert offer.names is not None
+    start = next(one for one in offer.definitions if one.name == "intent__HassStartTimer")
+
+    assert await offer.names.pre_tool_use(start, {"name": "Fan", "minutes": 1}) is None
+
+
+async def test_a_new_name_is_understood_at_once(house: HomeAssistant) -> None:
+    offer = await offer_of(house, llm.LLM_API_ASSIST)
+    assert isinstance(await call(offer, "intent__HassTurnOn", name="Fan", area="Kitchen"), ToolOutcome)
+
+    ar.async_get(house).async_update("kitchen", name="Galley")
+    er.async_get(house).async_update_entity("light.kitchen", name="Galley Spot")
+
+    assert await turn_on(house, name="Spot", area="Galley") == {"fan.kitchen", "light.kitchen"}
+
+
+async def test_what_is_not_exposed_has_no_name(house: HomeAssistant) -> None:
+    async_expose_entity(house, "conversation", "fan.kitchen", should_expose=False)
+
+    assert await turn_on(house, name="Fan", area="Kitchen") == set()
+
+
+async def test_home_assistants_own_list_needs_no_other_names(house: HomeAssistant) -> None:
+    offer = await offer_of(house, llm.LLM_API_ASSIST, home=LISTED)
+
+    assert offer.names is None
+    assert "names: Kitchen Ceiling Light" in offer.prompt
