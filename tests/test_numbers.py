@@ -9,7 +9,7 @@ from typing import Any, override
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, EVENT_HOMEASSISTANT_FINAL_WRITE, STATE_UNKNOWN
-from homeassistant.core import Event, EventStateChangedData, HomeAssistant, State, callback
+from homeassistant.core import CoreState, Event, EventStateChangedData, HomeAssistant, State, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er, issue_registry as ir
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
@@ -412,6 +412,7 @@ class TestStoringTogether:
         self, hass: HomeAssistant, disk: SlowDisk, keeper: TallyKeeper
     ) -> None:
         await self.use(hass)
+        hass.set_state(CoreState.final_write)
         hass.bus.async_fire(EVENT_HOMEASSISTANT_FINAL_WRITE)
         await hass.async_block_till_done()
         assert disk.saved == [10]

@@ -70,7 +70,6 @@ class TallyKeeper:
         self._saving: asyncio.Task[None] | None = None
         self._cancel_timer: CALLBACK_TYPE | None = None
         """Of what is to be stored later."""
-        self._delay = _DELAY
         self._has_failed = False
 
     async def async_start(self) -> None:
@@ -86,7 +85,7 @@ class TallyKeeper:
             stop()
 
         self._hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, async_stop)
-        self._hass.bus.async_listen_once(EVENT_HOMEASSISTANT_FINAL_WRITE, self._async_hurry)
+        self._hass.bus.async_listen(EVENT_HOMEASSISTANT_FINAL_WRITE, self._async_save_now)
 
     @callback
     def async_price(self, agent: str, price: ModelPrice | None) -> None:
@@ -137,27 +136,17 @@ class TallyKeeper:
         async_dispatcher_send(self._hass, SIGNAL_TALLIES, None)
 
     @callback
-    def _async_hurry(self, _event: Event) -> None:
-        """Store everything at once from now on: Home Assistant ends."""
-        self._delay = 0.0
-        self._async_save_now()
-
-    @callback
     def _async_keep(self, counted: Tallies, changed: Collection[str]) -> None:
         entries = self._hass.config_entries.async_entries(DOMAIN)
         self._counted = counted.only_of({agent for entry in entries for agent in entry.subentries})
         self._changed.update(changed)
-        self._async_save_soon()
-
-    @callback
-    def _async_save_soon(self) -> None:
-        if not self._delay:
+        if self._hass.is_stopping:
             self._async_save_now()
         elif self._cancel_timer is None and self._counted is not self._told:
-            self._cancel_timer = async_call_later(self._hass, self._delay, self._async_save_now)
+            self._cancel_timer = async_call_later(self._hass, _DELAY, self._async_save_now)
 
     @callback
-    def _async_save_now(self, _now: datetime | None = None) -> None:
+    def _async_save_now(self, _when: object = None) -> None:
         if self._cancel_timer is not None:
             self._cancel_timer()
             self._cancel_timer = None
