@@ -181,12 +181,13 @@ def _result(
     """Return what Home Assistant is told of a turn."""
     result = conversation.async_get_result_from_chat_log(user_input, chat_log)
     if finished := report.finished:
-        speech = speakable(finished.text, user_input.language) if begin.is_heard else finished.text
+        spoken = speakable(finished.text, user_input.language) if begin.is_heard else None
+        speech = finished.text if spoken is None else spoken
         if finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.receipts:
             return _error_result(user_input, chat_log, speech)
         result.response.async_set_speech(speech)
         is_question = finished.pending is not None or begin.asks_again
-        result.continue_conversation = is_question or asks_back(finished.text, user_input.language)
+        result.continue_conversation = is_question or asks_back(finished.text, user_input.language, spoken)
     return result
 
 

@@ -23,7 +23,7 @@ from .agent.history.turn_records import AuditRecord, TurnOrigin, TurnRecord
 from .agent.messages import JsonObject, JsonValue
 from .const import DOMAIN, EVENT_CHANGE, LOGGER
 from .history_keeping import async_get_histories
-from .task_settings import settings_of_subentry
+from .task_settings import keeps_history
 from .turn_report import TurnReport
 
 _PATIENCE: Final = 0.1
@@ -72,7 +72,7 @@ def _async_is_kept(hass: HomeAssistant, entry: ConfigEntry, agent: str) -> bool:
     """Tell whether an agent is set to keep something, and still there: what is deleted with it must not come after."""
     is_there = hass.config_entries.async_get_entry(entry.entry_id) is not None
     subentry = entry.subentries.get(agent) if is_there else None
-    return subentry is not None and settings_of_subentry(subentry).keep_history
+    return subentry is not None and keeps_history(subentry)
 
 
 @callback

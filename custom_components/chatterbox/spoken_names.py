@@ -7,6 +7,7 @@ somebody typed, or what a device brought along, and may hold anything: what nobo
 import re
 import unicodedata
 from collections.abc import Callable, Set as AbstractSet
+from functools import lru_cache
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
@@ -20,6 +21,8 @@ from .entity_matches import areas_of_entities, entities_by_name
 
 _LONGEST: Final = 60
 """Characters of a name that are spoken."""
+_MOST_KEPT: Final = 512
+"""Names are said again and again, and read letter by letter."""
 _SPOKEN_MARKS: Final = frozenset("'\N{RIGHT SINGLE QUOTATION MARK}-+&/%°.")
 _STRAY_MARK: Final = re.compile(r"(?<!\w)[./%°]|[./](?!\w)")
 _NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -49,6 +52,7 @@ def tool_name(offered: str) -> str:
     return " ".join(word if word.isupper() else word.lower() for word in words.split())
 
 
+@lru_cache(_MOST_KEPT)
 def spoken(name: str) -> str:
     """Return what can be said of a name: letters, digits and what joins them, without markup, and not endlessly."""
     words = " ".join(_STRAY_MARK.sub(" ", "".join(map(_said, unicodedata.normalize("NFC", name)))).split())

@@ -55,6 +55,7 @@ _DEFAULTS: Final[Mapping[str, Any]] = {
     CONF_KEEP_HISTORY: False,
 }
 """In place of an agent's."""
+_KEPT: Final = AgentSettings().keep_history
 
 
 def task_sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
@@ -87,3 +88,11 @@ def settings_of_subentry(subentry: ConfigSubentry) -> AgentSettings:
     """Read the data of a subentry, whichever of the two it is."""
     is_for_tasks = subentry.subentry_type == SUBENTRY_AI_TASK
     return task_settings_of(subentry.data) if is_for_tasks else settings_of(subentry.data)
+
+
+def keeps_history(subentry: ConfigSubentry) -> bool:
+    """Tell whether what is said to one is stored. It is asked with everything that may be; see `settings_of`."""
+    is_for_tasks = subentry.subentry_type == SUBENTRY_AI_TASK
+    default = _DEFAULTS[CONF_KEEP_HISTORY] if is_for_tasks else _KEPT
+    kept: bool = subentry.data.get(CONF_KEEP_HISTORY, default)
+    return kept

@@ -56,24 +56,27 @@ _COURTESIES: Final = {
 _COURTESY: Final = {language: re.compile(pattern) for language, pattern in _COURTESIES.items()}
 
 
-def asks_back(text: str, language: str) -> bool:
+def asks_back(text: str, language: str, spoken: str | None = None) -> bool:
     """Tell whether the end of an answer is a question that waits for the person.
 
     It is when a question comes last, or has only its choices, or a courtesy such as "Just let
     me know." after it. `language` is a BCP 47 tag; without words for it, courtesies are not known.
+    `spoken` is what `speakable` makes of the text, for who has it anyway.
     """
     marks = _marks(language)
     if not any(mark in text for mark in marks + _BEGINS_REFERENCE):
         return False  # most answers; what they would sound like is not worth finding out
-    return _ends_with_question(text, language, marks) or _ends_with_choices(text, language, marks)
+    if spoken is None:
+        spoken = speakable(text, language)
+    return _ends_with_question(spoken, language, marks) or _ends_with_choices(text, language, marks)
 
 
 def _marks(language: str) -> str:
     return _QUESTION_MARKS + (";" if primary(language) in _SEMICOLON_LANGUAGES else "")
 
 
-def _ends_with_question(text: str, language: str, marks: str) -> bool:
-    spoken = speakable(text, language).rstrip(_CLOSERS)
+def _ends_with_question(spoken: str, language: str, marks: str) -> bool:
+    spoken = spoken.rstrip(_CLOSERS)
     courtesy = _COURTESY.get(primary(language))
     for _ in range(_COURTESIES_AT_MOST + 1):
         end = spoken[len(spoken.rstrip(_OTHER_MARKS + marks)) :]
@@ -94,4 +97,4 @@ def _ends_with_choices(text: str, language: str, marks: str) -> bool:
     while lines and _CHOICE.match(lines[-1]):
         lines.pop()
         choices += 1
-    return bool(choices) and _ends_with_question("\n".join(lines), language, marks)
+    return bool(choices) and _ends_with_question(speakable("\n".join(lines), language), language, marks)
