@@ -158,7 +158,7 @@ async def test_the_answer_streams(hass: HomeAssistant, serve: Serve) -> None:
     await talk_as_the_pipeline_does(hass, "tell me", "a", lambda _, delta: pieces.append(delta.get("content")))
 
     said = [piece for piece in pieces if piece]
-    assert len(said) > 3
+    assert len(said) > 1
     assert "".join(map(str, said)) == "It is a long and lovely answer."
 
 
