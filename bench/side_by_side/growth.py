@@ -32,8 +32,9 @@ async def measure_growth(setting: Setting) -> list[Figure]:
                 if turn not in measured:
                     await converse(setting.hass, agent, said)
                     continue
+                if turn - 1 not in measured:
+                    await settle(setting.hass)
                 await setting.server.plan(Plan())
-                await settle(setting.hass)
                 clear_away()
                 used = time.process_time()
                 await converse(setting.hass, agent, said)

@@ -78,7 +78,7 @@ def everything(share: float = 1) -> Plan:
         meanwhile=[(Job("prompts", size),) for size in SIZES],
         then=[
             *_costs(THOROUGH, of),
-            *((Job("growth", rounds=of(3)),), (Job("five", rounds=of(6)),)),
+            *((Job("growth", rounds=of(2)),), (Job("five", rounds=of(6)),)),
             *_starts((OURS, *_CORE), of(3)),
             *((Job("turns", size, of(4)),) for size in SIZES if size not in THOROUGH),
             (Job("crowds", rounds=of(3)),),

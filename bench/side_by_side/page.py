@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from bench.side_by_side import plots, targets
+from bench.side_by_side.parts import Part, parts_of
 from bench.side_by_side.results import Measure, Results
 
 _TITLES: Final[Mapping[Measure, str]] = {
@@ -83,8 +84,8 @@ words are there when the last are. Each figure is a median, with its quartiles i
 
 
 _TURNS: Final[Mapping[str, str]] = {"plain": "in words", "tool": "with one call"}
-_SHOWN: Final = 0.015
-"""Which share of a turn a part has at least that is shown by itself."""
+_SHOWN: Final = 0.05
+"""Milliseconds of a turn that a module takes at least that is named."""
 _PROFILES: Final = """\
 ## Where the time goes
 
@@ -155,10 +156,15 @@ def _where_time_goes(results: Results) -> Iterator[str]:
             f"A turn {_TURNS.get(profile.scenario, profile.scenario)}, {profile.entities} exposed entities: "
             f"{profile.cpu_ms:.2f} ms in all, {profile.samples} looks.\n"
         )
-        shown = [(part, cost) for part, cost in profile.parts.items() if cost >= _SHOWN * profile.cpu_ms]
-        rest = profile.cpu_ms - sum(cost for _, cost in shown)
-        rows = [(part, f"{cost:.2f}", f"{cost / profile.cpu_ms:.0%}") for part, cost in (*shown, ("all others", rest))]
-        yield _table(("at work", "ms", "share"), rows)
+        rows = [
+            (part.name, f"{part.cost:.2f}", f"{part.cost / profile.cpu_ms:.0%}", _dearest(part))
+            for part in parts_of(profile.parts)
+        ]
+        yield _table(("part", "ms", "share", "of it"), rows)
+
+
+def _dearest(part: Part) -> str:
+    return ", ".join(f"{module} {cost:.2f}" for module, cost in part.dearest if cost >= _SHOWN)
 
 
 def _sections(results: Results) -> Iterator[str]:

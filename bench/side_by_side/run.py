@@ -106,6 +106,7 @@ class Run:
             return f"it took longer than {limit:.0f} s."
         finally:
             await _end(process)
+            self._tell(f"{time.monotonic() - self._began:5.0f} s  over: {' '.join(job.arguments)}")
 
     async def _read(self, process: Process, rests: asyncio.Event) -> str | None:
         """Read what a worker says until it ends."""
