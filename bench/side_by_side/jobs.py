@@ -79,7 +79,8 @@ def everything(share: float = 1) -> Plan:
         then=[
             *_costs(THOROUGH, of),
             *((Job("growth", rounds=of(2)),), (Job("five", rounds=of(6)),)),
-            *_starts((OURS, *_CORE), of(3)),
+            *_starts((OURS, REFERENCE), of(3)),
+            *_starts(tuple(name for name in _CORE if name != REFERENCE), 1),
             *((Job("turns", size, of(4)),) for size in SIZES if size not in THOROUGH),
             (Job("crowds", rounds=of(3)),),
             [Job("profile", size, of(240), (OURS,)) for size in THOROUGH],

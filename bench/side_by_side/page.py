@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from bench.side_by_side import plots, targets
+from bench.side_by_side.jobs import SIZES
 from bench.side_by_side.parts import Part, parts_of
 from bench.side_by_side.results import Measure, Results
 
@@ -66,7 +67,22 @@ PLOTS: Final[Mapping[str, tuple[str, str, Measure, str]]] = {
     ),
     "prompt-tokens": ("Tokens of the first prompt with tools, 300 entities", "first request", "prompt_tokens", ""),
 }
-"""Plots by the names of their files: title, scenario, measure, unit."""
+"""Bars by the names of their files: title, scenario, measure, unit."""
+LINES: Final[Mapping[str, tuple[str, Sequence[tuple[str, str, int]], Measure, str]]] = {
+    "cpu-homes": (
+        "CPU per turn in words, by exposed entities",
+        [(f"{size:,}", "plain, converse", size) for size in SIZES],
+        "cpu_ms",
+        "ms",
+    ),
+    "cpu-conversation": (
+        "CPU of a turn, by turns of the conversation before it",
+        [(turn, f"turn {turn}", targets.SMALL) for turn in ("1", "10", "50", "100")],
+        "cpu_ms",
+        "ms",
+    ),
+}
+"""Lines by the names of their files: title; label, scenario and entities of each point; measure, unit."""
 _HOW: Final = """\
 How it is measured: one real Home Assistant, with an ordinary home in which so many entities are exposed to Assist;
 every agent is set up in it as its dialogs would, with its default settings. The model server is another process that
@@ -97,6 +113,8 @@ seconds after the last turn.
 
 def write_page(results: Results, folder: str) -> str:
     """Return the page; its plots are in `folder`, seen from it."""
+    drawn = draw_plots(results)
+    titles = {name: title for name, (title, *_) in (*PLOTS.items(), *LINES.items())}
     return "\n".join(
         (
             "# Speed, tokens and memory beside core's agents\n",
@@ -106,7 +124,7 @@ def write_page(results: Results, folder: str) -> str:
             "## Must reach\n",
             must_reach(results),
             *_failures(results),
-            *(f"![{title}]({folder}/{name}.svg)\n" for name, (title, *_) in PLOTS.items()),
+            *(f"![{title}]({folder}/{name}.svg)\n" for name, title in titles.items() if name in drawn),
             *_where_time_goes(results),
             *_sections(results),
         )
@@ -117,10 +135,23 @@ def draw_plots(results: Results) -> dict[str, str]:
     """Return the plots by the names of their files, without those of which nothing was measured."""
     drawn = {}
     for name, (title, scenario, measure, unit) in PLOTS.items():
-        found = {agent: results.find(scenario, targets.LARGE, agent, measure) for agent in _agents(results)}
-        if values := {agent: figure.median for agent, figure in found.items() if figure}:
+        if values := _medians(results, scenario, targets.LARGE, measure):
             drawn[name] = plots.bars(title, unit, values, targets.OURS)
+    for name, (title, places, measure, unit) in LINES.items():
+        columns = [_medians(results, scenario, size, measure) for _, scenario, size in places]
+        labels = [label for (label, *_), column in zip(places, columns, strict=True) if column]
+        measured = [column for column in columns if column]
+        agents = [agent for agent in _agents(results) if all(agent in column for column in measured)]
+        if len(measured) > 1:
+            values_of = {agent: [column[agent] for column in measured] for agent in agents}
+            drawn[name] = plots.lines(title, unit, labels, values_of, targets.OURS)
     return drawn
+
+
+def _medians(results: Results, scenario: str, entities: int, measure: Measure) -> dict[str, float]:
+    """Return the medians of everybody of whom something was measured."""
+    found = {agent: results.find(scenario, entities, agent, measure) for agent in _agents(results)}
+    return {agent: figure.median for agent, figure in found.items() if figure}
 
 
 def must_reach(results: Results) -> str:

@@ -1,6 +1,7 @@
 """What the benchmark makes of what it measures, and what its model server says."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given, strategies as st
@@ -8,7 +9,7 @@ from pydantic import JsonValue
 
 from bench.side_by_side import page, targets
 from bench.side_by_side.answers import Call, Format, calling_answer, spoken_answer, whole_message, words
-from bench.side_by_side.plots import bars
+from bench.side_by_side.plots import bars, lines
 from bench.side_by_side.prompt_text import prompt_of, same_share
 from bench.side_by_side.results import Figure, Machine, Measure, Profile, Results, figure
 
@@ -118,6 +119,23 @@ def test_bars_are_as_long_as_their_values_and_names_are_text() -> None:
     assert 'width="440.0"' in drawn
     assert "&lt;b&gt;" in drawn
     assert "a &amp; b" in drawn
+
+
+def test_lines_go_through_their_values_and_names_that_end_together_stand_apart() -> None:
+    drawn = lines("Growth", "ms", ("1", "10"), {"ours": [1.0, 2.0], "a & b": [4.0, 2.0]}, "ours")
+    assert 'points="60.0,269.0 550.0,194.0"' in drawn
+    assert 'points="60.0,44.0 550.0,194.0"' in drawn
+    assert "a &amp; b" in drawn
+    assert len(set(re.findall(r'<text x="558.0" y="([^"]+)"', drawn))) == 2
+
+
+def test_a_line_is_drawn_of_sizes_that_were_measured_of_who_was_measured_in_all() -> None:
+    run = results(
+        *(turns("chatterbox", size / 10, size) for size in (10, 300)), *(turns("ollama", 3, size) for size in (10,))
+    )
+    drawn = page.draw_plots(run)["cpu-homes"]
+    assert "chatterbox" in drawn
+    assert "ollama" not in drawn
 
 
 @given(st.binary(max_size=20), st.binary(max_size=20), st.binary(min_size=1, max_size=20))
