@@ -191,7 +191,9 @@ class AgentTurns:
 
     def _scripts(self, begin: Beginning, events: TurnEvents, composer: TranslatedComposer) -> Sequence[Hooks]:
         """Return what the owner has put between the model and the house."""
-        by_point, context = self._agent.settings.scripts, begin.user_input.context
+        if not (by_point := self._agent.settings.scripts):
+            return ()
+        context = begin.user_input.context
         refusal, asking = composer.sentences["spoken_prompt_denied"], begin.speaker.asking
         return script_hooks(HookScripts(self._hass, self._subentry, by_point, context, events.origin, refusal, asking))
 

@@ -5,7 +5,7 @@ Knows how they are described to a model, and what they do in general. Must not k
 model reads first stays the same: who may not use one is told so by its answer. No other agent of the house has them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from .agent.messages import JsonObject, ToolAnnotations, ToolDefinition
@@ -89,8 +89,12 @@ def own_definitions(settings: AgentSettings) -> tuple[ToolDefinition, ...]:
     return (*memory, _OF_HISTORY) if settings.search_history else memory
 
 
-def with_own_tools(offered: Iterable[ToolDefinition], settings: AgentSettings) -> tuple[ToolDefinition, ...]:
-    """Return all tools of an agent's model, sorted by name; none that is `offered` stands in for one of its own."""
-    own = {tool.name: tool for tool in own_definitions(settings)}
+def with_own_tools(offered: tuple[ToolDefinition, ...], settings: AgentSettings) -> tuple[ToolDefinition, ...]:
+    """Return all tools of an agent's model, sorted by name as those are that are `offered`.
+
+    None of these stands in for one of its own.
+    """
+    if not (own := {tool.name: tool for tool in own_definitions(settings)}):
+        return offered
     tools = {tool.name: tool for tool in offered} | own
     return tuple(tools[name] for name in sorted(tools))

@@ -50,7 +50,9 @@ class TurnBeginnings:
         """Return what a turn begins with."""
         speaker = await async_get_speaker(self.hass, user_input, self.settings)
         sentences = await async_get_sentences(self.hass, user_input.language)
-        user_input = replace(user_input, context=speaker_context(user_input.context, speaker))
+        context = speaker_context(user_input.context, speaker)
+        if context is not user_input.context:
+            user_input = replace(user_input, context=context)
         if not user_input.text.strip():
             return Beginning(user_input, speaker, reply=sentences["spoken_completed"])
         spot = spot_of(user_input, self.agent_id, chat_log.conversation_id)

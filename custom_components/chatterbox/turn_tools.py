@@ -79,11 +79,7 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     patience = min(API_TIMEOUT, settings.limits.preparation)
     llm_context = user_input.as_llm_context(DOMAIN)
     offer = await async_offer_tools(hass, settings.llm_apis, llm_context, patience, brought=brought, home=settings.home)
-    own = OwnDispatcher(
-        MemoryTools(async_get_memories(hass), agent, speaker),
-        HistoryTool(hass, agent, speaker, is_kept=settings.keep_history),
-    )
-    by_name: dict[str, HouseDispatcher] = {tool.name: own for tool in own_definitions(settings)}
+    by_name = _own_dispatchers(hass, settings, agent, speaker)
     definitions = with_own_tools(offer.definitions, settings)
     if understands_sentences:
         by_name[PROCESS_SENTENCE.name] = _sentences(hass, user_input, conversation_id)
@@ -96,9 +92,21 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         offer.prompt,
         offer.context,
         await _async_told_memories(hass, agent, speaker) if settings.remember_facts else "",
-        {name: label for name, label in offer.labels.items() if name not in by_name},
+        {name: label for name, label in offer.labels.items() if name not in by_name} if by_name else offer.labels,
         offer.names,
     )
+
+
+def _own_dispatchers(
+    hass: HomeAssistant, settings: AgentSettings, agent: str, speaker: Speaker
+) -> dict[str, HouseDispatcher]:
+    if not (definitions := own_definitions(settings)):
+        return {}
+    own = OwnDispatcher(
+        MemoryTools(async_get_memories(hass), agent, speaker),
+        HistoryTool(hass, agent, speaker, is_kept=settings.keep_history),
+    )
+    return {tool.name: own for tool in definitions}
 
 
 def _sentences(hass: HomeAssistant, user_input: ConversationInput, conversation_id: str) -> HouseDispatcher:
