@@ -341,3 +341,26 @@ async def test_the_next_hook_sees_what_was_put_in_place_as_it_would_run() -> Non
 
     assert seen == Seen({"room": ["cellar"]})
     assert last.calls == [(LIGHT.name, {"room": ["cellar"]})]
+
+
+async def test_who_only_sees_calls_that_were_said_yes_to_is_asked_of_those() -> None:
+    class Watchful(Hooks):
+        @override
+        async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | None:
+            return Deny("Not now.")
+
+    assert await chain(Watchful()).pre_approved_use(LIGHT, {}) == Deny("Not now.")
+    assert (await chain(Watchful()).pre_tool_use(LIGHT, {}, lambda given: given)).decision is None
+
+
+async def test_who_was_given_a_say_later_is_asked() -> None:
+    class Silent(Hooks):
+        pass
+
+    async def refuse(_: str) -> Deny:
+        return Deny("Not now.")
+
+    hook = Silent()
+    vars(hook)["user_prompt_submit"] = refuse
+
+    assert (await chain(hook).user_prompt_submit("Hi")).decision == Deny("Not now.")

@@ -168,6 +168,11 @@ async def read(numbers: Numbers) -> list[int]:
         return [number async for number in stream]
 
 
+async def read_on(stream: AsyncGenerator[int]) -> list[int]:
+    """Read what is left of a stream."""
+    return [number async for number in stream]
+
+
 async def test_a_stream_is_passed_on_to_its_end() -> None:
     numbers = Numbers(1, 2, 3)
 
@@ -189,15 +194,86 @@ async def test_what_a_stream_raises_is_passed_on() -> None:
     assert not others()
 
 
-async def test_a_stream_gets_no_further_than_it_is_asked() -> None:
-    numbers = Numbers(1, 2, 3)
+async def test_what_comes_in_one_piece_is_handed_over_in_one_go() -> None:
+    gate = Gate()
+    numbers = Numbers(1, 2, 3, gate, 4)
     async with aclosing(leavable(numbers.stream(), "numbers")) as stream:
         assert not numbers.given
-        await anext(stream)
-        await let_others_go_on()
-        assert numbers.given == [1]
+        assert [await anext(stream) for _ in range(2)] == [1, 2]
+        assert numbers.given == [1, 2, 3], "it waits for nothing before the gate"
+        reading = asyncio.create_task(read_on(stream))
+        await gate.reached.wait()
+        gate.opened.set()
+        assert await reading == [3, 4]
 
     assert numbers.closed == 1
+    assert not others()
+
+
+async def test_a_stream_that_nobody_reads_does_not_get_far() -> None:
+    numbers = Numbers(*range(1000))
+    async with aclosing(leavable(numbers.stream(), "numbers")) as stream:
+        await anext(stream)
+        await let_others_go_on()
+        assert len(numbers.given) < 100
+        assert await read_on(stream) == [*range(1, 1000)]
+
+    assert numbers.closed == 1
+
+
+async def test_a_stream_that_never_waits_lets_others_go_on() -> None:
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            ticks += 1
+            await asyncio.sleep(0)
+
+    ticking = asyncio.create_task(tick())
+    await read(Numbers(*range(1000)))
+    ticking.cancel()
+
+    assert ticks > 10
+
+
+async def test_what_a_stream_raises_comes_after_what_it_gave() -> None:
+    numbers = Numbers(1, 2, ValueError("broken"))
+    stream = leavable(numbers.stream(), "numbers")
+
+    assert [await anext(stream) for _ in range(2)] == [1, 2]
+    with pytest.raises(ValueError, match="broken"):
+        await anext(stream)
+
+
+async def test_a_failure_that_nobody_has_read_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    stream = leavable(Numbers(1, ValueError("broken")).stream(), "numbers")
+    await anext(stream)
+    await stream.aclose()
+
+    assert caplog.messages == ["a stream failed while it was left"]
+    assert "broken" in caplog.text
+
+
+async def test_a_stream_that_goes_on_although_it_is_left_is_closed(caplog: pytest.LogCaptureFixture) -> None:
+    gate, closed = Gate(), asyncio.Event()
+
+    async def goes_on() -> AsyncGenerator[int]:
+        try:
+            yield 1
+            with contextlib.suppress(asyncio.CancelledError):
+                await gate()
+            yield 2
+        finally:
+            closed.set()
+
+    stream = leavable(goes_on(), "numbers")
+    await anext(stream)
+    await gate.reached.wait()
+    await stream.aclose()
+
+    assert closed.is_set()
+    assert not caplog.messages
     assert not others()
 
 
@@ -236,6 +312,18 @@ async def test_a_stream_whose_task_is_cancelled_from_elsewhere_ends_its_reader()
         await reading
 
 
+async def test_a_stream_that_was_cancelled_from_elsewhere_while_nobody_read_ends_its_reader() -> None:
+    gate = Gate()
+    stream = leavable(Numbers(1, gate).stream(), "numbers")
+    assert await anext(stream) == 1
+    [task] = others()
+    task.cancel()
+    await let_others_go_on()
+
+    with pytest.raises(asyncio.CancelledError):
+        await anext(stream)
+
+
 async def test_a_stream_that_ignores_its_cancellation_is_left_behind(caplog: pytest.LogCaptureFixture) -> None:
     stubborn = Stubborn(1)
     stream = leavable(stubborn.stream(), "provider stubborn", 0.01)
@@ -271,8 +359,9 @@ async def test_a_busy_event_loop_is_no_reason_to_leave_a_stream_behind(caplog: p
 
 async def test_a_stream_that_fails_while_it_is_left_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def stumble() -> AsyncGenerator[int]:
+        yield 1
         try:
-            yield 1
+            await never()
         finally:
             raise ValueError("broken")
 
@@ -286,8 +375,9 @@ async def test_a_stream_that_fails_while_it_is_left_is_logged(caplog: pytest.Log
 
 async def test_a_stream_may_fail_while_it_is_left_as_it_may_at_any_time(caplog: pytest.LogCaptureFixture) -> None:
     async def lose_connection() -> AsyncGenerator[int]:
+        yield 1
         try:
-            yield 1
+            await never()
         finally:
             raise ConnectionResetError
 

@@ -87,7 +87,8 @@ class Drive:
             dispatcher, self._hooks, turn.limits.tool_timeout, one_by_one=not turn.options.parallel_tool_calls
         )
         self._recorder = TranscriptRecorder()
-        self._state = TurnState(replace(turn, history=repair(turn.history)))
+        history = repair(turn.history)
+        self._state = TurnState(turn if history is turn.history else replace(turn, history=history))
 
     def _remaining(self) -> float:
         return max(self._deadline - time.monotonic(), 0)

@@ -7,7 +7,7 @@ Knows the `Hooks` protocol and time; nothing of turns.
 """
 
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +21,16 @@ from .timeouts import TookTooLong, finish_within
 _LOGGER = logging.getLogger(__name__)
 
 _FAILED: Final = "A safety check failed."
+
+
+_NO_SAY: Final = {
+    point: tuple((name, getattr(Hooks, name)) for name in names)
+    for point, names in {
+        **{point: (point,) for point in HookPoint},
+        HookPoint.PRE_TOOL_USE: ("pre_tool_use", "pre_approved_use"),
+    }.items()
+}
+"""The methods of each point, as they are where nobody has overridden them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +66,7 @@ class HookChain:
     @property
     def hold_speech(self) -> bool:
         """Tell whether any hook wants to see text before it is spoken."""
-        return any(type(hook).pre_speech is not Hooks.pre_speech for hook in self.hooks)
+        return any(self._with_say(HookPoint.PRE_SPEECH))
 
     async def user_prompt_submit(self, text: str) -> Seen[str]:
         """Show the user's words."""
@@ -91,7 +101,7 @@ class HookChain:
         the result as it left it, and can change nothing of it any more.
         """
         denied = False
-        for hook in self.hooks:
+        for hook in self._with_say(HookPoint.POST_TOOL_USE):
             shown = partial(hook.post_tool_use, call, result)
             match await self._decision(HookPoint.POST_TOOL_USE, hook, shown, _speaks):
                 case Deny(reason) if not denied:
@@ -108,6 +118,11 @@ class HookChain:
         """Show a message before it is spoken."""
         return await self._show(HookPoint.PRE_SPEECH, text, lambda hook, value: hook.pre_speech(value), _speaks)
 
+    def _with_say(self, point: HookPoint) -> Iterator[Hooks]:
+        """Yield the hooks that have something to say at a point: the others need not be asked."""
+        own = _NO_SAY[point]
+        return (hook for hook in self.hooks if any(_method(hook, name) is not method for name, method in own))
+
     async def _show[V: JsonValue](
         self,
         point: HookPoint,
@@ -120,7 +135,7 @@ class HookChain:
             return await self._decision(point, hook, partial(show, hook, value), understood)
 
         asked: list[_Asked[V]] = []
-        for hook in self.hooks:
+        for hook in self._with_say(point):
             match decision := await decide(hook, value):
                 case Deny():
                     return Seen(value, decision)
@@ -177,6 +192,12 @@ async def _question[V: JsonValue](
             case _:
                 assert_never(decision)
     return _joined(asks)
+
+
+def _method(hook: Hooks, name: str) -> object:
+    """Return what is called by a name; of a method, the function."""
+    called = getattr(hook, name)
+    return getattr(called, "__func__", called)
 
 
 def _log_failure(name: str, error: Exception, consequence: str) -> None:

@@ -4,15 +4,15 @@ Calls that only read start while the model still writes. Knows providers, hooks 
 runner; what comes after the inference is `next_step`'s to say.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final, assert_never
+from typing import assert_never
 
 from .calls import Gated, JudgedCall, Runnable, fit_arguments, settle
 from .claim_hold import ClaimHold
+from .clock import SYSTEM_CLOCK, WaitedTooLong, WaitLimit
 from .errors import ProviderError, ProviderReplyInvalid, ProviderUnreachable
 from .events import (
     ClaimWithheld,
@@ -36,12 +36,9 @@ from .inference_request import request_for
 from .judgement import judge_call
 from .messages import AssistantMessage, ProviderItem, ToolCall, canonical_json
 from .next_step import CallModel, TurnState
-from .protocols import Ask, CompletionRequest, Deny, LLMProvider
+from .protocols import Ask, CompletionRequest, Deny, LeavableProvider, LLMProvider
 from .structured_output import Misfit, read_output
-from .timeouts import STREAM_GRACE, leavable
-
-_GRACE: Final = 2 * STREAM_GRACE
-"""Seconds; a chain of providers itself may need some to leave one of them."""
+from .timeouts import leavable
 
 
 class OutOfTime(Exception):
@@ -58,12 +55,12 @@ class Inference:
     remaining: Callable[[], float]
     """Tells how many seconds the turn has left."""
     state: TurnState
-    _text: str = ""
+    _text: list[str] = field(default_factory=list)
     """All that the model wrote."""
-    _said: str = ""
+    _said: list[str] = field(default_factory=list)
     """What of it may be said."""
     _hold: ClaimHold = field(default_factory=lambda: ClaimHold(None))
-    _reasoning: str = ""
+    _reasoning: list[str] = field(default_factory=list)
     _provider_items: tuple[ProviderItem, ...] = ()
 
     async def stream(self, step: CallModel) -> AsyncGenerator[TurnEvent]:
@@ -85,18 +82,21 @@ class Inference:
             corrected=before.corrected or step.corrects,
             repaired=before.repaired or step.repairs,
         )
+        limit = WaitLimit(SYSTEM_CLOCK)
+        limit.set(self.remaining())
         try:
             async with (
                 aclosing(self._open(request)) as stream,
-                aclosing(self._follow(stream)) as events,
+                aclosing(self._follow(stream, limit)) as events,
             ):
                 async for event in events:
-                    for told in self._told(event):
-                        yield told
+                    yield event
         except ProviderError as err:
             self.state = replace(self.state, failure=err)
         except OutOfTime:
             self.state = replace(self.state, out_of_time=True)
+        finally:
+            limit.stop()
         async with aclosing(self._last_words()) as last:
             async for event in last:
                 yield event
@@ -105,14 +105,14 @@ class Inference:
             yield MessageDone(message)
         else:
             # A correction that says nothing leaves what it was to correct.
-            withheld = self._hold.held or ("" if self._said.strip() else before.withheld)
+            withheld = self._hold.held or ("" if any(map(str.strip, self._said)) else before.withheld)
             self.state = replace(self.state, answer=message, withheld=withheld, misfit=self._misfit(message))
         yield PhaseEntered(Phase.TOOL_DECISION)
 
     async def _last_words(self) -> AsyncGenerator[TurnEvent]:
         """Yield what was held back until the message was whole."""
         if self.hooks.hold_speech and self._text:
-            for said in self._say(self._hold.feed(await self._cleared_for_speech(self._text))):
+            for said in self._say(self._hold.feed(await self._cleared_for_speech("".join(self._text)))):
                 yield said
         for said in self._say(self._hold.end()):
             yield said
@@ -122,7 +122,8 @@ class Inference:
     def _message(self, begun: AssistantMessage) -> AssistantMessage:
         """Return the message, which goes on where the one that it corrects broke off."""
         calls = tuple(judged.call for judged in self.state.open_calls)
-        return AssistantMessage(begun.text + self._said, begun.reasoning + self._reasoning, calls, self._provider_items)
+        text, reasoning = begun.text + "".join(self._said), begun.reasoning + "".join(self._reasoning)
+        return AssistantMessage(text, reasoning, calls, self._provider_items)
 
     def _misfit(self, answer: AssistantMessage) -> str:
         """Tell what is wrong with data; nothing where words are wanted, or nothing is."""
@@ -134,49 +135,43 @@ class Inference:
             return str(err)
         return ""
 
-    def _told(self, event: TurnEvent) -> Iterator[TurnEvent]:
-        """Yield an event; words only as far as they may be said by now."""
-        match event:
-            case TextDelta(text):
-                if not self.hooks.hold_speech:
-                    yield from self._say(self._hold.feed(text))
-            case ToolCallReady():
-                yield from self._say(self._hold.end())
-                yield event
-            case _:
-                yield event
+    def _written(self, text: str, *, holds_all: bool) -> str:
+        """Take in what the model wrote; return what of it may be said by now."""
+        # Many models begin with blank lines; nobody can hear them.
+        text = text if self._text else text.lstrip()
+        if text:
+            self._text.append(text)
+        return "" if holds_all else self._hold.feed(text)
 
     def _say(self, text: str) -> Iterator[TurnEvent]:
         if text:
-            self._said += text
+            self._said.append(text)
             yield TextDelta(text)
 
     def _open(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        return leavable(
-            self.provider.stream(request),
-            "provider",
-            _GRACE,
-            may_fail=ProviderError,
-            cancelled_as=ProviderUnreachable,
-        )
+        stream = self.provider.stream(request)
+        if isinstance(self.provider, LeavableProvider):
+            return stream
+        return leavable(stream, "provider", may_fail=ProviderError, cancelled_as=ProviderUnreachable)
 
-    async def _follow(self, stream: AsyncGenerator[ProviderEvent]) -> AsyncGenerator[TurnEvent]:
+    async def _follow(self, stream: AsyncGenerator[ProviderEvent], limit: WaitLimit) -> AsyncGenerator[TurnEvent]:
+        """Yield what the model does; words only as far as they may be said by now."""
+        holds_all = self.hooks.hold_speech
         while True:
-            match event := await self._next(stream):
+            match event := await self._next(stream, limit):
                 case TextDelta(text):
-                    # Many models begin with blank lines; nobody can hear them.
-                    text = text if self._text else text.lstrip()
-                    if text:
-                        self._text += text
-                        yield TextDelta(text)
+                    for said in self._say(self._written(text, holds_all=holds_all)):
+                        yield said
                 case ReasoningDelta(text):
-                    self._reasoning += text
+                    self._reasoning.append(text)
                     yield event
                 case ProviderSwitched():
                     yield event
                 case ToolCallReady(call, offered):
                     judged = await self._judge(call, offered)
                     self.state = replace(self.state, open_calls=(*self.state.open_calls, judged))
+                    for said in self._say(self._hold.end()):
+                        yield said
                     yield ToolCallReady(judged.call)
                     if started := self._start_early(judged):
                         yield started
@@ -192,21 +187,17 @@ class Inference:
 
     def _estimated_tokens(self) -> int:
         calls = tuple(judged.call for judged in self.state.open_calls)
-        return TokenEstimate().of_message(AssistantMessage(self._text, self._reasoning, calls))
+        return TokenEstimate().of_message(AssistantMessage("".join(self._text), "".join(self._reasoning), calls))
 
-    async def _next(self, stream: AsyncGenerator[ProviderEvent]) -> ProviderEvent:
-        remaining = self.remaining()
-        if remaining <= 0:  # a stream that never makes us wait
+    async def _next(self, stream: AsyncGenerator[ProviderEvent], limit: WaitLimit) -> ProviderEvent:
+        if self.remaining() <= 0:  # a stream that never makes us wait
             raise OutOfTime
-        bound = asyncio.timeout(remaining)
         try:
-            async with bound:
+            with limit:
                 return await anext(stream)
         except StopAsyncIteration:
             raise ProviderReplyInvalid("the stream ended without a finish") from None
-        except TimeoutError as err:
-            if not bound.expired():
-                raise
+        except WaitedTooLong as err:
             raise OutOfTime from err
 
     async def _judge(self, call: ToolCall, offered: frozenset[str] | None) -> JudgedCall:

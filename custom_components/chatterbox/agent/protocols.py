@@ -69,6 +69,13 @@ class LLMProvider(Protocol):
         ...
 
 
+class LeavableProvider:
+    """A promise of an `LLMProvider` that is made of others: who closes its streams is not kept waiting.
+
+    Not by providers behind it that ignore their cancellation, either. The loop does not trust any other to do so.
+    """
+
+
 class ImageProvider(Protocol):
     """One way to reach a model that makes pictures."""
 

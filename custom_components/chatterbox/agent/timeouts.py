@@ -7,6 +7,7 @@ Knows asyncio; nothing of turns.
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from typing import Final, final
@@ -18,6 +19,9 @@ GRACE: Final = 0.2
 
 STREAM_GRACE: Final = 0.1
 """Seconds that a stream gets to let go: somebody waits for what comes after it."""
+
+_MOST_AHEAD: Final = 32
+"""Items that a stream may be ahead of its reader."""
 
 _PASSES: Final = 50
 """Times that the event loop comes around for it at least: where it has much to do, a moment is soon over."""
@@ -37,9 +41,10 @@ async def finish_within[T](seconds: float, work: Coroutine[object, object, T], n
     Raises `TookTooLong` when it takes longer, and `WorkCancelled` when it was cancelled from
     elsewhere. When this returns the work has ended, unless it ignores its cancellation.
     """
-    task = asyncio.create_task(work, name=name)
+    task = asyncio.create_task(work, name=name, eager_start=True)
     try:
-        await asyncio.wait({task}, timeout=max(seconds, 0))
+        if not task.done():
+            await asyncio.wait({task}, timeout=max(seconds, 0))
         in_time = task.done()
     finally:
         await _let_go(task, GRACE)
@@ -48,14 +53,6 @@ async def finish_within[T](seconds: float, work: Coroutine[object, object, T], n
     if in_time or (task.done() and not task.cancelled() and task.exception() is None):
         return task.result()
     raise TookTooLong(f"{name} took longer than {seconds:g} seconds")
-
-
-@final
-class _End:
-    """In place of an item: there are no more."""
-
-
-_END: Final = _End()
 
 
 async def leavable[T](
@@ -70,57 +67,89 @@ async def leavable[T](
 
     A stream that ends by a cancellation that did not come from its reader raises `cancelled_as`.
 
-    The stream runs in a task of its own, which gets no further than what is asked for, and closes
-    it: only who runs a generator can. When this is closed, or its reader is cancelled, the stream
-    is closed too, unless it takes more than `grace` seconds. What it raises then is logged, but for
+    The stream runs in a task of its own, a little ahead of its reader, so that what comes in one piece is handed over
+    in one go. The task closes it, too: only who runs a generator can. When this is closed, or its reader is cancelled,
+    the stream is closed as well, unless it takes more than `grace` seconds. What it raises then is logged, but for
     `may_fail`: a service may well fail at the moment in which nobody waits for it any more.
     """
-    wishes = asyncio.Queue[asyncio.Future[T | _End]]()
-    cancelled = cancelled_as(f"{name} was cancelled")
-    task = asyncio.create_task(_fulfil(wishes, stream, may_fail, cancelled), name=name)
+    ahead = _Ahead[T](may_fail)
+    task = asyncio.create_task(ahead.run(stream, name, cancelled_as), name=name, eager_start=True)
+    items = ahead.items
     try:
-        while True:
-            wish = asyncio.get_running_loop().create_future()
-            wishes.put_nowait(wish)
-            item = await wish
-            if isinstance(item, _End):
-                return
-            yield item
+        while items or await ahead.comes():
+            yield items.popleft()
     finally:
+        ahead.leave()
         await _let_go(task, grace)
 
 
-async def _fulfil[T](
-    wishes: asyncio.Queue[asyncio.Future[T | _End]],
-    stream: AsyncGenerator[T],
-    may_fail: type[Exception] | tuple[()],
-    cancelled: Exception,
-) -> None:
-    """Give each wish the next item of a stream, or the end, or the exception that was the end."""
-    wish = await wishes.get()
-    try:
-        async with aclosing(stream):
-            async for item in stream:
-                if wish.done():  # nobody asks any more
-                    return
-                wish.set_result(item)
-                wish = await wishes.get()
-        if not wish.done():
-            wish.set_result(_END)
-    except asyncio.CancelledError:
-        if _is_left() or wish.done():
+@final
+class _Ahead[T]:
+    """What a stream has yielded, and nobody has read yet."""
+
+    def __init__(self, may_fail: type[Exception] | tuple[()]) -> None:
+        self.items = deque[T]()
+        self._may_fail = may_fail
+        self._reader: asyncio.Future[None] | None = None
+        """Of who waits for an item."""
+        self._writer: asyncio.Future[None] | None = None
+        """Of the stream, while it has to wait for its reader."""
+        self._failure: BaseException | None = None
+        self._is_over = False
+        self._is_left = False
+
+    async def comes(self) -> bool:
+        """Wait for an item; False at the end of the stream. Raises what the stream has raised."""
+        _wake(self._writer)
+        if not self._is_over:
+            self._reader = asyncio.get_running_loop().create_future()
+            await self._reader
+        if not self.items and self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        return bool(self.items)
+
+    def leave(self) -> None:
+        """Say that nobody reads any more."""
+        self._is_left = True
+        self._log_failure()
+
+    async def run(self, stream: AsyncGenerator[T], name: str, cancelled_as: Callable[[str], Exception]) -> None:
+        """Take in what a stream yields, and close it."""
+        try:
+            async with aclosing(stream):
+                async for item in stream:
+                    if self._is_left:  # it was told so, and did not hear
+                        return
+                    self.items.append(item)
+                    _wake(self._reader)
+                    if len(self.items) >= _MOST_AHEAD:
+                        self._writer = asyncio.get_running_loop().create_future()
+                        await self._writer
+        except asyncio.CancelledError as err:
+            if not self._is_left:
+                self._failure = err if _is_cancelled() else cancelled_as(f"{name} was cancelled")
             raise
-        wish.set_exception(cancelled)
-    except Exception as err:
-        if not wish.done():
-            wish.set_exception(err)
-        elif not isinstance(err, may_fail):
-            _LOGGER.exception("a stream failed while it was left")
-    finally:
-        wish.cancel()  # in case that we are cancelled; otherwise it is done
+        except Exception as err:  # noqa: BLE001  # whoever reads gets it, or else the log
+            self._failure = err
+            if self._is_left:
+                self._log_failure()
+        finally:
+            self._is_over = True
+            _wake(self._reader)
+
+    def _log_failure(self) -> None:
+        """Tell of a failure that nobody is told any more."""
+        if isinstance(self._failure, Exception) and not isinstance(self._failure, self._may_fail):
+            _LOGGER.error("a stream failed while it was left", exc_info=self._failure)
 
 
-def _is_left() -> bool:
+def _wake(waiting: asyncio.Future[None] | None) -> None:
+    if waiting is not None and not waiting.done():
+        waiting.set_result(None)
+
+
+def _is_cancelled() -> bool:
     """Tell whether it is this task that was cancelled, and not what it waited for."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

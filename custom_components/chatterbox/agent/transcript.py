@@ -4,7 +4,7 @@ Pure. The invariant that providers insist on stands here: every call of an assis
 message has exactly one result, right after that message.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from .events import MessageDone, TextDelta, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
@@ -41,7 +41,7 @@ class TranscriptRecorder:
     def __init__(self) -> None:
         """Start with nothing."""
         self.messages: Transcript = ()
-        self._text = ""
+        self._text: list[str] = []
         self._calls: tuple[ToolCall, ...] = ()
         self._started: dict[str, ToolStarted] = {}
 
@@ -49,12 +49,12 @@ class TranscriptRecorder:
         """Take in one event."""
         match event:
             case TextDelta():
-                self._text += event.text
+                self._text.append(event.text)
             case ToolCallReady():
                 self._calls += (event.call,)
             case MessageDone():
                 self.messages += (event.message,)
-                self._text, self._calls = "", ()
+                self._text, self._calls = [], ()
             case ToolStarted():
                 self._started[event.call.id] = event
             case ToolFinished():
@@ -70,7 +70,7 @@ class TranscriptRecorder:
         """Return the messages so far, with what was cut off closed properly."""
         messages = self.messages
         if self._text or self._calls:
-            messages += (AssistantMessage(self._text, tool_calls=self._calls),)
+            messages += (AssistantMessage("".join(self._text), tool_calls=self._calls),)
         ended = tuple(
             ToolResult(call.id, call.name, INTERRUPTED, is_error=True, open_world=started.open_world)
             if (started := self._started.get(call.id))
@@ -108,7 +108,9 @@ def repair(messages: Iterable[Message], leaving: Collection[ToolCall] = ()) -> T
     Calls without a result get one that says so, but for those that are left open; results without a call, or beyond
     the first, are dropped; a result that stands too late is moved to its call. A valid transcript comes back unchanged.
     """
-    pending = list(messages)
+    pending = tuple(messages)
+    if _is_valid(pending):
+        return pending
     results: dict[str, list[ToolResult]] = {}
     for message in pending:
         if isinstance(message, ToolResult):
@@ -125,3 +127,18 @@ def repair(messages: Iterable[Message], leaving: Collection[ToolCall] = ()) -> T
                 elif call not in leaving:
                     repaired.append(synthetic_result(call, NO_RESULT))
     return tuple(repaired)
+
+
+def _is_valid(messages: Transcript) -> bool:
+    """Tell whether every call has its one result, in the order of the calls and right after their message."""
+    due: Iterator[ToolCall] = iter(())
+    for message in messages:
+        call = next(due, None)
+        if isinstance(message, ToolResult):
+            if call is None or call.id != message.call_id:
+                return False
+        elif call is not None:
+            return False
+        elif isinstance(message, AssistantMessage):
+            due = iter(message.tool_calls)
+    return next(due, None) is None

@@ -1,10 +1,29 @@
 """A clock that a test moves by hand, so that deadlines and cool-downs need no waiting.
 
-Keeps the contract of the providers' `Clock`; knows asyncio, and nothing of who asks for the time.
+Keeps the contract of `agent/clock.py`; knows asyncio, and nothing of who asks for the time.
 """
 
 import asyncio
-import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class ManualTimer:
+    """A callback that waits for its time."""
+
+    due: float
+    callback: Callable[[], None]
+    is_cancelled: bool = False
+
+    def cancel(self) -> None:
+        """Call nobody."""
+        self.is_cancelled = True
+
+    def ring(self) -> None:
+        """Call, unless it was cancelled in the last moment."""
+        if not self.is_cancelled:
+            self.callback()
 
 
 class ManualClock:
@@ -12,19 +31,21 @@ class ManualClock:
 
     def __init__(self) -> None:
         self._now = 1000.0
-        self._bounds: list[tuple[float, asyncio.Timeout]] = []
+        self._timers: list[ManualTimer] = []
         self.sleeps: list[float] = []
 
     def now(self) -> float:
         """Return the time in seconds."""
         return self._now
 
-    def timeout(self, seconds: float) -> asyncio.Timeout:
-        """Bound a block by this clock; one without any time left ends at its first wait."""
-        bound = asyncio.timeout(0 if seconds <= 0 else None)
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> ManualTimer:
+        """Call when the time has come by this clock; where it has come already, as soon as somebody waits."""
+        timer = ManualTimer(self._now + seconds, callback)
         if seconds > 0:
-            self._bounds.append((self._now + seconds, bound))
-        return bound
+            self._timers.append(timer)
+        else:
+            asyncio.get_running_loop().call_soon(timer.ring)
+        return timer
 
     async def sleep(self, seconds: float) -> None:
         """Let time pass."""
@@ -33,10 +54,9 @@ class ManualClock:
         await asyncio.sleep(0)
 
     def advance(self, seconds: float) -> None:
-        """Let time pass, and cut off the blocks whose time is over."""
+        """Let time pass, and call those whose time has come."""
         self._now += seconds
-        due = [entry for entry in self._bounds if entry[0] <= self._now]
-        self._bounds = [entry for entry in self._bounds if entry[0] > self._now]
-        for _, bound in due:
-            with contextlib.suppress(RuntimeError):  # that block has ended
-                bound.reschedule(asyncio.get_running_loop().time())
+        due = [timer for timer in self._timers if timer.due <= self._now]
+        self._timers = [timer for timer in self._timers if timer.due > self._now and not timer.is_cancelled]
+        for timer in due:
+            asyncio.get_running_loop().call_soon(timer.ring)

@@ -5,6 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
+from custom_components.chatterbox.agent.clock import SYSTEM_CLOCK
 from custom_components.chatterbox.agent.errors import (
     BetweenTokensTimeout,
     FirstTokenTimeout,
@@ -15,7 +16,6 @@ from custom_components.chatterbox.agent.errors import (
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.clock import SYSTEM_CLOCK
 from custom_components.chatterbox.agent.providers.patience import Patience, await_first, follow
 from tests.doubles import Gate, Line, ScriptedProvider, never, say
 

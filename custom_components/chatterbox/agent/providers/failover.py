@@ -11,14 +11,14 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from ..clock import SYSTEM_CLOCK, Clock
 from ..errors import BudgetSpent, PromptTooLong, ProviderError, ProviderRejectedRequest, ProviderUnreachable
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ToolCallReady
 from ..messages import ToolResult, UserMessage
-from ..protocols import CompletionRequest
+from ..protocols import CompletionRequest, LeavableProvider
 from ..receipts import changing_tools
 from ..timeouts import leavable
 from .breaker import BreakerState, Permit
-from .clock import SYSTEM_CLOCK, Clock
 from .links import Link, every_tool
 from .patience import BegunStream, follow
 from .retry import RANDOM_JITTER, Jitter, Retries, begin
@@ -78,7 +78,7 @@ class _Inference:
         return self.with_notes(next(telling, errors[0] if errors else nobody))
 
 
-class FailoverProvider:
+class FailoverProvider(LeavableProvider):
     """The `LLMProvider` of a chain, for one turn, or for several that do not overlap.
 
     Each turn begins with the first link, so that it gets its place back by itself. A link that
@@ -255,12 +255,11 @@ class FailoverProvider:
 
 def _has_acted(request: CompletionRequest) -> bool:
     """Tell whether a tool that changes something has run since the person spoke, with success or not."""
-    changing = changing_tools(request.tools)
     for message in reversed(request.transcript):
         match message:
             case UserMessage():
                 return False
-            case ToolResult(name=name, synthetic=False) if name in changing:
+            case ToolResult(name=name, synthetic=False) if name in changing_tools(request.tools):
                 return True
             case _:
                 pass

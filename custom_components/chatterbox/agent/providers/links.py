@@ -62,7 +62,7 @@ class Link:
             case ToolChoiceMode.REQUIRED if not tools:
                 return None
             case _:
-                return replace(request, tools=tools)
+                return request if len(tools) == len(request.tools) else replace(request, tools=tools)
 
     def succeeded(self, permit: Permit) -> None:
         """Tell the breaker, and the log when it is news."""

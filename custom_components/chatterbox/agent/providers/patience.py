@@ -9,9 +9,9 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, fields
 
-from ..errors import BetweenTokensTimeout, FirstTokenTimeout, ProviderError, ProviderReplyInvalid
+from ..clock import Clock, WaitedTooLong, WaitLimit
+from ..errors import BetweenTokensTimeout, FirstTokenTimeout, ProviderReplyInvalid
 from ..events import CompletionResult, ProviderEvent
-from .clock import Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,14 @@ async def await_first(stream: AsyncGenerator[ProviderEvent], seconds: float, clo
     Raises `FirstTokenTimeout`, whatever `ProviderError` the stream raises, or `ProviderReplyInvalid` when
     it ends without a finish.
     """
-    late = FirstTokenTimeout(f"the service sent nothing for {max(seconds, 0):g} seconds")
-    return BegunStream(await _next(stream, seconds, clock, late), stream)
+    limit = WaitLimit(clock)
+    limit.set(seconds)
+    try:
+        return BegunStream(await _next(stream, limit), stream)
+    except WaitedTooLong as err:
+        raise FirstTokenTimeout(f"the service sent nothing for {max(seconds, 0):g} seconds") from err
+    finally:
+        limit.stop()
 
 
 async def follow(begun: BegunStream, patience: Patience, clock: Clock) -> AsyncGenerator[ProviderEvent]:
@@ -56,25 +62,24 @@ async def follow(begun: BegunStream, patience: Patience, clock: Clock) -> AsyncG
 
     Raises as `await_first` does, with `BetweenTokensTimeout` for a silence that is too long.
     """
-    late = BetweenTokensTimeout(f"the service fell silent for {patience.between_tokens:g} seconds")
+    limit = WaitLimit(clock)
     async with aclosing(begun.rest):
         event = begun.first
-        while not isinstance(event, CompletionResult):
-            yield event
-            event = await _next(begun.rest, patience.between_tokens, clock, late)
+        try:
+            while not isinstance(event, CompletionResult):
+                yield event
+                limit.set(patience.between_tokens)
+                event = await _next(begun.rest, limit)
+        except WaitedTooLong as err:
+            raise BetweenTokensTimeout(f"the service fell silent for {patience.between_tokens:g} seconds") from err
+        finally:
+            limit.stop()
         yield event
 
 
-async def _next(
-    stream: AsyncGenerator[ProviderEvent], seconds: float, clock: Clock, late: ProviderError
-) -> ProviderEvent:
-    bound = clock.timeout(seconds)
+async def _next(stream: AsyncGenerator[ProviderEvent], limit: WaitLimit) -> ProviderEvent:
     try:
-        async with bound:
+        with limit:
             return await anext(stream)
     except StopAsyncIteration:
         raise ProviderReplyInvalid("the stream ended without a finish") from None
-    except TimeoutError as err:
-        if not bound.expired():
-            raise
-        raise late from err
