@@ -9,8 +9,8 @@ from custom_components.chatterbox.agent.history.store import HistoryStore
 from custom_components.chatterbox.agent.history.store_state import StoreState, WriterLimits
 from custom_components.chatterbox.agent.history.store_trouble import Trouble
 
-HASTY = WriterLimits(first_pause=0.01, longest_pause=0.05)
-"""Tries again at once."""
+HASTY = WriterLimits(first_pause=0.01, longest_pause=0.05, gathering=0.01)
+"""Tries again at once, and gathers nothing."""
 
 
 class Watch:

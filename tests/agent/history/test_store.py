@@ -22,6 +22,7 @@ from custom_components.chatterbox.agent.history.selection import (
     Selection,
 )
 from custom_components.chatterbox.agent.history.store import HistoryStore, LastConversation
+from custom_components.chatterbox.agent.history.store_state import WriterLimits
 from custom_components.chatterbox.agent.history.turn_records import AuditRecord, TurnRecord, turn_from_json
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from custom_components.chatterbox.agent.transcript import NO_RESULT
@@ -364,6 +365,25 @@ async def test_any_turns_come_back_as_they_were(url: str, recorded: list[TurnRec
             assert one in await store.turns(one.origin.conversation_id)
     finally:
         await store.close()
+
+
+async def test_an_audit_record_is_stored_with_its_turn(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url, limits=WriterLimits(gathering=3_600))
+    waiting = store.record(audit(1))
+    assert await store.turns("kitchen talk") == ()
+    assert not waiting.given
+
+    assert await store.record(turn(1)).stored()
+
+    assert waiting.given
+    assert await kept(store) == ["turn 1", "audit 1"]
+
+
+async def test_an_audit_record_waits_for_no_turn_when_somebody_asks_for_it(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url, limits=WriterLimits(gathering=3_600))
+    store.record(audit(1))
+
+    assert await kept(store) == ["audit 1"]
 
 
 async def test_an_audit_record_belongs_to_no_turn_of_need(url: str, stores: Stores) -> None:

@@ -19,6 +19,9 @@ class WriterLimits:
     first_pause: float = 1.0
     """Seconds; each pause is twice as long as the one before."""
     longest_pause: float = 60.0
+    gathering: float = 5.0
+    """Seconds that audit records wait for the turn that they belong to, so that both are stored at once. Home
+    Assistant's recorder waits as long with what it stores."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from .response_records import ResponseRecord
 from .store_state import Acknowledgement, StoreState, WriterLimits
 from .store_trouble import StoreUnavailable, Trouble
 from .stored_rows import insert_records
-from .turn_records import TurnRecord
+from .turn_records import AuditRecord, TurnRecord
 from .writer_queue import Deed, Waiting, WriterQueue, put, too_much
 
 _LOGGER = logging.getLogger(__name__)
@@ -135,6 +135,7 @@ class HistoryWriter:
         """Wait for something to do; None at the end. While the store is down, looking whether it is up is something."""
         with self._changed:
             self._changed.wait_for(lambda: self._queue or self._is_closing or self._state.trouble)
+            self._changed.wait_for(self._is_urgent, self._limits.gathering)
             if self._is_closing and not self._queue:
                 return None
             while self._queue and len(self._in_hand) < _MOST_AT_ONCE:
@@ -147,6 +148,11 @@ class HistoryWriter:
                 self._queue.popleft()
                 self._in_hand.append(first)
             return tuple(self._in_hand)
+
+    def _is_urgent(self) -> bool:
+        """Tell whether there is more to do than to store audit records, which may wait for their turn."""
+        only_audit = all(isinstance(one, Waiting) and isinstance(one.record, AuditRecord) for one in self._queue)
+        return self._is_closing or self._state.trouble is not None or not only_audit
 
     def _attempt(self, batch: tuple[Waiting, ...] | Deed) -> bool:
         """Do what is to be done. Return whether the database could be used."""
