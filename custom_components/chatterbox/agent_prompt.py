@@ -127,7 +127,8 @@ async def async_provide_prompt(
 
     Does what `ChatLog.async_provide_llm_data` does, which knows no prompt in parts. Raises what `api` raises.
     """
-    sources = replace(sources, extra=sources.extra or chat_log.extra_system_prompt)
+    if not sources.extra and chat_log.extra_system_prompt:
+        sources = replace(sources, extra=chat_log.extra_system_prompt)
     prompt = async_write_prompt(chat_log.hass, llm_context, sources)
     chat_log.llm_input_provided_index = len(chat_log.content)
     chat_log.llm_api = await api.async_get_api_instance(llm_context) if api else None

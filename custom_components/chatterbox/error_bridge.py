@@ -115,8 +115,8 @@ class TranslatedComposer:
 
     sentences: Mapping[str, str]
     """Category `common` of a translation, by bare key."""
-    read_only_tools: frozenset[str]
-    """Tools whose success is no deed to report."""
+    tools: Sequence[ToolDefinition]
+    """Those of the turn; the success of one that only reads is no deed to report."""
     confirmations: Confirmations
     confirmation: Confirmation = Confirmation.RESULT
 
@@ -136,7 +136,8 @@ class TranslatedComposer:
 
     def _report(self, receipts: Sequence[ToolResult], *, briefly: bool) -> list[str]:
         """Say what tools themselves want said, what was done, and what of it did not work."""
-        silent = [receipt for receipt in receipts if receipt.name not in self.read_only_tools and not _speech(receipt)]
+        reading = {tool.name for tool in self.tools if tool.annotations.read_only}
+        silent = [receipt for receipt in receipts if receipt.name not in reading and not _speech(receipt)]
         deeds = [receipt for receipt in silent if _is_deed(receipt)]
         said = [speech for receipt in receipts if (speech := _speech(receipt))]
         if deeds and briefly:
@@ -193,7 +194,7 @@ class TranslatedComposer:
 async def async_get_composer(
     hass: HomeAssistant,
     language: str,
-    tools: Iterable[ToolDefinition] = (),
+    tools: Sequence[ToolDefinition] = (),
     confirmation: Confirmation = Confirmation.RESULT,
 ) -> TranslatedComposer:
     """Load the words for a turn, before it begins.
@@ -203,7 +204,7 @@ async def async_get_composer(
     """
     return TranslatedComposer(
         sentences=await async_get_sentences(hass, language),
-        read_only_tools=frozenset(tool.name for tool in tools if tool.annotations.read_only),
+        tools=tools,
         confirmations=await async_get_confirmations(hass, language),
         confirmation=confirmation,
     )
