@@ -371,11 +371,11 @@ async def test_an_audit_record_is_stored_with_its_turn(url: str, stores: Stores)
     store, _ = stores.open(url, limits=WriterLimits(gathering=3_600))
     waiting = store.record(audit(1))
     assert await store.turns("kitchen talk") == ()
-    assert not waiting.given
+    is_stored_alone = waiting.given
 
     assert await store.record(turn(1)).stored()
 
-    assert waiting.given
+    assert (is_stored_alone, waiting.given) == (False, True)
     assert await kept(store) == ["turn 1", "audit 1"]
 
 
