@@ -61,6 +61,8 @@ class ApiOffer:
     context: str
     """What holds for who asks, or at this moment."""
     custom_serializer: CustomSerializer | None
+    is_settled: bool = True
+    """Whether all have answered who were asked, so that the same question gets the same answer."""
 
 
 class _DeviceKind(NamedTuple):
@@ -93,6 +95,8 @@ class _Memory:
     elsewhere: dict[str, llm.Tool] = field(default_factory=dict)
     """Tools that somebody got, and nobody in particular does not."""
     probed: set[_Kind] = field(default_factory=set)
+    open: set[asyncio.Task[None]] = field(default_factory=set)
+    """Probes that have no answer yet."""
 
     def compare(self, nobody: llm.APIInstance, somebody: llm.APIInstance) -> None:
         """Take note of what is not for everybody."""
@@ -143,6 +147,7 @@ async def async_ask_api(
         _with_home(hass, prompt, llm_context.assistant, home),
         only(somebody.api_prompt, parts_without(somebody.api_prompt, prompt)),
         common.custom_serializer,
+        is_settled=nobody is not None and not memory.open,
     )
 
 
@@ -222,8 +227,12 @@ async def _async_probe(hass: HomeAssistant, memory: _Memory, nobody: llm.APIInst
         for who in kinds.values()
     ]
     if probes:
+        memory.open.update(probes)
         left = max(until - hass.loop.time(), 0) * _SHARE_OF_OTHERS
-        await asyncio.wait(probes, timeout=min(left, _A_MOMENT))
+        done, late = await asyncio.wait(probes, timeout=min(left, _A_MOMENT))
+        memory.open -= done
+        for probe in late:
+            probe.add_done_callback(memory.open.discard)
 
 
 async def _async_compare(memory: _Memory, nobody: llm.APIInstance, who: llm.LLMContext) -> None:

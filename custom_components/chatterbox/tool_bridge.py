@@ -23,7 +23,8 @@ from .const import DOMAIN, LOGGER
 from .effects import Effects
 from .hanging_apis import async_leave_alone, is_left_alone
 from .home_description import AS_USUAL, HomeTelling
-from .merged_api import merge_apis
+from .house_changes import async_house_state
+from .kept_offers import Asker, async_get_kept_offers
 from .told_names import ToldNames
 from .tool_errors import explain_failure
 from .tool_targets import targets_of
@@ -39,6 +40,9 @@ _LATE: Final = "it did not name its tools in time, and agents do without them un
 
 _COMPLAINTS: HassKey[set[str]] = HassKey(f"{DOMAIN}_tool_complaints")
 """What was logged and still holds, so that it is logged once."""
+
+type _Answer = tuple[ApiOffer | None, str | None]
+"""What an API offers; None and the reason when it has nothing to give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +88,24 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes wha
     registered = {api.id: api for api in llm.async_get_apis(hass) if api.id in chosen}
     if brought is not None:
         registered[brought.id] = brought
-    async with asyncio.TaskGroup() as asking:
-        tasks = {
-            api_id: asking.create_task(_async_ask(hass, api, llm_context, patience, home))
-            for api_id, api in registered.items()
-        }
-    answers = {api_id: tasks[api_id].result() for api_id in chosen if api_id in tasks}
+    kept, asker = async_get_kept_offers(hass), Asker.of(llm_context, home)
+    known = {api_id: offer for api_id, api in registered.items() if (offer := kept.async_find(api, asker))}
+    answers: dict[str, _Answer] = {api_id: (offer, None) for api_id, offer in known.items()}
+    if len(known) < len(registered):
+        async with asyncio.TaskGroup() as asking:
+            tasks = {
+                api_id: asking.create_task(_async_ask(hass, api, llm_context, patience, home))
+                for api_id, api in registered.items()
+                if api_id not in known
+            }
+        answers |= {api_id: task.result() for api_id, task in tasks.items()}
+    answers = {api_id: answers[api_id] for api_id in chosen if api_id in answers}
     offers = [offer for offer, _ in answers.values() if offer is not None]
     missing = [api_id for api_id in chosen if api_id not in answers]
     silent = [registered[api_id].name for api_id, (offer, _) in answers.items() if offer is None]
     findings = {f"LLM API {api_id}": finding for api_id, (_, finding) in answers.items()}
     findings |= {f"LLM API {api_id}": _NOT_THERE for api_id in missing}
-    merged = merge_apis(hass, offers)
+    merged = kept.async_merge(hass, asker, offers)
     _log_changes(hass, {**findings, **merged.findings})
     return ToolOffer(
         api=merged.api if offers else None,
@@ -111,10 +121,11 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes wha
 
 async def _async_ask(
     hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, patience: float, home: HomeTelling
-) -> tuple[ApiOffer | None, str | None]:
-    """Ask an API for its tools; None and the reason when it has none to give."""
+) -> _Answer:
+    """Ask an API for its tools."""
     if is_left_alone(hass, api):
         return None, _LATE
+    state = async_house_state(hass, llm_context.assistant)
     asking = hass.async_create_background_task(
         async_ask_api(hass, api, llm_context, patience, home), f"chatterbox question to LLM API {api.id}"
     )
@@ -124,7 +135,10 @@ async def _async_ask(
         if not asking.done():
             async_leave_alone(hass, api, llm_context, patience)
             return None, _LATE
-        return (None, _CANCELLED) if asking.cancelled() else (asking.result(), None)
+        if asking.cancelled():
+            return None, _CANCELLED
+        await async_get_kept_offers(hass).async_keep(Asker.of(llm_context, home), state, asking.result())
+        return asking.result(), None
     except Exception as error:  # noqa: BLE001 an API may be anybody's code, and the others are still good
         reason = str(error) if isinstance(error, HomeAssistantError) else type(error).__name__
         return None, f"it could not name its tools: {reason}"
