@@ -22,6 +22,8 @@ _KIB: Final = 1024
 _AT_ONCE: Final = 50
 _PACE: Final = 100
 """Fragments a second, while many speak at once."""
+_LATER: Final = 60.0
+"""Seconds that may be taken to do what was put off while many spoke."""
 _LEFT_ALONE: Final = 5.0
 """Seconds between two looks at whether conversations have ended, and after that for what follows."""
 
@@ -74,6 +76,7 @@ async def measure_idle(setting: Setting) -> list[Figure]:
     if setting.extent.minutes:
         setting.rest()
         await _forgotten(setting)
+        blocks -= held * _AT_ONCE * 2 // setting.extent.conversations  # the first have ended as well
         samples.add(agent.name, "blocks_left", (sys.getallocatedblocks() - blocks) / held)
     return list(samples.figures(setting.entities))
 
@@ -81,7 +84,7 @@ async def measure_idle(setting: Setting) -> list[Figure]:
 async def _hold(setting: Setting, agent: Agent, conversations: int) -> None:
     for _ in range(conversations // _AT_ONCE):
         await _say(setting, agent, _AT_ONCE, Plan(fragments=3))
-    await settle(setting.hass)
+    await settle(setting.hass, _LATER)
     gc.collect()
 
 

@@ -30,8 +30,6 @@ _PAUSE: Final = 0.025
 """Seconds between two looks at whether anything is still done after a turn."""
 _NOTHING: Final = 0.0004
 """Seconds of a processor between two looks that mean that nothing is done any more."""
-_LOOKS: Final = 40
-"""How often it is looked at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +88,15 @@ async def furnished(
         yield Setting(hass, server, agents, entities, extent, alone, rest)
 
 
-async def settle(hass: HomeAssistant) -> None:
-    """Have everything written that was put off, and wait until nothing is done any more, a second at most.
+async def settle(hass: HomeAssistant, at_most: float = 1.0) -> None:
+    """Have everything written that was put off, and wait until nothing is done any more; seconds at most.
 
     Home Assistant writes before it stops what its stores have put off; told so, they write now. What one agent leaves
     for later is so never done while another one is measured.
     """
     hass.bus.async_fire_internal(EVENT_HOMEASSISTANT_FINAL_WRITE)
     quiet = 0
-    for _ in range(_LOOKS):
+    for _ in range(round(at_most / _PAUSE)):
         used = time.process_time()
         await asyncio.sleep(_PAUSE)
         quiet = quiet + 1 if time.process_time() - used < _NOTHING else 0
