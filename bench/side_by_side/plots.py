@@ -16,7 +16,7 @@ _MARKED: Final = "#1769aa"
 _OTHER: Final = "#9aa5b1"
 _HEIGHT: Final = 300
 """Of the part of a plot with lines in which they are drawn."""
-_AXIS: Final = 60
+_AXIS: Final = 70
 """Where lines begin; what they are called stands to their right."""
 _NAMES: Final = 170
 

@@ -123,8 +123,8 @@ def test_bars_are_as_long_as_their_values_and_names_are_text() -> None:
 
 def test_lines_go_through_their_values_and_names_that_end_together_stand_apart() -> None:
     drawn = lines("Growth", "ms", ("1", "10"), {"ours": [1.0, 2.0], "a & b": [4.0, 2.0]}, "ours")
-    assert 'points="60.0,269.0 550.0,194.0"' in drawn
-    assert 'points="60.0,44.0 550.0,194.0"' in drawn
+    assert 'points="70.0,269.0 550.0,194.0"' in drawn
+    assert 'points="70.0,44.0 550.0,194.0"' in drawn
     assert "a &amp; b" in drawn
     assert len(set(re.findall(r'<text x="558.0" y="([^"]+)"', drawn))) == 2
 
