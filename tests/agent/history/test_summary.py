@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.history.summary import asked_and_done, recap, turns
+from custom_components.chatterbox.agent.history.summary import asked_and_done, recap, turns_backwards
 from custom_components.chatterbox.agent.history.token_estimate import TokenEstimate
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
@@ -32,26 +32,25 @@ TURN: Transcript = (
 
 
 def test_what_was_asked_and_done_is_listed() -> None:
-    assert asked_and_done(TURN) == ('“Mach das Licht in der Küche an!” → light_on {"name":"Küche"}; look {}',)
-    assert asked_and_done((*TURN, UserMessage("Danke!"), AssistantMessage("Gern."))) == (
-        *asked_and_done(TURN),
-        "“Danke!”",
-    )
+    line = '“Mach das Licht in der Küche an!” → light_on {"name":"Küche"}; look {}'
+    assert [*asked_and_done(TURN)] == [line]
+    assert [*asked_and_done((*TURN, UserMessage("Danke!"), AssistantMessage("Gern.")))] == ["“Danke!”", line]
 
 
 def test_what_did_not_run_is_not_listed() -> None:
     calls = AssistantMessage(tool_calls=(ON,))
-    assert asked_and_done((UserMessage("On!"), calls, ToolResult("a", "light_on", "", synthetic=True))) == ("“On!”",)
+    turn = (UserMessage("On!"), calls, ToolResult("a", "light_on", "", synthetic=True))
+    assert [*asked_and_done(turn)] == ["“On!”"]
 
 
 def test_a_turn_without_words_and_deeds_is_no_line() -> None:
-    assert asked_and_done((AssistantMessage("Good morning!"), UserMessage(""))) == ()
-    assert asked_and_done((AssistantMessage(tool_calls=(LOOK,)), TURN[4])) == ("look {}",)
+    assert not [*asked_and_done((AssistantMessage("Good morning!"), UserMessage("")))]
+    assert [*asked_and_done((AssistantMessage(tool_calls=(LOOK,)), TURN[4]))] == ["look {}"]
 
 
 @given(transcripts())
 def test_turns_are_the_whole_transcript(transcript: Transcript) -> None:
-    found = list(turns(transcript))
+    found = list(turns_backwards(transcript))[::-1]
     assert tuple(message for turn in found for message in turn) == transcript
     assert all(isinstance(turn[0], UserMessage) for turn in found[1:])
     assert not any(isinstance(message, UserMessage) for turn in found for message in turn[1:])

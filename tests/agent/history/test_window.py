@@ -1,11 +1,14 @@
 """What is sent of a conversation that is longer than its budget."""
 
+from typing import override
+
 import pytest
 
 from custom_components.chatterbox.agent.history.token_estimate import TokenEstimate
-from custom_components.chatterbox.agent.history.window import RESULT_LENGTHS, fit_window
+from custom_components.chatterbox.agent.history.window import RESULT_LENGTHS, GrownWindows, fit_window
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
+    Attachment,
     Message,
     Summary,
     ToolCall,
@@ -206,3 +209,39 @@ def test_a_long_result_is_left_whole_while_it_is_new_and_the_model_can_read_it()
 def test_a_budget_for_earlier_turns_never_allows_more_than_there_is() -> None:
     said = conversation(21)
     assert fit_window(said, 500, earlier=100_000) == fit_window(said, 500)
+
+
+def test_the_windows_of_many_conversations_need_not_be_kept_to_be_right() -> None:
+    grown = GrownWindows()
+    for _ in range(2):
+        for number in range(20):
+            said = turn(number) + conversation(20)
+            budget = tokens(said) // 2
+            assert fit_window(said, budget, grown=grown) == fit_window(said, budget)
+
+
+def test_a_conversation_in_which_something_is_shown_has_the_same_window_each_time() -> None:
+    grown = GrownWindows()
+    shown = UserMessage("Look!", (Attachment("image/png", b"..."),))
+    for end in range(4, 80, 4):
+        said = (shown, *conversation(20)[:end])
+        assert fit_window(said, 500, grown=grown) == fit_window(said, 500)
+
+
+def test_what_is_new_in_a_conversation_is_all_that_is_counted() -> None:
+    counted: list[Message] = []
+
+    class Counting(TokenEstimate):
+        @override
+        def of_message(self, message: Message) -> int:
+            counted.append(message)
+            return TokenEstimate.of_message(self, message)
+
+    grown, estimate = GrownWindows(), Counting()
+    fit_window(conversation(100), 100_000, estimate, grown=grown)
+    counted.clear()
+
+    # The same words, but other objects, as who keeps a conversation may make them anew.
+    fit_window(conversation(101), 100_000, estimate, grown=grown)
+
+    assert len(counted) == 2 * len(turn(0)), "the turn that has ended, and the new one"

@@ -4,10 +4,10 @@ A summary that somebody wrote, and what was asked and done since, listed from th
 Knows messages; must not know where a window begins, or who writes summaries.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from ..messages import AssistantMessage, Message, Summary, ToolCall, ToolResult, Transcript, UserMessage
+from ..messages import AssistantMessage, Summary, ToolCall, ToolResult, Transcript, UserMessage
 from .shortening import ELLIPSIS, clipped
 from .token_estimate import TokenEstimate
 
@@ -30,27 +30,25 @@ def recap(summary: Summary | None, since: Transcript, tokens: int, estimate: Tok
     return f"{_HEADING}{text}{_END}" if text else ""
 
 
-def asked_and_done(messages: Transcript) -> tuple[str, ...]:
-    """List what was asked and what was done, a line a turn, oldest first: “words” → tool {arguments}.
+def asked_and_done(messages: Transcript) -> Iterator[str]:
+    """Yield what was asked and what was done, a line a turn, newest first: “words” → tool {arguments}.
 
     What was done is told from receipts: calls that ran and succeeded. The words are the person's, the rest are names
     and signs, so that the list is at home in every language.
     """
-    return tuple(filter(None, map(_line, turns(messages))))
+    return filter(None, map(_line, turns_backwards(messages)))
 
 
-def turns(messages: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
-    """Yield the turns: a user message up to the next one, and what stands before the first, if anything does."""
-    begin = 0
-    for index, message in enumerate(messages):
-        if isinstance(message, UserMessage) and index > begin:
-            yield tuple(messages[begin:index])
-            begin = index
-    if begin < len(messages):
-        yield tuple(messages[begin:])
+def turns_backwards(messages: Transcript) -> Iterator[Transcript]:
+    """Yield the turns, newest first: a user message up to the next one, and what stands before the first, if any."""
+    end = len(messages)
+    for index in reversed(range(end)):
+        if index == 0 or isinstance(messages[index], UserMessage):
+            yield messages[index:end]
+            end = index
 
 
-def _line(turn: tuple[Message, ...]) -> str:
+def _line(turn: Transcript) -> str:
     asked, done = "", list[str]()
     calls: dict[str, ToolCall] = {}
     for message in turn:
@@ -79,12 +77,12 @@ def _cut(text: str, length: int) -> str:
     return text if length == len(text) else text[:length] + (ELLIPSIS if length else "")
 
 
-def _newest(lines: Sequence[str], tokens: int, estimate: TokenEstimate) -> list[str]:
-    """Return the last lines that `tokens` allow, in order."""
+def _newest(lines: Iterable[str], tokens: int, estimate: TokenEstimate) -> list[str]:
+    """Return as many of the lines, which come newest first, as `tokens` allow, oldest first."""
     kept: list[str] = []
-    for line in reversed(lines):
+    for line in lines:
         tokens -= estimate.of_text(f"{line}\n")
         if tokens < 0:
             break
-        kept.insert(0, line)
-    return kept
+        kept.append(line)
+    return kept[::-1]

@@ -11,6 +11,7 @@ Knows messages and token estimates; must not know models, stores or how a turn i
 """
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from typing import Final
@@ -18,7 +19,7 @@ from typing import Final
 from ..messages import Summary, ToolResult, Transcript, UserMessage
 from ..transcript import has_outside_content
 from .shortening import shortened
-from .summary import recap, turns
+from .summary import recap
 from .token_estimate import TokenEstimate
 
 _LOW: Final = 2
@@ -29,6 +30,8 @@ OLD_RESULT_LENGTH: Final = 1_000
 """Characters that are kept of a long result of an older turn."""
 RESULT_LENGTHS: Final = (4_000, 1_000, 250)
 """Characters that are kept of a long result of the last turn; the next number only where the one before is no help."""
+_MOST_KEPT: Final = 8
+"""Conversations whose windows are kept."""
 
 _AS_COUNTED: Final = TokenEstimate()
 
@@ -50,12 +53,14 @@ class Window:
     """Whether the whole conversation, dropped messages included, holds what came from outside the house."""
 
 
-def fit_window(
+def fit_window(  # noqa: PLR0913  # what is sent, what bounds it, and what stands for the rest
     transcript: Transcript,
     budget: int,
     estimate: TokenEstimate = _AS_COUNTED,
     summary: Summary | None = None,
     earlier: int | None = None,
+    *,
+    grown: GrownWindows | None = None,
 ) -> Window:
     """Return the window on a valid transcript that takes `budget` tokens at most.
 
@@ -66,69 +71,133 @@ def fit_window(
 
     `summary` stands for messages that are not to be sent again. One that lags behind, or is missing, is completed by
     a list of what was asked and done. One that ends in the middle of a turn leaves that turn whole, and no summary
-    stands for the last turn.
+    stands for the last turn. With the `grown` windows of earlier requests the same window is found sooner.
     """
-    bounds = _turn_bounds(transcript)
-    begin = max(bound for bound in bounds if bound <= (summary.messages if summary else 0))
-    growing = _GrowingWindow(transcript, begin, budget, budget if earlier is None else min(earlier, budget), estimate)
-    for unit in pairwise(_unit_bounds(transcript, begin)):
-        growing.add(*unit)
+    begin = _turn_begin(transcript, summary.messages if summary else 0)
+    bounds = _Bounds(begin, budget, budget if earlier is None else min(earlier, budget), estimate)
+    growing = (grown or GrownWindows()).window(transcript, bounds)
     dropped, tokens = growing.start, growing.kept
     messages = growing.messages[dropped:]
     if dropped and isinstance(first := messages[0], UserMessage):
         told = recap(summary, transcript[begin:dropped], growing.recap_room, estimate)
         messages[0] = replace(first, context="\n\n".join(filter(None, (told, first.context))))
         tokens += estimate.of_message(messages[0]) - estimate.of_message(first)
-    is_marked = has_outside_content(transcript) or (summary is not None and summary.has_outside_content)
+    is_marked = growing.has_outside_content or (summary is not None and summary.has_outside_content)
     sent = tuple(messages) if dropped or growing.has_shortened else transcript
     return Window(sent, dropped, tokens, is_marked)
 
 
-def _turn_bounds(transcript: Transcript) -> list[int]:
-    """Return where each turn begins; at least the beginning."""
-    bounds = [0]
-    for turn in turns(transcript):
-        bounds.append(bounds[-1] + len(turn))
-    return bounds[:-1] or bounds
+def _turn_begin(transcript: Transcript, index: int) -> int:
+    """Return where the turn begins in which a message stands; the last turn where there is no such message."""
+    for begin in range(min(index, len(transcript) - 1), 0, -1):
+        if isinstance(transcript[begin], UserMessage):
+            return begin
+    return 0
 
 
-def _unit_bounds(transcript: Transcript, begin: int) -> Iterator[int]:
+def _unit_bounds(transcript: Transcript, begin: int, end: int) -> Iterator[int]:
     """Yield where what is sent together begins, a call with its results, and where the last of it ends."""
-    for index in range(begin, len(transcript)):
+    for index in range(begin, end):
         if not isinstance(transcript[index], ToolResult):
             yield index
-    yield len(transcript)
+    yield end
+
+
+class GrownWindows:
+    """The windows on the conversations that were last sent, up to their last turns.
+
+    A window never looks ahead, so the next one on the same conversation goes on from there, and costs what is new in
+    it. Conversations in which somebody shows something are not kept: that is much to keep.
+    """
+
+    def __init__(self) -> None:
+        """Know none."""
+        self._kept: list[_GrowingWindow] = []
+        """The one that was used last is the last."""
+
+    def window(self, transcript: Transcript, bounds: _Bounds) -> _GrowingWindow:
+        """Return the window on a whole transcript, which is the caller's to change."""
+        end = _turn_begin(transcript, len(transcript))
+        window = self._known(transcript[:end], bounds) or _GrowingWindow(transcript, bounds)
+        if end > bounds.begin:
+            window.grow(transcript, end)
+            if not window.shows_something:
+                self._kept = [*self._kept[1 - _MOST_KEPT :], window]
+                window = window.copy()
+        window.grow(transcript, len(transcript))
+        return window
+
+    def _known(self, earlier: Transcript, bounds: _Bounds) -> _GrowingWindow | None:
+        """Return the window on a part of what was said earlier, from its beginning, and keep it no more."""
+        for index in reversed(range(len(self._kept))):
+            window = self._kept[index]
+            if window.bounds == bounds and earlier[: len(window.whole)] == window.whole:
+                return self._kept.pop(index)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """What a window is made for; see `fit_window`."""
+
+    begin: int
+    """The first message that is not summed up."""
+    budget: int
+    earlier: int
+    estimate: TokenEstimate
 
 
 class _GrowingWindow:
     """A window, as a conversation goes on: `messages` from `start` on. It never looks ahead."""
 
-    def __init__(self, transcript: Transcript, begin: int, budget: int, earlier: int, estimate: TokenEstimate) -> None:
-        self._transcript = transcript
-        self.messages = list(transcript)
+    def __init__(self, transcript: Transcript, bounds: _Bounds) -> None:
+        begin = bounds.begin
+        self.bounds = bounds
+        self.whole = transcript[:begin]
+        """The messages so far, as they were said."""
+        self.messages = list(self.whole)
         self.start = begin
         self.kept = 0
         """Tokens of the messages that it holds."""
         self.has_shortened = False
-        self.recap_room = max(0, earlier) // _RECAP
-        self._turn = self._end = begin
+        self.has_outside_content = has_outside_content(self.whole)
+        self.shows_something = shows_something(self.whole)
+        self.recap_room = max(0, bounds.earlier) // _RECAP
+        self._turn = begin
         self._kept_before = 0
         """Tokens of the messages of earlier turns."""
         self._sizes = [0] * begin
-        self._budget = budget
-        self._earlier = earlier
-        self._estimate = estimate
+        self._budget = bounds.budget
+        self._earlier = bounds.earlier
+        self._estimate = bounds.estimate
+
+    def copy(self) -> _GrowingWindow:
+        """Return another one that grows by itself."""
+        other = copy(self)
+        other.messages, other._sizes = self.messages.copy(), self._sizes.copy()  # noqa: SLF001  # of its own class
+        return other
+
+    def grow(self, transcript: Transcript, end: int) -> None:
+        """Take in a transcript up to a message; it begins with what was taken in before."""
+        begin = len(self.whole)
+        self.whole = transcript[:end]
+        added = transcript[begin:end]
+        self.has_outside_content = self.has_outside_content or has_outside_content(added)
+        self.shows_something = self.shows_something or shows_something(added)
+        for unit in pairwise(_unit_bounds(transcript, begin, end)):
+            self._add(*unit)
 
     @property
     def _recap(self) -> int:
         return self.recap_room if self.start else 0
 
-    def add(self, begin: int, end: int) -> None:
+    def _add(self, begin: int, end: int) -> None:
         """Take in the next messages, which are sent together, and fall back if that is too much."""
-        if isinstance(self.messages[begin], UserMessage):
+        unit = self.whole[begin:end]
+        if isinstance(unit[0], UserMessage):
             self._turn, self._kept_before = begin, self.kept
-        self._end = end
-        added = list(map(self._estimate.of_message, self.messages[begin:end]))
+        added = list(map(self._estimate.of_message, unit))
+        self.messages += unit
         self._sizes += added
         self.kept += sum(added)
         is_too_long = not self._fits(self._budget)
@@ -151,7 +220,7 @@ class _GrowingWindow:
             self._drop_a_turn()
             yield
         if is_too_long and not self._fits(self._budget):
-            for length, index in product(RESULT_LENGTHS, range(self._turn, self._end)):
+            for length, index in product(RESULT_LENGTHS, range(self._turn, len(self.messages))):
                 self._shorten(index, length)
                 yield
 
@@ -164,7 +233,7 @@ class _GrowingWindow:
                 return
 
     def _shorten(self, index: int, length: int) -> None:
-        whole, present = self._transcript[index], self.messages[index]
+        whole, present = self.whole[index], self.messages[index]
         if isinstance(whole, ToolResult) and isinstance(present, ToolResult) and len(present.content) > length:
             short = replace(present, content=shortened(whole.content, length))
             size = self._estimate.of_message(short)
@@ -174,3 +243,8 @@ class _GrowingWindow:
                     self._kept_before += size - self._sizes[index]
                 self.has_shortened = True
                 self.messages[index], self._sizes[index] = short, size
+
+
+def shows_something(messages: Transcript) -> bool:
+    """Tell whether a person shows anything in these messages."""
+    return any(isinstance(message, UserMessage) and message.attachments for message in messages)

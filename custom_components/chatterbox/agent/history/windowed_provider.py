@@ -16,14 +16,14 @@ from typing import Final
 
 from ..errors import PromptTooLong
 from ..events import CompletionResult, ProviderEvent
-from ..messages import ToolDefinition, Transcript, UserMessage
+from ..messages import ToolDefinition, UserMessage
 from ..protocols import CompletionRequest, LLMProvider
 from .context_window import ContextWindow
 from .large_results import LargeResults
 from .prompt_size import PromptSize
 from .token_estimate import TokenEstimate
 from .token_scale import TokenScale
-from .window import Window, fit_window
+from .window import GrownWindows, Window, fit_window, shows_something
 from .window_question import WindowQuestion
 
 _ANSWER: Final = 2_048
@@ -80,6 +80,7 @@ class WindowedProvider:
         self._server_cuts = server_cuts
         self._results = LargeResults()
         self._scale = TokenScale()
+        self._windows = GrownWindows()
         self._reserved = 0
         """Tokens that are kept free for all but the conversation and the answer."""
         self._tools = _Counted[tuple[ToolDefinition, ...]]()
@@ -101,7 +102,7 @@ class WindowedProvider:
         budget = self._budget(request, self._context.tokens)
         earlier = min(self._allowance.history, budget)
         sizes = (round(tokens * share) for tokens in (budget, earlier))
-        return _fit(request, self.estimate, *sizes)
+        return self._fit(request, self.estimate, *sizes)
 
     def window_of_next_turn(self, request: CompletionRequest, share: float = 1.0) -> Window:
         """Return what would be sent of a conversation whose last turn is over, whatever is said next."""
@@ -146,7 +147,7 @@ class WindowedProvider:
     def _note(self, sent: _Fitted, tokens: int) -> None:
         """Learn from what a service has counted. What a picture takes is anybody's guess, and says nothing of texts."""
         self.last_size = sent.size.as_reported(tokens)
-        if sent.estimate is self.estimate and not _shows_something(sent.request.transcript):
+        if sent.estimate is self.estimate and not shows_something(sent.request.transcript):
             self._scale.reported(sent.size.prompt, tokens)
         if self._question is not None:
             self._question.put()
@@ -176,10 +177,13 @@ class WindowedProvider:
             return self._whole(request, context)
         budget = self._budget(request, context)
         estimate = self.estimate
-        window = _fit(request, estimate, budget, min(self._allowance.history, budget))
+        window = self._fit(request, estimate, budget, min(self._allowance.history, budget))
         size = self._size(request, context, window.tokens, window.dropped)
         is_whole = window.transcript is request.transcript
         return _Fitted(request if is_whole else replace(request, transcript=window.transcript), size, estimate)
+
+    def _fit(self, request: CompletionRequest, estimate: TokenEstimate, budget: int, earlier: int) -> Window:
+        return fit_window(request.transcript, budget, estimate, request.summary, earlier, grown=self._windows)
 
     def _whole(self, request: CompletionRequest, context: int) -> _Fitted:
         """Return a request as it is. One that fits by a guess alone is for the service to judge."""
@@ -226,11 +230,3 @@ class _Counted[T]:
         if self._last is None or self._last[1] is not estimate or self._last[0] != value:
             self._last = (value, estimate, count(value))
         return self._last[2]
-
-
-def _fit(request: CompletionRequest, estimate: TokenEstimate, budget: int, earlier: int) -> Window:
-    return fit_window(request.transcript, budget, estimate, request.summary, earlier)
-
-
-def _shows_something(transcript: Transcript) -> bool:
-    return any(isinstance(message, UserMessage) and message.attachments for message in transcript)
