@@ -22,6 +22,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.find_tool import FindTool
 from custom_components.chatterbox.history_keeping import async_get_histories
 from custom_components.chatterbox.history_tool import HistoryTool
 from custom_components.chatterbox.memories import async_get_memories
@@ -98,7 +99,7 @@ async def search(
 ) -> ToolOutcome:
     """Run the tool as the loop does."""
     tool = HistoryTool(hass, agent, speaker, is_kept=is_kept, patience=patience)
-    dispatcher = OwnDispatcher(MemoryTools(async_get_memories(hass), agent, speaker), tool)
+    dispatcher = OwnDispatcher(MemoryTools(async_get_memories(hass), agent, speaker), tool, FindTool(hass, "en"))
     return await dispatcher.dispatch(ToolCall("call_1", SEARCH_HISTORY, json.dumps(arguments)), arguments)
 
 

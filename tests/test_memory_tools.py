@@ -11,6 +11,7 @@ from homeassistant.helpers import llm
 from custom_components.chatterbox.agent.messages import ToolCall, ToolOutcome
 from custom_components.chatterbox.agent_settings import AgentSettings
 from custom_components.chatterbox.effects import NOTHING
+from custom_components.chatterbox.find_tool import FindTool
 from custom_components.chatterbox.hidden_words import HIDDEN_WORDS
 from custom_components.chatterbox.history_tool import HistoryTool
 from custom_components.chatterbox.memories import LONGEST_FACT, MOST_FACTS, Keeper, async_get_memories
@@ -32,7 +33,9 @@ AGENT = "agent-1"
 
 
 def dispatcher_for(hass: HomeAssistant, speaker: Speaker) -> OwnDispatcher:
-    return OwnDispatcher(MemoryTools(async_get_memories(hass), AGENT, speaker), HistoryTool(hass, AGENT, speaker))
+    return OwnDispatcher(
+        MemoryTools(async_get_memories(hass), AGENT, speaker), HistoryTool(hass, AGENT, speaker), FindTool(hass, "en")
+    )
 
 
 async def run(hass: HomeAssistant, tool: str, fact: str | None = None, speaker: Speaker = ANNA) -> ToolOutcome:

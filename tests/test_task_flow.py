@@ -37,7 +37,7 @@ LIMITS = {
 HISTORY = {"keep_history": False, "keep_days": 30, "keep_megabytes": 100}
 SECTIONS = {
     "model_options": {},
-    "home": {"compact_home": True},
+    "home": {"compact_home": True, "most_listed": 500},
     "limits": LIMITS,
     "history": HISTORY,
     "costs": {"when_spent": "hand_over"},
@@ -144,6 +144,7 @@ async def test_a_model_for_tasks_is_added_with_what_was_set(hass: HomeAssistant)
             "fallbacks": [talker.subentry_id],
             "image_model": "gpt-image-1",
             "compact_home": True,
+            "most_listed": 500,
             **LIMITS,
             **HISTORY,
             "when_spent": "hand_over",

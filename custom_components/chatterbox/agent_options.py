@@ -34,6 +34,7 @@ from .const import (
     CONF_MAX_ITERATIONS,
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_CALLS,
+    CONF_MOST_LISTED,
     CONF_NUM_CTX,
     CONF_POST_TOOL_USE,
     CONF_PRE_SPEECH,
@@ -76,7 +77,7 @@ _OF_A_KIND: Final[Mapping[ServiceKind, tuple[str, ...]]] = {
     ServiceKind.OPENAI_RESPONSES: (CONF_VERBOSITY, CONF_SERVICE_TIER),
     ServiceKind.OLLAMA_CHAT: (CONF_KEEP_ALIVE, CONF_NUM_CTX),
 }
-_HOME: Final = (CONF_COMPACT_HOME,)
+_HOME: Final = (CONF_COMPACT_HOME, CONF_MOST_LISTED)
 _VOICE: Final = (CONF_CONFIRMATION, CONF_FILLER_AFTER, CONF_CHECK_CLAIMS)
 _MEMORY: Final = (CONF_REMEMBER_FACTS, CONF_SEARCH_HISTORY)
 _LIMITS: Final = (
@@ -121,6 +122,7 @@ NUMBERS: Final[Mapping[str, NumberOption]] = {
     CONF_MAX_TOKENS: NumberOption(16, 1_000_000, unit="tokens"),
     CONF_KEEP_ALIVE: NumberOption(-1, 604_800, unit="seconds"),
     CONF_NUM_CTX: NumberOption(2048, 10_000_000, unit="tokens"),
+    CONF_MOST_LISTED: NumberOption(0, 100_000),
     CONF_HISTORY_TOKENS: NumberOption(500, 1_000_000, unit="tokens"),
     CONF_CONTEXT_WINDOW: NumberOption(2048, 10_000_000, unit="tokens"),
     CONF_KEEP_DAYS: NumberOption(0, 3_650, unit="days"),

@@ -52,6 +52,8 @@ class PromptSources:
     """What the person is called who speaks; see `Speaker.name`."""
     memories: str = ""
     """What the person has asked the agent to remember; see `told_memories.py`."""
+    things: str = ""
+    """What the words may mean of a home that is too large to be told as a whole; see `large_home.py`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
         f"Name of the person: {sources.person}." if sources.person else "",
         f"Room of the person: {room}." if room and not _names(moment, room) else "",
         moment,
+        sources.things,
         sources.memories,
         sources.extra or "",
     )

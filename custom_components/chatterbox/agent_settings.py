@@ -40,6 +40,7 @@ from .const import (
     CONF_MAX_ITERATIONS,
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_CALLS,
+    CONF_MOST_LISTED,
     CONF_NOTIFY,
     CONF_NUM_CTX,
     CONF_PEOPLE_AT_SATELLITES,
@@ -104,6 +105,8 @@ class AgentSettings:
     """Ids of the sources of its tools."""
     compact_home: bool = True
     """Whether the model is told of the home in short, and not by Home Assistant's own list."""
+    most_listed: int = 500
+    """How many things are listed; of more, the model is told what fits the words. 0 to list all."""
     prompt: str | None = None
     """Template of its instructions; None for Home Assistant's own."""
     fallbacks: tuple[str, ...] = ()
@@ -183,7 +186,7 @@ class AgentSettings:
     @property
     def home(self) -> HomeTelling:
         """How the model is told of the home."""
-        return HomeTelling(is_compact=self.compact_home)
+        return HomeTelling(is_compact=self.compact_home, most_listed=self.most_listed)
 
     @property
     def scripts(self) -> Mapping[HookPoint, str]:
@@ -204,6 +207,7 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         model=data.get(CONF_MODEL, default.model),
         llm_apis=tuple(data.get(CONF_LLM_HASS_API, ())),
         compact_home=data.get(CONF_COMPACT_HOME, default.compact_home),
+        most_listed=data.get(CONF_MOST_LISTED, default.most_listed),
         prompt=data.get(CONF_PROMPT) or None,
         fallbacks=tuple(data.get(CONF_FALLBACKS, ())),
         temperature=data.get(CONF_TEMPERATURE),

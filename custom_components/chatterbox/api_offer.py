@@ -193,7 +193,7 @@ def _with_home(hass: HomeAssistant, prompt: str, assistant: str, home: HomeTelli
         return prompt
     found = async_get_home(hass, assistant)
     if home.is_compact and found.things:
-        return prompt.replace(_HOME, describe_home(found, GetLiveContextTool.name))
+        return prompt.replace(_HOME, describe_home(found, GetLiveContextTool.name, home))
     # Things are listed by name, and what has the same name as it was loaded.
     return prompt.replace(_HOME, sort_records(_listing(hass, assistant)))
 

@@ -4,11 +4,13 @@ Pure text of what `home_things.py` read. Must not know states, who asks, or Home
 Assistant's own list in a quarter of the room, and the same home always gives the same bytes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
+from .const import DOMAIN
 from .home_names import listed, quoted
 from .home_things import Floor, Home, Room, Thing
 
@@ -19,6 +21,18 @@ _GUIDE: Final = (
 _ON_STATES: Final = (
     "Answer from this list whether something exists, and where. It holds no states: before you answer about a state, "
     "value, mode or measurement, or act depending on one, call {tool}. Never say that you cannot look."
+)
+FIND_ENTITIES: Final = f"{DOMAIN}__find_entities"
+"""The tool of an agent that finds things in a home that has too many to be listed."""
+_GUIDE_TO_MANY: Final = (
+    "This home has {count} things, too many to list. # begins a floor, then come its rooms, and in each room how many "
+    "things of each domain there are. Beside the person's words stand things that these may mean. Find any other, and "
+    "what there is, with {find}: never guess a name. A thing is called by its name, with its room as area. In quotes, "
+    "a name is a JSON string."
+)
+_ON_STATES_OF_MANY: Final = (
+    "None of that holds states: before you answer about a state, value, mode or measurement, or act depending on one, "
+    "call {tool}. Never say that you cannot look."
 )
 _NO_FLOOR: Final = "# (other rooms)"
 _NO_ROOM: Final = "# (in no room)"
@@ -31,43 +45,62 @@ class HomeTelling:
 
     is_compact: bool = True
     """In short; otherwise by Home Assistant's own list."""
+    most_listed: int = 0
+    """Of more things, only how many there are is told; 0 for never. What is not in short is told as it is."""
+
+    def sums_up(self, home: Home) -> bool:
+        """Tell whether a home has more things than are listed."""
+        return self.is_compact and 0 < self.most_listed < len(home.things)
 
 
 AS_USUAL: Final = HomeTelling()
 
 
-def describe_home(home: Home, state_tool: str) -> str:
+def describe_home(home: Home, state_tool: str, telling: HomeTelling = AS_USUAL) -> str:
     """Write what there is in a home, and how to use it; `state_tool` is the name of the tool that tells states."""
+    if telling.sums_up(home):
+        guide = _GUIDE_TO_MANY.format(count=len(home.things), find=FIND_ENTITIES)
+        return "\n".join((guide, _ON_STATES_OF_MANY.format(tool=state_tool), *home_lines(home, _counts)))
     return "\n".join((_GUIDE, _ON_STATES.format(tool=state_tool), *home_lines(home)))
 
 
-def home_lines(home: Home) -> Iterator[str]:
-    """Yield the lines of the list itself."""
+type _Contents = Callable[[Sequence[Thing]], Iterator[str]]
+"""Yields the lines that tell of the things in one place."""
+
+
+def home_lines(home: Home, contents: _Contents | None = None) -> Iterator[str]:
+    """Yield the lines of the list itself; without `contents`, all things are named."""
+    contents = contents or _domains
     filled = [room for room in home.rooms if home.by_room.get(room.area_id)]
     known = {floor.floor_id for floor in home.floors}
     for floor in home.floors:
         on_floor = [room for room in filled if room.floor_id == floor.floor_id]
         if on_floor:
             yield f"# {named(floor)}"
-            yield from _rooms(home, on_floor)
+            yield from _rooms(home, on_floor, contents)
     elsewhere = [room for room in filled if room.floor_id not in known]
     if elsewhere and len(elsewhere) < len(filled):
         yield _NO_FLOOR
-    yield from _rooms(home, elsewhere)
+    yield from _rooms(home, elsewhere, contents)
     if nowhere := home.by_room.get(None, ()):
         yield _NO_ROOM
-        yield from _domains(nowhere)
+        yield from contents(nowhere)
 
 
-def _rooms(home: Home, rooms: Sequence[Room]) -> Iterator[str]:
+def _rooms(home: Home, rooms: Sequence[Room], contents: _Contents) -> Iterator[str]:
     for room in rooms:
         yield named(room)
-        yield from _domains(home.by_room[room.area_id])
+        yield from contents(home.by_room[room.area_id])
 
 
 def _domains(things: Sequence[Thing]) -> Iterator[str]:
     for domain, alike in groupby(things, key=lambda thing: thing.domain):
         yield f" {domain}: {', '.join(map(told, alike))}"
+
+
+def _counts(things: Sequence[Thing]) -> Iterator[str]:
+    counts = Counter(thing.domain for thing in things)
+    yield f" {', '.join(f'{number} {domain}' for domain, number in sorted(counts.items()))}"
 
 
 def named(place: Floor | Room) -> str:

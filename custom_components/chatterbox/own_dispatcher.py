@@ -1,6 +1,6 @@
 """Runs an agent's own tools, and makes results of what they answer.
 
-Knows which part runs which tool. Must not know what facts or a history are.
+Knows which part runs which tool. Must not know what facts, a history or a home are.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,9 @@ from homeassistant.helpers import llm
 from .agent.messages import JsonObject, ToolCall, ToolOutcome
 from .const import DOMAIN
 from .effects import NOTHING, Effects
+from .find_tool import FindTool
 from .history_tool import HistoryTool
+from .home_description import FIND_ENTITIES
 from .memory_tools import MemoryTools
 from .own_tools import SEARCH_HISTORY
 from .tool_bridge import result_content
@@ -26,6 +28,7 @@ class OwnDispatcher:
 
     memory: MemoryTools
     history: HistoryTool
+    finding: FindTool
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 what a protocol asks
         """Return the facts as a whole."""
@@ -37,7 +40,9 @@ class OwnDispatcher:
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Run a tool."""
-        if call.name == SEARCH_HISTORY:
+        if call.name == FIND_ENTITIES:
+            answer = await self.finding.async_run(arguments)
+        elif call.name == SEARCH_HISTORY:
             answer = await self.history.async_run(arguments)
         else:
             answer = await self.memory.async_run(call.name, arguments)

@@ -1,8 +1,9 @@
-"""The tools that an agent has of its own: what it remembers of people, and what they said before.
+"""The tools that an agent has of its own: to remember, to look into earlier conversations, and to find things.
 
 Knows how they are described to a model, and what they do in general. Must not know how they are run
-(`memory_tools.py`, `history_tool.py`). They are the same for everybody, wherever and whoever they are, so that what a
-model reads first stays the same: who may not use one is told so by its answer. No other agent of the house has them.
+(`memory_tools.py`, `history_tool.py`, `find_tool.py`). They are the same for everybody, wherever and whoever they are,
+so that what a model reads first stays the same: who may not use one is told so by its answer. No other agent of the
+house has them.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from typing import Final
 from .agent.messages import JsonObject, ToolAnnotations, ToolDefinition
 from .agent_settings import AgentSettings
 from .const import DOMAIN
+from .home_description import FIND_ENTITIES
 
 REMEMBER: Final = f"{DOMAIN}__remember"
 FORGET: Final = f"{DOMAIN}__forget"
@@ -25,6 +27,8 @@ SPOKEN_DEEDS: Final[Mapping[str, str]] = {REMEMBER: "remembered", FORGET: "forgo
 
 FACT: Final = "fact"
 WORDS: Final = "words"
+AREA: Final = "area"
+KIND: Final = "domain"
 DAYS: Final = "days"
 SINCE: Final = "since"
 UNTIL: Final = "until"
@@ -83,18 +87,37 @@ _OF_HISTORY: Final = ToolDefinition(
 )
 
 
-def own_definitions(settings: AgentSettings) -> tuple[ToolDefinition, ...]:
-    """Return the tools that an agent with these settings has of its own."""
-    memory = _OF_MEMORY if settings.remember_facts else ()
-    return (*memory, _OF_HISTORY) if settings.search_history else memory
+_OF_A_LARGE_HOME: Final = ToolDefinition(
+    FIND_ENTITIES,
+    "Finds things of this home by words, by their room or floor, and by their domain; give any of these. Answers "
+    "names, areas and domains, but no states.",
+    _parameters(
+        {
+            WORDS: ("string", "What it is called, or what it is, in the language of the names in this home."),
+            AREA: ("string", "Name of a room or a floor."),
+            KIND: ("string", "Such as light, cover or sensor."),
+        }
+    ),
+    _READS,
+)
 
 
-def with_own_tools(offered: tuple[ToolDefinition, ...], settings: AgentSettings) -> tuple[ToolDefinition, ...]:
+def own_definitions(settings: AgentSettings, *, home_is_large: bool = False) -> tuple[ToolDefinition, ...]:
+    """Return the tools that an agent with these settings has of its own; see `large_home.async_is_large`."""
+    of_home = (_OF_A_LARGE_HOME,) if home_is_large else ()
+    of_memory = _OF_MEMORY if settings.remember_facts else ()
+    of_history = (_OF_HISTORY,) if settings.search_history else ()
+    return (*of_home, *of_memory, *of_history)
+
+
+def with_own_tools(
+    offered: tuple[ToolDefinition, ...], settings: AgentSettings, *, home_is_large: bool = False
+) -> tuple[ToolDefinition, ...]:
     """Return all tools of an agent's model, sorted by name as those are that are `offered`.
 
     None of these stands in for one of its own.
     """
-    if not (own := {tool.name: tool for tool in own_definitions(settings)}):
+    if not (own := {tool.name: tool for tool in own_definitions(settings, home_is_large=home_is_large)}):
         return offered
     tools = {tool.name: tool for tool in offered} | own
     return tuple(tools[name] for name in sorted(tools))

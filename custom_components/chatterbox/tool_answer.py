@@ -11,7 +11,12 @@ from .turn_report import parsed_content
 
 def entities_done(result: ToolResult) -> frozenset[str]:
     """Return the ids of the entities that an intent says it has acted on; none for a tool that does not say."""
-    if (response := _intent_response(result)) is None:
+    return native_entities_done(result.native)
+
+
+def native_entities_done(native: object) -> frozenset[str]:
+    """Return the same of a native result."""
+    if (response := _intent_response(native)) is None:
         return frozenset()
     entity = intent.IntentResponseTargetType.ENTITY
     return frozenset(target.id for target in response.success_results if target.type is entity and target.id)
@@ -19,7 +24,7 @@ def entities_done(result: ToolResult) -> frozenset[str]:
 
 def error_text(result: ToolResult) -> str:
     """Return what a call that failed says about it, as short as it has it."""
-    response = _intent_response(result)
+    response = _intent_response(result.native)
     speech: object = response.speech.get("plain", {}).get("speech") if response else None
     match speech, parsed_content(result):
         case str() as said, _ if said:
@@ -30,8 +35,8 @@ def error_text(result: ToolResult) -> str:
             return result.content
 
 
-def _intent_response(result: ToolResult) -> intent.IntentResponse | None:
-    match result.native:
+def _intent_response(native: object) -> intent.IntentResponse | None:
+    match native:
         case llm.ToolResult(data=llm.IntentResponseDict() as data):
             # Home Assistant leaves the attribute out when the dict was not made from a response.
             response: object = getattr(data, "original", None)

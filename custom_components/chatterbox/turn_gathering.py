@@ -14,6 +14,8 @@ from .agent_prompt import PromptSources, TurnPrompt, async_provide_prompt
 from .beginning import Beginning
 from .chat_log_bridge import history, keep_context, words
 from .const import DOMAIN
+from .home_description import FIND_ENTITIES
+from .large_home import async_asked, async_tell_things
 from .loaded_agents import Agent
 from .program_turn import ProgramTurn
 from .shown_files import NO_FILES, async_read_shown_files, shown_paths
@@ -92,6 +94,13 @@ async def _async_gather_for_program(
 
 
 async def _async_prompt(agent: Agent, begin: Beginning, tools: TurnTools, chat_log: ChatLog) -> TurnPrompt:
-    said_first, name = begin.user_input.extra_system_prompt, begin.speaker.name
-    sources = PromptSources(agent.settings.prompt, tools.prompt, tools.context, said_first, name, tools.memories)
+    user_input, hass = begin.user_input, chat_log.hass
+    things = ""
+    if any(tool.name == FIND_ENTITIES for tool in tools.definitions):
+        asked = async_asked(hass, user_input.text, user_input.device_id, chat_log)
+        things = await async_tell_things(hass, user_input.language, asked)
+    said_first, name = user_input.extra_system_prompt, begin.speaker.name
+    sources = PromptSources(
+        agent.settings.prompt, tools.prompt, tools.context, said_first, name, tools.memories, things
+    )
     return await async_provide_prompt(chat_log, begin.user_input.as_llm_context(DOMAIN), sources, tools.api)

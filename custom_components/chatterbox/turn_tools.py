@@ -3,7 +3,7 @@
 Knows who runs which. Must not know who may call them: that is the chain's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -16,7 +16,10 @@ from .agent.protocols import ToolDispatcher
 from .agent_settings import AgentSettings
 from .const import DOMAIN
 from .effects import Effects
+from .find_tool import FindTool
 from .history_tool import HistoryTool
+from .home_description import FIND_ENTITIES
+from .large_home import async_is_large
 from .memories import Keeper, NotRemembered, async_get_memories
 from .memory_tools import MemoryTools
 from .offline_dispatcher import OfflineDispatcher
@@ -79,8 +82,10 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     patience = min(API_TIMEOUT, settings.limits.preparation)
     llm_context = user_input.as_llm_context(DOMAIN)
     offer = await async_offer_tools(hass, settings.llm_apis, llm_context, patience, brought=brought, home=settings.home)
-    by_name = _own_dispatchers(hass, settings, agent, speaker)
-    definitions = with_own_tools(offer.definitions, settings)
+    is_large = async_is_large(hass, settings)
+    own = own_definitions(settings, home_is_large=is_large)
+    by_name = _own_dispatchers(hass, own, settings, agent, speaker, language=user_input.language) if own else {}
+    definitions = with_own_tools(offer.definitions, settings, home_is_large=is_large)
     if understands_sentences:
         by_name[PROCESS_SENTENCE.name] = _sentences(hass, user_input, conversation_id)
         definitions += (PROCESS_SENTENCE,)
@@ -92,21 +97,34 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         offer.prompt,
         offer.context,
         await _async_told_memories(hass, agent, speaker) if settings.remember_facts else "",
-        {name: label for name, label in offer.labels.items() if name not in by_name} if by_name else offer.labels,
+        _labels(offer.labels, by_name),
         offer.names,
     )
 
 
-def _own_dispatchers(
-    hass: HomeAssistant, settings: AgentSettings, agent: str, speaker: Speaker
+def _own_dispatchers(  # noqa: PLR0913  # who speaks to whom, and how
+    hass: HomeAssistant,
+    definitions: Iterable[ToolDefinition],
+    settings: AgentSettings,
+    agent: str,
+    speaker: Speaker,
+    *,
+    language: str,
 ) -> dict[str, HouseDispatcher]:
-    if not (definitions := own_definitions(settings)):
-        return {}
     own = OwnDispatcher(
         MemoryTools(async_get_memories(hass), agent, speaker),
         HistoryTool(hass, agent, speaker, is_kept=settings.keep_history),
+        FindTool(hass, language),
     )
     return {tool.name: own for tool in definitions}
+
+
+def _labels(offered: Mapping[str, str], by_name: Mapping[str, object]) -> Mapping[str, str]:
+    """Return where tools come from. What finds things in a home belongs to those that act on them."""
+    if not by_name:
+        return offered
+    of_assist = {FIND_ENTITIES: llm.LLM_API_ASSIST} if FIND_ENTITIES in by_name else {}
+    return {name: label for name, label in offered.items() if name not in by_name} | of_assist
 
 
 def _sentences(hass: HomeAssistant, user_input: ConversationInput, conversation_id: str) -> HouseDispatcher:

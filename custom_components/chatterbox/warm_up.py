@@ -22,6 +22,7 @@ from .agent_prompt import PromptSources, async_write_prompt
 from .agent_settings import AgentSettings
 from .api_offer import nobody_in_particular
 from .const import DOMAIN, LOGGER
+from .large_home import async_is_large
 from .own_tools import with_own_tools
 from .tool_bridge import API_TIMEOUT, async_offer_tools
 
@@ -63,7 +64,14 @@ class WarmUp:
         offer = await async_offer_tools(self._hass, settings.llm_apis, nobody, patience, home=settings.home)
         sources = PromptSources(self._settings.prompt, offer.prompt, offer.context)
         prompt = async_write_prompt(self._hass, nobody, sources)
-        self._async_begin((prompt.instructions, with_own_tools(offer.definitions, self._settings)))
+        self._async_begin(
+            (
+                prompt.instructions,
+                with_own_tools(
+                    offer.definitions, self._settings, home_is_large=async_is_large(self._hass, self._settings)
+                ),
+            )
+        )
 
     async def async_give_way(self, turn: Turn, patience: float) -> None:
         """Leave the server to a turn; returns when nothing is in its way, after `patience` seconds at the latest."""
