@@ -21,6 +21,7 @@ from homeassistant.helpers import (
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockModule, MockPlatform, mock_integration, mock_platform
 
+from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.home_description import AS_USUAL, HomeTelling
 from custom_components.chatterbox.kept_offers import MAX_OFFERS
 from custom_components.chatterbox.tool_bridge import ToolOffer, async_offer_tools
@@ -35,6 +36,7 @@ ASSIST = llm.LLM_API_ASSIST
 async def house(hass: HomeAssistant) -> HomeAssistant:
     await move_in(hass, KITCHEN)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
+    assert await async_setup_component(hass, DOMAIN, {})  # has tools of its own
     async_expose_entity(hass, conversation.DOMAIN, "light.unregistered", should_expose=True)
     hass.states.async_set("light.unregistered", "off", {"friendly_name": "Cellar Bulb"})
     await offer_of(hass, ASSIST)  # asks which things are exposed by default, which is then stored
@@ -257,6 +259,15 @@ async def test_a_component_that_is_loaded_has_its_say_in_the_next_turn(house: Ho
     async_expose_entity(house, conversation.DOMAIN, "todo.groceries", should_expose=True)
 
     assert "todo__get_items" in {tool.name for tool in (await offer_of(house, ASSIST)).definitions}
+
+
+async def test_the_weather_is_offered_from_when_there_is_some(house: HomeAssistant) -> None:
+    await offer_of(house, ASSIST)
+
+    house.states.async_set("weather.home", "sunny", {"friendly_name": "Home Weather"})
+    async_expose_entity(house, conversation.DOMAIN, "weather.home", should_expose=True)
+
+    assert "chatterbox__get_forecast" in {tool.name for tool in (await offer_of(house, ASSIST)).definitions}
 
 
 async def test_another_language_of_the_house_is_another_question(house: HomeAssistant) -> None:

@@ -1,9 +1,9 @@
 """What Assist has offered, kept for the turns in which it would say the same again.
 
 Knows what its answer is made of, and when that has changed (`house_changes.py`). Must not know how it is asked. Only
-the answer of Home Assistant's own Assist is kept, and only while all that it is put together from is Home Assistant's
-own: of anybody else's code nobody can tell when it would answer otherwise. It is kept for each one who asks, so that
-nothing need be known of whom it makes a difference to.
+the answer of Home Assistant's own Assist is kept, and only while Home Assistant and we alone have a say in it: of
+anybody else's code nobody can tell when it would answer otherwise. It is kept for each one who asks, so that nothing
+need be known of whom it makes a difference to.
 """
 
 from collections import OrderedDict
@@ -25,8 +25,8 @@ from .merged_api import MergedApi, merge_apis
 MAX_OFFERS: Final = 32
 """Answers that are kept; the one that was not needed for longest goes first. Each takes as much as a prompt."""
 
-_OWN: Final = "homeassistant.components."
-"""How the modules of Home Assistant's own integrations begin."""
+_OWN: Final = ("homeassistant.components.", f"{__package__}.")
+"""How the modules begin of which it is known what their answers are made of: Home Assistant's own, and ours."""
 
 
 class Asker(NamedTuple):
@@ -106,7 +106,7 @@ def async_get_kept_offers(hass: HomeAssistant) -> KeptOffers:
 
 
 async def _async_is_all_own(api: llm.API) -> bool:
-    """Tell whether an API is Assist, and only integrations of Home Assistant's own have a say in it."""
+    """Tell whether an API is Assist, and nobody else has a say in it."""
     if type(api) is not AssistAPI:
         return False
     platforms: dict[str, object] = {**await api.hass.data[DATA_PLATFORMS].async_get_platforms()}

@@ -24,6 +24,7 @@ from .const import DOMAIN
 from .home_names import compared, listed, quoted
 from .home_things import Home, Thing, async_get_home
 from .intent_effects import Naming, intent_naming
+from .llm import GetForecastTool
 from .merged_api import unwrapped
 
 _WORD: Final = re.compile(r"\w+")
@@ -122,6 +123,8 @@ def _search(hass: HomeAssistant, tool: llm.Tool, arguments: JsonObject) -> _Sear
             naming, prefix = intent_naming(hass, intent_type), ""
         case GetLiveContextTool():
             naming, prefix = Naming(("name", "area")), ""
+        case GetForecastTool():
+            naming, prefix = Naming(("name", "area"), frozenset({"weather"})), ""
         case MediaPlayTool() | MediaSearchTool():
             naming, prefix = Naming(("name", "area", "floor"), frozenset({"media_player"})), "player_"
         case _:
