@@ -107,9 +107,9 @@ def _in_areas(index: _Index, areas: Iterable[ar.AreaEntry]) -> set[str]:
 
 def _unregistered(hass: HomeAssistant, index: _Index, name: str) -> Iterable[str]:
     """Yield what has a name only by its state."""
-    for state in hass.states.async_all():
-        if state.entity_id not in index.area_ids and _compared(state.name) == name:
-            yield state.entity_id
+    for entity_id in set(hass.states.async_entity_ids()).difference(index.area_ids):
+        if (state := hass.states.get(entity_id)) and _compared(state.name) == name:
+            yield entity_id
 
 
 def _index(hass: HomeAssistant) -> _Index:

@@ -16,6 +16,7 @@ from custom_components.chatterbox.agent.speech import asks_back
         ("en", "Do you want **both**? 😊"),
         ("en", 'Do you mean the one called "Hall?"'),
         ("en", "(Or shall I wait?)"),
+        ("en", "Which light&quest;"),
         ("en", "Is that right?!"),
         ("en", "Which one would you like?\n\n1. **Rear Door Lock**\n2. **Smart Lock**"),
         (
