@@ -32,10 +32,19 @@ def test_half_a_character_is_let_through() -> None:
     assert parse_received(LAMP, r'{"name":"\ud83d"}', "a lamp").name == "\ud83d"
 
 
+def test_bytes_that_are_no_utf8_are_replaced() -> None:
+    assert parse_received(LAMP, b'{"name":"\xf0\x9f"}', "a lamp").name == "\ufffd"
+
+
+def test_text_with_half_a_character_is_read() -> None:
+    assert parse_received(LAMP, '{"name":"\ud83d"}', "a lamp").name == "\ud83d"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ('{"name":5}', "the service sent a lamp of the wrong shape, at name"),
+        (r'{"name":["\ud83d"]}', "the service sent a lamp of the wrong shape, at name"),
         ('"secret"', "the service sent a lamp of the wrong shape, at its top level"),
         ("secret", "the service sent a lamp that is not JSON"),
         ("[" * 100_000, "the service sent a lamp that is not JSON"),

@@ -44,7 +44,7 @@ def read(pieces: Iterable[bytes], reader: ReplyReader) -> Iterator[ProviderEvent
     decoder = SSEDecoder()
     for piece in pieces:
         for event in decoder.feed(piece):
-            if event.data != "[DONE]":
+            if event.data != b"[DONE]":
                 yield from reader.read(parse_chunk(event.data))
         yield None
 

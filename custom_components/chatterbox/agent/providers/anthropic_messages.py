@@ -159,14 +159,17 @@ class AnthropicMessagesReply(ReplyReader):
             data = event.data.strip()
             self._is_over = self._is_over or data == DONE  # gateways end every stream as they end OpenAI's
             if data and not self.done:
-                yield from self.read_whole(data)
+                yield from self._read(data)
 
     @override
     def read_whole(self, text: str) -> Iterator[ProviderEvent]:
-        event = parse_event(text)
+        return self._read(text)
+
+    def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
+        event = parse_event(sent)
         if event.error is not None:
             raise FailureReported(event.error)
-        yield from self._reader.read(event)
+        return self._reader.read(event)
 
     @override
     def end(self) -> Iterator[ProviderEvent]:

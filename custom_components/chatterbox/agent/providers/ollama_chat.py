@@ -236,17 +236,20 @@ class OllamaChatReply(ReplyReader):
         for line in self._decoder.feed(chunk):
             if self.finished:
                 return
-            yield from self.read_whole(line)
+            yield from self._read(line)
 
     @override
     def read_whole(self, text: str) -> Iterator[ProviderEvent]:
-        chunk = parse_chunk(text)
+        return self._read(text)
+
+    def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
+        chunk = parse_chunk(sent)
         if chunk.error:
             raise FailureReported(chunk.error)
-        yield from self._reader.read(chunk)
+        return self._reader.read(chunk)
 
     @override
     def end(self) -> Iterator[ProviderEvent]:
         if (rest := self._decoder.end()) and not self.finished:  # a last line that nothing ends is a line
-            yield from self.read_whole(rest)
+            yield from self._read(rest)
         yield from self._reader.end()

@@ -119,13 +119,16 @@ class OpenAIChatReply:
             return
         if event.type == "error":
             raise FailureReported(_report(data))
-        yield from self.read_whole(data)
+        yield from self._read(data)
 
     def read_whole(self, text: str) -> Iterator[ProviderEvent]:
-        chunk = parse_chunk(text)
+        return self._read(text)
+
+    def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
+        chunk = parse_chunk(sent)
         if (reported := chunk.reported_error) is not None:
             raise FailureReported(reported)
-        yield from self._reader.read(chunk)
+        return self._reader.read(chunk)
 
     def end(self) -> Iterator[ProviderEvent]:
         if (event := self._decoder.end()) is not None:
@@ -134,10 +137,11 @@ class OpenAIChatReply:
         yield from self._reader.end()
 
 
-def _report(data: str) -> JsonValue:
+def _report(data: bytes) -> JsonValue:
     """Read the data of an event named `error`: JSON as it stands under `error` elsewhere, or words."""
+    text = data.decode(errors="replace")
     try:
-        report: JsonValue = json.loads(data)
+        report: JsonValue = json.loads(text)
     except ValueError, RecursionError:
-        return data
+        return text
     return report

@@ -103,9 +103,9 @@ class Event(Received):
 _EVENT: Final = TypeAdapter(Event)
 
 
-def parse_event(text: str) -> Event:
+def parse_event(sent: str | bytes) -> Event:
     """Read one event's data, or the body of a whole message.
 
     Raises `ProviderReplyInvalid`, which says where the text is wrong and quotes none of it.
     """
-    return parse_received(_EVENT, text, "an answer")
+    return parse_received(_EVENT, sent, "an answer")

@@ -20,7 +20,7 @@ class NDJSONDecoder:
         self._max_line_bytes = max_line_bytes
         self._line = bytearray()
 
-    def feed(self, chunk: bytes) -> Iterator[str]:
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
         """Yield the lines that `chunk` completes, blank ones left out; read it to its end before the next one.
 
         Raises `ProviderReplyInvalid` for a line beyond the bound; the decoder is of no use then.
@@ -32,9 +32,9 @@ class NDJSONDecoder:
                 yield line
         self._extend(begun)
 
-    def end(self) -> str:
+    def end(self) -> bytes:
         """Return the line that is begun and not ended, empty when there is none, and forget it."""
-        line = self._line.decode(errors="replace").strip()
+        line = bytes(self._line).strip()
         self._line.clear()
         return line
 

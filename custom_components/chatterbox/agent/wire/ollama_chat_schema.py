@@ -102,12 +102,12 @@ _RUNNING: Final = TypeAdapter(_RunningModels)
 _DESCRIPTION: Final = TypeAdapter(ModelDescription)
 
 
-def parse_chunk(text: str) -> Chunk:
+def parse_chunk(sent: str | bytes) -> Chunk:
     """Read one line of a stream, or the body of a whole answer.
 
     Raises `ProviderReplyInvalid`, which says where the text is wrong and quotes none of it.
     """
-    return parse_received(_CHUNK, text, "an answer")
+    return parse_received(_CHUNK, sent, "an answer")
 
 
 def parse_model_list(text: str) -> list[str]:

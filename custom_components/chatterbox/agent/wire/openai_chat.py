@@ -33,7 +33,7 @@ from .output_schema import OPENAI, enforced_output, plain_schema, strict_schema
 from .sendable import sendable_arguments, sendable_call_id, sendable_name
 from .turn_taking import in_turns
 
-DONE: Final = "[DONE]"
+DONE: Final = b"[DONE]"
 """The data of the event that ends a stream."""
 
 

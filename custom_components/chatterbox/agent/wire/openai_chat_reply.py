@@ -70,8 +70,10 @@ class ReplyReader:
         if text := sendable_text(piece.text()):
             self._has_text = True
             yield TextDelta(text)
-        self._signed.add_details(piece.reasoning_details or [])
-        yield from self._ready(self._calls.add(_fragment(fragment) for fragment in piece.tool_calls or []))
+        if piece.reasoning_details:
+            self._signed.add_details(piece.reasoning_details)
+        if piece.tool_calls:
+            yield from self._ready(self._calls.add(map(_fragment, piece.tool_calls)))
 
     def end(self) -> Iterator[ProviderEvent]:
         """Yield what is left, `CompletionResult` last. To be called once, where the reply ends.

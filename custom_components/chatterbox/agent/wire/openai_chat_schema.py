@@ -62,10 +62,11 @@ class Delta(Received):
 
     def thoughts(self) -> str:
         """Return what the model thought."""
-        content = self.content if isinstance(self.content, list) else []
-        parts = [part for part in content if isinstance(part, ContentPart)]
-        thoughts = "".join(thought.text or "" for part in parts for thought in part.thinking or [])
-        return thoughts or self.reasoning_content or self.reasoning or details_text(self.reasoning_details or [])
+        thoughts = ""
+        if isinstance(self.content, list):
+            parts = [part for part in self.content if isinstance(part, ContentPart)]
+            thoughts = "".join(thought.text or "" for part in parts for thought in part.thinking or [])
+        return thoughts or self.reasoning_content or self.reasoning or details_text(self.reasoning_details or ())
 
 
 class Choice(Received):
@@ -143,12 +144,12 @@ _CHUNK: Final = TypeAdapter(Chunk)
 _MODEL_LIST: Final = TypeAdapter(_ModelList)
 
 
-def parse_chunk(text: str) -> Chunk:
+def parse_chunk(sent: str | bytes) -> Chunk:
     """Read one event's data, or the body of a whole completion.
 
     Raises `ProviderReplyInvalid`, which says where the text is wrong and quotes none of it.
     """
-    return parse_received(_CHUNK, text, "an answer")
+    return parse_received(_CHUNK, sent, "an answer")
 
 
 def parse_model_list(text: str) -> list[str]:

@@ -135,12 +135,12 @@ _EVENT: Final = TypeAdapter(StreamEvent)
 _RESPONSE: Final = TypeAdapter(Response)
 
 
-def parse_event(text: str) -> StreamEvent:
+def parse_event(sent: str | bytes) -> StreamEvent:
     """Read one event's data.
 
     Raises `ProviderReplyInvalid`, which says where the text is wrong and quotes none of it.
     """
-    return parse_received(_EVENT, text, "an answer")
+    return parse_received(_EVENT, sent, "an answer")
 
 
 def parse_response(text: str) -> Response:

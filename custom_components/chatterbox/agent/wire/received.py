@@ -7,19 +7,24 @@ lenient value that does not fit reads as not sent. Knows pydantic; no format.
 import json
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, TypeAdapter, ValidationError
+from pydantic_core.core_schema import CoreSchema, with_default_schema
 
 from ..errors import ProviderReplyInvalid
 
-
-def _none_unless_valid(value: object, validate: ValidatorFunctionWrapHandler) -> object:
-    try:
-        return validate(value)
-    except ValidationError:
-        return None
+_NOT_READ: frozenset[str] = frozenset({"json_invalid", "string_unicode"})
+"""What the parser of pydantic says of text that is no JSON for it."""
 
 
-type Lenient[T] = Annotated[T | None, WrapValidator(_none_unless_valid)]
+class _NoneUnlessValid:
+    """Has pydantic itself put None in place of what does not fit: a function of ours would be called for each value."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return with_default_schema(handler(source), default=None, on_error="default")
+
+
+type Lenient[T] = Annotated[T | None, _NoneUnlessValid]
 """The value, or None when what was sent is something else. Give such a field the default None."""
 
 
@@ -29,16 +34,25 @@ class Received(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-def parse_received[T](kind: TypeAdapter[T], text: str, what: str) -> T:
-    """Read JSON text as `kind`; `what` names it, as in "an answer". Make the adapter once: that is slow.
+def parse_received[T](kind: TypeAdapter[T], sent: str | bytes, what: str) -> T:
+    """Read JSON, text or UTF-8, as `kind`; `what` names it, as in "an answer". Make the adapter once: that is slow.
 
-    Raises `ProviderReplyInvalid`, which says where the text is wrong and quotes none of it.
-    Uses Python's own parser: it lets single surrogates through, as JavaScript servers send them.
+    Raises `ProviderReplyInvalid`, which says where the JSON is wrong and quotes none of it.
     """
     try:
+        return kind.validate_json(sent)
+    except ValidationError as err:
+        if err.errors(include_url=False)[0]["type"] not in _NOT_READ:
+            raise _misshapen(err, what) from None
+    text = sent if isinstance(sent, str) else sent.decode(errors="replace")
+    try:  # Python's own parser lets single surrogates through, as JavaScript servers send them
         return kind.validate_python(json.loads(text))
     except ValidationError as err:
-        where = ".".join(str(part) for part in err.errors(include_url=False)[0]["loc"]) or "its top level"
-        raise ProviderReplyInvalid(f"the service sent {what} of the wrong shape, at {where}") from None
+        raise _misshapen(err, what) from None
     except ValueError, RecursionError:
         raise ProviderReplyInvalid(f"the service sent {what} that is not JSON") from None
+
+
+def _misshapen(err: ValidationError, what: str) -> ProviderReplyInvalid:
+    where = ".".join(str(part) for part in err.errors(include_url=False)[0]["loc"]) or "its top level"
+    return ProviderReplyInvalid(f"the service sent {what} of the wrong shape, at {where}")

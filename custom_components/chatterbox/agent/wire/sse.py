@@ -22,8 +22,8 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 class ServerSentEvent:
     """One dispatched event."""
 
-    data: str
-    """The `data` lines, joined by newlines."""
+    data: bytes
+    """The `data` lines, joined by newlines; UTF-8."""
     type: str = "message"
 
 
@@ -50,14 +50,16 @@ class SSEDecoder:
         if self._after_carriage_return:
             chunk = chunk.removeprefix(b"\n")
         self._after_carriage_return = chunk.endswith(b"\r")
-        *ended, begun = _LINE_END.split(chunk)
+        *ended, begun = _LINE_END.split(chunk) if b"\r" in chunk else chunk.split(b"\n")
         for piece in ended:
-            self._extend_line(piece)
-            line = bytes(self._line)
-            self._line.clear()
+            line = piece
+            if self._line:
+                line = bytes(self._line) + piece
+                self._line.clear()
             if (event := self._take_line(line)) is not None:
                 yield event
-        self._extend_line(begun)
+        self._check_size(len(self._line) + len(begun))
+        self._line += begun
 
     def end(self) -> ServerSentEvent | None:
         """Return the event that is begun and not ended, and forget it.
@@ -70,10 +72,9 @@ class SSEDecoder:
             self._take_line(line)
         return self._dispatch()
 
-    def _extend_line(self, piece: bytes) -> None:
-        if self._data_bytes + len(self._line) + len(piece) > self._max_event_bytes:
+    def _check_size(self, line_bytes: int) -> None:
+        if self._data_bytes + line_bytes > self._max_event_bytes:
             raise ProviderReplyInvalid(f"the stream holds an event of more than {self._max_event_bytes} bytes")
-        self._line += piece
 
     def _take_line(self, line: bytes) -> ServerSentEvent | None:
         if self._at_start:
@@ -81,6 +82,7 @@ class SSEDecoder:
             line = line.removeprefix(_BYTE_ORDER_MARK)
         if not line:
             return self._dispatch()
+        self._check_size(len(line))
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         match name:
@@ -95,7 +97,8 @@ class SSEDecoder:
 
     def _dispatch(self) -> ServerSentEvent | None:
         data, event_type = self._data, self._type
-        self._data, self._data_bytes, self._type = [], 0, ""
+        self._type = ""
         if not data:
             return None
-        return ServerSentEvent(b"\n".join(data).decode(errors="replace"), event_type or "message")
+        self._data, self._data_bytes = [], 0
+        return ServerSentEvent(b"\n".join(data), event_type or "message")
