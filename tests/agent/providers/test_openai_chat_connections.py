@@ -1,6 +1,7 @@
 """Connections of the Chat Completions provider: who asks, how long it waits, and how it leaves."""
 
 import asyncio
+import gc
 import ssl
 from contextlib import aclosing
 from dataclasses import replace
@@ -98,6 +99,19 @@ async def test_one_connection_serves_all_inferences_of_a_turn(session: aiohttp.C
             await collect(provider)
 
     assert (len(server.requests), server.connections) == (3, 1)
+
+
+async def test_a_provider_that_nobody_needs_any_more_leaves_no_session_open(session: aiohttp.ClientSession) -> None:
+    reports: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: reports.append(context))
+    async with raw_http_server(ANSWER) as server:
+        provider = provider_of(server, session)
+        await collect(provider)
+        del provider
+        gc.collect()
+        await collect(provider_of(server, session))
+
+    assert reports == []
 
 
 async def test_a_response_that_ends_a_little_after_its_stream_keeps_its_connection(

@@ -80,3 +80,4 @@ def test_the_ids_of_a_conversation() -> None:
 def test_a_payload_is_written_compactly_and_in_order() -> None:
     assert payload_to_bytes({"b": "ü", "a": [1, None]}) == '{"b":"ü","a":[1,null]}'.encode()
     assert payload_to_bytes({"text": "half \ud83d"}) == b'{"text":"half ?"}'
+    assert payload_to_bytes({"many": 2**70}) == b'{"many":1180591620717411303424}'

@@ -6,6 +6,7 @@ heard, and a model that is asked twice costs twice: that one is never repeated. 
 `aiohttp`; must not know what is asked, or of whom.
 """
 
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -17,6 +18,8 @@ from yarl import URL
 
 _MAX_HEADER_BYTES: Final = 65_536
 """Bytes of a header, as Home Assistant allows them; `aiohttp`'s own bound is too small for some services."""
+_LARGE_BYTES: Final = 2**20
+"""Of a body; `aiohttp` warns of more than that in one piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,60 +33,73 @@ class HTTPRequest:
     timeout: aiohttp.ClientTimeout
 
 
-async def send(session: aiohttp.ClientSession, request: HTTPRequest) -> aiohttp.ClientResponse:
-    """Send a request over the connections of `session`; return its response, which the caller closes.
+class RequestSender:
+    """Sends requests over the connections of a session, which is the caller's and stays open."""
 
-    Raises what `aiohttp` raises, its `ClientConnectionError` also where `session` is closed.
-    """
-    connection = _Connection()
-    try:
-        return await _send(session, request, connection)
-    except aiohttp.ServerDisconnectedError, aiohttp.ClientOSError:
-        if not connection.reused:
-            raise
-    return await _send(session, request, _Connection())
+    def __init__(self, session: aiohttp.ClientSession) -> None:
+        """Open nothing yet."""
+        self._session = session
+        self._watched: aiohttp.ClientSession | None = None
+
+    async def send(self, request: HTTPRequest) -> aiohttp.ClientResponse:
+        """Send a request; return its response, which the caller closes.
+
+        Raises what `aiohttp` raises, its `ClientConnectionError` also where the session is closed.
+        """
+        connection = _Connection()
+        try:
+            return await self._send(request, connection)
+        except aiohttp.ServerDisconnectedError, aiohttp.ClientOSError:
+            if not connection.reused:
+                raise
+        return await self._send(request, _Connection())
+
+    async def _send(self, request: HTTPRequest, connection: _Connection) -> aiohttp.ClientResponse:
+        if self._session.closed:
+            raise aiohttp.ClientConnectionError("the session is closed")
+        if self._watched is None:
+            self._watched = _watched(self._session)
+            weakref.finalize(self, self._watched.detach)
+        return await self._watched.request(
+            request.method,
+            request.url,
+            data=_in_pieces(request.body),
+            headers=request.headers,
+            timeout=request.timeout,
+            allow_redirects=False,  # a POST would arrive as a GET, and the key at another host
+            trace_request_ctx=connection,
+        )
 
 
+@dataclass(slots=True)
 class _Connection:
-    """Notices whether a request goes over a connection that had served before."""
+    """Whether a request goes over a connection that had served before."""
 
-    def __init__(self) -> None:
-        self.reused = False
-        self.trace = aiohttp.TraceConfig()
-        self.trace.on_connection_reuseconn.append(self._note_reuse)
-
-    async def _note_reuse(
-        self,
-        _session: aiohttp.ClientSession,
-        _context: SimpleNamespace,
-        _params: aiohttp.TraceConnectionReuseconnParams,
-    ) -> None:
-        self.reused = True
+    reused: bool = False
 
 
-async def _send(
-    session: aiohttp.ClientSession, request: HTTPRequest, connection: _Connection
-) -> aiohttp.ClientResponse:
-    """Send a request; in a session of its own, because only a new one can be watched, over the same connections."""
-    if session.connector is None:
-        raise aiohttp.ClientConnectionError("the session is closed")
-    watched = aiohttp.ClientSession(
+async def _note_reuse(
+    _session: aiohttp.ClientSession, context: SimpleNamespace, _params: aiohttp.TraceConnectionReuseconnParams
+) -> None:
+    connection: _Connection = context.trace_request_ctx
+    connection.reused = True
+
+
+def _watched(session: aiohttp.ClientSession) -> aiohttp.ClientSession:
+    """Return a session of our own over the same connections: only a new one can be watched."""
+    trace = aiohttp.TraceConfig()
+    trace.on_connection_reuseconn.append(_note_reuse)
+    return aiohttp.ClientSession(
         connector=session.connector,
         connector_owner=False,
         headers=session.headers,
         cookie_jar=session.cookie_jar,
-        trace_configs=[connection.trace],
+        trace_configs=[trace],
         max_line_size=_MAX_HEADER_BYTES,
         max_field_size=_MAX_HEADER_BYTES,
     )
-    try:
-        return await watched.request(
-            request.method,
-            request.url,
-            data=None if request.body is None else BytesIO(request.body),
-            headers=request.headers,
-            timeout=request.timeout,
-            allow_redirects=False,  # a POST would arrive as a GET, and the key at another host
-        )
-    finally:
-        watched.detach()
+
+
+def _in_pieces(body: bytes | None) -> bytes | BytesIO | None:
+    """Return a body so that a large one does not hold up the event loop."""
+    return body if body is None or len(body) < _LARGE_BYTES else BytesIO(body)

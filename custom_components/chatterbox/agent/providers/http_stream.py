@@ -23,7 +23,7 @@ from ..wire.sendable import payload_to_bytes
 from .address import api_root, server_root
 from .failures import error_of_exception, error_of_report, error_of_response
 from .http_body import now, read_beginning, read_error, read_soon, read_text, receive, receive_until
-from .http_request import HTTPRequest, send
+from .http_request import HTTPRequest, RequestSender
 from .refused_parameters import RefusedParameters
 from .reply_reader import FailureReported, ReplyReader, joined
 
@@ -83,7 +83,8 @@ class ModelService:
         """
         self.overflow: PromptTooLong | None = None
         """By how much the last prompt that was asked about did not fit; None once one was answered in full."""
-        self._session = session
+        self._sender = RequestSender(session)
+        self._targets: dict[str, tuple[URL, dict[str, str]]] = {}
         self._access = access
         self._key = access.key.strip()
         self._refused = refused
@@ -228,14 +229,21 @@ class ModelService:
     async def _send(
         self, method: str, path: str, payload: JsonObject | None = None, *, query: Mapping[str, str] | None = None
     ) -> aiohttp.ClientResponse:
-        root_of = server_root if path.startswith("/") else self._access.root_of
-        root, path = root_of(self._access.base_url), path.removeprefix("/")
-        url, headers = (root / path).with_query(root.query).update_query(query or {}), self._headers(root)
+        if (target := self._targets.get(path)) is None:
+            target = self._targets[path] = self._target(path)
+        url, headers = target
         body = None if payload is None else payload_to_bytes(payload)
+        request = HTTPRequest(method, url.update_query(query) if query else url, headers, body, self._timeout)
         try:
-            return await send(self._session, HTTPRequest(method, url, headers, body, self._timeout))
+            return await self._sender.send(request)
         except (aiohttp.ClientError, OSError) as err:
             raise error_of_exception(err) from err
+
+    def _target(self, path: str) -> tuple[URL, dict[str, str]]:
+        """Return where `path` is, and the headers of what is sent there; there are few paths."""
+        root_of = server_root if path.startswith("/") else self._access.root_of
+        root = root_of(self._access.base_url)
+        return (root / path.removeprefix("/")).with_query(root.query), self._headers(root)
 
     def _headers(self, root: URL) -> dict[str, str]:
         headers = {"Accept": "text/event-stream, application/x-ndjson, application/json"}

@@ -125,7 +125,7 @@ def _message_with_calls(message: AssistantMessage, dialect: ChatDialect) -> Json
     if signed.details:
         written["reasoning_details"] = [*signed.details]
     elif dialect.reasoning_field is not ReasoningField.NONE and (message.reasoning or dialect.needs_reasoning):
-        written[dialect.reasoning_field] = message.reasoning
+        written[dialect.reasoning_field.value] = message.reasoning
     written["tool_calls"] = [_call(call, signed, dialect) for call in message.tool_calls]
     return written
 

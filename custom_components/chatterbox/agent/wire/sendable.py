@@ -10,6 +10,8 @@ from hashlib import blake2b
 from typing import Final
 from uuid import uuid4
 
+import orjson
+
 from ..messages import AssistantMessage, JsonObject, Transcript
 from .object_text import is_json_object
 
@@ -21,7 +23,10 @@ _NAME_LENGTH: Final = 64
 
 def payload_to_bytes(payload: JsonObject) -> bytes:
     """Write a payload: compact, fields in their order, UTF-8 kept."""
-    return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
+    try:
+        return orjson.dumps(payload)
+    except TypeError:  # a surrogate that stands alone, or a number of more than 64 bits
+        return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
 
 
 def sendable_name(name: str) -> str:
