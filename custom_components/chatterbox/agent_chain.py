@@ -53,7 +53,7 @@ def offline_link(announcement: str = "") -> Link:
 
 def is_for_models(tool: ToolDefinition) -> bool:
     """Tell whether a model may see a tool: all but the one by which Home Assistant understands a sentence."""
-    return not _is_for_sentences(tool)
+    return tool.name != PROCESS_SENTENCE.name
 
 
 def _is_for_sentences(tool: ToolDefinition) -> bool:

@@ -18,6 +18,7 @@ from .agent.events import StopReason, TurnEvent
 from .agent.messages import JsonValue, ToolResult
 from .agent.protocols import Hooks
 from .agent.transcript import has_outside_content
+from .agent.turn import Limits
 from .approval_sentences import ApprovalSentences
 from .approvals import GoOn, Question, async_get_approvals
 from .beginning import Beginning
@@ -46,7 +47,7 @@ from .warm_up import WarmUp
 
 
 class AgentTurns:
-    """Takes the turns of one agent. Of them it keeps nothing but what was wrong with the agent's instructions."""
+    """Takes the turns of one agent. Of them it keeps nothing but what was wrong with the agent in the last one."""
 
     def __init__(  # noqa: PLR0913 these are what an agent is made of
         self,
@@ -69,6 +70,7 @@ class AgentTurns:
         self._go_on = go_on
         self._continuity = Continuity(hass, entry, subentry, agent_id, agent.settings)
         self._template_error: str | None = None
+        self._missing_apis: tuple[str, ...] = ()
         self._is_over = False
 
     @callback
@@ -101,7 +103,8 @@ class AgentTurns:
             gathered = None
             thread = await self._continuity.async_resume(begin.user_input.conversation_id, begin.speaker, chat_log)
         else:  # what cannot be done for it is no turn at all
-            gathered, thread = await self._async_gather(begin, chat_log), Thread(program.request.conversation_id)
+            gathered = await self._async_gather(begin, chat_log, report)
+            thread = Thread(program.request.conversation_id)
             program.begin()
             report.brought, report.functions = program.brought, program.functions
         origin = turn_origin(begin.user_input, self._agent_id, chat_log.conversation_id, begin.speaker, thread.id)
@@ -117,7 +120,7 @@ class AgentTurns:
                 if begin.reply:
                     walk = reply_events(begin.reply)
                 else:
-                    gathered = gathered or await self._async_gather(begin, chat_log)
+                    gathered = gathered or await self._async_gather(begin, chat_log, report)
                     walk = await self._async_walk(begin, gathered, thread, report, following)
                 followed = following.follow(walk)
                 await async_record_turn(chat_log, self._agent_id, followed, report, recording.async_settle)
@@ -137,10 +140,10 @@ class AgentTurns:
         )
         return ChangeAudit(turn, await async_get_change_words(self._hass))
 
-    async def _async_gather(self, begin: Beginning, chat_log: ChatLog) -> Gathered:
-        gathered = await async_gather(self._hass, self._agent, begin, chat_log)
+    async def _async_gather(self, begin: Beginning, chat_log: ChatLog, report: TurnReport) -> Gathered:
+        gathered = await async_gather(self._agent, begin, chat_log, partial(self._limits, begin, report))
         if begin.program is None or begin.program.request.house is None:
-            async_report_missing_tools(self._hass, self._subentry, gathered.tools.missing_apis)
+            self._note_missing(gathered.tools.missing_apis)
         self._note_template(gathered.template_error)
         return gathered
 
@@ -159,17 +162,22 @@ class AgentTurns:
         effects_of, is_marked = tools.dispatcher.async_effects, thread.is_cut or has_outside_content(turn.history)
         guard = CallGuard(self._hass, settings, begin.speaker, effects_of, has_outside_content=is_marked)
         audit.judged_by(guard.seen, effects_of)
-        if self._warm_up is not None:
-            await self._warm_up.async_give_way(turn, max(settings.limits.preparation - report.duration, 0))
-        limits = (program.limits(settings.limits) if program else settings.limits).after(report.duration)
+        patience = max(settings.limits.preparation - report.duration, 0)
+        if self._warm_up is not None and await self._warm_up.async_give_way(turn, patience):
+            turn = replace(turn, limits=self._limits(begin, report))
         wishes = [ProgramApprovals(program.request, tools.labels)] if program else []
         hooks = [*filter(None, (tools.names,)), audit, *self._scripts(begin, house, composer), *wishes, guard]
         not_done = _NotDone(composer, guard, begin)
         took_over = self._agent.took_over(composer.sentences)
         falls_back = program is None or program.may_fall_back
-        loop = self._agent.build_loop(tools, limits, hooks, not_done, took_over, falls_back=falls_back)
+        loop = self._agent.build_loop(tools, turn.limits, hooks, not_done, took_over, falls_back=falls_back)
         following.asker, following.program = self._asker(begin, house.origin, guard, composer), program
-        return loop.stream(replace(turn, limits=limits))
+        return loop.stream(turn)
+
+    def _limits(self, begin: Beginning, report: TurnReport) -> Limits:
+        """Return the bounds of a turn that begins now."""
+        limits, program = self._agent.settings.limits, begin.program
+        return (program.limits(limits) if program else limits).after(report.duration)
 
     def _asker(
         self, begin: Beginning, origin: Mapping[str, JsonValue], guard: CallGuard, composer: TranslatedComposer
@@ -198,9 +206,18 @@ class AgentTurns:
         return script_hooks(HookScripts(self._hass, self._subentry, by_point, context, events.origin, refusal, asking))
 
     @callback
+    def _note_missing(self, apis: tuple[str, ...]) -> None:
+        """Tell the owner when sources of tools go, and when they are there again."""
+        if apis != self._missing_apis:
+            self._missing_apis = apis
+            async_report_missing_tools(self._hass, self._subentry, apis)
+
+    @callback
     def _note_template(self, error: str | None) -> None:
         """Tell the owner when the instructions begin to fail, and when they work again."""
-        if error is not None and error != self._template_error:
+        if error == self._template_error:
+            return
+        if error is not None:
             LOGGER.warning("The instructions of %s cannot be rendered: %s", self._agent_id, error)
         self._template_error = error
         async_report_broken_template(self._hass, self._subentry, error)

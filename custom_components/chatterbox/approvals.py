@@ -182,6 +182,11 @@ class Approvals:
         """By id."""
 
     @property
+    def is_empty(self) -> bool:
+        """Tell whether nobody was asked anything that words may still be an answer to."""
+        return not self._kept
+
+    @property
     def waiting(self) -> tuple[Question, ...]:
         """Those that can be answered, the oldest first."""
         return tuple(kept.question for kept in self._kept.values() if not kept.is_late)

@@ -58,6 +58,9 @@ class Callers:
     """Nothing of it, or of what led to it, can have been forgotten."""
 
 
+_NOBODY: Final = Callers()
+
+
 @dataclass(slots=True)
 class _Known:
     parent_id: str | None
@@ -88,7 +91,10 @@ class ContextWatch:
     @callback
     def callers(self, context: Context) -> Callers:
         """Return who runs in a context."""
-        own = self._known.get(context.id) or self._unheard(context.id, context.parent_id)
+        own = self._known.get(context.id)
+        if own is None and context.parent_id is None and self._forgotten_until is None:
+            return _NOBODY
+        own = own or self._unheard(context.id, context.parent_id)
         line = tuple(self._line(context.parent_id))
         return Callers(
             own.entity_ids,

@@ -9,7 +9,7 @@ dialogs say, `exceptions` is what Home Assistant shows beside an entry, and `com
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import reduce
 from math import ceil
 from pathlib import Path
 from typing import Final
@@ -79,8 +79,10 @@ _SENTENCES_AT_MOST: Final = 4
 """So many confirmations can be listened to; beyond that, names are listed."""
 _FALLBACK_LANGUAGE: Final = "en"
 _LANGUAGES: HassKey[tuple[str, ...]] = HassKey(f"{DOMAIN}_languages")
-_SENTENCES: HassKey[dict[str, Mapping[str, str]]] = HassKey(f"{DOMAIN}_sentences")
-"""By language. Home Assistant never loads the texts of an integration anew while it runs."""
+_SENTENCES: HassKey[dict[tuple[str, str | None], Mapping[str, str]]] = HassKey(f"{DOMAIN}_sentences")
+"""By what was asked for, which is a language, and by the country of the house. Home Assistant never loads the texts of
+an integration anew while it runs."""
+_MOST_LANGUAGES: Final = 64
 
 
 def error_key(error: AgentError) -> str:
@@ -212,19 +214,17 @@ async def async_get_composer(
 
 async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str, str]:
     """Return the category `common` of the translation that fits `language` best, by bare key."""
-    spoken = _spoken_for(language, await _async_languages(hass), hass.config.country)
     known = hass.data.setdefault(_SENTENCES, {})
-    if sentences := known.get(spoken):
+    asked_for = language, hass.config.country
+    if sentences := known.get(asked_for):
         return sentences
+    spoken = language_util.matches(language, await _async_languages(hass), hass.config.country)
     prefix = f"component.{DOMAIN}.common."
-    texts = await async_get_translations(hass, spoken, "common", [DOMAIN])
-    known[spoken] = {key.removeprefix(prefix): text for key, text in texts.items()}
-    return known[spoken]
-
-
-@lru_cache(maxsize=64)
-def _spoken_for(language: str, languages: tuple[str, ...], country: str | None) -> str:
-    return next(iter(language_util.matches(language, languages, country)), _FALLBACK_LANGUAGE)
+    texts = await async_get_translations(hass, spoken[0] if spoken else _FALLBACK_LANGUAGE, "common", [DOMAIN])
+    if len(known) >= _MOST_LANGUAGES:  # nobody speaks so many: programs may name what they want
+        known.clear()
+    known[asked_for] = {key.removeprefix(prefix): text for key, text in texts.items()}
+    return known[asked_for]
 
 
 async def _async_languages(hass: HomeAssistant) -> tuple[str, ...]:

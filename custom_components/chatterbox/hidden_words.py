@@ -52,6 +52,8 @@ def async_hide_pin(  # noqa: PLR0913  # each of these alone changes what may be 
     conversation or at the same device, and while it is asked for anywhere in the house, if they are nothing else.
     """
     places, approvals = _asked_places(hass), async_get_approvals(hass)
+    if places.is_empty and approvals.is_empty:
+        return user_input
     question = approvals.asked_at(spot)
     text, language = user_input.text, user_input.language
     is_asked_for = question is not None and question.needs_pin
@@ -122,6 +124,11 @@ class _AskedPlaces:
         self._until: dict[str, datetime] = {}
         """By the id of a conversation or of a device."""
         async_dispatcher_connect(hass, SIGNAL_QUESTION, self._note)
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether it was asked for nowhere."""
+        return not self._until
 
     def know(self, spot: Spot) -> bool:
         """Tell whether it was asked for here."""

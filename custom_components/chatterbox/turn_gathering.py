@@ -4,12 +4,12 @@ Knows where each of them comes from, and whether a person or a program speaks. M
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from homeassistant.components.conversation import ChatLog
-from homeassistant.core import HomeAssistant
 
-from .agent.turn import Turn
+from .agent.turn import Limits, Turn
 from .agent_prompt import PromptSources, TurnPrompt, async_provide_prompt
 from .beginning import Beginning
 from .chat_log_bridge import history, keep_context, words
@@ -21,6 +21,9 @@ from .program_turn import ProgramTurn
 from .shown_files import NO_FILES, async_read_shown_files, shown_paths
 from .turn_tools import TurnTools, async_gather_tools
 
+type LimitsNow = Callable[[], Limits]
+"""Returns the bounds of a turn that begins now, for somebody who has been waiting since they spoke."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
@@ -28,19 +31,20 @@ class Gathered:
 
     tools: TurnTools
     turn: Turn
-    """Without its limits."""
     template_error: str | None
     """Why the owner's instructions cannot be used; None if they can."""
 
 
-async def async_gather(hass: HomeAssistant, agent: Agent, begin: Beginning, chat_log: ChatLog) -> Gathered:
-    """Gather it. Raises `ApiError` for wishes of a program that cannot be met."""
+async def async_gather(agent: Agent, begin: Beginning, chat_log: ChatLog, limits: LimitsNow) -> Gathered:
+    """Gather it, and ask for the `limits` last. Raises `ApiError` for wishes of a program that cannot be met."""
     if begin.program is not None:
-        return await _async_gather_for_program(hass, agent, begin, begin.program, chat_log)
+        return await _async_gather_for_program(agent, begin, begin.program, chat_log, limits)
     user_input, settings = begin.user_input, agent.settings
     gathering = agent.async_gather_tools(user_input, chat_log.conversation_id, begin.speaker, begin.brought)
     if paths := shown_paths(chat_log):
-        files, tools = await asyncio.gather(async_read_shown_files(hass, paths, settings.limits.preparation), gathering)
+        files, tools = await asyncio.gather(
+            async_read_shown_files(agent.hass, paths, settings.limits.preparation), gathering
+        )
     else:
         files, tools = NO_FILES, await gathering
     prompt = await _async_prompt(agent, begin, tools, chat_log)
@@ -51,6 +55,7 @@ async def async_gather(hass: HomeAssistant, agent: Agent, begin: Beginning, chat
         history(chat_log, files),
         prompt.instructions,
         tools.definitions,
+        limits=limits(),
         approval=begin.approval,
         context=said.context or prompt.context,
         attachments=said.attachments,
@@ -61,12 +66,12 @@ async def async_gather(hass: HomeAssistant, agent: Agent, begin: Beginning, chat
 
 
 async def _async_gather_for_program(
-    hass: HomeAssistant, agent: Agent, begin: Beginning, program: ProgramTurn, chat_log: ChatLog
+    agent: Agent, begin: Beginning, program: ProgramTurn, chat_log: ChatLog, limits: LimitsNow
 ) -> Gathered:
     """Gather what a turn of a program needs; it brings its own history, and says which tools it wants."""
     request, said = program.request, program.words
     gathered = await async_gather_tools(
-        hass,
+        agent.hass,
         begin.user_input,
         chat_log.conversation_id,
         program.settings(agent.settings),
@@ -83,6 +88,7 @@ async def _async_gather_for_program(
         chosen.definitions,
         chosen.choice,
         chosen.allowed,
+        limits(),
         approval=begin.approval,
         context="\n\n".join(filter(None, (prompt.context, said.context if said else ""))),
         attachments=said.attachments if said else (),

@@ -73,12 +73,16 @@ class WarmUp:
             )
         )
 
-    async def async_give_way(self, turn: Turn, patience: float) -> None:
-        """Leave the server to a turn; returns when nothing is in its way, after `patience` seconds at the latest."""
+    async def async_give_way(self, turn: Turn, patience: float) -> bool:
+        """Leave the server to a turn; returns when nothing is in its way, after `patience` seconds at the latest.
+
+        Tells whether anything was.
+        """
         if (task := self._task) is not None:
             task.cancel()
             await asyncio.wait({task}, timeout=min(patience, _A_MOMENT))
         self._async_note((turn.instructions, tuple(filter(is_for_models, turn.tools))))
+        return task is not None
 
     @callback
     def _async_begin(self, prefix: Prefix) -> None:
