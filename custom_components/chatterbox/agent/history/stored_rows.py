@@ -29,7 +29,6 @@ _LOGGER = logging.getLogger(__name__)
 _AT_ONCE: Final = 500
 """Values of one statement; databases bear about a thousand."""
 _IDS: Final[BindParameter[Sequence[str]]] = bindparam("ids", expanding=True)
-_KNOWN: Final = {table: select(table.c.id).where(table.c.id.in_(_IDS)) for table in (turns, audit)}
 _LAST_MARK: Final = (
     select(turns.c.outside)
     .where(turns.c.conversation == conversations.c.id)
@@ -51,8 +50,11 @@ class StoredTurn:
     messages: tuple[JsonObject, ...]
 
 
-def insert_records(connection: Connection, records: Iterable[Record]) -> None:
-    """Store records in their order. What is stored already is not stored again, but for responses, which change."""
+def insert_records(connection: Connection, records: Iterable[Record], *, are_new: bool = False) -> None:
+    """Store records in their order. What is stored already is not stored again, but for responses, which change.
+
+    With `are_new`, it is not looked whether it is: then it is refused, and all the others with it.
+    """
     new_turns: dict[str, TurnRecord] = {}
     new_audit: dict[str, AuditRecord] = {}
     new_responses: dict[str, ResponseRecord] = {}
@@ -66,10 +68,11 @@ def insert_records(connection: Connection, records: Iterable[Record]) -> None:
                 new_responses[key_of(record.id)] = record
             case _ as unreachable:
                 assert_never(unreachable)
-    for known in _known(connection, turns, new_turns):
-        del new_turns[known]
-    for known in _known(connection, audit, new_audit):
-        del new_audit[known]
+    if not are_new:
+        for known in _known(connection, turns, new_turns):
+            del new_turns[known]
+        for known in _known(connection, audit, new_audit):
+            del new_audit[known]
     if new_turns:
         _insert_turns(connection, new_turns.values())
     if new_audit:
@@ -117,7 +120,7 @@ def _conversations(connection: Connection, keys: Iterable[str]) -> dict[str, boo
 def _known(connection: Connection, table: Table, ids: Iterable[str]) -> list[str]:
     found: list[str] = []
     for some in batched(ids, _AT_ONCE, strict=False):
-        found += connection.scalars(_KNOWN[table], {"ids": some})
+        found += connection.scalars(select(table.c.id).where(table.c.id.in_(some)))
     return found
 
 

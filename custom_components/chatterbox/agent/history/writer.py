@@ -193,17 +193,20 @@ class HistoryWriter:
             deed.after()
             deed.answer.set_result(done)
 
-    def _store(self, batch: tuple[Waiting, ...]) -> None:
-        """Store records, all of them in one transaction; when one is refused, each in its own."""
+    def _store(self, batch: tuple[Waiting, ...], *, are_new: bool = True) -> None:
+        """Store records, all of them in one transaction; when one is refused, each new one in its own."""
         try:
             with self._database.begin(writes=True) as connection:
-                insert_records(connection, [one.record for one in batch])
+                insert_records(connection, [one.record for one in batch], are_new=are_new)
         except StoreUnavailable:
             raise
         except Exception as err:  # noqa: BLE001  # whatever is wrong with a record, the others are stored
+            if are_new:  # nearly always they are
+                self._store(batch, are_new=False)
+                return
             if len(batch) != 1:
                 for one in batch:
-                    self._store((one,))
+                    self._store((one,), are_new=False)
                 return
             # The text of the error may quote what was said.
             _LOGGER.error("A record could not be stored, and is dropped (%s)", type(err).__name__)  # noqa: TRY400
