@@ -87,8 +87,9 @@ async def test_the_list_of_home_assistant_gives_way_to_it_and_nothing_else_does(
     assert "Static Context" in listed.prompt
     assert short.definitions == listed.definitions
     assert short.context == listed.context
-    ours, theirs = short.prompt.split("# Ground Floor"), listed.prompt.split("Static Context")
-    assert ours[1].partition("When controlling")[1:] == theirs[1].partition("When controlling")[1:]
+    assert "pass its name, area and domain" in short.prompt
+    ours, theirs = (offer.prompt.partition("passing just area name and domain.")[2] for offer in (short, listed))
+    assert ours == theirs
 
 
 async def test_an_empty_home_is_told_as_home_assistant_does(hass: HomeAssistant) -> None:

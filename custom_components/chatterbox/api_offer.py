@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.components.homeassistant.llm import GetLiveContextTool, async_get_tools as async_get_home_tools
 from homeassistant.components.intent import async_device_supports_timers
+from homeassistant.components.intent.llm import DEVICE_CONTROL_TOOL_USAGE_PROMPT
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
 from homeassistant.util import dt as dt_util
@@ -24,7 +25,7 @@ from homeassistant.util.hass_dict import HassKey
 
 from .const import DOMAIN, LOGGER
 from .exposed_entities import exposed_names
-from .home_description import HomeTelling, describe_home
+from .home_description import GUIDE_TO_CALLS, HomeTelling, describe_home
 from .home_things import async_get_home
 from .prompt_lines import leave_out, only, parts_about_now, parts_of, parts_without, sort_records
 from .tool_schema import CustomSerializer
@@ -193,7 +194,8 @@ def _with_home(hass: HomeAssistant, prompt: str, assistant: str, home: HomeTelli
         return prompt
     found = async_get_home(hass, assistant)
     if home.is_compact and found.things:
-        return prompt.replace(_HOME, describe_home(found, GetLiveContextTool.name, home))
+        told = describe_home(found, GetLiveContextTool.name, home)
+        return prompt.replace(DEVICE_CONTROL_TOOL_USAGE_PROMPT, GUIDE_TO_CALLS).replace(_HOME, told)
     # Things are listed by name, and what has the same name as it was loaded.
     return prompt.replace(_HOME, sort_records(_listing(hass, assistant)))
 

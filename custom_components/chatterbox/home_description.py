@@ -15,9 +15,10 @@ from .home_names import listed, quoted
 from .home_things import Floor, Home, Room, Thing
 
 _GUIDE: Final = (
-    "What there is in this home: # begins a floor, then come its rooms, and in each room its things by domain. A thing "
-    "is called by its name below, with its room as area. In quotes, a name is a JSON string."
+    "What there is in this home: # begins a floor, then come its rooms, and in each room its things by domain. In a "
+    "call, give a thing's name as it stands here, and its room as area."
 )
+_ON_QUOTES: Final = "In quotes, a name is a JSON string."
 _ON_STATES: Final = (
     "Answer from this list whether something exists, and where. It holds no states: before you answer about a state, "
     "value, mode or measurement, or act depending on one, call {tool}. Never say that you cannot look."
@@ -27,13 +28,19 @@ FIND_ENTITIES: Final = f"{DOMAIN}__find_entities"
 _GUIDE_TO_MANY: Final = (
     "This home has {count} things, too many to list. # begins a floor, then come its rooms, and in each room how many "
     "things of each domain there are. Beside the person's words stand things that these may mean. Find any other, and "
-    "what there is, with {find}: never guess a name. A thing is called by its name, with its room as area. In quotes, "
-    "a name is a JSON string."
+    "what there is, with {find}: never guess a name. In a call, give a thing's name as it is told, and its room as "
+    "area. In quotes, a name is a JSON string."
 )
 _ON_STATES_OF_MANY: Final = (
     "None of that holds states: before you answer about a state, value, mode or measurement, or act depending on one, "
     "call {tool}. Never say that you cannot look."
 )
+GUIDE_TO_CALLS: Final = (
+    "When controlling Home Assistant always call the intent tools. Use intent__HassTurnOn to lock and "
+    "intent__HassTurnOff to unlock a lock. When controlling a device, pass its name, area and domain. When controlling "
+    "an area, prefer passing just area name and domain."
+)
+"""Home Assistant's own guide to its tools, which says that a name is enough without an area: not for short names."""
 _NO_FLOOR: Final = "# (other rooms)"
 _NO_ROOM: Final = "# (in no room)"
 _NAMELESS: Final = "(without a name)"
@@ -61,7 +68,9 @@ def describe_home(home: Home, state_tool: str, telling: HomeTelling = AS_USUAL) 
     if telling.sums_up(home):
         guide = _GUIDE_TO_MANY.format(count=len(home.things), find=FIND_ENTITIES)
         return "\n".join((guide, _ON_STATES_OF_MANY.format(tool=state_tool), *home_lines(home, _counts)))
-    return "\n".join((_GUIDE, _ON_STATES.format(tool=state_tool), *home_lines(home)))
+    lines = [*home_lines(home)]
+    guide = f"{_GUIDE} {_ON_QUOTES}" if any('"' in line for line in lines) else _GUIDE
+    return "\n".join((guide, _ON_STATES.format(tool=state_tool), *lines))
 
 
 type _Contents = Callable[[Sequence[Thing]], Iterator[str]]

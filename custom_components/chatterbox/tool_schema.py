@@ -5,7 +5,8 @@ restriction: Home Assistant's tools check their arguments where they use them. T
 bytes.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -25,6 +26,21 @@ _REFUSED_AT_THE_TOP: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "enum"
 _MAPS_OF_SCHEMAS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _LISTS_OF_SCHEMAS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _SCHEMAS: Final = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"})
+_SAYS_NOTHING: Final[Mapping[str, JsonValue]] = {
+    "additionalProperties": True,
+    "deprecated": False,
+    "description": "",
+    "minItems": 0,
+    "minLength": 0,
+    "nullable": False,
+    "readOnly": False,
+    "required": [],
+    "uniqueItems": False,
+    "writeOnly": False,
+}
+"""What holds without being said."""
+_FOR_READERS_OF_SCHEMAS: Final = frozenset({"$comment", "$schema"})
+"""What tells nothing about an argument."""
 
 
 class UnusableSchema(ValueError):
@@ -56,10 +72,10 @@ def _tidied(schema: JsonObject) -> JsonObject:
     tidied: JsonObject = {}
     for keyword, value in schema.items():
         match value:
-            case None:
+            case _ if _says_nothing(keyword, value):
                 continue
             case dict() if keyword in _MAPS_OF_SCHEMAS:
-                tidied[keyword] = {name: _tidied_value(part) for name, part in value.items()}
+                tidied[keyword] = {name: _tidied_value(_titled(name, part)) for name, part in value.items()}
             case dict() if keyword in _SCHEMAS:
                 tidied[keyword] = _tidied(value)
             case list() if keyword in _LISTS_OF_SCHEMAS:
@@ -78,6 +94,21 @@ def _tidied(schema: JsonObject) -> JsonObject:
 
 def _tidied_value(value: JsonValue) -> JsonValue:
     return _tidied(value) if isinstance(value, dict) else value
+
+
+def _says_nothing(keyword: str, value: JsonValue) -> bool:
+    if value is None or keyword in _FOR_READERS_OF_SCHEMAS:
+        return True
+    return keyword in _SAYS_NOTHING and value == _SAYS_NOTHING[keyword]
+
+
+def _titled(name: str, schema: JsonValue) -> JsonValue:
+    """Drop a title that is only the name in other letters."""
+    if isinstance(schema, dict) and isinstance(title := schema.get("title"), str):
+        letters = [re.sub(r"[\W_]", "", text).casefold() for text in (name, title)]
+        if letters[0] == letters[1]:
+            return {keyword: value for keyword, value in schema.items() if keyword != "title"}
+    return schema
 
 
 def _sorted_texts(values: list[JsonValue]) -> list[JsonValue]:
