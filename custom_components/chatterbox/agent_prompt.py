@@ -9,6 +9,8 @@ import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
 from typing import Final, override
 
 from homeassistant.components.conversation import ChatLog, SystemContent
@@ -23,6 +25,7 @@ from homeassistant.util.hass_dict import HassKey
 
 from .const import DOMAIN
 
+_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _BEGIN: Final = "<context>"
 _END: Final = "</context>"
 _ON_QUESTIONS: Final = (
@@ -76,24 +79,21 @@ class TurnPrompt:
 @callback
 def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources: PromptSources) -> TurnPrompt:
     """Write the prompt of a turn. Home Assistant's own instructions stand in for a template that is broken."""
-    language, zone = hass.config.language, hass.config.time_zone
+    language = hass.config.language
     variables = {"ha_name": hass.config.location_name, "user_name": sources.person, "llm_context": llm_context}
     own, template_error = _rendered(hass, sources.template or llm.DEFAULT_INSTRUCTIONS_PROMPT, variables)
     room = _room(hass, llm_context.device_id)
-    moment = sources.moment.removeprefix(_ASSIST_ON_ROOM.format(room=room))
-    facts = (
-        f"It is {dt_util.now():%A, %Y-%m-%d, %H:%M}.",
-        f"Language of the person: {spoken}." if (spoken := llm_context.language) not in (None, language) else "",
-        f"Name of the person: {sources.person}." if sources.person else "",
-        f"Room of the person: {room}." if room and not _names(moment, room) else "",
-        moment,
-        sources.things,
-        sources.memories,
-        sources.extra or "",
-    )
-    context = "\n".join(fact.strip() for fact in facts if fact.strip())
-    on_house = (sources.house, _ON_ROOMS, _ON_QUESTIONS) if sources.house else ()
-    instructions = "\n".join(filter(None, (own, *on_house, f"Home: language {language}, time zone {zone}.")))
+    moment = sources.moment.removeprefix(_ASSIST_ON_ROOM.format(room=room)) if room else sources.moment
+    facts = [f"It is {_shown(dt_util.now())}."]
+    if (spoken := llm_context.language) and spoken != language:
+        facts.append(f"Language of the person: {spoken}.")
+    if sources.person:
+        facts.append(f"Name of the person: {sources.person}.")
+    if room and not _names(moment, room):
+        facts.append(f"Room of the person: {room}.")
+    facts += filter(None, (said.strip() for said in (moment, sources.memories, sources.extra) if said))
+    context = "\n".join(facts)
+    instructions = _instructions(own, sources.house, language, hass.config.time_zone)
     return TurnPrompt(instructions, f"{_BEGIN}\n{context}\n{_END}", template_error)
 
 
@@ -147,6 +147,18 @@ async def async_provide_prompt(
 def _notify(chat_log: ChatLog) -> None:
     for listener in chat_log.hass.data.get(DATA_SUBSCRIPTIONS, []):
         listener(chat_log.conversation_id, ChatLogEventType.UPDATED, {"chat_log": chat_log.as_dict()})
+
+
+@lru_cache(maxsize=16)
+def _instructions(own: str, house: str, language: str, zone: str) -> str:
+    """Join what stays; the same text is the same object, so that whoever has kept something of it finds it at once."""
+    on_house = (house, _ON_ROOMS, _ON_QUESTIONS) if house else ()
+    return "\n".join(filter(None, (own, *on_house, f"Home: language {language}, time zone {zone}.")))
+
+
+def _shown(now: datetime) -> str:
+    """Write a moment in English, whatever the system speaks: `Sunday, 2026-11-22, 13:06`."""
+    return f"{_DAYS[now.weekday()]}, {now.year}-{now.month:02}-{now.day:02}, {now.hour:02}:{now.minute:02}"
 
 
 def _names(text: str, name: str) -> bool:
