@@ -14,6 +14,7 @@ from custom_components.chatterbox.home_description import FIND_ENTITIES
 from custom_components.chatterbox.large_home import MOST_TOLD
 from tests.llm_apis import satellite
 from tests.prefixes import HELLO, prefix_of, words_of
+from tests.programs import ASSIST, Program, a_user, let_programs_in
 from tests.servers.model_server import ReceivedRequest
 from tests.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.talk import AGENT, LIGHT_ON, Serve, messages_of, move_into_the_demo_home, say
@@ -124,6 +125,21 @@ async def test_an_agent_without_assist_is_told_of_no_home(hass: HomeAssistant, s
     server = await serve(HELLO, llm_hass_api=[], **FEW)
     await say(hass, "turn on the desk lamp")
     assert FIND_ENTITIES not in json.dumps(server.requests[0].body)
+
+
+async def test_a_program_that_asks_for_the_tools_of_assist_can_find_things(hass: HomeAssistant, serve: Serve) -> None:
+    program = Program(hass, a_user(hass))
+    answers = tuple(ScriptedAnswer(content=text) for text in ("Yes.", "No."))
+    server = await serve(Script(answers=answers), **FEW)
+    await let_programs_in(hass)
+    await program.says("turn on the desk lamp", house=(ASSIST,))
+    await program.says("turn on the desk lamp", house=())
+
+    with_tools, without = server.requests
+    assert FIND_ENTITIES in json.dumps(with_tools.body["tools"])
+    assert "Desk Lamp" in words(with_tools)
+    assert FIND_ENTITIES not in json.dumps(without.body)
+    assert "Desk Lamp" not in json.dumps(without.body)
 
 
 async def test_a_home_grows_too_large_to_be_listed(hass: HomeAssistant, serve: Serve) -> None:

@@ -58,7 +58,8 @@ async def async_get_index(hass: HomeAssistant, language: str) -> ThingIndex:
         for thing, state in zip(home.things, states.values(), strict=True)
     }
     words = await async_read_kinds(hass, (hass.config.language, language), kinds.values())
-    index = ThingIndex(home, {entity_id: words[kind] for entity_id, kind in kinds.items()})
+    words_of_things = {entity_id: words[kind] for entity_id, kind in kinds.items()}
+    index = await hass.async_add_executor_job(ThingIndex, home, words_of_things)
     for known in [known for known, one in indexes.items() if one.home is not home]:
         del indexes[known]
     indexes[language] = index

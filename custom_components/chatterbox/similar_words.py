@@ -98,7 +98,7 @@ def _likeness(said: str, word: str, in_common: float) -> float:
     if said == word:
         return 1.0
     shorter, longer = sorted((said, word), key=len)
-    if len(shorter) >= _STEM and longer[: len(shorter) - 1] == shorter[:-1] and len(longer) - len(shorter) <= _ENDING:
+    if len(shorter) > _STEM and longer[: len(shorter) - 1] == shorter[:-1] and len(longer) - len(shorter) <= _ENDING:
         return _SURELY
     if len(shorter) >= _PART and (longer.startswith(shorter) or longer.endswith(shorter)):
         return 0.7

@@ -124,7 +124,8 @@ class ThingIndex:
         """Return the ids of the areas that are named for sure, and no less than others."""
         named: defaultdict[str, float] = defaultdict(float)
         for said in _telling(text):
-            sure = [word for word, likeness in self._room_words.similar(said).items() if likeness >= _SURE]
+            least = 1 if said in self._having else _SURE
+            sure = [word for word, likeness in self._room_words.similar(said).items() if likeness >= least]
             for area_id in {area_id for word in sure for area_id in self._rooms[word]}:
                 named[area_id] += max(1 / len(self._rooms[word]) for word in sure if area_id in self._rooms[word])
         best = max(named.values(), default=0)

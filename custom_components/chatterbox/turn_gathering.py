@@ -102,7 +102,7 @@ async def _async_gather_for_program(
 async def _async_prompt(agent: Agent, begin: Beginning, tools: TurnTools, chat_log: ChatLog) -> TurnPrompt:
     user_input, hass = begin.user_input, chat_log.hass
     things = ""
-    if any(tool.name == FIND_ENTITIES for tool in tools.definitions):
+    if FIND_ENTITIES in tools.labels:
         asked = async_asked(hass, user_input.text, user_input.device_id, chat_log)
         things = await async_tell_things(hass, user_input.language, asked)
     said_first, name = user_input.extra_system_prompt, begin.speaker.name
