@@ -7,6 +7,7 @@ need no one else's opinion. Knows tools and transcripts; never runs anything.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from .arguments import UnusableArguments, read_arguments
@@ -94,6 +95,7 @@ def find_tool(name: str, tools: Sequence[ToolDefinition]) -> ToolDefinition | No
     return None
 
 
+@lru_cache(maxsize=1024)
 def spellings(name: str) -> frozenset[str]:
     """Return the names by which `find_tool` knows a tool, in small letters."""
     return frozenset(spelling(name) for spelling in _SPELLINGS) - {""}

@@ -37,12 +37,9 @@ class AgenticLoop:
         self._hooks = hooks
         self._composer = composer or PlainComposer()
 
-    async def stream(self, turn: Turn) -> AsyncGenerator[TurnEvent]:
-        """Drive one turn. Ends with exactly one `TurnFinished`; raises only for bugs."""
-        drive = Drive(self._provider, self._dispatcher, self._hooks, self._composer, turn)
-        async with aclosing(drive.walk()) as events:
-            async for event in events:
-                yield event
+    def stream(self, turn: Turn) -> AsyncGenerator[TurnEvent]:
+        """Drive one turn, from now on. Ends with exactly one `TurnFinished`; raises only for bugs."""
+        return Drive(self._provider, self._dispatcher, self._hooks, self._composer, turn).walk()
 
     async def run(
         self,

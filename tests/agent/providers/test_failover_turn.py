@@ -1,6 +1,7 @@
 """Whole turns over a chain: an action happens once, whoever fails, and there are always words."""
 
 import asyncio
+import contextlib
 import time
 from dataclasses import replace
 
@@ -22,7 +23,7 @@ from custom_components.chatterbox.agent.providers.failover import FailoverProvid
 from custom_components.chatterbox.agent.providers.links import Link
 from custom_components.chatterbox.agent.providers.retry import Retries
 from custom_components.chatterbox.agent.turn import ApprovalAnswer, Approved, Limits, Turn
-from tests.agent.turns import collect, finished, spoken
+from tests.agent.turns import collect, finished, let_others_go_on, spoken
 from tests.doubles import ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
 from .manual_clock import ManualClock
@@ -221,3 +222,22 @@ async def test_the_next_turn_begins_with_the_model_again() -> None:
 
     assert spoken(await house.take()) == "I am the fallback."
     assert spoken(await house.take()) == "I am back."
+
+
+async def test_no_turn_waits_for_a_model_that_ignores_its_cancellation(caplog: pytest.LogCaptureFixture) -> None:
+    release = asyncio.Event()
+
+    async def deaf() -> None:
+        while not release.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await release.wait()
+
+    house = House(ScriptedProvider([TextDelta("Well, "), deaf]), ScriptedProvider())
+
+    events = await collect(house.loop, replace(TURN, limits=Limits(deadline=0.05)))
+
+    assert finished(events).stop_reason is StopReason.DEADLINE
+    assert caplog.messages == ["provider of model ignores its cancellation"]
+    release.set()
+    await let_others_go_on()
+    assert house.model.open_streams == 0
