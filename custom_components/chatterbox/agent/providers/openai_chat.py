@@ -5,7 +5,7 @@ in `wire/openai_chat.py`, connections and failures in `http_stream.py`. Must not
 """
 
 import json
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import suppress
 from typing import Final, override
 
@@ -112,14 +112,14 @@ class OpenAIChatReply:
         for event in self._decoder.feed(chunk):
             yield from self._read_event(event)
 
-    def _read_event(self, event: ServerSentEvent) -> Iterator[ProviderEvent]:
+    def _read_event(self, event: ServerSentEvent) -> Iterable[ProviderEvent]:
         data = event.data.strip()
         self.done = self.done or data == DONE
         if self.done or not data:
-            return
+            return ()
         if event.type == "error":
             raise FailureReported(_report(data))
-        yield from self._read(data)
+        return self._read(data)
 
     def read_whole(self, text: str) -> Iterator[ProviderEvent]:
         return self._read(text)

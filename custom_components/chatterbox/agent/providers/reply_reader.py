@@ -4,7 +4,7 @@ Knows events; nothing of connections, nor of any one format.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import Final, Protocol
 
 from ..events import ProviderEvent, ReasoningDelta, TextDelta
 from ..messages import JsonValue
@@ -51,6 +51,9 @@ class ReplyReader(Protocol):
         ...
 
 
+_PIECES: Final = (TextDelta, ReasoningDelta)
+
+
 def joined(events: Iterable[ProviderEvent]) -> Iterator[ProviderEvent]:
     """Yield events, neighbouring pieces of text as one, and those of reasoning; what comes before a failure too."""
     kind: type[TextDelta | ReasoningDelta] = TextDelta
@@ -60,7 +63,7 @@ def joined(events: Iterable[ProviderEvent]) -> Iterator[ProviderEvent]:
             if pieces and type(event) is not kind:
                 yield kind("".join(pieces))
                 pieces = []
-            if isinstance(event, TextDelta | ReasoningDelta):
+            if isinstance(event, _PIECES):
                 kind = type(event)
                 pieces.append(event.text)
             else:

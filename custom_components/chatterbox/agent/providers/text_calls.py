@@ -47,10 +47,14 @@ class TextCalls:
         """
         self._provider = provider
         self._begins_in_thought = begins_in_thought
+        self._offered: tuple[ToolDefinition, ...] = ()
+        self._names: tuple[str, ...] = ()
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
-        message = _Message(request, begins_in_thought=self._begins_in_thought)
+        if request.tools != self._offered:
+            self._offered, self._names = request.tools, _spellings(request.tools)
+        message = _Message(request, self._names, begins_in_thought=self._begins_in_thought)
         async with aclosing(self._provider.stream(request)) as events:
             async for event in events:
                 for out in message.read(event):
@@ -61,10 +65,10 @@ class TextCalls:
 class _Message:
     """What has become of one message so far."""
 
-    def __init__(self, request: CompletionRequest, *, begins_in_thought: bool) -> None:
+    def __init__(self, request: CompletionRequest, names: tuple[str, ...], *, begins_in_thought: bool) -> None:
         self._tools = request.tools
         self._is_data = request.output is not None
-        self._names = _spellings(request.tools)
+        self._names = names
         self._text = MarkupScanner(markers_for(self._names), begins_in_thought=begins_in_thought)
         self._thoughts: MarkupScanner | None = None
         self._began_in_thought = begins_in_thought

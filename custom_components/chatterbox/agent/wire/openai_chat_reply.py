@@ -65,11 +65,11 @@ class ReplyReader:
                 yield from self._ready(self._calls.finish())
 
     def _read_piece(self, piece: Delta) -> Iterator[ProviderEvent]:
-        if thoughts := sendable_text(piece.thoughts()):
-            yield ReasoningDelta(thoughts)
-        if text := sendable_text(piece.text()):
+        if thoughts := piece.thoughts():
+            yield ReasoningDelta(sendable_text(thoughts))
+        if text := piece.text():
             self._has_text = True
-            yield TextDelta(text)
+            yield TextDelta(sendable_text(text))
         if piece.reasoning_details:
             self._signed.add_details(piece.reasoning_details)
         if piece.tool_calls:

@@ -66,7 +66,8 @@ class Delta(Received):
         if isinstance(self.content, list):
             parts = [part for part in self.content if isinstance(part, ContentPart)]
             thoughts = "".join(thought.text or "" for part in parts for thought in part.thinking or [])
-        return thoughts or self.reasoning_content or self.reasoning or details_text(self.reasoning_details or ())
+        thoughts = thoughts or self.reasoning_content or self.reasoning or ""
+        return thoughts or (details_text(self.reasoning_details) if self.reasoning_details else "")
 
 
 class Choice(Received):

@@ -40,10 +40,12 @@ def parse_received[T](kind: TypeAdapter[T], sent: str | bytes, what: str) -> T:
     Raises `ProviderReplyInvalid`, which says where the JSON is wrong and quotes none of it.
     """
     try:
-        return kind.validate_json(sent)
+        read: T = kind.validator.validate_json(sent)  # what the adapter does, without its own wrapping
     except ValidationError as err:
         if err.errors(include_url=False)[0]["type"] not in _NOT_READ:
             raise _misshapen(err, what) from None
+    else:
+        return read
     text = sent if isinstance(sent, str) else sent.decode(errors="replace")
     try:  # Python's own parser lets single surrogates through, as JavaScript servers send them
         return kind.validate_python(json.loads(text))
