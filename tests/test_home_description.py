@@ -106,6 +106,32 @@ async def test_a_home_without_floors_has_no_headings(house: HomeAssistant) -> No
     assert [line for line in lines_of(house) if line.startswith("#")] == ["# (in no room)"]
 
 
+SCATTERED = """
+areas: [{ id: den, name: Den, aliases: [Snug, Nook, Cosy Corner] }, { id: attic, name: Attic }]
+entities: [ORDER]
+"""
+THINGS_OF_IT = (
+    '{ name: Lamp, id: light.a, area: den, state: "off", aliases: [Sun, Moon] }',
+    '{ name: Lamp, id: light.b, area: attic, state: "off" }',
+    '{ name: Den Lamp, id: light.c, area: attic, state: "off" }',
+    '{ name: Den Fan, id: fan.d, area: den, state: "off" }',
+)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)])
+async def test_in_whatever_order_things_came_it_has_the_same_bytes(hass: HomeAssistant, order: tuple[int, ...]) -> None:
+    await move_in(hass, SCATTERED.replace("ORDER", ", ".join(THINGS_OF_IT[place] for place in order)))
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+
+    assert lines_of(hass) == [
+        "Attic",
+        " light: Den Lamp, Lamp",
+        "Den (also Cosy Corner, Nook, Snug)",
+        " fan: Fan",
+        " light: Lamp (also Sun, Moon)",
+    ]
+
+
 async def test_states_are_no_part_of_it(house: HomeAssistant) -> None:
     before = lines_of(house)
     house.states.async_set("light.kitchen", "on", house.states.get("light.kitchen").attributes)  # type: ignore[union-attr]  # it is there

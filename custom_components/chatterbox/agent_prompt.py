@@ -24,6 +24,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from .const import DOMAIN
+from .home_names import quoted
 
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _BEGIN: Final = "<context>"
@@ -82,16 +83,19 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
     language = hass.config.language
     variables = {"ha_name": hass.config.location_name, "user_name": sources.person, "llm_context": llm_context}
     own, template_error = _rendered(hass, sources.template or llm.DEFAULT_INSTRUCTIONS_PROMPT, variables)
-    room = _room(hass, llm_context.device_id)
-    moment = sources.moment.removeprefix(_ASSIST_ON_ROOM.format(room=room)) if room else sources.moment
+    said, room = _room(hass, llm_context.device_id)
+    moment = sources.moment
+    if said:
+        moment = moment.removeprefix(_ASSIST_ON_ROOM.format(room=said)).replace(said, room)
     facts = [f"It is {_shown(dt_util.now())}."]
     if (spoken := llm_context.language) and spoken != language:
         facts.append(f"Language of the person: {spoken}.")
     if sources.person:
-        facts.append(f"Name of the person: {sources.person}.")
+        facts.append(f"Name of the person: {quoted(sources.person)}.")
     if room and not _names(moment, room):
         facts.append(f"Room of the person: {room}.")
-    facts += filter(None, (said.strip() for said in (moment, sources.memories, sources.extra) if said))
+    others = (moment, sources.things, sources.memories, sources.extra)
+    facts += filter(None, (other.strip() for other in others if other))
     context = "\n".join(facts)
     instructions = _instructions(own, sources.house, language, hass.config.time_zone)
     return TurnPrompt(instructions, f"{_BEGIN}\n{context}\n{_END}", template_error)
@@ -167,12 +171,17 @@ def _names(text: str, name: str) -> bool:
 
 
 @callback
-def _room(hass: HomeAssistant, device_id: str | None) -> str:
-    """Return the name of the area that a device is in, with that of its floor; empty where there is none."""
+def _room(hass: HomeAssistant, device_id: str | None) -> tuple[str, str]:
+    """Return the name of the area that a device is in, with that of its floor; empty where there is none.
+
+    First as Assist says it, and then so that no name can pass for something else.
+    """
     device = dr.async_get(hass).async_get(device_id) if device_id else None
     area_id = dr.async_get_effective_area_id(hass, device) if device else None
     area = ar.async_get(hass).async_get_area(area_id) if area_id else None
     if area is None:
-        return ""
+        return "", ""
     floor = fr.async_get(hass).async_get_floor(area.floor_id) if area.floor_id else None
-    return f"{area.name} (floor {floor.name})" if floor else area.name
+    if floor is None:
+        return area.name, quoted(area.name)
+    return f"{area.name} (floor {floor.name})", f"{quoted(area.name)} (floor {quoted(floor.name)})"
