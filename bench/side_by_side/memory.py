@@ -32,7 +32,7 @@ async def measure_allocations(setting: Setting) -> list[Figure]:
     """Trace what is allocated: at most in a turn, when it has ended, and in each of fifty turns that go on at once."""
     alone, crowded = Samples("plain"), Samples("50 at once, traced")
     for agent in setting.speakers:
-        await _say(setting, agent, 3, Plan())
+        await _say(setting, agent, _AT_ONCE, Plan())  # what grows once, grows here
     tracemalloc.start()
     for _ in range(setting.extent.rounds):
         for agent in setting.speakers:

@@ -48,7 +48,10 @@ _SCENARIOS: Final[Mapping[str, str]] = {
     "10 at once": "Ten conversations at once.",
     "50 at once": "Fifty conversations at once.",
     "five tools of 300 ms": "Five calls of a script of 300 ms in one message: until the next request begins.",
-    "plain": "What a turn in words allocates, traced in a run of its own.",
+    "plain": (
+        "What a turn in words allocates, traced in a run of its own; 256 KiB of the most at a time are the buffer that "
+        "asyncio reads into."
+    ),
     "50 at once, traced": "What each of fifty conversations needs that go on at once, and keeps afterwards.",
     "idle conversations": (
         "What conversations of one turn keep, each, while nobody speaks: 10,000 of ours, 2,000 of others. What Home "
