@@ -85,8 +85,8 @@ def everything(share: float = 1) -> Plan:
             *((Job("pipeline", size, of(10)),) for size in THOROUGH),
             (Job("crowds", rounds=of(3)),),
             *((Job("fragments", size, of(8)),) for size in THOROUGH),
-            [Job("allocations", size, of(6)) for size in THOROUGH],
             *_starts(tuple(name for name in _CORE if name != REFERENCE), 1),
+            [Job("allocations", size, of(2)) for size in THOROUGH],
         ],
     )
 

@@ -23,6 +23,8 @@ _OVER: Final = 1470.0
 """Seconds after which everything has ended, done or not."""
 _PATIENCE: Final = 300.0
 """Seconds for which it is waited until what goes on beside the others only waits."""
+_TIME: Final = "time"
+"""What the reason begins with why something failed for which there was too little of it."""
 _TO_END: Final = 10.0
 """Seconds that a worker has to end when it is told to."""
 _LAST_WORDS: Final = 2000
@@ -73,10 +75,10 @@ class Run:
         await asyncio.gather(*(self._try(job, asyncio.Event()) for job in together))
 
     async def _try(self, job: Job, rests: asyncio.Event) -> None:
-        """Do a job, twice if it has to be and there is time; tell when it fails."""
+        """Do a job, once more when it breaks; what was too slow or too late will be so again. Tell when it fails."""
         try:
             failure = await self._do(job, rests)
-            if failure is not None:
+            if failure is not None and not failure.startswith(_TIME):
                 self._tell(f"{' '.join(job.arguments)}: {failure} Once more:")
                 failure = await self._do(job, rests)
             if failure is not None:
@@ -89,7 +91,7 @@ class Run:
         """Do a job; return why it failed, None when it did not."""
         gone = time.monotonic() - self._began
         if gone > _BEGIN:
-            return "no time was left for it."
+            return f"{_TIME}: none was left for it."
         self._tell(f"{gone:5.0f} s  {' '.join(job.arguments)}")
         process = await asyncio.create_subprocess_exec(
             *(*self._worker, *job.arguments),
@@ -103,7 +105,7 @@ class Run:
             async with asyncio.timeout(limit):
                 return await self._read(process, rests)
         except TimeoutError:
-            return f"it took longer than {limit:.0f} s."
+            return f"{_TIME}: it took longer than {limit:.0f} s."
         finally:
             await _end(process)
             self._tell(f"{time.monotonic() - self._began:5.0f} s  over: {' '.join(job.arguments)}")

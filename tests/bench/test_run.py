@@ -52,10 +52,12 @@ async def test_a_worker_that_says_no_measurement_has_failed() -> None:
     assert "no measurement" in run.failed[0]
 
 
-async def test_a_worker_that_hangs_is_ended_at_its_limit() -> None:
-    run = run_of([])
+async def test_a_worker_that_hangs_is_ended_at_its_limit_and_not_tried_again() -> None:
+    told: list[str] = []
+    run = run_of(told)
     await run.follow(plan("hangs", limit=0.2))
     assert "longer than" in run.failed[0]
+    assert not any("Once more" in line for line in told)
 
 
 async def test_what_goes_on_beside_the_others_may_fail_and_keeps_nobody_waiting() -> None:
