@@ -45,6 +45,10 @@ class Database:
     def __init__(self, url: str) -> None:
         """Take its address, as SQLAlchemy writes it. Raises StoreUnavailable (WRONG_URL) for what is none."""
         self._url = _parsed(url)
+        self._path: Final = Path(self._url.database or "")
+        """Where it is, if it is a file."""
+        self.is_file: Final = self._url.get_backend_name() == _SQLITE
+        """Whether it is a file of SQLite, and no server."""
         self._engine: Engine | None = None
         self._kept: Connection | None = None
         """What writes to a file. SQLite copies all that was written, and waits for the disk three times more, whenever
@@ -104,7 +108,7 @@ class Database:
         One that is whole but for its full text index gets another index instead: no turn is lost for that.
         """
         self.close()
-        file = Path(self._url.database or "")
+        file = self._path
         if not self.is_file or file.suffix not in _DATABASE_ENDINGS or not file.is_file() or self._has_mended_index():
             return None
         self.close()
@@ -137,11 +141,6 @@ class Database:
         if connection.exec_driver_sql(check).scalar() != "ok":
             raise unavailable(Trouble.CORRUPT, self.where)
 
-    @property
-    def is_file(self) -> bool:
-        """Whether it is a file of SQLite, and no server."""
-        return self._url.get_backend_name() == _SQLITE
-
     def _connection(self, *, writes: bool) -> AbstractContextManager[Connection]:
         if not writes or not self.is_file:
             return self._opened().connect().execution_options(**{_WRITES: writes})
@@ -155,7 +154,7 @@ class Database:
     def _file(self) -> tuple[int, int] | None:
         """Return which file has the name of the database; None where there is none."""
         try:
-            found = Path(self._url.database or "").stat()
+            found = self._path.stat()
         except OSError:
             return None
         return found.st_dev, found.st_ino

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+import orjson
+
 from ..messages import JsonObject, JsonValue
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -21,7 +23,10 @@ class StoredJsonInvalid(ValueError):
 
 def stored_json(value: JsonValue) -> str:
     """Write JSON that every database takes: no NUL, no half characters; keys stay in order, so that bytes do."""
-    text = _ENCODER.encode(value)
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # half a character, a number of more than 64 bits, or lists in lists without end
+        text = _ENCODER.encode(value)
     return _LONE_SURROGATES.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 

@@ -36,6 +36,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.mysql import LONGTEXT
 from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 
+from .prepared_statements import insert_rows
 from .schema import turns
 from .search_terms import Phrase, padded
 
@@ -228,8 +229,7 @@ def clear_index(connection: Connection) -> None:
 def add_to_index(connection: Connection, added: Iterable[Indexed]) -> None:
     """Let turns be found."""
     index = index_of(connection)
-    if rows := [index.row(one) for one in added]:
-        connection.execute(index.added, rows)
+    insert_rows(connection, index.added, [index.row(one) for one in added])
 
 
 @contextmanager

@@ -23,6 +23,8 @@ _MOST_PHRASES: Final = 20
 """Words of a query that count."""
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 """Of Latin, Greek and Cyrillic letters; marks of other scripts make another letter."""
+_ASCII_WORD: Final = re.compile("[a-z0-9]+")
+"""What `_runs` finds where there is nothing else."""
 _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u303f\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
@@ -49,12 +51,15 @@ class Phrase:
 
 def terms_of(text: str) -> list[str]:
     """Return the words of a text, in their order."""
-    return [term for run in _runs(text) for term in run][:MOST_TERMS]
+    plain = _plain(text)
+    if plain.isascii():  # what most languages are without their accents
+        return [word[:_LONGEST] for word in _ASCII_WORD.findall(plain)][:MOST_TERMS]
+    return [term for run in _runs(plain) for term in run][:MOST_TERMS]
 
 
 def phrases_of(words: str) -> tuple[Phrase, ...]:
     """Return what somebody looks for, each phrase once."""
-    phrases = [Phrase(tuple(run[:_LONGEST])) for run in _runs(words)]
+    phrases = [Phrase(tuple(run[:_LONGEST])) for run in _runs(_plain(words))]
     if phrases and len(phrases[-1].terms[0]) >= _SHORTEST_BEGINNING:
         phrases[-1] = Phrase(phrases[-1].terms, is_beginning=True)
     return tuple(dict.fromkeys(phrases))[:_MOST_PHRASES]
@@ -65,10 +70,14 @@ def padded(terms: Iterable[str]) -> str:
     return f" {' '.join(terms)} "
 
 
-def _runs(text: str) -> Iterable[list[str]]:
-    """Yield each word alone, and characters that are written without spaces as many as stand together."""
+def _plain(text: str) -> str:
     plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()))
-    for is_unspaced, characters in groupby(unicodedata.normalize("NFC", plain), _kind):
+    return unicodedata.normalize("NFC", plain)
+
+
+def _runs(plain: str) -> Iterable[list[str]]:
+    """Yield each word alone, and characters that are written without spaces as many as stand together."""
+    for is_unspaced, characters in groupby(plain, _kind):
         if is_unspaced is not None:
             run = "".join(characters)
             yield list(run) if is_unspaced else [run[:_LONGEST]]

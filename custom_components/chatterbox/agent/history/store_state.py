@@ -4,8 +4,10 @@ Knows nothing of databases or threads; whoever writes fills it in.
 """
 
 import asyncio
-from concurrent.futures import Future
+import threading
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Final
 
 from .store_trouble import Trouble
 
@@ -40,6 +42,10 @@ class StoreState:
     """Where the last damaged file was kept; a new one was begun in its place."""
 
 
+_ANSWERING: Final = threading.Lock()
+"""Of all acknowledgements: it is held for less than a lock takes to be made."""
+
+
 class Acknowledgement:
     """Tells, to who asks, when a record is safe.
 
@@ -48,18 +54,33 @@ class Acknowledgement:
 
     def __init__(self) -> None:
         """Begin without an answer."""
-        self._stored = Future[bool]()
-        self._stored.set_running_or_notify_cancel()  # who stops waiting does not take it from others
+        self._answer: bool | None = None
+        self._waiting: list[asyncio.Future[bool]] = []
 
     async def stored(self) -> bool:
         """Wait for the answer, as long as it takes."""
-        return await asyncio.wrap_future(self._stored)
+        with _ANSWERING:
+            if self._answer is not None:
+                return self._answer
+            answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+            self._waiting.append(answer)
+        return await answer
 
     @property
     def given(self) -> bool:
         """Whether there is an answer."""
-        return self._stored.done()
+        return self._answer is not None
 
     def give(self, *, stored: bool) -> None:
-        """Answer; once."""
-        self._stored.set_result(stored)
+        """Answer; once, from any thread."""
+        with _ANSWERING:
+            self._answer = stored
+            waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            with suppress(RuntimeError):  # who waited is gone with its loop
+                one.get_loop().call_soon_threadsafe(_give, one, stored)
+
+
+def _give(answer: asyncio.Future[bool], stored: bool) -> None:  # noqa: FBT001  # a loop calls it, which passes no names
+    if not answer.done():
+        answer.set_result(stored)

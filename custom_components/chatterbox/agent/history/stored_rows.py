@@ -7,14 +7,15 @@ works inside a transaction that it is given.
 import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import batched, groupby
-from typing import Final, assert_never, cast
+from itertools import batched, chain, groupby
+from typing import Final, assert_never
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, Table, bindparam, insert, select
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, insert, select
 
 from ..messages import JsonObject
 from ..transcript import has_outside_content
 from .json_fields import StoredJsonInvalid, stored_json
+from .prepared_statements import insert_row, insert_rows, select_rows
 from .records import Record
 from .response_records import ResponseRecord
 from .schema import audit, conversations, key_of, messages, turns
@@ -28,7 +29,6 @@ _LOGGER = logging.getLogger(__name__)
 
 _AT_ONCE: Final = 500
 """Values of one statement; databases bear about a thousand."""
-_IDS: Final[BindParameter[Sequence[str]]] = bindparam("ids", expanding=True)
 _LAST_MARK: Final = (
     select(turns.c.outside)
     .where(turns.c.conversation == conversations.c.id)
@@ -36,7 +36,7 @@ _LAST_MARK: Final = (
     .limit(1)
     .scalar_subquery()
 )
-_CONVERSATIONS: Final = select(conversations.c.id, _LAST_MARK.label("outside")).where(conversations.c.id.in_(_IDS))
+_CONVERSATION: Final = select(conversations.c.id, _LAST_MARK).where(conversations.c.id == bindparam("key"))
 _INSERT: Final = {table: insert(table) for table in (conversations, turns, messages, audit)}
 """What is asked and stored at every turn is put together once: that takes longer than the answer."""
 
@@ -76,7 +76,7 @@ def insert_records(connection: Connection, records: Iterable[Record], *, are_new
     if new_turns:
         _insert_turns(connection, new_turns.values())
     if new_audit:
-        connection.execute(_INSERT[audit], [_audit_row(record) for record in new_audit.values()])
+        insert_rows(connection, _INSERT[audit], [_audit_row(record) for record in new_audit.values()])
     put_responses(connection, new_responses)
 
 
@@ -111,10 +111,8 @@ def marked_conversations(connection: Connection, keys: Iterable[str]) -> set[str
 
 def _conversations(connection: Connection, keys: Iterable[str]) -> dict[str, bool]:
     """Return which conversations there are, and of each whether it is marked."""
-    found: dict[str, bool] = {}
-    for some in batched(keys, _AT_ONCE, strict=False):
-        found |= {row.id: bool(row.outside) for row in connection.execute(_CONVERSATIONS, {"ids": some})}
-    return found
+    rows = chain.from_iterable(select_rows(connection, _CONVERSATION, {"key": key}) for key in keys)
+    return {str(key): bool(is_marked) for key, is_marked in rows}
 
 
 def _known(connection: Connection, table: Table, ids: Iterable[str]) -> list[str]:
@@ -129,8 +127,8 @@ def _insert_turns(connection: Connection, new: Collection[TurnRecord]) -> None:
     for turn in new:
         began.setdefault(key_of(turn.origin.conversation_id), turn.began_at)
     marks = _conversations(connection, began)
-    if rows := [{"id": key, "began_at": at} for key, at in began.items() if key not in marks]:
-        connection.execute(_INSERT[conversations], rows)
+    begun = [{"id": key, "began_at": at} for key, at in began.items() if key not in marks]
+    insert_rows(connection, _INSERT[conversations], begun)
     rows_of_messages: list[dict[str, object]] = []
     indexed: list[Indexed] = []
     for turn in new:
@@ -139,15 +137,14 @@ def _insert_turns(connection: Connection, new: Collection[TurnRecord]) -> None:
         key = key_of(turn.origin.conversation_id)
         marks[key] = outside = marks.get(key, False) or has_outside_content(turn.messages)
         row = _turn_row(turn, sum(map(len, bodies))) | {"outside": outside}
-        [number] = cast("tuple[int]", connection.execute(_INSERT[turns], row).inserted_primary_key)  # it always has one
+        number = insert_row(connection, _INSERT[turns], row)
         rows_of_messages += (
             {"turn": number, "position": position, "role": message["role"], "body": body}
             for position, (message, body) in enumerate(zip(said, bodies, strict=True))
         )
         if turn.origin.person_id:
             indexed.append(Indexed(number, key_of(turn.origin.person_id), terms_of_messages(turn.messages)))
-    if rows_of_messages:
-        connection.execute(_INSERT[messages], rows_of_messages)
+    insert_rows(connection, _INSERT[messages], rows_of_messages)
     add_to_index(connection, indexed)
 
 

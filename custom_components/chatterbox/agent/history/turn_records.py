@@ -4,7 +4,7 @@ Pure. Knows messages and the words of events; must not know tables or databases.
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 from ..events import Phase, StopReason
@@ -95,6 +95,10 @@ class AuditRecord:
     body: JsonObject
 
 
+_KINDS: Final = tuple(field.name for field in fields(Usage))
+_PLACES: Final = tuple(field.name for field in fields(TurnOrigin))
+
+
 def said_in(messages: Iterable[Message]) -> str:
     """Return what a person said."""
     return "\n".join(message.text for message in messages if isinstance(message, UserMessage) and message.text)
@@ -119,7 +123,7 @@ def turn_as_json(turn: TurnRecord) -> JsonObject:
         "began_at": turn.began_at,
         "duration": turn.duration,
         "stop_reason": turn.stop_reason.value if turn.stop_reason else None,
-        "usage": {**asdict(turn.usage)},
+        "usage": {kind: getattr(turn.usage, kind) for kind in _KINDS},
         "iterations": turn.iterations,
         "phases": phases,
         "timings": turn.timings,
@@ -180,7 +184,7 @@ def audit_from_json(data: JsonObject) -> AuditRecord:
 
 
 def _origin_as_json(origin: TurnOrigin) -> JsonObject:
-    return {key: value for key, value in asdict(origin).items() if value is not None}
+    return {key: value for key in _PLACES if (value := getattr(origin, key)) is not None}
 
 
 def _origin_from_json(data: JsonObject) -> TurnOrigin:

@@ -178,7 +178,8 @@ class HistoryWriter:
             return False
         with self._changed:
             self._in_hand.clear()
-            self._state = replace(self._state, trouble=None, message="")
+            if self._state.trouble is not None:
+                self._state = replace(self._state, trouble=None, message="")
         return True
 
     def _do(self, deed: Deed) -> None:
@@ -249,9 +250,8 @@ class HistoryWriter:
 
     def _tell(self) -> None:
         """Tell how it is, if that is news."""
-        state = replace(self._state, waiting=0)
-        if state != self._told:
-            self._told = state
+        if self._state != self._told:  # none of them counts what waits
+            self._told = self._state
             try:
                 self._on_state(self.state)
             except Exception:

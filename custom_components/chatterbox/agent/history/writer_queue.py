@@ -69,6 +69,8 @@ def too_much(queue: Iterable[Waiting | Deed], limits: WriterLimits) -> list[Wait
     """
     waiting = [one for one in queue if isinstance(one, Waiting)]
     count, weight = len(waiting), sum(one.weight for one in waiting)
+    if count <= limits.records and weight <= limits.bytes:
+        return []
     gone: list[Waiting] = []
     for one in sorted(waiting, key=lambda one: not isinstance(one.record, ResponseRecord)):
         if count <= limits.records and weight <= limits.bytes:
