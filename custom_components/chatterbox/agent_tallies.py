@@ -6,7 +6,7 @@ agent that took the turn.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from typing import Final, Self
 
@@ -96,6 +96,9 @@ class Tally:
         return self.spent.get(_month(day), 0.0)
 
 
+_SUMS: Final = tuple(field.name for field in fields(Tally))
+
+
 @dataclass(frozen=True, slots=True)
 class Tallies:
     """The sums of all agents of a house."""
@@ -132,12 +135,17 @@ class Tallies:
 
     def as_json(self) -> JsonObject:
         """Return what `from_json` reads."""
-        return asdict(self)
+        agents: JsonObject = {agent: _as_json(tally) for agent, tally in self.agents.items()}
+        return {"agents": agents, "turns": [*self.turns]}
 
     @classmethod
     def from_json(cls, stored: JsonValue) -> Self:
         """Read it. Raises ValueError for something else; what only another version counts is left out."""
         return TypeAdapter(cls).validate_python(stored)
+
+
+def _as_json(tally: Tally) -> JsonObject:
+    return {name: getattr(tally, name) for name in _SUMS} | {"spent": {**tally.spent}}
 
 
 def _month(day: date) -> str:

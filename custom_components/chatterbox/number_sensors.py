@@ -16,7 +16,7 @@ from homeassistant.components.sensor import (
 )
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import PERCENTAGE, EntityCategory, UnitOfTime
-from homeassistant.core import callback
+from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 
@@ -173,10 +173,59 @@ def number_sensors(
     entry: ChatterboxConfigEntry, subentry: ConfigSubentry, keeper: TallyKeeper
 ) -> Iterator[NumberSensor]:
     """Yield the sensors of an agent; one without a model has fewer."""
+    board = NumberBoard(entry, subentry.subentry_id, keeper)
     has_model = subentry.subentry_id in entry.runtime_data.models
     for description in NUMBERS:
         if has_model or not description.needs_model:
-            yield NumberSensor(entry, subentry, keeper, description)
+            yield NumberSensor(entry, subentry, board, description)
+
+
+class NumberBoard:
+    """The numbers of an agent, looked up once for all its sensors."""
+
+    def __init__(self, entry: ChatterboxConfigEntry, agent: str, keeper: TallyKeeper) -> None:
+        """Look up the numbers of the agent with a subentry id, as `keeper` has them."""
+        self._entry = entry
+        self._agent = agent
+        self._keeper = keeper
+        self._shown: dict[Callable[[AgentNumbers], None], None] = {}
+        self._stop: CALLBACK_TYPE | None = None
+
+    @callback
+    def async_show(self, hass: HomeAssistant, show: Callable[[AgentNumbers], None]) -> CALLBACK_TYPE:
+        """Call `show` whenever the sums have changed, until what is returned is called."""
+        if self._stop is None:
+            self._stop = async_dispatcher_connect(hass, SIGNAL_TALLIES, self._async_follow)
+        self._shown[show] = None
+
+        @callback
+        def async_leave() -> None:
+            del self._shown[show]
+            if not self._shown and self._stop is not None:
+                self._stop()
+                self._stop = None
+
+        return async_leave
+
+    @callback
+    def _async_follow(self, changed: Collection[str] | None) -> None:
+        if changed is None or self._agent in changed:
+            numbers = self.numbers
+            for show in tuple(self._shown):
+                show(numbers)
+
+    @property
+    def numbers(self) -> AgentNumbers:
+        """As they are now."""
+        model = self._entry.runtime_data.models.get(self._agent)
+        return AgentNumbers(
+            tally=self._keeper.tally(self._agent),
+            last_turn=self._keeper.last_turn(self._agent),
+            last_usage=self._keeper.last_usage(self._agent),
+            prompt=model.windowed.last_size if model else None,
+            has_price=model is not None and model.account.price is not None,
+            today=today(),
+        )
 
 
 class NumberSensor(AgentDeviceEntity, SensorEntity):
@@ -191,31 +240,31 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
         self,
         entry: ChatterboxConfigEntry,
         subentry: ConfigSubentry,
-        keeper: TallyKeeper,
+        board: NumberBoard,
         description: NumberDescription,
     ) -> None:
-        """Show a number of the agent of a subentry, as `keeper` has it."""
+        """Show a number of the agent of a subentry, as it stands on `board`."""
         super().__init__(entry, subentry, description.key)
         self.entity_description = description
         self._attr_extra_state_attributes = {}
         self._attr_last_reset = None
-        self._keeper = keeper
+        self._board = board
 
     @override
     async def async_added_to_hass(self) -> None:
         """Follow the sums."""
         await super().async_added_to_hass()
-        self._is_another()
-        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_TALLIES, self._async_follow))
+        self._is_another(self._board.numbers)
+        self.async_on_remove(self._board.async_show(self.hass, self._async_show))
 
     @callback
-    def _async_follow(self, changed: Collection[str] | None) -> None:
-        if (changed is None or self.subentry.subentry_id in changed) and self._is_another():
+    def _async_show(self, numbers: AgentNumbers) -> None:
+        if self._is_another(numbers):
             self.async_write_ha_state()
 
-    def _is_another(self) -> bool:
+    def _is_another(self, numbers: AgentNumbers) -> bool:
         """Take the number as it is now, and what it is made of. Return whether anything of that is new."""
-        description, numbers = self.entity_description, self._numbers
+        description = self.entity_description
         value = description.value(numbers)
         parts = {**description.attributes(numbers)} if description.attributes else {}
         began = dt_util.start_of_local_day(description.begins(numbers.today)) if description.begins else None
@@ -224,16 +273,3 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
             return False
         self._attr_native_value, self._attr_extra_state_attributes, self._attr_last_reset = value, parts, began
         return True
-
-    @property
-    def _numbers(self) -> AgentNumbers:
-        agent_id = self.subentry.subentry_id
-        model = self.entry.runtime_data.models.get(agent_id)
-        return AgentNumbers(
-            tally=self._keeper.tally(agent_id),
-            last_turn=self._keeper.last_turn(agent_id),
-            last_usage=self._keeper.last_usage(agent_id),
-            prompt=model.windowed.last_size if model else None,
-            has_price=model is not None and model.account.price is not None,
-            today=today(),
-        )
