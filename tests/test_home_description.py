@@ -243,3 +243,9 @@ def test_a_further_name_is_told_where_it_says_something_new(names: tuple[str, ..
     told = tell_names([NamedThing("light.lamp", names, ("Kitchen",)), *others])
 
     assert told["light.lamp"].also == also
+
+
+@pytest.mark.parametrize("name", ["Bath Heating -", "Bath -1", "Bath All"])
+def test_a_name_is_not_shortened_to_what_means_something_else(name: str) -> None:
+    told = tell_names([NamedThing("light.one", (name,), ("Bath",))])["light.one"].name
+    assert told in (name, "Heating -")

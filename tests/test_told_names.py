@@ -37,6 +37,18 @@ entities:
   - { name: Bedroom Temperature, id: sensor.bedroom, area: bedroom, state: "18" }
 """
 
+SIGNED = """
+areas:
+  - { id: kitchen, name: Kitchen }
+  - { id: bath, name: Bath }
+entities:
+  - { name: Bath Heating +, id: light.plus, area: bath, state: "off" }
+  - { name: Kitchen Heating -, id: light.minus, area: kitchen, state: "off" }
+  - { name: Bath Lamp \N{LARGE RED CIRCLE}, id: light.red, area: bath, state: "off" }
+  - { name: Bath Step 1, id: light.step, area: bath, state: "off" }
+  - { name: Bath की, id: light.sign, area: bath, state: "off" }
+"""
+
 
 @pytest.fixture
 async def house(hass: HomeAssistant) -> HomeAssistant:
@@ -114,6 +126,22 @@ async def test_a_thing_is_found_by_what_it_may_be_called(
 )
 async def test_nothing_is_found_where_nothing_fits(house: HomeAssistant, arguments: JsonObject) -> None:
     assert await turn_on(house, **arguments) == set()
+
+
+async def test_a_sign_tells_one_name_from_another(hass: HomeAssistant) -> None:
+    await move_in(hass, SIGNED)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    assert await turn_on(hass, name="Heating -", area="Bath") == set()
+    assert await turn_on(hass, name="Lamp \N{LARGE GREEN CIRCLE}", area="Bath") == set()
+    assert await turn_on(hass, name="Step -1", area="Bath") == set()
+    assert await turn_on(hass, name="का", area="Bath") == set()
+    assert await turn_on(hass, name="Heating -", area="Kitchen") == {"light.minus"}
+
+
+async def test_all_stands_for_all_that_fits_and_for_no_thing(house: HomeAssistant) -> None:
+    er.async_get(house).async_update_entity("light.kitchen", name="Kitchen All")
+    await house.async_block_till_done()
+    assert await turn_on(house, name="all", area="Kitchen", domain=["light"]) == {"light.kitchen", "light.lamp"}
 
 
 async def test_of_several_things_the_one_in_the_room_spoken_of_or_in_is_meant(house: HomeAssistant) -> None:

@@ -72,7 +72,10 @@ def _short_names(thing: NamedThing) -> str:
     rest = full[len(room) :]
     if not room or compared(full[: len(room)]) != compared(room) or not rest.startswith(tuple(_JOINTS)):
         return full
-    return rest.strip(_JOINTS) or full
+    short = rest.lstrip(_JOINTS)
+    is_signed = short[:1].isdigit() and rest.removesuffix(short)[-2:] in (" -", " .")
+    # Home Assistant takes "all" for whatever is there.
+    return full if not short or is_signed or compared(short) == "all" else short
 
 
 def _is_news(alias: str, thing: NamedThing, with_word: Mapping[str, set[str]]) -> bool:

@@ -27,9 +27,12 @@ from .intent_effects import Naming, intent_naming
 from .llm import GetForecastTool
 from .merged_api import unwrapped
 
-_WORD: Final = re.compile(r"\w+")
+_BETWEEN: Final = re.compile(r"(?<!\w)-(?!\w)(?=.*\w)|(?<=\w)-(?=\w)|[\s\N{EN DASH}\N{EM DASH}:;|/\N{MIDDLE DOT}.,()\[\]'\"]+")
+"""What stands between words. A sign at the end of a name, or before a number, tells it from another one."""
 _MAX_ROOMS: Final = 12
 """Rooms that a model is told of when it has to say in which one a thing is."""
+_EVERYTHING: Final = "all"
+"""Stands for all that fits the rest of a call. Source: `DynamicServiceIntentHandler.async_handle`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ class ToldNames(Hooks):
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Rewrite[JsonObject] | None:
         offered = next((one for one in self._tools if one.name == tool.name), None)
         search = _search(self._hass, offered, arguments) if offered else None
-        if search is None or self._hass.states.get(search.name):
+        if search is None or search.name == _EVERYTHING or self._hass.states.get(search.name):
             return None
         assistant = self._llm_context.assistant
         names = _names(self._hass, assistant)
@@ -184,7 +187,7 @@ def _which_one(home: Home, name: str, things: Iterable[Thing]) -> str:
 
 def _words(name: str) -> str:
     """Write a name as its words, whatever stands between them; one without any stays as it is."""
-    return " ".join(_WORD.findall(name.casefold())) or compared(name)
+    return " ".join(_BETWEEN.sub(" ", name.casefold()).split()) or compared(name)
 
 
 def _text(value: JsonValue) -> str | None:
