@@ -29,6 +29,7 @@ from custom_components.chatterbox.const import (
     EVENT_TURN_FINISHED,
     ServiceKind,
 )
+from custom_components.chatterbox.home_description import FIND_ENTITIES
 from custom_components.chatterbox.model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
 from custom_components.chatterbox.task_settings import INSTRUCTIONS
 from custom_components.chatterbox.turn_news import SIGNAL_TURN, TurnNews
@@ -219,6 +220,17 @@ async def test_a_tool_that_a_task_brings_along_runs_before_the_answer(hass: Home
     assert done.data == {"lamps": 4}
     assert meter.calls
     assert "response_format" not in server.requests[0].body  # it would keep the model from calling
+
+
+async def test_a_task_that_brings_assist_along_finds_the_things_of_a_large_home(hass: HomeAssistant) -> None:
+    async with working(hass, Script(answers=(ScriptedAnswer(content="4"),)), most_listed=10) as server:
+        assist = next(api for api in llm.async_get_apis(hass) if api.id == llm.LLM_API_ASSIST)
+        await ai_task.async_generate_data(
+            hass, task_name="count", entity_id=TASKS, instructions="Is the desk lamp on?", llm_api=assist
+        )
+    tools = server.requests[0].body["tools"]
+    assert FIND_ENTITIES in str(tools)
+    assert "Desk Lamp" in str(server.requests[0].body["messages"])
 
 
 @pytest.mark.parametrize(("automation", "state"), [("trusted", "unlocked"), ("other", "locked")])

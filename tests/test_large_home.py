@@ -11,7 +11,7 @@ from homeassistant.helpers import area_registry as ar, entity_registry as er
 
 from custom_components.chatterbox.find_tool import FindTool
 from custom_components.chatterbox.home_description import FIND_ENTITIES
-from custom_components.chatterbox.large_home import MOST_TOLD
+from custom_components.chatterbox.large_home import MOST_TOLD, async_asked
 from tests.llm_apis import satellite
 from tests.prefixes import HELLO, prefix_of, words_of
 from tests.programs import ASSIST, Program, a_user, let_programs_in
@@ -220,3 +220,13 @@ async def test_a_place_that_is_not_there_is_answered_with_those_that_are(hass: H
     for number in range(120):
         areas.async_create(f"Cell {number:03}")
     assert (await complaint(hass, area="Swimming pool")).endswith(", and 29 more.")
+
+
+async def test_of_a_book_that_a_program_shows_only_the_last_words_are_looked_at(hass: HomeAssistant) -> None:
+    await move_into_the_demo_home(hass)
+    log = conversation.ChatLog(hass, "one")
+    book = "desk " * 100_000
+    log.content += [conversation.UserContent(book), conversation.UserContent(book)]
+    asked = async_asked(hass, f"{book} garage?", None, log)
+    assert asked.words.endswith("garage?")
+    assert max(len(asked.words), len(asked.before)) <= 1_000

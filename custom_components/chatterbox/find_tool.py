@@ -22,6 +22,8 @@ MOST_FOUND: Final = 50
 """Things of one answer."""
 _MOST_NAMES: Final = 100
 """Names of areas that an answer holds where another one was asked for."""
+_MOST_READ: Final = 1_000
+"""Characters of an argument in which it is looked for words."""
 _NOTHING_GIVEN: Final = f"Give {WORDS}, {AREA} or {KIND}, or several of these."
 _NOTHING: Final = "Nothing like that is there. Other words may find it, or its room or domain alone."
 
@@ -39,7 +41,7 @@ class FindTool:
 
     async def async_run(self, arguments: JsonObject) -> ToolAnswer:
         """Find things."""
-        words, area, domain = (str(arguments.get(name) or "").strip() for name in (WORDS, AREA, KIND))
+        words, area, domain = (str(arguments.get(name) or "").strip()[:_MOST_READ] for name in (WORDS, AREA, KIND))
         if not words and not area and not domain:
             return refused(_NOTHING_GIVEN)
         index = await async_get_index(self.hass, self.language)

@@ -32,6 +32,8 @@ MOST_TOLD: Final = 40
 _LOOKED_AT: Final = 30
 """Messages of a conversation, the newest ones, in which it is looked for what was used last."""
 _MOST_USED: Final = 8
+_MOST_READ: Final = 1_000
+"""Characters of what somebody says in which it is looked for things: a program may show a whole book."""
 _HEADING: Final = f"Things that the person may mean, by room ({FIND_ENTITIES} finds others):"
 
 _INDEXES: HassKey[dict[str, ThingIndex]] = HassKey(f"{DOMAIN}_thing_indexes")
@@ -39,9 +41,10 @@ _INDEXES: HassKey[dict[str, ThingIndex]] = HassKey(f"{DOMAIN}_thing_indexes")
 
 
 @callback
-def async_is_large(hass: HomeAssistant, settings: AgentSettings) -> bool:
-    """Tell whether an agent's home has more things than are listed for its model."""
-    if llm.LLM_API_ASSIST not in settings.llm_apis or not settings.home.most_listed:
+def async_is_large(hass: HomeAssistant, settings: AgentSettings, brought: llm.API | None = None) -> bool:
+    """Tell whether an agent's home has more things than are listed for its model; see `turn_tools.py` for `brought`."""
+    is_told = llm.LLM_API_ASSIST in (*settings.llm_apis, brought.id if brought else "")
+    if not is_told or not settings.home.most_listed:
         return False
     return settings.home.sums_up(async_get_home(hass, CONVERSATION_DOMAIN))
 
@@ -93,4 +96,5 @@ def async_asked(hass: HomeAssistant, words: str, device_id: str | None, chat_log
     said = [content.content for content in last if isinstance(content, UserContent)]
     done = (native_entities_done(content.result) for content in last if isinstance(content, ToolResultContent))
     used = dict.fromkeys(entity_id for entity_ids in done for entity_id in sorted(entity_ids))
-    return Asked(words, said[1] if len(said) > 1 else "", area_id, tuple(islice(used, _MOST_USED)))
+    before = said[1] if len(said) > 1 else ""
+    return Asked(words[-_MOST_READ:], before[-_MOST_READ:], area_id, tuple(islice(used, _MOST_USED)))

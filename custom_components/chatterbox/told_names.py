@@ -27,7 +27,9 @@ from .intent_effects import Naming, intent_naming
 from .llm import GetForecastTool
 from .merged_api import unwrapped
 
-_BETWEEN: Final = re.compile(r"(?<!\w)-(?!\w)(?=.*\w)|(?<=\w)-(?=\w)|[\s\N{EN DASH}\N{EM DASH}:;|/\N{MIDDLE DOT}.,()\[\]'\"]+")
+_BETWEEN: Final = re.compile(
+    r"(?<!\w)-(?!\w)(?=.*\w)|(?<=\w)-(?=\w)|[\s\N{EN DASH}\N{EM DASH}:;|/\N{MIDDLE DOT}.,()\[\]'\"]+"
+)
 """What stands between words. A sign at the end of a name, or before a number, tells it from another one."""
 _MAX_ROOMS: Final = 12
 """Rooms that a model is told of when it has to say in which one a thing is."""

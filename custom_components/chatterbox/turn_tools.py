@@ -82,7 +82,7 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     patience = min(API_TIMEOUT, settings.limits.preparation)
     llm_context = user_input.as_llm_context(DOMAIN)
     offer = await async_offer_tools(hass, settings.llm_apis, llm_context, patience, brought=brought, home=settings.home)
-    is_large = async_is_large(hass, settings)
+    is_large = async_is_large(hass, settings, brought)
     own = own_definitions(settings, home_is_large=is_large)
     by_name = _own_dispatchers(hass, own, settings, agent, speaker, language=user_input.language) if own else {}
     definitions = with_own_tools(offer.definitions, settings, home_is_large=is_large)
