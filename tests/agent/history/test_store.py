@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from contextlib import aclosing
+import sqlite3
+from contextlib import aclosing, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -251,6 +252,22 @@ async def test_nothing_of_what_is_deleted_is_left_in_the_file(
 
     assert await store.purge(OnePerson("cyd")) == 1
     assert b"wish" not in all_bytes(file)
+
+
+async def test_what_was_deleted_while_somebody_read_is_gone_once_something_else_is_stored(
+    sqlite: str, file: Path, stores: Stores
+) -> None:
+    store, _ = stores.open(f"{sqlite}?timeout=0.01")
+    assert await store.record(turn(1, person="ann", said="My secret is blue.")).stored()
+    with closing(sqlite3.connect(file, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM chatterbox_turns").fetchall()
+        assert await store.purge(OnePerson("ann")) == 1
+        assert await store.record(turn(2, person="ben")).stored()
+
+    assert await store.record(turn(3, person="ben")).stored()
+    assert await kept(store) == ["turn 2", "turn 3"]
+    assert b"secret" not in all_bytes(file)
 
 
 async def test_an_export_that_is_left_is_over(sqlite: str, stores: Stores) -> None:

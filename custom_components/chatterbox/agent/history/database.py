@@ -55,6 +55,8 @@ class Database:
         nobody has the file open any more; so this stays open."""
         self._kept_file: tuple[int, int] | None = None
         """Which file that is."""
+        self._holds_deleted = False
+        """Whether what was deleted may still stand beside the file, because somebody was reading then."""
         self._lock = threading.Lock()
         self.where: Final = _where(self._url)
         """What it is called in messages: no user, no password."""
@@ -69,6 +71,8 @@ class Database:
         try:
             with self._connection(writes=writes) as connection, connection.begin():
                 yield connection
+            if writes and self._holds_deleted:
+                self.give_back_room(waits=False)
         except SQLAlchemyError as err:
             raise failure_of(err, self.where) from None  # the texts of its cause quote what was stored
 
@@ -79,16 +83,23 @@ class Database:
                 self._make_sure(fresh, "PRAGMA quick_check(1)")
         return 0
 
-    def give_back_room(self) -> None:
-        """Make the file smaller after something was deleted, and write over what was, as far as that can be now."""
+    def give_back_room(self, *, waits: bool = True) -> None:
+        """Make the file smaller after something was deleted, and write over what was, as far as that can be now.
+
+        Where somebody reads, it `waits` for them a little; what it cannot do then is done after what is written next.
+        """
         if self.is_file:
+            self._holds_deleted = True
             with suppress(sqlite3.Error, SQLAlchemyError, StoreUnavailable):
                 connection = self._opened().raw_connection()  # these are not for a transaction
                 try:
                     cursor = connection.cursor()
-                    for command in ("PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint(TRUNCATE)"):
-                        cursor.execute(command)
-                        cursor.fetchall()
+                    if not waits:
+                        cursor.execute("PRAGMA busy_timeout=0")
+                    cursor.execute("PRAGMA incremental_vacuum")
+                    cursor.fetchall()
+                    cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                    self._holds_deleted = any(is_busy for is_busy, *_ in cursor.fetchall())
                 finally:
                     connection.close()
 
