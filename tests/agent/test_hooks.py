@@ -331,6 +331,15 @@ def test_speech_is_held_back_only_where_a_hook_wants_to_see_it() -> None:
     assert chain(ScriptedHooks(), ScriptedCensor(Rewrite)).hold_speech
 
 
+def test_a_hook_that_is_empty_sees_speech_too() -> None:
+    class Noted(list[str], Hooks):
+        @override
+        async def pre_speech(self, text: str) -> None:
+            self.append(text)
+
+    assert chain(Noted()).hold_speech
+
+
 async def test_the_next_hook_sees_what_was_put_in_place_as_it_would_run() -> None:
     moves, last = ScriptedHooks(before=lambda _, __: Rewrite({"room": "cellar"})), ScriptedHooks()
 

@@ -66,7 +66,7 @@ class HookChain:
     @property
     def hold_speech(self) -> bool:
         """Tell whether any hook wants to see text before it is spoken."""
-        return any(self._with_say(HookPoint.PRE_SPEECH))
+        return any(True for _ in self._with_say(HookPoint.PRE_SPEECH))
 
     async def user_prompt_submit(self, text: str) -> Seen[str]:
         """Show the user's words."""
