@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, override
 
 import pytest
@@ -174,6 +174,20 @@ async def test_a_turn_is_counted_as_its_requests_were(hass: HomeAssistant, freez
     assert [number_of(hass, key) for key in ("cost", "spent_today", "spent_this_month")] == [pytest.approx(COST)] * 3
     assert number_of(hass, "cache_hit_ratio") == pytest.approx(100 * 1400 / 2100)
     assert number_of(hass, "turn_time") >= 0 <= number_of(hass, "time_to_first_token")
+
+
+async def test_what_is_spent_right_before_midnight_is_shown_for_its_day(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    midnight = datetime.fromisoformat(NOON) + timedelta(hours=12)
+    freezer.move_to(midnight - timedelta(seconds=5))
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+        await say(hass, "hello")
+        async_fire_time_changed(hass, midnight - timedelta(seconds=0.5))
+        await hass.async_block_till_done()
+
+    assert number_of(hass, "spent_today") == 1
 
 
 async def test_how_full_the_model_was_is_shown_with_what_filled_it(hass: HomeAssistant) -> None:

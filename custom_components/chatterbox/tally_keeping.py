@@ -9,7 +9,7 @@ that is full they go on until the next start. Nobody waits for any of this.
 import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
@@ -34,6 +34,8 @@ from .turn_news import SIGNAL_TURN, TurnNews
 _VERSION: Final = 1
 _DELAY: Final = 10.0
 """Seconds from the first thing that is counted until it is stored. A crash forgets no more than that."""
+_BEFORE_MIDNIGHT: Final = 1.0
+"""Seconds to store and tell what was counted at the end of a day."""
 
 SIGNAL_TALLIES: Final[SignalType[Collection[str] | None]] = SignalType(f"{DOMAIN}_tallies")
 """Sent when sums of these agents have changed; None for those of all, when a day has begun."""
@@ -52,6 +54,11 @@ class LastTurn:
 def today() -> date:
     """Return the day in the time zone of the house."""
     return dt_util.now().date()
+
+
+def _left_of_today() -> float:
+    """Return the seconds until midnight in the time zone of the house."""
+    return (dt_util.start_of_local_day(today() + timedelta(days=1)) - dt_util.now()).total_seconds()
 
 
 class TallyKeeper:
@@ -143,7 +150,9 @@ class TallyKeeper:
         if self._hass.is_stopping:
             self._async_save_now()
         elif self._cancel_timer is None and self._counted is not self._told:
-            self._cancel_timer = async_call_later(self._hass, _DELAY, self._async_save_now)
+            # What is told on the next day is no part of what was spent on this one.
+            delay = min(_DELAY, max(_left_of_today() - _BEFORE_MIDNIGHT, 0))
+            self._cancel_timer = async_call_later(self._hass, delay, self._async_save_now)
 
     @callback
     def _async_save_now(self, _when: object = None) -> None:
