@@ -216,10 +216,18 @@ async def test_a_place_that_is_not_there_is_answered_with_those_that_are(hass: H
     assert "The areas are: Bathroom, Bedroom, Garage" in await complaint(hass, area="Swimming pool")
     assert "cover, " in await complaint(hass, domain="submarine")
     assert await complaint(hass) == "Give words, area or domain, or several of these."
-    areas = ar.async_get(hass)
+    areas, entities = ar.async_get(hass), er.async_get(hass)
+    areas.async_create('Attic "of", secrets')
+    assert "Attic" not in await complaint(hass, area="Swimming pool")
     for number in range(120):
-        areas.async_create(f"Cell {number:03}")
-    assert (await complaint(hass, area="Swimming pool")).endswith(", and 29 more.")
+        area_id = areas.async_create(f"Cell: {number:03}").id
+        entry = entities.async_get_or_create("light", "demo", str(number), suggested_object_id=f"cell_{number}")
+        entities.async_update_entity(entry.entity_id, area_id=area_id)
+        hass.states.async_set(entry.entity_id, "off")
+        async_expose_entity(hass, conversation.DOMAIN, entry.entity_id, should_expose=True)
+    told = await complaint(hass, area="Swimming pool")
+    assert told.endswith(", and 29 more.")
+    assert '"Cell: 001"' in told
 
 
 async def test_of_a_book_that_a_program_shows_only_the_last_words_are_looked_at(hass: HomeAssistant) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 from homeassistant.core import HomeAssistant
 
 from .agent.messages import JsonObject, JsonValue
-from .home_names import compared
+from .home_names import compared, listed, quoted
 from .home_things import Home, Thing
 from .large_home import async_get_index
 from .own_tool_answers import ToolAnswer, refused
@@ -66,7 +66,8 @@ def _in_area(index: ThingIndex, area: str) -> Sequence[Thing]:
     }
     meant = meant or index.named_rooms(area)
     if not meant:
-        raise _NoSuchPlace(f"There is no area {area!r}. {_listed('areas', [room.name for room in home.rooms])}")
+        filled = [room.name for room in home.rooms if home.by_room.get(room.area_id)]
+        raise _NoSuchPlace(f"There is no area {quoted(area)}. {_listed('areas', filled)}")
     return [thing for thing in home.things if thing.area_id in meant]
 
 
@@ -75,13 +76,13 @@ def _of_domain(home: Home, things: Sequence[Thing], domain: str) -> Sequence[Thi
         return things
     domains = sorted({thing.domain for thing in home.things})
     if domain not in domains:
-        raise _NoSuchPlace(f"There is no domain {domain!r}. {_listed('domains', domains)}")
+        raise _NoSuchPlace(f"There is no domain {quoted(domain)}. {_listed('domains', domains)}")
     return [thing for thing in things if thing.domain == domain]
 
 
 def _listed(what: str, names: Sequence[str]) -> str:
     more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"The {what} are: {', '.join(names[:_MOST_NAMES])}{more}."
+    return f"The {what} are: {listed(names[:_MOST_NAMES])}{more}."
 
 
 def _answer(home: Home, things: Sequence[Thing]) -> ToolAnswer:
