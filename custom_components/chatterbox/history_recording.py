@@ -100,8 +100,6 @@ async def _async_store_later(hass: HomeAssistant, entry: ConfigEntry, agent: str
 
 def _turn_record(agent: str, origin: Mapping[str, JsonValue], report: TurnReport) -> TurnRecord:
     facts, finished = report.facts, report.finished
-    numbers = facts.as_json()
-    timings: JsonObject = {key: numbers[key] for key in ("first_words", "inferences", "tools", "handovers")}
     return TurnRecord(
         id=str(origin["turn_id"]),
         origin=_turn_origin(agent, origin),
@@ -112,7 +110,7 @@ def _turn_record(agent: str, origin: Mapping[str, JsonValue], report: TurnReport
         usage=finished.usage if finished else facts.usage,
         iterations=finished.iterations if finished else len(facts.inferences),
         phases=facts.phases,
-        timings=timings,
+        timings=facts.timings(),
     )
 
 

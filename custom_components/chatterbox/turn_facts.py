@@ -104,11 +104,17 @@ class TurnFacts:
         return {
             "began_at": self.began_at,
             "duration": _milliseconds(self.duration),
-            "first_words": _milliseconds(self.first_words),
+            **self.timings(),
             "stop_reason": self.stop_reason.value if self.stop_reason else None,
             "error": self.error,
             "iterations": self.iterations,
             "phases": [{"phase": one.phase.value, "at": _milliseconds(one.at)} for one in self.phases],
+        }
+
+    def timings(self) -> JsonObject:
+        """Return of the same what took its time: first words, requests, tools, handovers."""
+        return {
+            "first_words": _milliseconds(self.first_words),
             "inferences": [
                 {
                     "began": _milliseconds(one.began),
@@ -163,6 +169,8 @@ class TurnWatch:
         self._handed_over: list[HandoverFacts] = []
         self._iterations = 0
         self._error = ""
+        self._told: TurnFacts | None = None
+        """All there is to tell, once the turn is over."""
 
     @property
     def duration(self) -> float:
@@ -172,7 +180,9 @@ class TurnWatch:
     @property
     def facts(self) -> TurnFacts:
         """How the turn went so far."""
-        return TurnFacts(
+        if self._told is not None:
+            return self._told
+        facts = TurnFacts(
             began_at=self._began_at,
             duration=self.duration,
             first_words=self._first_words,
@@ -185,6 +195,9 @@ class TurnWatch:
             iterations=self._iterations,
             error=self._error,
         )
+        if self._ended is not None:
+            self._told = facts
+        return facts
 
     @property
     def _now(self) -> float:
@@ -192,6 +205,7 @@ class TurnWatch:
 
     def add(self, event: TurnEvent) -> None:
         """Take in one event, as it happens."""
+        self._told = None
         match event:
             case TextDelta() | ReasoningDelta():
                 self._answer_began()
