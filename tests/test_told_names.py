@@ -102,6 +102,7 @@ async def turn_on(hass: HomeAssistant, from_device: str | None = None, /, **argu
         ({"name": "Bath: a, b (c) [d]", "area": "Bath"}, "light.marks"),
         ({"name": "a, b (c) [d]", "area": "Bath"}, "light.marks"),
         ({"name": "Zoë's Lämpchen 🚪", "area": "Bedroom"}, "light.zoe"),
+        ({"name": "Zoë\N{RIGHT SINGLE QUOTATION MARK}s Lämpchen 🚪"}, "light.zoe"),
         ({"name": "Lone Light"}, "light.lone"),
         ({"name": "light.lone"}, "light.lone"),
     ],

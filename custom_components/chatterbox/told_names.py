@@ -28,7 +28,8 @@ from .llm import GetForecastTool
 from .merged_api import unwrapped
 
 _BETWEEN: Final = re.compile(
-    r"(?<!\w)-(?!\w)(?=.*\w)|(?<=\w)-(?=\w)|[\s\N{EN DASH}\N{EM DASH}:;|/\N{MIDDLE DOT}.,()\[\]'\"]+"
+    r"(?<!\w)-(?!\w)(?=.*\w)|(?<=\w)-(?=\w)"
+    r"|[\s\N{EN DASH}\N{EM DASH}:;|/\N{MIDDLE DOT}.,!?()\[\]'\"\u00ab\u00bb\u2018-\u201f]+"
 )
 """What stands between words. A sign at the end of a name, or before a number, tells it from another one."""
 _MAX_ROOMS: Final = 12
