@@ -11,7 +11,7 @@ from homeassistant.helpers import area_registry as ar, entity_registry as er
 
 from custom_components.chatterbox.find_tool import FindTool
 from custom_components.chatterbox.home_description import FIND_ENTITIES
-from custom_components.chatterbox.large_home import MOST_TOLD, async_asked
+from custom_components.chatterbox.large_home import MOST_TOLD, async_asked, async_get_index
 from tests.llm_apis import satellite
 from tests.prefixes import HELLO, prefix_of, words_of
 from tests.programs import ASSIST, Program, a_user, let_programs_in
@@ -238,3 +238,12 @@ async def test_of_a_book_that_a_program_shows_only_the_last_words_are_looked_at(
     asked = async_asked(hass, f"{book} garage?", None, log)
     assert asked.words.endswith("garage?")
     assert max(len(asked.words), len(asked.before)) <= 1_000
+
+
+async def test_an_index_goes_when_many_other_languages_were_spoken_since(hass: HomeAssistant) -> None:
+    await move_into_the_demo_home(hass)
+    index = await async_get_index(hass, "en")
+    assert await async_get_index(hass, "en") is index
+    for number in range(16):
+        await async_get_index(hass, f"x-{number}")
+    assert await async_get_index(hass, "en") is not index

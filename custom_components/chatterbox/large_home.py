@@ -37,7 +37,10 @@ _MOST_READ: Final = 1_000
 _HEADING: Final = f"Things that the person may mean, by room ({FIND_ENTITIES} finds others):"
 
 _INDEXES: HassKey[dict[str, ThingIndex]] = HassKey(f"{DOMAIN}_thing_indexes")
-"""By language, all of the same home."""
+"""By language, all of the same home, the one that was made last at the end."""
+
+_MOST_INDEXES: Final = 16
+"""A program names its language itself, and an index of a large home takes a few MB."""
 
 
 @callback
@@ -66,6 +69,8 @@ async def async_get_index(hass: HomeAssistant, language: str) -> ThingIndex:
     for known in [known for known, one in indexes.items() if one.home is not home]:
         del indexes[known]
     indexes[language] = index
+    while len(indexes) > _MOST_INDEXES:
+        del indexes[next(iter(indexes))]
     return index
 
 
