@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -561,3 +562,27 @@ def test_a_server_looks_after_its_files_itself(sqlite: str) -> None:
     with Database(sqlite).begin() as connection:
         assert server.check(connection) == 0
     assert server.put_aside() is None
+
+
+_LONG_QUERY = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT count(*) FROM n"
+
+
+def descriptors_of(file: Path) -> int:
+    """Return how often this process has a file open."""
+    return sum(1 for one in Path("/dev/fd").iterdir() if one.exists() and one.samefile(file))
+
+
+def test_many_who_read_at_once_leave_few_descriptors_open(sqlite: str, file: Path) -> None:
+    database = Database(sqlite)
+    with database.begin(writes=True) as connection:
+        insert_records(connection, [turn(1)])
+
+    def read(_number: int) -> None:
+        with database.begin() as reading:
+            reading.exec_driver_sql(_LONG_QUERY).scalar()
+
+    with ThreadPoolExecutor(32) as threads:
+        list(threads.map(read, range(200)))
+    assert 1 <= descriptors_of(file) <= 6
+    database.close()
+    assert descriptors_of(file) == 0

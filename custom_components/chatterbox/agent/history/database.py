@@ -26,6 +26,9 @@ from .store_trouble import StoreUnavailable, Trouble
 _SQLITE: Final = "sqlite"
 _PATIENCE: Final = 10.0
 """Seconds to wait for a free connection."""
+_READERS: Final = 4
+"""Who read a file at the same time. What they had open, SQLite closes only when nobody has the file open any more, and
+who writes always has; until then it uses it again. So as many stay open as there ever were readers at once."""
 _DATABASE_ENDINGS: Final = frozenset({".db", ".db3", ".sqlite", ".sqlite3"})
 """Of files that are put aside when they are damaged. Others may be something else, given by mistake."""
 _BESIDE: Final = ("", "-wal", "-shm")
@@ -58,6 +61,7 @@ class Database:
         self._holds_deleted = False
         """Whether what was deleted may still stand beside the file, because somebody was reading then."""
         self._lock = threading.Lock()
+        self._readers = threading.Semaphore(_READERS)
         self.where: Final = _where(self._url)
         """What it is called in messages: no user, no password."""
 
@@ -153,14 +157,21 @@ class Database:
             raise unavailable(Trouble.CORRUPT, self.where)
 
     def _connection(self, *, writes: bool) -> AbstractContextManager[Connection]:
-        if not writes or not self.is_file:
-            return self._opened().connect().execution_options(**{_WRITES: writes})
+        if not self.is_file:
+            return self._opened().connect()
+        if not writes:
+            return self._reader()
         if self._kept is not None and self._kept_file != self._file():
             self.close()  # what is written into a file that was deleted, or renamed, is lost
         if self._kept is None:
             self._kept = self._opened().connect().execution_options(**{_WRITES: writes})
             self._kept_file = self._file()
         return nullcontext(self._kept)
+
+    @contextmanager
+    def _reader(self) -> Iterator[Connection]:
+        with self._readers, self._opened().connect() as connection:
+            yield connection
 
     def _file(self) -> tuple[int, int] | None:
         """Return which file has the name of the database; None where there is none."""
