@@ -1,6 +1,8 @@
 """Conversations that become longer than a model can read, or than anybody wants to pay for."""
 
+import gc
 import json
+import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from itertools import pairwise
@@ -17,6 +19,8 @@ from homeassistant.helpers import chat_session, llm
 from pydantic import JsonValue
 
 from custom_components.chatterbox.agent.history.windowed_provider import WindowedProvider
+from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
+from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent_settings import SUMMARY_OWN_MODEL
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
@@ -28,6 +32,7 @@ from custom_components.chatterbox.const import (
     ServiceKind,
 )
 from custom_components.chatterbox.loaded_agents import async_get_models
+from custom_components.chatterbox.response_keeping import KeptResponses
 from tests.llm_apis import StubTool, register
 from tests.servers.chat_completions import ScriptedChatCompletions
 from tests.servers.in_process import serving
@@ -243,3 +248,38 @@ async def test_a_model_reads_the_beginning_of_a_large_result_and_the_house_keeps
     with chat_session.async_get_chat_session(hass, "kitchen-talk") as session, async_get_chat_log(hass, session) as log:
         kept = [content.result.data for content in log.content if isinstance(content, ToolResultContent)]
     assert kept == [{"books": books}]
+
+
+async def purge(hass: HomeAssistant) -> None:
+    await hass.services.async_call(DOMAIN, "purge", {"older_than_days": 1}, blocking=True)
+
+
+async def remove_the_first_agent(hass: HomeAssistant) -> None:
+    entry = hass.config_entries.async_entries(DOMAIN)[0]
+    hass.config_entries.async_remove_subentry(entry, next(iter(entry.subentries)))
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+
+async def delete_a_response(hass: HomeAssistant) -> None:
+    entry = hass.config_entries.async_entries(DOMAIN)[0]
+    await KeptResponses(hass, entry, next(iter(entry.subentries))).delete("resp 1")
+
+
+@pytest.mark.parametrize("delete", [purge, remove_the_first_agent, delete_a_response])
+async def test_no_model_keeps_what_somebody_has_deleted(
+    hass: HomeAssistant, add: Start, delete: Callable[[HomeAssistant], Awaitable[None]]
+) -> None:
+    for _ in range(2):
+        await add(ScriptedChatCompletions(Script()))
+    result = ToolResult("1", "look", "Nobody is at home.")
+    kept = weakref.ref(result)
+    said = (UserMessage("Who is there?"), AssistantMessage("", "", (ToolCall("1", "look", "{}"),)), result)
+    windowed(hass).window(CompletionRequest("", (*said, AssistantMessage("Nobody."), UserMessage("Thanks."))))
+    del result, said
+    gc.collect()
+    assert kept() is not None
+
+    await delete(hass)
+    gc.collect()
+
+    assert kept() is None

@@ -22,7 +22,7 @@ from .fact_choice import async_chosen_keepers, async_forget_facts, facts_as_reco
 from .history_choice import CHOICE_FIELDS, Choice, async_chosen
 from .history_export import ExportFile, RecordCounts, TooMuch, as_records
 from .history_keeping import async_get_histories
-from .loaded_agents import ChatterboxConfigEntry
+from .loaded_agents import ChatterboxConfigEntry, async_forget_conversations
 from .recent_turns import async_get_recent_turns
 
 if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
@@ -56,6 +56,7 @@ async def _async_purge(call: ServiceCall) -> ServiceResponse:
             failed = where, error.trouble
     async_get_recent_turns(hass).forget_words()
     _async_forget_summaries(hass)
+    async_forget_conversations(hass)
     if failed is not None:
         where, trouble = failed
         key = "purge_history_slow" if trouble is Trouble.SLOW else "purge_history_down"

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.config_entries import ConfigEntry
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 
 from .agent.loop import AgenticLoop
@@ -119,3 +119,10 @@ def async_get_models(hass: HomeAssistant) -> Mapping[str, AgentModel]:
     """Return the models of all loaded entries, by the subentry ids of their agents."""
     entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
     return {agent_id: model for entry in entries for agent_id, model in entry.runtime_data.models.items()}
+
+
+@callback
+def async_forget_conversations(hass: HomeAssistant) -> None:
+    """Have no model keep anything of what was said, as some of it was deleted; any of them may have answered there."""
+    for model in async_get_models(hass).values():
+        model.windowed.forget_conversations()

@@ -11,6 +11,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
 from .const import DOMAIN
 from .history_upkeep import async_forget_agents
+from .loaded_agents import async_forget_conversations
 from .memories import async_get_memories
 from .pin_tries import async_get_pin_tries
 
@@ -40,3 +41,4 @@ async def async_forget(hass: HomeAssistant, entry: ConfigEntry, agents: Iterable
     await async_get_pin_tries(hass).async_forget_removed()
     await async_get_memories(hass).async_forget_removed()
     await async_forget_agents(hass, entry, agents)
+    async_forget_conversations(hass)

@@ -23,6 +23,7 @@ from .agent.transcript import open_calls, repair
 from .const import LOGGER
 from .history_keeping import async_get_histories
 from .history_recording import async_store_record
+from .loaded_agents import async_forget_conversations
 from .response_upkeep import async_note_growth
 from .speakers import person_id_of
 
@@ -69,6 +70,7 @@ class KeptResponses:
     async def delete(self, response_id: str) -> None:
         """Forget a response."""
         await self._ask(lambda store: store.delete_response(response_id))
+        async_forget_conversations(self.hass)
 
     async def conversation(self, conversation_id: str, caller: Caller) -> Transcript | None:
         """Return what the caller has said to this agent in a conversation; None where only others have spoken in it.

@@ -1,6 +1,8 @@
 """What a model is sent of a conversation, and what is learned from how its service takes it."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Coroutine
 from contextlib import aclosing
 from dataclasses import replace
@@ -384,3 +386,19 @@ async def test_nobody_is_asked_what_a_person_has_said() -> None:
     provider, background = questioned(ContextWindow(16_384), tell)
     await ask(provider, asking(1))
     assert not background.work
+
+
+def test_nothing_of_a_conversation_is_kept_once_it_is_to_be_forgotten() -> None:
+    provider = WindowedProvider(ScriptedProvider([]), ContextWindow())
+    result = ToolResult("1", TOOL.name, "On.")
+    kept = weakref.ref(result)
+    asked = (UserMessage("On!"), AssistantMessage("", "", (ToolCall("1", TOOL.name, "{}"),)), result)
+    provider.window(CompletionRequest("", (*asked, AssistantMessage("It is on."), UserMessage("Thanks."))))
+    del result, asked
+    gc.collect()
+    assert kept() is not None, "it is found sooner again"
+
+    provider.forget_conversations()
+    gc.collect()
+
+    assert kept() is None

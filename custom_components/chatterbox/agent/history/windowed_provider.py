@@ -108,6 +108,10 @@ class WindowedProvider:
         """Return what would be sent of a conversation whose last turn is over, whatever is said next."""
         return self.window(replace(request, transcript=(*request.transcript, UserMessage(""))), share)
 
+    def forget_conversations(self) -> None:
+        """Keep nothing of what was said. The next window on a conversation is found by walking all of it again."""
+        self._windows = GrownWindows()
+
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`.
 
