@@ -201,7 +201,7 @@ async def test_a_barge_in_at_any_delta_leaves_a_history_to_go_on_with(hass: Home
         assert speech(await say(hass, "and now?", conversation_id))
         roles = [message["role"] for message in messages_of(server.requests[-1])]
         assert roles[:2] == ["system", "user"]
-    assert interrupted > 10
+    assert interrupted > 6  # words that come soon after one another are one delta
 
 
 async def test_an_interrupted_first_turn_is_continued_under_its_id(hass: HomeAssistant, serve: Serve) -> None:

@@ -14,6 +14,7 @@ MAX_DEPTH: Final = 50
 """Levels of lists and objects inside one another; no tool needs more."""
 
 _SHOWN_LENGTH: Final = 60
+_BYTE_ORDER_MARK: Final = "\ufeff"
 
 
 def parse_json(text: str, *, unique_names: bool = False) -> JsonValue:
@@ -22,6 +23,8 @@ def parse_json(text: str, *, unique_names: bool = False) -> JsonValue:
     With `unique_names`, no name may stand twice in an object; otherwise the last one counts, as models mean it. Raises
     ValueError whose text says what is wrong, for whoever wrote it.
     """
+    if text.startswith(_BYTE_ORDER_MARK):
+        raise ValueError("it begins with a byte order mark (BOM), which no JSON text has")
     decoder = _STRICT if unique_names else _DECODER
     try:
         value: JsonValue = decoder.decode(text)

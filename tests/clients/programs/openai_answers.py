@@ -31,7 +31,7 @@ class Room(BaseModel):
 
 def answers() -> dict[str, object]:
     """Ask once, and the same streamed."""
-    said = "think Easy.\nsay The kitchen is lit, and the door is shut."
+    said = "slowly\nthink Easy.\nsay The kitchen is lit, and the door is shut."
     whole = client.responses.create(model=MODEL, input=said, instructions="Be brief.", metadata={"room": "kitchen"})
     with client.responses.stream(model=MODEL, input=said, instructions="Be brief.") as stream:
         deltas = [event.delta for event in stream if event.type == "response.output_text.delta"]
