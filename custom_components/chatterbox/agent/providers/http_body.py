@@ -5,11 +5,11 @@ Knows bounds of size and time; must not know who is asked, or what the bytes mea
 
 import asyncio
 import math
-from contextlib import suppress
 from typing import Final
 
 import aiohttp
 
+from ..clock import SYSTEM_CLOCK, WaitedTooLong, WaitLimit
 from ..errors import ProviderReplyInvalid
 from .failures import error_of_exception
 
@@ -44,20 +44,66 @@ async def receive(response: aiohttp.ClientResponse, deadline: float) -> bytes:
         return b""
 
 
-async def receive_until(response: aiohttp.ClientResponse, end: float) -> bytes:
-    """Return all that comes until `end`, on the clock of the event loop, or until nothing more can come.
-
-    Wakes once, however many packets that are. Never fails: the next `receive` tells what went wrong.
-    """
-    with suppress(aiohttp.ClientError, OSError):
-        async with asyncio.timeout_at(end):
-            await response.content.wait_eof()
-    return _take(response)
-
-
 def _take(response: aiohttp.ClientResponse) -> bytes:
     """Return the bytes that are there, also when the connection has failed since: then `readany` holds them back."""
-    return response.content._read_nowait(-1)  # noqa: SLF001  # no public way leads to what came before a failure
+    packets = response.content._buffer  # noqa: SLF001  # no public way leads to what came before a failure
+    if len(packets) > 1:  # taking one has the whole connection go on reading: once is enough
+        whole = b"".join(packets)
+        packets.clear()
+        packets.append(whole)
+    return response.content._read_nowait(-1)  # noqa: SLF001
+
+
+class StreamedBody:
+    """What is left of a response that comes in pieces.
+
+    Bounds the silence itself: `aiohttp` sets a timer anew for every packet, this has one for all. To be closed.
+    """
+
+    def __init__(self, response: aiohttp.ClientResponse, silence: float) -> None:
+        """Wait no longer than `silence`, in seconds, for any piece."""
+        self._response = response
+        self._silence = silence
+        self._limit = WaitLimit(SYSTEM_CLOCK)
+        if response.connection is not None and (protocol := response.connection.protocol) is not None:
+            protocol.read_timeout = None  # from the next packet on; until then its timer says the same as ours
+
+    def close(self) -> None:
+        """Bound nothing any more."""
+        self._limit.stop()
+
+    async def receive(self, deadline: float) -> bytes:
+        """Return the next bytes; see `receive`."""
+        if not math.isinf(deadline):
+            return await receive(self._response, deadline)
+        self._limit.set(self._silence)
+        try:
+            with self._limit:
+                return await receive(self._response, deadline)
+        except WaitedTooLong:
+            err = aiohttp.SocketTimeoutError()
+            raise error_of_exception(err) from err
+
+    async def receive_until(self, end: float) -> bytes:
+        """Return all that comes until `end`, on the clock of the event loop, or until nothing more can come.
+
+        No longer than the silence that is allowed. Wakes once, however many packets that are. Never fails: the next
+        `receive` tells what went wrong.
+        """
+        timer = asyncio.get_running_loop().call_at(min(end, now() + self._silence), self._end_wait)
+        try:
+            await self._response.content.wait_eof()
+        except aiohttp.ClientError, OSError:
+            pass
+        finally:
+            timer.cancel()
+        return _take(self._response)
+
+    def _end_wait(self) -> None:
+        """End the wait of `receive_until`: a timeout would do it by cancelling, which costs much more."""
+        waiter = self._response.content._eof_waiter  # noqa: SLF001  # nothing public waits for the end or a failure
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
 
 
 async def read_beginning(response: aiohttp.ClientResponse) -> bytes:

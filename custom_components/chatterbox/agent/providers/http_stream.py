@@ -22,7 +22,7 @@ from ..messages import JsonObject
 from ..wire.sendable import payload_to_bytes
 from .address import api_root, server_root
 from .failures import error_of_exception, error_of_report, error_of_response
-from .http_body import now, read_beginning, read_error, read_soon, read_text, receive, receive_until
+from .http_body import StreamedBody, now, read_beginning, read_error, read_soon, read_text
 from .http_request import HTTPRequest, RequestSender
 from .refused_parameters import RefusedParameters
 from .reply_reader import FailureReported, ReplyReader, joined
@@ -266,18 +266,22 @@ class ModelService:
     ) -> AsyncGenerator[ProviderEvent]:
         """Yield the events of a stream that begins with `chunk`; words that come right after others in one piece."""
         deadline, frame_end = math.inf, 0.0
-        while chunk:
-            if not reader.done:
-                began = now()
-                for event in joined(reader.feed(chunk)):
-                    frame_end = began + self._limits.frame
-                    yield event
-            if reader.done or reader.finished:
-                patience = self._limits.after_done if reader.done else self._limits.after_finish
-                deadline = min(deadline, now() + patience)
-            chunk = await receive(response, deadline)
-            if chunk and not reader.finished and now() < frame_end:
-                chunk += await receive_until(response, frame_end)
+        body = StreamedBody(response, self._limits.between_bytes)
+        try:
+            while chunk:
+                if not reader.done:
+                    began = now()
+                    for event in joined(reader.feed(chunk)):
+                        frame_end = began + self._limits.frame
+                        yield event
+                if reader.done or reader.finished:
+                    patience = self._limits.after_done if reader.done else self._limits.after_finish
+                    deadline = min(deadline, now() + patience)
+                chunk = await body.receive(deadline)
+                if chunk and not reader.finished and now() < frame_end:
+                    chunk += await body.receive_until(frame_end)
+        finally:
+            body.close()
 
 
 def _is_hopeless(refusal: ProviderError) -> bool:

@@ -19,7 +19,7 @@ import aiohttp
 
 from ..answer_options import ReasoningEffort
 from ..errors import PromptTooLong
-from ..events import CompletionResult, ProviderEvent
+from ..events import CompletionResult, ProviderEvent, TextDelta
 from ..messages import JsonObject, JsonValue, Transcript
 from ..protocols import CompletionRequest
 from ..wire.ndjson import NDJSONDecoder
@@ -30,6 +30,7 @@ from ..wire.ollama_chat_schema import (
     parse_model_description,
     parse_model_list,
     parse_running_window,
+    plain_text,
 )
 from .address import ollama_root
 from .http_provider import HTTPProvider
@@ -236,7 +237,10 @@ class OllamaChatReply(ReplyReader):
         for line in self._decoder.feed(chunk):
             if self.finished:
                 return
-            yield from self._read(line)
+            if text := plain_text(line):
+                yield TextDelta(text)
+            else:
+                yield from self._read(line)
 
     @override
     def read_whole(self, text: str) -> Iterator[ProviderEvent]:

@@ -12,12 +12,12 @@ from typing import Final, override
 import aiohttp
 
 from ..errors import ProviderReplyInvalid
-from ..events import ProviderEvent
+from ..events import ProviderEvent, TextDelta
 from ..messages import JsonObject, JsonValue, Transcript
 from ..protocols import CompletionRequest
 from ..wire.openai_chat import DONE, request_to_payload
 from ..wire.openai_chat_reply import ReplyReader
-from ..wire.openai_chat_schema import parse_chunk, parse_model_list
+from ..wire.openai_chat_schema import parse_chunk, parse_model_list, plain_text
 from ..wire.sse import ServerSentEvent, SSEDecoder
 from .http_provider import HTTPProvider
 from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
@@ -110,7 +110,11 @@ class OpenAIChatReply:
 
     def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
         for event in self._decoder.feed(chunk):
-            yield from self._read_event(event)
+            if not self.done and event.type != "error" and (text := plain_text(event.data)):
+                self._reader.note_text()
+                yield TextDelta(text)
+            else:
+                yield from self._read_event(event)
 
     def _read_event(self, event: ServerSentEvent) -> Iterable[ProviderEvent]:
         data = event.data.strip()

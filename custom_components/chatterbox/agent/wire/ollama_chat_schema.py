@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import JsonValue, NonNegativeInt, PositiveInt, TypeAdapter
 
 from ..messages import Usage
-from .received import Lenient, Received, parse_received
+from .received import Lenient, Received, parse_plain, parse_received
 
 _NUM_CTX: Final = re.compile(r"^num_ctx\s+(\d+)\s*$", re.MULTILINE)
 
@@ -54,6 +54,19 @@ class Chunk(Received):
     def usage(self) -> Usage:
         """Return the counts in our words; what came from the cache is not told."""
         return Usage(input_tokens=self.prompt_eval_count or 0, output_tokens=self.eval_count or 0)
+
+
+def plain_text(sent: bytes) -> str:
+    """Return the text of a line of the usual kind: it brings a piece of the answer and nothing else.
+
+    Empty for any other, which `parse_chunk` reads. It would read this one alike, and take longer.
+    """
+    match parse_plain(sent):
+        case {"message": {"content": str(text), **message}, "done": False, **chunk}:
+            brings_more = any(value is not None and name != "role" for name, value in message.items())
+            return "" if brings_more or chunk.get("error") else text
+        case _:
+            return ""
 
 
 class _ListedModel(Received):

@@ -64,6 +64,10 @@ class ReplyReader:
                 self._finish = choice.finish_reason
                 yield from self._ready(self._calls.finish())
 
+    def note_text(self) -> None:
+        """Hear that a piece of the answer came, which was read elsewhere."""
+        self._streams = self._has_text = True
+
     def _read_piece(self, piece: Delta) -> Iterator[ProviderEvent]:
         if thoughts := piece.thoughts():
             yield ReasoningDelta(sendable_text(thoughts))

@@ -12,7 +12,7 @@ from pydantic import JsonValue, NonNegativeInt, TypeAdapter
 
 from ..messages import Usage
 from .openai_chat_items import details_text
-from .received import Lenient, Received, parse_received
+from .received import Lenient, Received, parse_plain, parse_received
 
 
 class FunctionFragment(Received):
@@ -131,6 +131,27 @@ class Chunk(Received):
         if self.object == "error":
             return {"message": self.message, "type": self.type, "code": self.code}
         return self.error or None
+
+
+def plain_text(sent: bytes) -> str:
+    """Return the text of a chunk of the usual kind: it brings a piece of the answer and nothing else.
+
+    Empty for any other, which `parse_chunk` reads. It would read this one alike, and take four times as long.
+    """
+    match parse_plain(sent):
+        case {"choices": [{"delta": {"content": str(text), **delta}, **choice}], **chunk}:
+            brings_more = (
+                choice.get("index")
+                or choice.get("finish_reason")
+                or choice.get("message") is not None
+                or any(value is not None and name != "role" for name, value in delta.items())
+                or chunk.get("usage") is not None
+                or chunk.get("error")
+                or chunk.get("object") == "error"
+            )
+            return "" if brings_more else text
+        case _:
+            return ""
 
 
 class _Model(Received):

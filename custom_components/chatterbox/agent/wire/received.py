@@ -7,10 +7,12 @@ lenient value that does not fit reads as not sent. Knows pydantic; no format.
 import json
 from typing import Annotated
 
+import orjson
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core.core_schema import CoreSchema, with_default_schema
 
 from ..errors import ProviderReplyInvalid
+from ..messages import JsonObject, JsonValue
 
 _NOT_READ: frozenset[str] = frozenset({"json_invalid", "string_unicode"})
 """What the parser of pydantic says of text that is no JSON for it."""
@@ -53,6 +55,18 @@ def parse_received[T](kind: TypeAdapter[T], sent: str | bytes, what: str) -> T:
         raise _misshapen(err, what) from None
     except ValueError, RecursionError:
         raise ProviderReplyInvalid(f"the service sent {what} that is not JSON") from None
+
+
+def parse_plain(sent: bytes) -> JsonObject:
+    """Read a JSON object without looking at what is in it; empty for all else, which `parse_received` can tell apart.
+
+    For what comes with every token: whoever recognises the usual shape in it needs no model of the others.
+    """
+    try:
+        read: JsonValue = orjson.loads(sent)
+    except orjson.JSONDecodeError:
+        return {}
+    return read if isinstance(read, dict) else {}
 
 
 def _misshapen(err: ValidationError, what: str) -> ProviderReplyInvalid:

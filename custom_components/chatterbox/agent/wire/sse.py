@@ -7,8 +7,7 @@ from. `id` and `retry` serve reconnection, which a completion never does: they a
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..errors import ProviderReplyInvalid
 
@@ -18,9 +17,8 @@ _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSentEvent:
-    """One dispatched event."""
+class ServerSentEvent(NamedTuple):
+    """One dispatched event; a tuple, for it is made for every token."""
 
     data: bytes
     """The `data` lines, joined by newlines; UTF-8."""
@@ -56,9 +54,12 @@ class SSEDecoder:
             if self._line:
                 line = bytes(self._line) + piece
                 self._line.clear()
-            if (event := self._take_line(line)) is not None:
+            if line:
+                self._take_line(line)
+            elif (event := self._dispatch()) is not None:
                 yield event
-        self._check_size(len(self._line) + len(begun))
+        if self._data_bytes + len(self._line) + len(begun) > self._max_event_bytes:
+            raise self._too_large()
         self._line += begun
 
     def end(self) -> ServerSentEvent | None:
@@ -72,17 +73,15 @@ class SSEDecoder:
             self._take_line(line)
         return self._dispatch()
 
-    def _check_size(self, line_bytes: int) -> None:
-        if self._data_bytes + line_bytes > self._max_event_bytes:
-            raise ProviderReplyInvalid(f"the stream holds an event of more than {self._max_event_bytes} bytes")
+    def _too_large(self) -> ProviderReplyInvalid:
+        return ProviderReplyInvalid(f"the stream holds an event of more than {self._max_event_bytes} bytes")
 
-    def _take_line(self, line: bytes) -> ServerSentEvent | None:
+    def _take_line(self, line: bytes) -> None:
         if self._at_start:
             self._at_start = False
             line = line.removeprefix(_BYTE_ORDER_MARK)
-        if not line:
-            return self._dispatch()
-        self._check_size(len(line))
+        if self._data_bytes + len(line) > self._max_event_bytes:
+            raise self._too_large()
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         match name:
@@ -93,12 +92,11 @@ class SSEDecoder:
                 self._type = value.decode(errors="replace")
             case _:  # a comment (no name), or a field that means nothing here
                 pass
-        return None
 
     def _dispatch(self) -> ServerSentEvent | None:
         data, event_type = self._data, self._type
-        self._type = ""
+        self._type, self._at_start = "", False
         if not data:
             return None
         self._data, self._data_bytes = [], 0
-        return ServerSentEvent(b"\n".join(data), event_type or "message")
+        return ServerSentEvent(data[0] if len(data) == 1 else b"\n".join(data), event_type or "message")
