@@ -8,6 +8,7 @@ import math
 from typing import Final
 
 import aiohttp
+from aiohttp.helpers import set_result
 
 from ..clock import SYSTEM_CLOCK, WaitedTooLong, WaitLimit
 from ..errors import ProviderReplyInvalid
@@ -102,8 +103,8 @@ class StreamedBody:
     def _end_wait(self) -> None:
         """End the wait of `receive_until`: a timeout would do it by cancelling, which costs much more."""
         waiter = self._response.content._eof_waiter  # noqa: SLF001  # nothing public waits for the end or a failure
-        if waiter is not None and not waiter.done():
-            waiter.set_result(None)
+        if waiter is not None:  # else the response has ended in the same moment
+            set_result(waiter, None)
 
 
 async def read_beginning(response: aiohttp.ClientResponse) -> bytes:
