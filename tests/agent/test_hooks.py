@@ -37,6 +37,29 @@ async def test_a_hook_that_overrides_nothing_has_no_opinion() -> None:
     assert await chain().user_prompt_submit("Hi") == Seen("Hi")
 
 
+class DeferringHooks(Hooks):
+    """Looks at everything, and leaves each decision to the class that it comes from."""
+
+    @override
+    async def user_prompt_submit(self, text: str) -> Deny | Rewrite[str] | None:
+        return await super().user_prompt_submit(text)
+
+    @override
+    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:
+        return await super().post_tool_use(call, result)
+
+    @override
+    async def pre_speech(self, text: str) -> Deny | Rewrite[str] | None:
+        return await super().pre_speech(text)
+
+
+async def test_a_hook_may_leave_a_decision_to_its_base_class() -> None:
+    hooks = chain(DeferringHooks())
+    assert await hooks.user_prompt_submit("Hi") == Seen("Hi")
+    assert await hooks.post_tool_use(CALL, RESULT) == RESULT
+    assert await hooks.pre_speech("Hi") == Seen("Hi")
+
+
 async def test_the_first_no_wins_and_the_others_are_not_asked() -> None:
     """Invariant 61."""
     silent = ScriptedHooks()

@@ -69,12 +69,10 @@ def too_much(queue: Iterable[Waiting | Deed], limits: WriterLimits) -> list[Wait
     """
     waiting = [one for one in queue if isinstance(one, Waiting)]
     count, weight = len(waiting), sum(one.weight for one in waiting)
-    if count <= limits.records and weight <= limits.bytes:
-        return []
     gone: list[Waiting] = []
-    for one in sorted(waiting, key=lambda one: not isinstance(one.record, ResponseRecord)):
-        if count <= limits.records and weight <= limits.bytes:
-            break
+    leaving = sorted(waiting, key=lambda one: not isinstance(one.record, ResponseRecord))
+    while count > limits.records or weight > limits.bytes:
+        one = leaving[len(gone)]
         count, weight = count - 1, weight - one.weight
         gone.append(one)
     return gone
