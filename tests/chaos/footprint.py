@@ -14,6 +14,7 @@ from typing import Final, Self
 from unittest.mock import NonCallableMock
 
 from custom_components import chatterbox
+from custom_components.chatterbox.agent.history.windowed_provider import WindowedProvider
 
 _BLOCKS_OF_NOISE: Final = 1_000
 _MIB_OF_NOISE: Final = 40
@@ -51,6 +52,8 @@ def _forget_what_has_a_bound() -> None:
         is_ours = isinstance(cached, _lru_cache_wrapper) and cached.__module__.startswith(chatterbox.__name__)
         if is_ours and cached.cache_parameters()["maxsize"] is not None:
             cached.cache_clear()
+        if isinstance(cached, WindowedProvider):
+            cached.forget_conversations()  # the last few of each model
 
 
 def growth(footprints: Sequence[Footprint], turns: int) -> Iterator[str]:
