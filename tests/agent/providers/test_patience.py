@@ -78,9 +78,12 @@ async def test_the_time_that_a_reader_takes_is_not_the_models() -> None:
     stream = ScriptedProvider([TextDelta("It "), TextDelta("is "), END]).stream(REQUEST)
     begun = await await_first(stream, PATIENCE.first_token, clock)
 
+    read_slowly: list[ProviderEvent] = []
     async with aclosing(follow(begun, PATIENCE, clock)) as events:
-        async for _ in events:
+        async for event in events:
+            read_slowly.append(event)
             clock.advance(60)
+    assert read_slowly == [TextDelta("It "), TextDelta("is "), END]
 
 
 @pytest.mark.parametrize("lines", [[], [TextDelta("It")]], ids=["at once", "in the middle"])

@@ -52,7 +52,7 @@ def _take(response: aiohttp.ClientResponse) -> bytes:
         whole = b"".join(packets)
         packets.clear()
         packets.append(whole)
-    return response.content._read_nowait(-1)  # noqa: SLF001
+    return response.content._read_nowait(-1)  # noqa: SLF001  # the same
 
 
 class StreamedBody:
