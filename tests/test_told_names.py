@@ -10,6 +10,7 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolOutcome
 from custom_components.chatterbox.agent.protocols import Deny, Rewrite
+from custom_components.chatterbox.home_things import async_get_home
 from custom_components.chatterbox.tool_bridge import ToolOffer
 
 from .demo_house.move_in import move_in
@@ -47,6 +48,16 @@ entities:
   - { name: Bath Lamp \N{LARGE RED CIRCLE}, id: light.red, area: bath, state: "off" }
   - { name: Bath Step 1, id: light.step, area: bath, state: "off" }
   - { name: Bath की, id: light.sign, area: bath, state: "off" }
+"""
+
+
+LISTS = """
+areas:
+  - { id: kitchen, name: Kitchen }
+  - { id: office, name: Office }
+entities:
+  - { name: Kitchen Groceries, id: todo.kitchen, area: kitchen }
+  - { name: Office Groceries, id: todo.office, area: office, attributes: { todo_items: [{ summary: Pens }] } }
 """
 
 
@@ -189,6 +200,49 @@ async def test_two_things_of_one_name_in_two_rooms_are_each_found(house: HomeAss
 
     assert await turn_on(house, name="Lamp", area="Bedroom") == {"light.bedroom_lamp"}
     assert await turn_on(house, name="Kitchen Lamp") == {"light.bedroom_lamp", "light.lamp"}
+
+
+async def test_a_list_is_read_and_written_by_the_name_that_it_is_told_by(hass: HomeAssistant) -> None:
+    await move_in(hass, LISTS)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    offer = await offer_of(hass, llm.LLM_API_ASSIST)
+    assert " todo: Office Groceries" in offer.prompt
+
+    added = await call(offer, "todo__HassListAddItem", name="Office Groceries", item="paper")
+    read = await call(offer, "todo__get_items", todo_list="Office Groceries")
+
+    assert isinstance(added, ToolOutcome)
+    assert isinstance(read, ToolOutcome)
+    assert "Pens" in read.content
+    assert "Paper" in read.content
+
+
+async def test_a_tool_that_is_given_no_room_is_told_the_whole_names(hass: HomeAssistant) -> None:
+    await move_in(hass, LISTS)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    offer = await offer_of(hass, llm.LLM_API_ASSIST)
+
+    told = await call(offer, "todo__HassListAddItem", name="Groceries", item="paper")
+
+    assert told == (
+        "Not run: several things are called Groceries: Kitchen Groceries, Office Groceries. Give the whole name, or ask"
+        " which one is meant."
+    )
+
+
+@pytest.mark.parametrize("domain", ["calendar", "humidifier", "todo"])
+async def test_what_is_found_by_its_name_alone_is_told_by_a_whole_one(hass: HomeAssistant, domain: str) -> None:
+    await move_in(hass, LISTS)
+    registry = er.async_get(hass)
+    found = registry.async_get_or_create(domain, "test", "one", original_name="Kitchen Thing")
+    registry.async_update_entity(found.entity_id, area_id="kitchen")
+    hass.states.async_set(found.entity_id, "on", {"friendly_name": "Kitchen Thing"})
+    async_expose_entity(hass, conversation.DOMAIN, found.entity_id, should_expose=True)
+    await hass.async_block_till_done()
+
+    every = async_get_home(hass, conversation.DOMAIN).every
+
+    assert [thing.told for thing in every if thing.entity_id == found.entity_id] == ["Kitchen Thing"]
 
 
 async def test_the_name_of_a_timer_is_nobody_elses(house: HomeAssistant) -> None:

@@ -1,8 +1,8 @@
 """What things are called under the heading of their room: as short as can be, and never so that two are one.
 
 Pure text; knows nothing of Home Assistant. A name that begins with its room's is told without it, unless another thing
-goes by what is left. A further name is told where it says something that name and room do not, or where it tells a
-thing from another.
+goes by what is left, or no call can say the room. A further name is told where it says something that name and room do
+not, or where it tells a thing from another.
 """
 
 import re
@@ -35,6 +35,8 @@ class NamedThing:
     """The one that it is called by, and the others."""
     room: tuple[str, ...]
     """The name of its room, and the others; nothing for what is in none."""
+    needs_whole_name: bool = False
+    """Whether a call cannot say in which room it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,12 @@ def _short_names(thing: NamedThing) -> str:
     full = thing.names[0] if thing.names else ""
     room = thing.room[0] if thing.room else ""
     rest = full[len(room) :]
-    if not room or compared(full[: len(room)]) != compared(room) or not rest.startswith(tuple(_JOINTS)):
+    if (
+        thing.needs_whole_name
+        or not room
+        or compared(full[: len(room)]) != compared(room)
+        or not rest.startswith(tuple(_JOINTS))
+    ):
         return full
     short = rest.lstrip(_JOINTS)
     is_signed = short[:1].isdigit() and rest.removesuffix(short)[-2:] in (" -", " .")

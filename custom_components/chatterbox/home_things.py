@@ -19,6 +19,8 @@ from .house_changes import HouseState, async_house_state
 
 _TOLD_BY_THEIR_TOOLS: Final = frozenset({"calendar", "script"})
 """Domains whose entities Home Assistant's list leaves out, too: their tools name them."""
+_FOUND_BY_NAME_ALONE: Final = frozenset({"calendar", "humidifier", "todo"})
+"""Domains with tools that are given no room, or that take nothing but the names they list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,9 @@ def _named(hass: HomeAssistant, state: State, rooms: Mapping[str, Room]) -> tupl
     room = rooms.get(area_id) if area_id else None
     names = intent.async_get_entity_aliases(hass, entry, state=state)
     words = (room.name, *room.aliases) if room else ()
-    return NamedThing(state.entity_id, tuple(dict.fromkeys(filter(None, names))), words), room.area_id if room else None
+    named = tuple(dict.fromkeys(filter(None, names)))
+    thing = NamedThing(state.entity_id, named, words, needs_whole_name=state.domain in _FOUND_BY_NAME_ALONE)
+    return thing, room.area_id if room else None
 
 
 def _thing(named: NamedThing, area_id: str | None, told: Mapping[str, Told]) -> Thing:

@@ -32,8 +32,8 @@ _BETWEEN: Final = re.compile(
     r"|[\s\N{EN DASH}\N{EM DASH}:;|/\N{MIDDLE DOT}.,!?()\[\]'\"\u00ab\u00bb\u2018-\u201f]+"
 )
 """What stands between words. A sign at the end of a name, or before a number, tells it from another one."""
-_MAX_ROOMS: Final = 12
-"""Rooms that a model is told of when it has to say in which one a thing is."""
+_MOST_LISTED: Final = 12
+"""Rooms or names that a model is told of when it has to say which thing is meant."""
 _EVERYTHING: Final = "all"
 """Stands for all that fits the rest of a call. Source: `DynamicServiceIntentHandler.async_handle`."""
 
@@ -48,6 +48,8 @@ class _Search:
     floor: str | None
     domains: frozenset[str]
     device_classes: frozenset[str]
+    takes_area: bool
+    """Whether the call can say in which room a thing is."""
 
     def fitting(self, hass: HomeAssistant, assistant: str, entity_ids: Iterable[str]) -> frozenset[str]:
         """Return those that are where the call says, and of the kind that it says."""
@@ -110,7 +112,7 @@ class ToldNames(Hooks):
                 # Home Assistant takes an id for a name, and no other thing has it.
                 return Rewrite({**arguments, search.slot: thing.names[0] if len(known) == 1 else thing.entity_id})
             case several:
-                return Deny(_which_one(names.home, search.name, several))
+                return Deny(_which_one(names.home, search, several))
 
     def _nearest(self, home: Home, things: Sequence[Thing]) -> Sequence[Thing]:
         """Return the one in the room, or else on the floor, of the device that asks; all of them if there is none."""
@@ -140,7 +142,8 @@ def _search(hass: HomeAssistant, tool: llm.Tool, arguments: JsonObject) -> _Sear
         return None
     domains = frozenset(domain.lower() for domain in _texts(arguments.get("domain"))) or naming.domains
     classes = frozenset(_texts(arguments.get("device_class")))
-    return _Search(f"{prefix}name", name, given.get("area"), given.get("floor"), domains, classes)
+    takes_area = "area" in naming.slots
+    return _Search(f"{prefix}name", name, given.get("area"), given.get("floor"), domains, classes, takes_area)
 
 
 @callback
@@ -173,19 +176,29 @@ def _called(thing: Thing, rooms: Iterable[str]) -> Iterator[str]:
     """Yield the words of all that a thing may be called."""
     for name in dict.fromkeys((thing.told, *thing.names)):
         if name:
-            yield _words(name)
+            yield (words := _words(name))
             for room in rooms:
+                if words.startswith(beginning := f"{_words(room)} "):
+                    yield words.removeprefix(beginning)
                 yield _words(f"{room} {name}")
                 yield _words(f"{name} {room}")
 
 
-def _which_one(home: Home, name: str, things: Iterable[Thing]) -> str:
-    """Say that a name may mean several things, and where they are."""
+def _which_one(home: Home, search: _Search, things: Sequence[Thing]) -> str:
+    """Say that a name may mean several things, and how to name one of them."""
+    several = f"Not run: several things are called {quoted(search.name)}"
+    if not search.takes_area:
+        whole = dict.fromkeys(thing.names[0] for thing in things)
+        return f"{several}: {_some(list(whole))}. Give the whole name, or ask which one is meant."
     rooms = {room.area_id: room.name for room in home.rooms}
-    places = sorted({rooms[thing.area_id] for thing in things if thing.area_id})
-    more = " and elsewhere" if len(places) > _MAX_ROOMS else ""
-    where = f": in {listed(places[:_MAX_ROOMS])}{more}" if places else ""
-    return f"Not run: several things are called {quoted(name)}{where}. Give the area too, or ask which one is meant."
+    places = _some(sorted({rooms[thing.area_id] for thing in things if thing.area_id}))
+    where = f": in {places}" if places else ""
+    return f"{several}{where}. Give the area too, or ask which one is meant."
+
+
+def _some(names: Sequence[str]) -> str:
+    """List names, but not too many."""
+    return f"{listed(names[:_MOST_LISTED])}{' and more' if len(names) > _MOST_LISTED else ''}"
 
 
 def _words(name: str) -> str:
