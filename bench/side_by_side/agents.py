@@ -5,7 +5,7 @@ what is said to them.
 """
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,14 +24,21 @@ from bench.side_by_side.targets import OURS, REFERENCE
 
 _KEY: Final = "sk-benchmark"
 _OPEN_ROUTER: Final = "openrouter.ai"
+_KINDS: Final = {
+    Format.CHAT: "openai_chat",
+    Format.RESPONSES: "openai_responses",
+    Format.MESSAGES: "anthropic_messages",
+    Format.OLLAMA: "ollama_chat",
+}
+_ASSIST: Final[Mapping[str, object]] = {"llm_hass_api": [LLM_API_ASSIST]}
+_PROMPTED: Final[Mapping[str, object]] = {**_ASSIST, "prompt": DEFAULT_INSTRUCTIONS_PROMPT}
+_RECOMMENDED: Final[Mapping[str, object]] = {"recommended": True}
 
 
 @dataclass(frozen=True, slots=True)
 class Participant:
     """An agent that can be set up."""
 
-    name: str
-    """The domain; for ours with the format, where it is not Chat Completions."""
     domain: str
     spoken: Format
     data: dict[str, object]
@@ -42,6 +49,11 @@ class Participant:
     def is_ours(self) -> bool:
         """Whether it is our agent."""
         return self.domain == OURS
+
+    @property
+    def name(self) -> str:
+        """The domain; for ours with the format, where it is not Chat Completions."""
+        return f"{self.domain}, {self.spoken}" if self.is_ours and self.spoken is not Format.CHAT else self.domain
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,69 +67,26 @@ class Agent:
 
 def participants(server: Server) -> tuple[Participant, ...]:
     """Return everybody, ours first."""
-    assist: dict[str, object] = {"llm_hass_api": [LLM_API_ASSIST]}
-    recommended = {**assist, "recommended": True, "prompt": DEFAULT_INSTRUCTIONS_PROMPT}
-    url = server.base_url
-    ours: dict[str, object] = {**assist, "model": MODEL}
-    kinds = {
-        Format.CHAT: "openai_chat",
-        Format.RESPONSES: "openai_responses",
-        Format.MESSAGES: "anthropic_messages",
-        Format.OLLAMA: "ollama_chat",
-    }
-    return (
-        *(
-            Participant(
-                OURS if spoken is Format.CHAT else f"{OURS}, {spoken}",
-                OURS,
-                spoken,
-                {"kind": kind, "base_url": url(spoken), "api_key": _KEY},
-                ours,
-            )
-            for spoken, kind in kinds.items()
-        ),
-        Participant(
-            REFERENCE,
-            REFERENCE,
-            Format.CHAT,
-            {"base_url": url(Format.CHAT), "streaming": True},
-            {**assist, "recommended": True, "chat_model": MODEL},
-        ),
-        Participant(
-            "litellm",
-            "litellm",
-            Format.CHAT,
-            {"url": url(Format.CHAT), "api_key": _KEY},
-            {**assist, "prompt": DEFAULT_INSTRUCTIONS_PROMPT, "model": MODEL},
-        ),
-        Participant(
-            "open_router", "open_router", Format.CHAT, {"api_key": _KEY}, {**recommended, "model": MODEL}, (1, 3)
-        ),
-        Participant(
-            "openai_conversation",
-            "openai_conversation",
-            Format.RESPONSES,
-            {"api_key": _KEY},
-            {**recommended, "chat_model": MODEL},
-            (2, 7),
-        ),
-        Participant(
-            "anthropic",
-            "anthropic",
-            Format.MESSAGES,
-            {"api_key": _KEY},
-            {**recommended, "chat_model": MODEL},
-            (2, 4),
-        ),
-        Participant(
-            "ollama",
-            "ollama",
-            Format.OLLAMA,
-            {"url": url(Format.OLLAMA)},
-            {**assist, "prompt": DEFAULT_INSTRUCTIONS_PROMPT, "model": MODEL},
-            (3, 3),
-        ),
-    )
+    return *_ours(server), *_of_home_assistant(server)
+
+
+def _ours(server: Server) -> Iterator[Participant]:
+    for spoken, kind in _KINDS.items():
+        data: dict[str, object] = {"kind": kind, "base_url": server.base_url(spoken), "api_key": _KEY}
+        yield Participant(OURS, spoken, data, {**_ASSIST, "model": MODEL})
+
+
+def _of_home_assistant(server: Server) -> Iterator[Participant]:
+    chat, ollama = server.base_url(Format.CHAT), server.base_url(Format.OLLAMA)
+    key: dict[str, object] = {"api_key": _KEY}
+    model, chat_model = {**_PROMPTED, "model": MODEL}, {**_PROMPTED, **_RECOMMENDED, "chat_model": MODEL}
+    streaming: dict[str, object] = {"base_url": chat, "streaming": True}
+    yield Participant(REFERENCE, Format.CHAT, streaming, {**_ASSIST, **_RECOMMENDED, "chat_model": MODEL})
+    yield Participant("litellm", Format.CHAT, {"url": chat, **key}, model)
+    yield Participant("open_router", Format.CHAT, key, {**model, **_RECOMMENDED}, (1, 3))
+    yield Participant("openai_conversation", Format.RESPONSES, key, chat_model, (2, 7))
+    yield Participant("anthropic", Format.MESSAGES, key, chat_model, (2, 4))
+    yield Participant("ollama", Format.OLLAMA, {"url": ollama}, model, (3, 3))
 
 
 def lead_to(hass: HomeAssistant, server: Server) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from custom_components.chatterbox.agent.history.store_trouble import StoreUnavailable, Trouble
 
+from .postgresql import PostgreSQL
 from .records import turn
 from .stores import Stores
 
@@ -96,10 +97,13 @@ async def test_a_store_that_goes_down_while_nobody_waits_to_hold_it_comes_up_aga
     assert "exception calling callback" not in caplog.text
 
 
-async def test_a_server_is_left_alone(stores: Stores) -> None:
-    store, _ = stores.open("postgresql+psycopg://nobody@localhost:1/nothing?connect_timeout=1")
+async def test_a_server_is_left_alone(postgresql: PostgreSQL, stores: Stores) -> None:
+    store, _ = stores.open(postgresql.new_database("held"))
 
     await store.hold_still()
+
+    async with asyncio.timeout(30):
+        assert await store.record(turn(1)).stored(), "a server is not copied as a file, so nothing waits"
 
 
 async def test_what_is_stored_is_brought_into_one_file_at_the_end_only(sqlite: str, file: Path, stores: Stores) -> None:
