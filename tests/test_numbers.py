@@ -1,10 +1,11 @@
 """The numbers of agents as their owner sees them: real turns, real storage, sensors and budgets."""
 
 import asyncio
-import json
+import threading
 from collections.abc import AsyncGenerator
 from datetime import datetime, timedelta
-from typing import Any, override
+from pathlib import Path
+from typing import override
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
@@ -14,7 +15,7 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er, issue_registry as ir
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
 from homeassistant.helpers.event import async_track_state_change_event
-from homeassistant.helpers.storage import Store
+from homeassistant.helpers.storage import STORAGE_DIR
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import (
     MockConfigEntry,
@@ -22,8 +23,8 @@ from pytest_homeassistant_custom_component.common import (
     async_fire_time_changed,
 )
 
-from custom_components.chatterbox.agent.messages import JsonObject, Usage
-from custom_components.chatterbox.agent_tallies import Tallies
+from custom_components.chatterbox.agent.messages import Usage
+from custom_components.chatterbox.agent_tallies import Tallies, Tally
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_FALLBACKS,
@@ -35,6 +36,7 @@ from custom_components.chatterbox.const import (
     ServiceKind,
 )
 from custom_components.chatterbox.model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
+from custom_components.chatterbox.tally_file import TallyFile
 from custom_components.chatterbox.tally_keeping import TallyKeeper, async_get_tally_keeper
 from custom_components.chatterbox.turn_news import SIGNAL_TURN, TurnNews
 from tests.servers.in_process import serving_script
@@ -136,6 +138,16 @@ async def turn(hass: HomeAssistant, text: str = "hello") -> str:
     said = speech(await say(hass, text))
     await counted(hass)
     return said
+
+
+def file_of(hass: HomeAssistant) -> Path:
+    """Return where the sums are stored."""
+    return Path(hass.config.path(STORAGE_DIR, "chatterbox.tallies.jsonl"))
+
+
+def stored(hass: HomeAssistant) -> Tallies:
+    """Return the sums as the next start would find them."""
+    return TallyFile(file_of(hass)).read()
 
 
 def enable_all(hass: HomeAssistant, entry: MockConfigEntry) -> None:
@@ -306,27 +318,27 @@ async def test_a_turn_that_is_told_twice_counts_once(hass: HomeAssistant) -> Non
 
 
 async def test_what_is_shown_is_stored_and_goes_on_after_a_restart(
-    hass: HomeAssistant, hass_storage: dict[str, Any], freezer: FrozenDateTimeFactory
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
 ) -> None:
     freezer.move_to(NOON)
     async with serving_script(TALKS) as address:
         entry = await add_agent(hass, address, **PRICES)
         await turn(hass)
         await turn(hass)
-        stored = json.loads(json.dumps(hass_storage["chatterbox.tallies"]))
+        before_the_end = stored(hass)
         await hass.config_entries.async_unload(entry.entry_id)
         await hass.config_entries.async_setup(entry.entry_id)
         await hass.async_block_till_done()
 
         assert [number_of(hass, key) for key in ("turns", "cost", "spent_today")] == [2, 2, 2]
-        assert stored["data"]["agents"]["talker"]["turns"] == 2
+        assert before_the_end.of("talker").turns == 2
 
         # What another start of Home Assistant would find.
         hass.data.pop("chatterbox_tallies")
         assert (await async_get_tally_keeper(hass)).tally("talker").cost == 2
 
 
-async def test_nothing_is_shown_that_a_crash_could_take_back(hass: HomeAssistant, hass_storage: dict[str, Any]) -> None:
+async def test_nothing_is_shown_that_a_crash_could_take_back(hass: HomeAssistant) -> None:
     shown: list[tuple[float, float]] = []
 
     async with serving_script(TALKS) as address:
@@ -337,7 +349,7 @@ async def test_nothing_is_shown_that_a_crash_could_take_back(hass: HomeAssistant
         def compare(event: Event[EventStateChangedData]) -> None:
             state = event.data["new_state"]
             assert state is not None
-            shown.append((float(state.state), hass_storage["chatterbox.tallies"]["data"]["agents"]["talker"]["turns"]))
+            shown.append((float(state.state), stored(hass).of("talker").turns))
 
         async_track_state_change_event(hass, sensor, compare)
         await asyncio.gather(*(say(hass, "hello", f"talk-{number}") for number in range(5)))
@@ -347,55 +359,76 @@ async def test_nothing_is_shown_that_a_crash_could_take_back(hass: HomeAssistant
     assert all(number <= stored for number, stored in shown)
 
 
-@pytest.mark.parametrize("data", [{"agents": []}, {"agents": {"talker": {"turns": "x"}}, "turns": []}, 7])
-async def test_a_broken_file_stops_nobody(
-    hass: HomeAssistant, hass_storage: dict[str, Any], data: object, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    "line",
+    ['{"agents": []}', '{"agents": {"talker": {"turns": "x"}}, "turns": []}', "7", "\0\0\0", '{"agents": {'],
+    ids=repr,
+)
+@pytest.mark.parametrize("known", [0, 7])
+async def test_a_line_that_cannot_be_read_stops_nobody(
+    hass: HomeAssistant, line: str, known: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    hass_storage["chatterbox.tallies"] = {"version": 1, "minor_version": 1, "key": "chatterbox.tallies", "data": data}
+    """As the power failing leaves one. What was stored before it counts."""
+    file = file_of(hass)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f'\n{{"agents": {{"talker": {{"turns": {known}}}}}}}\n{line}' if known else line)
     async with serving_script(TALKS) as address:
         await add_agent(hass, address, **PRICES)
 
         assert await turn(hass) == "Hello."
 
-    assert number_of(hass, "turns") == 1
-    assert "cannot be read, and is counted anew" in caplog.text
+    assert number_of(hass, "turns") == stored(hass).of("talker").turns == known + 1
+    assert ("cannot be read, and is counted anew" in caplog.text) is not bool(known)
 
 
-class FailingDisk(Store[JsonObject]):
-    """A storage whose folder cannot be made, until it can."""
+def test_a_file_does_not_grow_for_ever(tmp_path: Path) -> None:
+    file, path = TallyFile(tmp_path / "sums"), tmp_path / "sums"
+    sizes: list[int] = []
+    for turns in range(1, 3000):
+        file.append(Tallies({"talker": Tally(turns=turns)}))
+        sizes.append(path.stat().st_size)
+
+    assert max(sizes) < 257 * 1024
+    assert sizes != sorted(sizes)  # it was begun anew
+    assert file.read().of("talker").turns == 2999
+    assert path.stat().st_mode & 0o077 == 0
+
+
+class FailingDisk(TallyFile):
+    """A disk that is full, until it is not."""
 
     fails = True
 
     @override
-    async def async_save(self, data: JsonObject) -> None:
+    def append(self, tallies: Tallies) -> None:
         if self.fails:
             raise OSError(28, "No space left on device")
-        await super().async_save(data)
+        super().append(tallies)
 
 
-class SlowDisk(Store[JsonObject]):
-    """A storage that says what it was given, and takes its time."""
+class SlowDisk(TallyFile):
+    """A disk that says what it was given, and takes its time."""
 
-    def __init__(self, hass: HomeAssistant) -> None:
-        super().__init__(hass, 1, "chatterbox.slow")
-        self.saved: list[object] = []
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.saved: list[int] = []
         """What the model of the talker had read."""
-        self.goes_on = asyncio.Event()
+        self.goes_on = threading.Event()
         self.goes_on.set()
 
     @override
-    async def async_save(self, data: JsonObject) -> None:
-        await self.goes_on.wait()
-        await super().async_save(data)
-        self.saved.append(Tallies.from_json(data).of("talker").input_tokens)
+    def append(self, tallies: Tallies) -> None:
+        assert self.goes_on.wait(10)
+        super().append(tallies)
+        self.saved.append(tallies.of("talker").input_tokens)
 
 
 class TestStoringTogether:
     """Sums are stored some seconds after they were counted, and at once where nobody knows what comes next."""
 
     @pytest.fixture
-    async def disk(self, hass: HomeAssistant) -> SlowDisk:
-        return SlowDisk(hass)
+    def disk(self, tmp_path: Path) -> SlowDisk:
+        return SlowDisk(tmp_path / "sums")
 
     @pytest.fixture
     async def keeper(self, hass: HomeAssistant, disk: SlowDisk) -> AsyncGenerator[TallyKeeper]:
@@ -454,11 +487,11 @@ class TestStoringTogether:
 
 
 async def test_a_disk_that_fails_stops_nobody_and_is_told_once(
-    hass: HomeAssistant, hass_storage: dict[str, Any], caplog: pytest.LogCaptureFixture
+    hass: HomeAssistant, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serving_script(TALKS) as address:
         await add_agent(hass, address, **PRICES)
-    disk = FailingDisk(hass, 1, "chatterbox.failing")
+    disk = FailingDisk(tmp_path / "sums")
     keeper = TallyKeeper(hass, disk)
     await keeper.async_start()
     usage = ModelUsage("talker", Usage(10, 1), UsagePurpose.SUMMARY)
@@ -469,22 +502,22 @@ async def test_a_disk_that_fails_stops_nobody_and_is_told_once(
         await counted(hass)
 
     assert keeper.tally("talker").input_tokens == 40
-    assert hass_storage["chatterbox.failing"]["data"]["agents"]["talker"]["input_tokens"] == 30
+    assert disk.read().of("talker").input_tokens == 30
     assert caplog.text.count("cannot be stored") == 2  # once before it went well, and once after
 
 
-async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant, hass_storage: dict[str, Any]) -> None:
+async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant) -> None:
     async with serving_script(TALKS) as address:
         entry = await add_agent(hass, address, "helper", **PRICES)
         await add_agent(hass, address, **PRICES)
         async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("helper", Usage(1, 1), UsagePurpose.SUMMARY))
         await turn(hass)
-        assert set(hass_storage["chatterbox.tallies"]["data"]["agents"]) == {"helper", "talker"}
+        assert set(stored(hass).agents) == {"helper", "talker"}
 
         await hass.config_entries.async_remove(entry.entry_id)
         await hass.async_block_till_done()
 
-    assert set(hass_storage["chatterbox.tallies"]["data"]["agents"]) == {"talker"}
+    assert set(stored(hass).agents) == {"talker"}
 
 
 async def test_a_server_in_the_house_costs_nothing_unless_its_owner_says_so(hass: HomeAssistant) -> None:

@@ -1,7 +1,7 @@
 """Keeps what agents have read, done and cost, over restarts: counts each turn once, stores it, then tells it.
 
-Knows Home Assistant's storage, and the news of turns and of what models took outside of them. Must not know who shows
-the sums. What is told is stored before, so that no sum is ever smaller after a restart. They are stored together some
+Knows the news of turns and of what models took outside of them. Must not know the form of the file, or who shows the
+sums. What is told is stored before, so that no sum is ever smaller after a restart. They are stored together some
 seconds after the first was counted, which spares the disk, and at once when a service or Home Assistant ends. On a disk
 that is full they go on until the next start. Nobody waits for any of this.
 """
@@ -10,28 +10,32 @@ import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
 from homeassistant.const import EVENT_HOMEASSISTANT_FINAL_WRITE, EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant, callback
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
 from homeassistant.helpers.event import async_call_later, async_track_time_change
 from homeassistant.helpers.singleton import singleton
-from homeassistant.helpers.storage import Store
+from homeassistant.helpers.storage import STORAGE_DIR
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 
-from .agent.messages import JsonObject, Usage
+from .agent.messages import Usage
 from .agent_tallies import Tallies, Tally
 from .const import DOMAIN, LOGGER
 from .model_prices import ModelPrice
 from .model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
+from .tally_file import TallyFile
 from .turn_facts import TurnFacts
 from .turn_news import SIGNAL_TURN, TurnNews
 
-_VERSION: Final = 1
+_FILE: Final = f"{DOMAIN}.tallies.jsonl"
+"""In the folder in which Home Assistant keeps what is stored."""
 _DELAY: Final = 10.0
 """Seconds from the first thing that is counted until it is stored. A crash forgets no more than that."""
 _BEFORE_MIDNIGHT: Final = 1.0
@@ -64,10 +68,10 @@ def _left_of_today() -> float:
 class TallyKeeper:
     """The sums of all agents of a house. For one event loop."""
 
-    def __init__(self, hass: HomeAssistant, store: Store[JsonObject]) -> None:
-        """Count nothing before `async_start`; the sums are kept in `store`."""
+    def __init__(self, hass: HomeAssistant, file: TallyFile) -> None:
+        """Count nothing before `async_start`; the sums are kept in `file`."""
         self._hass = hass
-        self._store = store
+        self._file = file
         self._counted = self._told = Tallies()
         self._changed: set[str] = set()
         """Agents of which something was counted that is not told yet."""
@@ -171,10 +175,9 @@ class TallyKeeper:
             async_dispatcher_send(self._hass, SIGNAL_TALLIES, changed)
 
     async def _async_store(self, tallies: Tallies) -> None:
-        """Store sums; the storage logs most of what goes wrong with a disk by itself, and the rest is logged here."""
         try:
-            await self._store.async_save(tallies.as_json())
-        except OSError as error:
+            await self._hass.async_add_executor_job(self._file.append, tallies)
+        except (OSError, HomeAssistantError) as error:
             if not self._has_failed:
                 LOGGER.error("What agents have read and cost cannot be stored: %s", error)
             self._has_failed = True
@@ -184,8 +187,7 @@ class TallyKeeper:
     async def _async_stored(self) -> Tallies:
         """Read what is stored. What cannot be read is as if nothing was: agents have to come up."""
         try:
-            stored = await self._store.async_load()
-            return Tallies() if stored is None else Tallies.from_json(stored)
+            return await self._hass.async_add_executor_job(self._file.read)
         except Exception as error:  # noqa: BLE001  # whatever stands in the file, people want to be answered
             LOGGER.error("What agents have read and cost cannot be read, and is counted anew: %s", type(error).__name__)
             return Tallies()
@@ -211,6 +213,6 @@ _KEEPER: HassKey[TallyKeeper] = HassKey(f"{DOMAIN}_tallies")
 @singleton(_KEEPER, async_=True)
 async def async_get_tally_keeper(hass: HomeAssistant) -> TallyKeeper:
     """Return the keeper of a house, which has begun to count."""
-    keeper = TallyKeeper(hass, Store(hass, _VERSION, f"{DOMAIN}.tallies", private=True, atomic_writes=True))
+    keeper = TallyKeeper(hass, TallyFile(Path(hass.config.path(STORAGE_DIR, _FILE))))
     await keeper.async_start()
     return keeper
