@@ -73,3 +73,32 @@ entities: [{ name: Chest Lid, id: cover.lid, device: chest, state: closed }]
     assert found(hass, in_garden) == {"cover.lid"}
     ar.async_get(hass).async_update(garden.id, name="Yard")
     assert found(hass, in_garden) == set()
+
+
+async def test_an_id_passes_for_a_name_only_as_it_is_written(hass: HomeAssistant) -> None:
+    await move_in(hass, "entities: [{ name: Lamp, id: light.lamp }]")
+    hass.states.async_set("light.unregistered", "on", {"friendly_name": "Spot"})
+
+    for entity_id in ("light.lamp", "light.unregistered"):
+        assert found(hass, intent.MatchTargetsConstraints(name=entity_id)) == {entity_id}
+        assert found(hass, intent.MatchTargetsConstraints(name=entity_id.upper())) == set()
+
+
+async def test_only_what_is_meant_anyway_can_be_found_among_others(hass: HomeAssistant) -> None:
+    await move_in(
+        hass,
+        """
+areas: [{ id: hall, name: Hall }]
+entities:
+  - { name: Lamp, id: light.lamp, area: hall }
+  - { name: Spot, id: light.spot, area: hall }
+  - { name: Door, id: lock.door, area: hall }
+""",
+    )
+    lights = intent.MatchTargetsConstraints(area_name="Hall", domains={"light"})
+
+    def found_among(*entity_ids: str) -> list[str]:
+        return [state.entity_id for state in matching_states(hass, lights, entity_ids)]
+
+    assert found_among("light.spot", "lock.door", "light.gone") == ["light.spot"]
+    assert found_among() == []

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
-from typing import assert_never
+from typing import Final, assert_never
 
 from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.core import HomeAssistant, callback
@@ -45,12 +45,18 @@ class Judgement:
     """Those with that verdict, by entity and action, and what is unknown last; none for a call that is allowed."""
 
 
+_ALLOWED: Final = Judgement(Verdict.ALLOW, ())
+
+
 @callback
 def judge(hass: HomeAssistant, policy: Policy, call: CallEffects, speaker: Speaker, now: datetime) -> Judgement:
     """Judge a call by all that it would do. `now` is in local time."""
-    judge_of_call = _Judge(hass, tuple(_applicable(policy, call.tool, speaker, now)), areas_of_entities(hass))
-    decisions = list(judge_of_call.decisions(call))
-    verdict = max((decision.verdict for decision in decisions), key=_strictness, default=Verdict.ALLOW)
+    rules = tuple(_applicable(policy, call.tool, speaker, now))
+    area_ids = areas_of_entities(hass) if any(rule.areas or rule.labels for rule in rules) else {}
+    decisions = list(_Judge(hass, rules, area_ids).decisions(call))
+    if not decisions:
+        return _ALLOWED
+    verdict = max((decision.verdict for decision in decisions), key=_strictness)
     deciding = [decision for decision in decisions if decision.verdict is verdict]
     return Judgement(verdict, tuple(sorted(deciding, key=_place)))
 
@@ -109,6 +115,7 @@ class _Judge:
     hass: HomeAssistant
     rules: Sequence[Rule]
     area_ids: Mapping[str, str | None]
+    """By entity id; needed only where a rule is about areas or labels."""
 
     def decisions(self, call: CallEffects) -> Iterator[Decision]:
         """Yield what is decided of each thing that a call would do, but for what is allowed."""

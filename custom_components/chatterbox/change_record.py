@@ -173,11 +173,6 @@ class ChangeRecord:
     """Entity ids that the tool itself names, of one that is done; empty when it names none."""
 
     @property
-    def entity_ids(self) -> tuple[str, ...]:
-        """What it would act on, as far as it is known, each once."""
-        return tuple(dict.fromkeys(action.entity_id for action in self.change.actions))
-
-    @property
     def shown_actions(self) -> tuple[EntityAction, ...]:
         """What it would do, or has done: where its tool names some entities of a kind, the others were left alone."""
         actions = self.change.actions
@@ -190,18 +185,19 @@ class ChangeRecord:
 
     def as_event_data(self) -> JsonObject:
         """Return it as the data of a Home Assistant event, as `docs/using.md` describes it."""
-        change, answer = self.change, self.answer
-        shown = change.actions[:_MOST_ACTIONS]
+        change, answer, actions = self.change, self.answer, self.change.actions
+        shown, verdict = actions[:_MOST_ACTIONS], change.verdict
+        entity_ids = dict.fromkeys(action.entity_id for action in actions)
         return {
             **self.origin,
             "tool_call_id": change.call.id,
             **shown_call(change.call, _MAX_ARGUMENTS),
-            "entity_ids": [*self.entity_ids[:_MOST_ACTIONS]],
+            "entity_ids": [*tuple(entity_ids)[:_MOST_ACTIONS]],
             "done_to": [*sorted(self.done_to)[:_MOST_ACTIONS]],
             "actions": [{"entity_id": action.entity_id, "action": action.action} for action in shown],
-            "more_actions": len(change.actions) - len(shown),
+            "more_actions": len(actions) - len(shown),
             "unknown": [*sorted(reason.value for reason in change.unknown)],
-            "verdict": change.verdict.value if change.verdict else None,
+            "verdict": verdict.value if verdict else None,
             "decided_by": [*sorted(decider.value for decider in change.decided_by)],
             "outcome": self.outcome.value,
             "error": shown_text(self.error),

@@ -1,8 +1,8 @@
 """Which entities are meant by a name, an area, a floor, a domain or a device class, as Home Assistant matches them.
 
 Knows Home Assistant's matching and registries. Must not know what is to be done with the entities. Home Assistant looks
-at every entity of the house each time. Here those that cannot be meant are left out before it does, by an index of
-names and areas that is made anew when a registry has changed.
+at every entity of the house each time. Here what has a name or is in an area is found by an index, which is made anew
+when a registry has changed.
 """
 
 from collections import defaultdict
@@ -56,19 +56,26 @@ _INDEX: HassKey[_Index] = HassKey(f"{DOMAIN}_entity_index")
 
 
 @callback
-def matching_states(hass: HomeAssistant, constraints: intent.MatchTargetsConstraints) -> list[State]:
-    """Return the states of all entities that fit; none when an area or a floor does not exist."""
-    if constraints.name or constraints.area_name or constraints.floor_name:
-        candidates = _candidates(hass, constraints)
-    elif constraints.assistant:
-        every = hass.states.async_all(constraints.domains)
-        candidates = [state for state in every if async_should_expose(hass, constraints.assistant, state.entity_id)]
-        if not constraints.device_classes:
-            return candidates
+def matching_states(
+    hass: HomeAssistant, constraints: intent.MatchTargetsConstraints, among: Iterable[str] | None = None
+) -> list[State]:
+    """Return the states of all entities that fit; none when an area or a floor does not exist.
+
+    Only those `among` some ids count, if these are given. What `constraints` say of states and features is not looked
+    at, and all that have the same name are meant.
+    """
+    if among is not None or constraints.name or constraints.area_name or constraints.floor_name:
+        found = _candidates(hass, constraints, among)
+        if domains := constraints.domains:
+            found = [state for state in found if state.domain in domains]
     else:
-        candidates = hass.states.async_all(constraints.domains)
-    # Home Assistant takes an empty list for all there are.
-    return intent.async_match_targets(hass, constraints, states=candidates).states if candidates else []
+        found = hass.states.async_all(constraints.domains)
+    if assistant := constraints.assistant:
+        found = [state for state in found if async_should_expose(hass, assistant, state.entity_id)]
+    if not found or not constraints.device_classes:
+        return found
+    kinds = intent.MatchTargetsConstraints(device_classes=constraints.device_classes)
+    return intent.async_match_targets(hass, kinds, states=found).states
 
 
 @callback
@@ -83,22 +90,24 @@ def entities_by_name(hass: HomeAssistant) -> Mapping[str, AbstractSet[str]]:
     return _index(hass).named
 
 
-def _candidates(hass: HomeAssistant, constraints: intent.MatchTargetsConstraints) -> list[State]:
-    """Return the states of at least those entities that have the name, and are in the area and on the floor."""
-    index = _index(hass)
-    groups: list[set[str]] = []
+def _candidates(
+    hass: HomeAssistant, constraints: intent.MatchTargetsConstraints, among: Iterable[str] | None
+) -> list[State]:
+    """Return the states of those that are meant, have the name, and are in the area and on the floor."""
+    groups: list[set[str]] = [] if among is None else [set(among)]
     if constraints.name:
-        name = _compared(constraints.name)
+        index, name = _index(hass), _compared(constraints.name)
         groups.append({constraints.name, *index.named.get(name, ()), *_unregistered(hass, index, name)})
     if constraints.area_name:
         areas = intent.find_areas(constraints.area_name, ar.async_get(hass))
-        groups.append(_in_areas(index, areas))
+        groups.append(_in_areas(_index(hass), areas))
     if constraints.floor_name:
         floors = {floor.floor_id for floor in intent.find_floors(constraints.floor_name, fr.async_get(hass))}
         on_floors = (area for area in ar.async_get(hass).async_list_areas() if area.floor_id in floors)
-        groups.append(_in_areas(index, on_floors))
-    found = set[str].intersection(*groups)
-    return [state for entity_id in sorted(found) if (state := hass.states.get(entity_id))]
+        groups.append(_in_areas(_index(hass), on_floors))
+    # Home Assistant takes an id for a name only as it is written, and finds its state in whatever letters.
+    found = ((entity_id, hass.states.get(entity_id)) for entity_id in sorted(groups[0].intersection(*groups[1:])))
+    return [state for entity_id, state in found if state and state.entity_id == entity_id]
 
 
 def _in_areas(index: _Index, areas: Iterable[ar.AreaEntry]) -> set[str]:
@@ -107,8 +116,8 @@ def _in_areas(index: _Index, areas: Iterable[ar.AreaEntry]) -> set[str]:
 
 def _unregistered(hass: HomeAssistant, index: _Index, name: str) -> Iterable[str]:
     """Yield what has a name only by its state."""
-    for entity_id in set(hass.states.async_entity_ids()).difference(index.area_ids):
-        if (state := hass.states.get(entity_id)) and _compared(state.name) == name:
+    for entity_id in hass.states.async_entity_ids():
+        if entity_id not in index.area_ids and (state := hass.states.get(entity_id)) and _compared(state.name) == name:
             yield entity_id
 
 

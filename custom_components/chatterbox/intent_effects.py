@@ -55,6 +55,8 @@ class _Reach:
 
 _READS: Final = _Reach()
 _NAMED: Final = ("name",)
+_NO_CONTEXT: Final = Context()
+"""Nothing is done in it: calls are only looked at."""
 
 HANDLERS: Final[Mapping[str, _Reach]] = {
     "assist_satellite.intent.BroadcastIntentHandler": _Reach("assist_satellite", ("announce",), ()),
@@ -143,7 +145,7 @@ def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistan
         return NOTHING
     except Exception:  # noqa: BLE001 a schema may hold anybody's code; whoever runs the call sees it fail
         return Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
-    asked = intent.Intent(hass, "", intent_type, valid, None, Context(), hass.config.language, assistant)
+    asked = intent.Intent(hass, "", intent_type, valid, None, _NO_CONTEXT, hass.config.language, assistant)
     name = _name_of(handler)
     if isinstance(handler, intent.DynamicServiceIntentHandler) and _is_plain(handler):
         return _service_effects(asked, handler)

@@ -31,11 +31,12 @@ _NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 @callback
 def entity_name(hass: HomeAssistant, entity_id: str) -> str:
     """Return what an entity is called, as it can be spoken."""
-    entry = er.async_get(hass).async_get(entity_id)
-    registered = er.async_get_full_entity_name(hass, entry) if entry else ""
     state = hass.states.get(entity_id)
-    names = (state.name if state else "", registered, split_entity_id(entity_id)[1])
-    return next(name for name in map(spoken, names) if name)
+    if state and (name := spoken(state.name)):
+        return name
+    entry = er.async_get(hass).async_get(entity_id)
+    registered = spoken(er.async_get_full_entity_name(hass, entry)) if entry else ""
+    return registered or spoken(split_entity_id(entity_id)[1])
 
 
 @callback

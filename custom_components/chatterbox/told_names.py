@@ -21,6 +21,7 @@ from homeassistant.util.hass_dict import HassKey
 from .agent.messages import JsonObject, JsonValue, ToolDefinition
 from .agent.protocols import Deny, Hooks, Rewrite
 from .const import DOMAIN
+from .entity_matches import matching_states
 from .home_names import compared, listed, quoted
 from .home_things import Home, Thing, async_get_home
 from .intent_effects import Naming, intent_naming
@@ -53,7 +54,6 @@ class _Search:
 
     def fitting(self, hass: HomeAssistant, assistant: str, entity_ids: Iterable[str]) -> frozenset[str]:
         """Return those that are where the call says, and of the kind that it says."""
-        states = [state for entity_id in entity_ids if (state := hass.states.get(entity_id))]
         constraints = intent.MatchTargetsConstraints(
             area_name=self.area,
             floor_name=self.floor,
@@ -61,9 +61,7 @@ class _Search:
             device_classes=self.device_classes or None,
             assistant=assistant,
         )
-        # Home Assistant takes an empty list for all there are.
-        found = intent.async_match_targets(hass, constraints, states=states).states if states else []
-        return frozenset(state.entity_id for state in found)
+        return frozenset(state.entity_id for state in matching_states(hass, constraints, entity_ids))
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,9 +185,10 @@ class LlmToolDispatcher:
     async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
         """Return what a call would do. Raises KeyError for a tool that is not offered."""
         tool = self._tools[name]
-        effects = await async_call_effects(self._hass, self._instance.llm_context, tool, arguments)
-        if not later_command(tool, arguments):
-            self._judged[name, canonical_json(arguments)] = effects
+        if later_command(tool, arguments):
+            return await async_call_effects(self._hass, self._instance.llm_context, tool, arguments)
+        effects = call_effects(self._hass, self._instance.llm_context, tool, arguments)
+        self._judged[name, canonical_json(arguments)] = effects
         return effects
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:

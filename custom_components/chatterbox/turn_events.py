@@ -58,6 +58,8 @@ class TurnEvents:
     tells_words: bool = True
     """Whether what is said, and what tools are told and answer, may be told: Home Assistant stores its events."""
     _calls: dict[str, ToolCall] = field(default_factory=dict)
+    _shown: dict[str, dict[str, JsonValue]] = field(default_factory=dict)
+    """What is told of the calls that run, by their ids."""
 
     @callback
     def started(self) -> None:
@@ -71,15 +73,13 @@ class TurnEvents:
             case ToolCallReady(call):
                 self._calls[call.id] = call
             case ToolStarted(call):
-                self._fire(EVENT_TOOL_CALLED, {"tool_call_id": call.id, **shown_call(call, self._most)})
+                shown = self._shown[call.id] = {"tool_call_id": call.id, **shown_call(call, self._most)}
+                self._fire(EVENT_TOOL_CALLED, shown)
             case ToolFinished(result):
-                data = {
-                    "tool_call_id": result.call_id,
-                    **shown_call(self._calls[result.call_id], self._most),
-                    **shown_result(result, self._most),
-                    "has_run": not result.synthetic,
-                }
-                self._fire(EVENT_TOOL_FINISHED, data)
+                call = self._calls[result.call_id]
+                shown = self._shown.get(call.id) or {"tool_call_id": call.id, **shown_call(call, self._most)}
+                has_run = {"has_run": not result.synthetic}
+                self._fire(EVENT_TOOL_FINISHED, {**shown, **shown_result(result, self._most), **has_run})
             case _:
                 pass
 

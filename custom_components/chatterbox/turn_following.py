@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from .agent.events import ReasoningDelta, TextDelta, TurnEvent, TurnFinished
+from .agent.events import MessageDone, ToolCallReady, ToolFinished, ToolStarted, TurnEvent, TurnFinished
 from .change_audit import ChangeAudit
 from .known_replies import Opening
 from .program_turn import ProgramTurn
@@ -33,15 +33,15 @@ class TurnFollowing:
         async with aclosing(walk):
             async for event in walk:
                 match event:
-                    case TextDelta() | ReasoningDelta():
-                        pass
+                    case ToolCallReady() | ToolStarted() | ToolFinished() | MessageDone():
+                        self.house.tell(event)
+                        await self.audit.follow(event)
                     case TurnFinished(pending=pending) if pending is not None and self.asker is not None:
                         for last in self.asker.ask(event, pending):
                             yield self._passed(last)
                         continue
                     case _:
-                        self.house.tell(event)
-                        await self.audit.follow(event)
+                        pass
                 yield self._passed(event)
 
     def _passed(self, event: TurnEvent) -> TurnEvent:
