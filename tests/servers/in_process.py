@@ -4,23 +4,17 @@ Knows how to start and stop a web application, and two that are no model server.
 `socket_enabled`.
 """
 
-import ssl
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from ipaddress import IPv4Address
 from pathlib import Path
 from threading import Thread
 
 from aiohttp import web
 from aiohttp.test_utils import TestServer, unused_port
 from aiohttp.typedefs import Handler
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
+from tests.servers.certificate import self_signed
 from tests.servers.chat_completions import ScriptedChatCompletions
 from tests.servers.model_server import ScriptedModelServer
 from tests.servers.script import Script
@@ -86,7 +80,7 @@ def serving_untrusted_tls(folder: Path) -> Generator[str]:
     theirs.
     """
     server = HTTPServer((_LOOPBACK, 0), BaseHTTPRequestHandler)
-    server.socket = _self_signed(folder).wrap_socket(server.socket, server_side=True)
+    server.socket = self_signed(folder).wrap_socket(server.socket, server_side=True)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
@@ -95,28 +89,3 @@ def serving_untrusted_tls(folder: Path) -> Generator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-def _self_signed(folder: Path) -> ssl.SSLContext:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, _LOOPBACK)])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(IPv4Address(_LOOPBACK))]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem = folder / "server.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    pem.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(pem)
-    return context

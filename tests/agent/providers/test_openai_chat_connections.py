@@ -25,9 +25,9 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
+from tests.servers.certificate import self_signed
 from tests.servers.raw_http import Ending, RawReply, event_stream, head, raw_http_server
 
-from .certificate import self_signed
 from .chat_completions import (
     ANSWER,
     ANSWER_EVENTS,
