@@ -146,8 +146,9 @@ async def test_the_chat_log_shows_what_the_model_got(house: HomeAssistant, chat_
         updates.append(data)
 
     unsubscribe = async_subscribe_chat_logs(house, note)
+    instance = await api.async_get_api_instance(asked())
     with async_conversation_trace() as trace:
-        prompt = await async_provide_prompt(chat_log, asked(), PromptSources(house="A house."), api)
+        prompt = async_provide_prompt(chat_log, asked(), PromptSources(house="A house."), instance)
         trace_events.extend(ConversationTraceEvent(**event) for event in trace.as_dict()["events"])
     unsubscribe()
 
@@ -167,8 +168,8 @@ async def test_the_chat_log_shows_what_the_model_got(house: HomeAssistant, chat_
 async def test_what_was_added_when_a_conversation_began_holds_until_it_ends(chat_log: ChatLog) -> None:
     sources = PromptSources(extra="You asked for the door.")
 
-    await async_provide_prompt(chat_log, asked(), sources, None)
-    later = await async_provide_prompt(chat_log, asked(), PromptSources(), None)
+    async_provide_prompt(chat_log, asked(), sources, None)
+    later = async_provide_prompt(chat_log, asked(), PromptSources(), None)
 
     assert chat_log.extra_system_prompt == "You asked for the door."
     assert "You asked for the door." in later.context
@@ -178,7 +179,7 @@ async def test_what_was_added_when_a_conversation_began_holds_until_it_ends(chat
 async def test_home_assistants_own_instructions_stand_in_for_a_template_that_cannot_be_rendered(
     chat_log: ChatLog,
 ) -> None:
-    prompt = await async_provide_prompt(chat_log, asked(), PromptSources("{{ 1 / 0 }}", house="A house."), None)
+    prompt = async_provide_prompt(chat_log, asked(), PromptSources("{{ 1 / 0 }}", house="A house."), None)
 
     assert (
         prompt.instructions

@@ -45,7 +45,7 @@ async def house(hass: HomeAssistant) -> HomeAssistant:
 
 def _is_same(one: ToolOffer, other: ToolOffer) -> bool:
     """Tell whether two turns were given the same answer, and not only an equal one."""
-    return one.api is other.api
+    return one.instance is not None and other.instance is not None and one.instance.api is other.instance.api
 
 
 async def test_it_is_asked_once(house: HomeAssistant) -> None:

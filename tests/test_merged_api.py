@@ -54,7 +54,8 @@ async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home
 ) -> None:
     offer = await offer_of(house, llm.LLM_API_ASSIST, home=LISTED)
     prompts: list[conversation.Content] = []
-    for api in (offer.api, llm.LLM_API_ASSIST):
+    assert offer.instance is not None
+    for api in (offer.instance.api, llm.LLM_API_ASSIST):
         with (
             chat_session.async_get_chat_session(house) as session,
             conversation.async_get_chat_log(house, session) as chat_log,
@@ -149,8 +150,8 @@ async def test_prompts_and_descriptions_speak_of_tools_by_their_new_names(house:
 
     offer = await offer_of(house, "mcp-1", llm.LLM_API_ASSIST)
 
-    assert offer.api is not None
-    instance = await offer.api.async_get_api_instance(asked())
+    assert offer.instance is not None
+    instance = await offer.instance.api.async_get_api_instance(asked())
     new_name = next(tool.name for tool in offer.definitions if tool.name.startswith("files"))
     assert f"About the tools of Files:\nCall {new_name} first." in instance.api_prompt
     assert "About the tools of Assist:\n" in instance.api_prompt
@@ -181,7 +182,7 @@ async def test_a_vanished_api_leaves_the_others_and_is_complained_about_once(
 
 async def test_with_nothing_to_offer_the_chat_log_gets_no_api(house: HomeAssistant) -> None:
     for offer in (await offer_of(house), await offer_of(house, "mcp-gone")):
-        assert offer.api is None
+        assert offer.instance is None
         assert offer.definitions == ()
         assert "not found" in error_of(await run(offer, "search"))
 
@@ -223,9 +224,9 @@ async def test_a_tool_without_a_name_leaves_the_others(house: HomeAssistant) -> 
 async def test_home_assistant_can_describe_what_any_of_the_apis_can(house: HomeAssistant) -> None:
     register(house, "mcp-1", StubTool(name="search"))
     offer = await offer_of(house, "mcp-1", llm.LLM_API_ASSIST)
-    assert offer.api is not None
+    assert offer.instance is not None
 
-    serialize = (await offer.api.async_get_api_instance(asked())).custom_serializer
+    serialize = offer.instance.custom_serializer
 
     assert serialize is not None
     assert serialize(cv.boolean) == {"type": "boolean"}

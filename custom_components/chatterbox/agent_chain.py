@@ -43,7 +43,7 @@ class AgentChain:
 
     def models(self) -> tuple[Link, ...]:
         """Return the links of one turn in which Home Assistant has no say."""
-        return (self.own, *(link for link in self.find_fallbacks() if link is not self.own))
+        return (self.own, *[link for link in self.find_fallbacks() if link is not self.own])
 
 
 def offline_link(announcement: str = "") -> Link:

@@ -127,23 +127,23 @@ def _template(hass: HomeAssistant, text: str) -> Template:
     return templates[text]
 
 
-async def async_provide_prompt(
-    chat_log: ChatLog, llm_context: llm.LLMContext, sources: PromptSources, api: llm.API | None
+@callback
+def async_provide_prompt(
+    chat_log: ChatLog, llm_context: llm.LLMContext, sources: PromptSources, instance: llm.APIInstance | None
 ) -> TurnPrompt:
-    """Write the prompt of a turn, and let everybody who looks into the ChatLog see it, with the tools of `api`.
+    """Write the prompt of a turn, and let everybody who looks into the ChatLog see it, with the tools of `instance`.
 
-    Does what `ChatLog.async_provide_llm_data` does, which knows no prompt in parts. Raises what `api` raises.
+    Does what `ChatLog.async_provide_llm_data` does, which knows no prompt in parts.
     """
     if not sources.extra and chat_log.extra_system_prompt:
         sources = replace(sources, extra=chat_log.extra_system_prompt)
     prompt = async_write_prompt(chat_log.hass, llm_context, sources)
     chat_log.llm_input_provided_index = len(chat_log.content)
-    chat_log.llm_api = await api.async_get_api_instance(llm_context) if api else None
+    chat_log.llm_api = instance
     chat_log.extra_system_prompt = sources.extra
     chat_log.content[0] = SystemContent(content=str(prompt))
     _notify(chat_log)
-    tools = chat_log.llm_api.tools if chat_log.llm_api else None
-    chat_log.async_trace({"messages": chat_log.content, "tools": tools})
+    chat_log.async_trace({"messages": chat_log.content, "tools": instance and instance.tools})
     return prompt
 
 

@@ -94,7 +94,7 @@ class AgentTurns:
 
     async def async_take(self, begin: Beginning, chat_log: ChatLog) -> TurnReport:
         """Take a turn and record it in the ChatLog. Raises only for bugs, and `ApiError` for what a program may not."""
-        with async_get_histories(self._hass).awaiting():
+        with async_get_histories(self._hass).awaiting:
             return await self._async_take(begin, chat_log)
 
     async def _async_take(self, begin: Beginning, chat_log: ChatLog) -> TurnReport:
@@ -144,7 +144,8 @@ class AgentTurns:
         gathered = await async_gather(self._agent, begin, chat_log, partial(self._limits, begin, report))
         if begin.program is None or begin.program.request.house is None:
             self._note_missing(gathered.tools.missing_apis)
-        self._note_template(gathered.template_error)
+        if gathered.template_error != self._template_error:
+            self._note_template(gathered.template_error)
         return gathered
 
     async def _async_walk(
@@ -166,12 +167,13 @@ class AgentTurns:
         if self._warm_up is not None and await self._warm_up.async_give_way(turn, patience):
             turn = replace(turn, limits=self._limits(begin, report))
         wishes = [ProgramApprovals(program.request, tools.labels)] if program else []
-        hooks = [*filter(None, (tools.names,)), audit, *self._scripts(begin, house, composer), *wishes, guard]
+        scripts = self._scripts(begin, house, composer) if settings.scripts else ()
+        hooks = [*filter(None, (tools.names,)), audit, *scripts, *wishes, guard]
         not_done = _NotDone(composer, guard, begin)
         took_over = self._agent.took_over(composer.sentences)
         falls_back = program is None or program.may_fall_back
         loop = self._agent.build_loop(tools, turn.limits, hooks, not_done, took_over, falls_back=falls_back)
-        following.asker, following.program = self._asker(begin, house.origin, guard, composer), program
+        following.asker, following.program = partial(self._asker, begin, house.origin, guard, composer), program
         return loop.stream(turn)
 
     def _limits(self, begin: Beginning, report: TurnReport) -> Limits:
@@ -199,9 +201,7 @@ class AgentTurns:
 
     def _scripts(self, begin: Beginning, events: TurnEvents, composer: TranslatedComposer) -> Sequence[Hooks]:
         """Return what the owner has put between the model and the house."""
-        if not (by_point := self._agent.settings.scripts):
-            return ()
-        context = begin.user_input.context
+        by_point, context = self._agent.settings.scripts, begin.user_input.context
         refusal, asking = composer.sentences["spoken_prompt_denied"], begin.speaker.asking
         return script_hooks(HookScripts(self._hass, self._subentry, by_point, context, events.origin, refusal, asking))
 
@@ -215,8 +215,6 @@ class AgentTurns:
     @callback
     def _note_template(self, error: str | None) -> None:
         """Tell the owner when the instructions begin to fail, and when they work again."""
-        if error == self._template_error:
-            return
         if error is not None:
             LOGGER.warning("The instructions of %s cannot be rendered: %s", self._agent_id, error)
         self._template_error = error

@@ -60,7 +60,7 @@ def history(chat_log: ChatLog, files: ShownFiles = NO_FILES) -> Transcript:
     if contents and isinstance(contents[-1], UserContent):
         contents = contents[:-1]
     return tuple(
-        message_of(chat_log.hass, content, files) for content in contents if not isinstance(content, SystemContent)
+        [message_of(chat_log.hass, content, files) for content in contents if not isinstance(content, SystemContent)]
     )
 
 
@@ -75,7 +75,7 @@ def put_before(chat_log: ChatLog, earlier: Transcript, agent_id: str) -> None:
 @callback
 def is_fresh(chat_log: ChatLog) -> bool:
     """Tell whether nothing was said in a conversation but the words of this turn."""
-    return all(isinstance(content, SystemContent) for content in chat_log.content[:-1])
+    return not [content for content in chat_log.content[:-1] if not isinstance(content, SystemContent)]
 
 
 def words(chat_log: ChatLog, files: ShownFiles) -> UserMessage:

@@ -5,7 +5,7 @@ brings the agent, the bridges translate.
 """
 
 import asyncio
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from typing import Literal, override
 
 from homeassistant.components import conversation
@@ -35,7 +35,7 @@ from .link_watch import SIGNAL_LINKS, async_tell_links
 from .loaded_agents import ChatterboxConfigEntry
 from .repair_issues import async_forget_turns
 from .reported_result import reported
-from .spoken_deltas import speaking
+from .spoken_deltas import SpokenDeltas, speaking
 from .taking_up import async_take_up
 from .turn_beginning import TurnBeginnings
 from .turn_report import TurnReport
@@ -130,30 +130,34 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     @override
     async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
         """Answer, whatever happens: the person cannot see an error."""
-        sentences = await async_get_sentences(self.hass, user_input.language)
-        late = self._agent.settings.filler_after
-        is_heard = user_input.satellite_id is not None or user_input.device_id is not None
+        if user_input.satellite_id is None and user_input.device_id is None:
+            return await self._async_answer(user_input, chat_log, None)
+        late, sentences = self._agent.settings.filler_after, await async_get_sentences(self.hass, user_input.language)
         with (
-            speaking(chat_log, user_input.language) if is_heard else nullcontext() as spoken,
+            speaking(chat_log, user_input.language) as spoken,
             filling_silence(self.hass, self.entry, spoken, sentences["spoken_filler"], late),
         ):
-            try:
-                return await self._async_take_turn(user_input, chat_log)
-            except Exception:  # noqa: BLE001  # the last border before a person who stands in a room and waits
-                LOGGER.exception("A turn of %s failed", self.entity_id)
-                result = _error_result(user_input, chat_log, sentences["spoken_agent_failed"])
-            finally:
-                async_tell_links(self.hass)
-            if spoken is not None:  # a pipeline that has begun to speak does not speak the result
-                with suppress(Exception):  # who listens may be what broke
-                    spoken.break_off(result.response.speech["plain"]["speech"])
-            return result
+            return await self._async_answer(user_input, chat_log, spoken)
 
-    async def _async_take_turn(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
-        begin = await self._beginnings.async_begin(user_input, chat_log)
-        report = await self._turns.async_take(begin, chat_log)
-        trace_turn(chat_log, report.facts)
-        return reported(_result(user_input, chat_log, begin, report), report)
+    async def _async_answer(
+        self, user_input: ConversationInput, chat_log: ChatLog, spoken: SpokenDeltas | None
+    ) -> ConversationResult:
+        """Take a turn, of which a voice hears what is `spoken`; None where nobody hears it."""
+        try:
+            begin = await self._beginnings.async_begin(user_input, chat_log)
+            report = await self._turns.async_take(begin, chat_log)
+            trace_turn(chat_log, report.facts)
+            return reported(_result(user_input, chat_log, begin, report), report)
+        except Exception:  # noqa: BLE001  # the last border before a person who stands in a room and waits
+            LOGGER.exception("A turn of %s failed", self.entity_id)
+            sentences = await async_get_sentences(self.hass, user_input.language)
+            result = _error_result(user_input, chat_log, sentences["spoken_agent_failed"])
+        finally:
+            async_tell_links(self.hass)
+        if spoken is not None:  # a pipeline that has begun to speak does not speak the result
+            with suppress(Exception):  # who listens may be what broke
+                spoken.break_off(result.response.speech["plain"]["speech"])
+        return result
 
     async def _async_go_on(self, question: Question, answer: GivenAnswer) -> str:
         """Take the turn on whose question was answered elsewhere, and return what is said in the end.

@@ -83,8 +83,7 @@ class Continuity:
         threads, place = self._threads, self._place(chat_log.conversation_id)
         # Who picks an id of their own speaks under it again when Home Assistant has forgotten what was said.
         if (thread := threads.get(place)) is None or is_fresh(chat_log):
-            is_new = thread is None and asked_for == chat_log.conversation_id and _is_given(chat_log.conversation_id)
-            found = await self._async_find(None if is_new else asked_for, speaker, chat_log)
+            found = await self._async_find(asked_for, speaker, chat_log, is_new=thread is None)
             threads[place] = thread = found or Thread(chat_log.conversation_id)
         threads.move_to_end(place)
         while len(threads) > _MOST_THREADS:
@@ -103,9 +102,15 @@ class Continuity:
     def _place(self, conversation_id: str) -> tuple[str, str]:
         return self.subentry.subentry_id, conversation_id
 
-    async def _async_find(self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog) -> Thread | None:
-        """Return the earlier conversation that goes on, if one does."""
-        if not (self.settings.keep_history and is_fresh(chat_log) and self._may_go_on(asked_for, speaker)):
+    async def _async_find(
+        self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog, *, is_new: bool
+    ) -> Thread | None:
+        """Return the earlier conversation that goes on, if one does; where none can, nobody waits for the history."""
+        if not (self.settings.keep_history and self._may_any_go_on() and is_fresh(chat_log)):
+            return None
+        if is_new and asked_for == chat_log.conversation_id and _is_given(asked_for):
+            asked_for = None  # nothing was ever said in it
+        if not asked_for and _who(speaker) is None:
             return None
         try:
             async with asyncio.timeout(_PATIENCE):
@@ -150,10 +155,8 @@ class Continuity:
         return max(CONVERSATION_TIMEOUT.total_seconds(), self.settings.continue_minutes * _SECONDS)
 
     @callback
-    def _may_go_on(self, asked_for: str | None, speaker: Speaker) -> bool:
-        """Tell whether anything that is stored can go on; where nothing can, nobody waits for the history."""
-        if not asked_for and _who(speaker) is None:
-            return False
+    def _may_any_go_on(self) -> bool:
+        """Tell whether anything that is stored can go on at this time."""
         forgotten_at = dt_util.utcnow().timestamp() - CONVERSATION_TIMEOUT.total_seconds()
         return self.settings.continue_minutes > 0 or forgotten_at < async_get_histories(self.hass).began_at
 

@@ -35,6 +35,12 @@ LATELY: Final = timedelta(minutes=10)
 
 
 @callback
+def async_was_asked(hass: HomeAssistant) -> bool:
+    """Tell whether words may be an answer to a question, or a PIN. To be called at the beginning of every turn."""
+    return not (_asked_places(hass).is_empty and async_get_approvals(hass).is_empty)
+
+
+@callback
 def async_hide_pin(  # noqa: PLR0913  # each of these alone changes what may be a PIN
     hass: HomeAssistant,
     user_input: ConversationInput,
@@ -46,14 +52,12 @@ def async_hide_pin(  # noqa: PLR0913  # each of these alone changes what may be 
 ) -> ConversationInput:
     """Return the input of a turn with other words, if a PIN may be among them; else as it is.
 
-    To be called at the beginning of every turn, before anything else is told of its words. `asked` is what the question
+    To be called at the beginning of a turn, before anything else is told of its words. `asked` is what the question
     named that was asked at this spot; `has_pin` tells whether the agent has one, which may be said to a question that
     needs none. Where no question waits, words are only hidden where the PIN was asked for lately, in the same
     conversation or at the same device, and while it is asked for anywhere in the house, if they are nothing else.
     """
     places, approvals = _asked_places(hass), async_get_approvals(hass)
-    if places.is_empty and approvals.is_empty:
-        return user_input
     question = approvals.asked_at(spot)
     text, language = user_input.text, user_input.language
     is_asked_for = question is not None and question.needs_pin

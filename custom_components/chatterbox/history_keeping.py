@@ -5,8 +5,7 @@ stored. SQLAlchemy takes a third of a second to import, so whatever needs it is 
 """
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -52,6 +51,31 @@ class _Kept:
     entries: set[str]
 
 
+class AwaitedTurns:
+    """Turns that will be recorded: the block that is entered for each ends when it was."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._count = 0
+        self._is_none = asyncio.Event()
+        self._is_none.set()
+
+    def __enter__(self) -> None:
+        """Wait for one more."""
+        self._count += 1
+        self._is_none.clear()
+
+    def __exit__(self, *_: object) -> None:
+        """Wait for it no longer, whatever became of it."""
+        self._count -= 1
+        if not self._count:
+            self._is_none.set()
+
+    async def wait(self) -> None:
+        """Return when there is none."""
+        await self._is_none.wait()
+
+
 class Histories:
     """Opens stores when they are needed, and keeps them open while their services are reloaded."""
 
@@ -61,10 +85,8 @@ class Histories:
         self._kept: dict[str, _Kept] = {}
         """By address."""
         self._opening = asyncio.Lock()
-        self._awaited = 0
-        """Turns that will be recorded."""
-        self._is_awaiting_none = asyncio.Event()
-        self._is_awaiting_none.set()
+        self.awaiting: Final = AwaitedTurns()
+        """Nothing is closed at the end of Home Assistant before these are recorded, which takes no long."""
         self._is_over = False
         self.began_at: Final = _now()
         """Seconds since the epoch. Of what was said before, Home Assistant knows nothing."""
@@ -80,18 +102,6 @@ class Histories:
     def all(self) -> tuple[HistoryStore, ...]:
         """Return every store that is open."""
         return tuple(kept.store for kept in self._kept.values() if kept.store)
-
-    @contextmanager
-    def awaiting(self) -> Iterator[None]:
-        """Have nothing closed at the end of Home Assistant before something is recorded, which takes no long."""
-        self._awaited += 1
-        self._is_awaiting_none.clear()
-        try:
-            yield
-        finally:
-            self._awaited -= 1
-            if not self._awaited:
-                self._is_awaiting_none.set()
 
     async def async_open(self, entry: ConfigEntry) -> HistoryStore | None:
         """Return the store of a service, which is opened if it is not; None for an address that cannot be used.
@@ -162,7 +172,7 @@ class Histories:
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_WAIT):
-                await self._is_awaiting_none.wait()
+                await self.awaiting.wait()
         self._is_over = True
         await asyncio.gather(*(store.close() for store in self.all))
 

@@ -15,7 +15,7 @@ from homeassistant.util.hass_dict import HassKey
 from .const import DOMAIN
 from .exposed_entities import exposed_states
 from .home_names import NamedThing, Told, tell_names
-from .house_changes import HouseState, async_house_state
+from .house_changes import async_house_state
 
 _TOLD_BY_THEIR_TOOLS: Final = frozenset({"calendar", "script"})
 """Domains whose entities Home Assistant's list leaves out, too: their tools name them."""
@@ -82,17 +82,18 @@ class Home:
         return self.things + self.elsewhere
 
 
-_HOMES: HassKey[dict[str, tuple[HouseState, Home]]] = HassKey(f"{DOMAIN}_homes")
-"""By assistant."""
+_HOMES: HassKey[dict[str, tuple[int, Home]]] = HassKey(f"{DOMAIN}_homes")
+"""By assistant, with the state of the house when they were read."""
 
 
 @callback
 def async_get_home(hass: HomeAssistant, assistant: str) -> Home:
     """Return what an assistant may see, which is read anew when something of it has changed."""
     homes, state = hass.data.setdefault(_HOMES, {}), async_house_state(hass, assistant)
-    if assistant not in homes or homes[assistant][0] != state:
-        homes[assistant] = state, _read_home(hass, assistant)
-    return homes[assistant][1]
+    known = homes.get(assistant)
+    if known is None or known[0] != state:
+        known = homes[assistant] = state, _read_home(hass, assistant)
+    return known[1]
 
 
 @callback

@@ -45,9 +45,6 @@ _EVENTS: Final = (
 _OF_SERVICES: Final[tuple[str, ...]] = (EVENT_SERVICE_REGISTERED, EVENT_SERVICE_REMOVED)
 _ATTRIBUTES: Final = (ATTR_FRIENDLY_NAME, ATTR_SUPPORTED_FEATURES, ATTR_DEVICE_CLASS)
 
-type HouseState = tuple[int, tuple[intent.IntentHandler, ...], frozenset[str]]
-"""Equal as long as nothing has changed: changes so far, handlers of intents, and ids of devices with timers."""
-
 
 class HouseChanges:
     """Counts the changes to one house, from the first time that somebody wants to know."""
@@ -56,6 +53,9 @@ class HouseChanges:
         """Begin to count."""
         self._hass = hass
         self._assistants: set[str] = set()
+        self._intents: tuple[intent.IntentHandler, ...] = ()
+        """Those that were there when somebody wanted to know last, as is the next."""
+        self._devices_with_timers = frozenset[str]()
         self._count = 0
         for kind in _EVENTS:
             hass.bus.async_listen(kind, self._async_count)
@@ -64,14 +64,18 @@ class HouseChanges:
         hass.bus.async_listen(EVENT_STATE_CHANGED, self._async_count, event_filter=_is_another_thing)
 
     @callback
-    def async_state(self, assistant: str) -> HouseState:
-        """Return what stays equal until something changes for an assistant."""
+    def async_state(self, assistant: str) -> int:
+        """Return how many changes there were, those that nobody tells of included."""
         if assistant not in self._assistants:
             self._assistants.add(assistant)
             async_listen_entity_updates(self._hass, assistant, self._async_exposed)
         timers: object = self._hass.data.get(TIMER_DATA)
-        devices = frozenset(timers.handlers) if isinstance(timers, TimerManager) else frozenset()
-        return self._count, tuple(intent.async_get(self._hass)), devices
+        devices = timers.handlers.keys() if isinstance(timers, TimerManager) else ()
+        intents = tuple(intent.async_get(self._hass))
+        if intents != self._intents or self._devices_with_timers.symmetric_difference(devices):
+            self._intents, self._devices_with_timers = intents, frozenset(devices)
+            self._count += 1
+        return self._count
 
     @callback
     def _async_count(self, _event: Event | Event[EventStateChangedData]) -> None:
@@ -86,8 +90,8 @@ _CHANGES: HassKey[HouseChanges] = HassKey(f"{DOMAIN}_house_changes")
 
 
 @callback
-def async_house_state(hass: HomeAssistant, assistant: str) -> HouseState:
-    """Return what stays equal until something changes of what an assistant may see or do."""
+def async_house_state(hass: HomeAssistant, assistant: str) -> int:
+    """Return a number that stays the same until something changes of what an assistant may see or do."""
     if (changes := hass.data.get(_CHANGES)) is None:
         changes = hass.data[_CHANGES] = HouseChanges(hass)
     return changes.async_state(assistant)

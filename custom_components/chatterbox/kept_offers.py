@@ -19,7 +19,7 @@ from homeassistant.util.hass_dict import HassKey
 from .api_offer import ApiOffer
 from .const import DOMAIN
 from .home_description import HomeTelling
-from .house_changes import HouseState, async_house_state
+from .house_changes import async_house_state
 from .merged_api import MergedApi, merge_apis
 
 MAX_OFFERS: Final = 32
@@ -53,7 +53,8 @@ class _Kept:
     """An answer, and the house that it was given for."""
 
     api: llm.API
-    state: HouseState
+    state: int
+    """See `house_changes.async_house_state`."""
     offer: ApiOffer
     merged: MergedApi | None = None
     """The answer as one API, once it was made."""
@@ -68,6 +69,16 @@ class KeptOffers:
     @callback
     def async_find(self, api: llm.API, asker: Asker) -> ApiOffer | None:
         """Return what `api` would answer now, or None when it has to be asked."""
+        kept = self._find(api, asker)
+        return None if kept is None else kept.offer
+
+    @callback
+    def async_find_merged(self, api: llm.API, asker: Asker) -> MergedApi | None:
+        """Return the same as an API of ours; None when it was not made yet."""
+        kept = self._find(api, asker)
+        return None if kept is None else kept.merged
+
+    def _find(self, api: llm.API, asker: Asker) -> _Kept | None:
         kept = self._kept.get(asker)
         if kept is None or kept.api is not api:
             return None
@@ -75,9 +86,9 @@ class KeptOffers:
             del self._kept[asker]
             return None
         self._kept.move_to_end(asker)
-        return kept.offer
+        return kept
 
-    async def async_keep(self, asker: Asker, state: HouseState, offer: ApiOffer) -> None:
+    async def async_keep(self, asker: Asker, state: int, offer: ApiOffer) -> None:
         """Keep an answer to a question that was asked when the house was in `state`, if it may be kept at all."""
         if not offer.is_settled or not await _async_is_all_own(offer.api):
             return
@@ -102,7 +113,9 @@ _OFFERS: HassKey[KeptOffers] = HassKey(f"{DOMAIN}_kept_offers")
 @callback
 def async_get_kept_offers(hass: HomeAssistant) -> KeptOffers:
     """Return the answers that are kept."""
-    return hass.data.setdefault(_OFFERS, KeptOffers())
+    if _OFFERS not in hass.data:
+        hass.data[_OFFERS] = KeptOffers()
+    return hass.data[_OFFERS]
 
 
 async def _async_is_all_own(api: llm.API) -> bool:

@@ -7,10 +7,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from homeassistant.components.conversation import ConversationInput
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import llm
 
 from .agent.loop import AgenticLoop
 from .agent.protocols import Hooks, LLMProvider, ResponseComposer
@@ -23,8 +21,7 @@ from .agent_settings import AgentSettings
 from .const import DOMAIN
 from .conversation_summaries import ConversationSummaries
 from .error_bridge import spent_sentence
-from .speakers import NOBODY, Speaker
-from .turn_tools import TurnTools, async_gather_tools
+from .turn_tools import TurnTools
 
 type JoinLinks = Callable[[Sequence[Link], float], LLMProvider]
 """Makes one provider of the links of a turn that has so many seconds."""
@@ -54,25 +51,6 @@ class Agent:
         """Return the language in which a spoken answer is held against what was done; None for not at all."""
         checks = self.settings.check_claims and bool(self.settings.llm_apis)
         return language if checks and base_language(language) in DEFAULT_LANGUAGES else None
-
-    async def async_gather_tools(
-        self,
-        user_input: ConversationInput,
-        conversation_id: str,
-        speaker: Speaker = NOBODY,
-        brought: llm.API | None = None,
-    ) -> TurnTools:
-        """Gather the tools of one turn of `speaker`, whose facts are theirs alone, and those of a `brought` API."""
-        return await async_gather_tools(
-            self.hass,
-            user_input,
-            conversation_id,
-            self.settings,
-            understands_sentences=self.understands_sentences,
-            agent=self.id,
-            speaker=speaker,
-            brought=brought,
-        )
 
     def took_over(self, sentences: Mapping[str, str]) -> str:
         """Return what is said where Home Assistant itself has to answer: why the agent's own model does not."""

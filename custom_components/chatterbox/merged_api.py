@@ -52,6 +52,10 @@ class OfferedApi(llm.API):
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
         """Return the tools for `llm_context`, which is the one that they were gathered for."""
+        return self.instance(llm_context)
+
+    def instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
+        """Return the same at once."""
         return llm.APIInstance(self, self.prompt, llm_context, self.tools, self.custom_serializer)
 
 

@@ -167,7 +167,8 @@ def _model_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, model: Agent
     agent = model.agent
     settings = settings_of_subentry(agent)
     may_act = agent.subentry_type == SUBENTRY_CONVERSATION and llm.LLM_API_ASSIST in settings.llm_apis
-    chain = AgentChain(model.link, lambda: _links_of(hass, settings.fallbacks), ends_offline=may_act)
+    fallbacks = partial(_links_of, hass, settings.fallbacks) if settings.fallbacks else tuple
+    chain = AgentChain(model.link, fallbacks, ends_offline=may_act)
     return _agent(hass, entry, agent, chain, understands_sentences=may_act)
 
 
@@ -227,5 +228,5 @@ def _joined(links: Sequence[Link], seconds: float) -> FailoverProvider:
 
 def _links_of(hass: HomeAssistant, agent_ids: Collection[str]) -> list[Link]:
     """Return the links of those agents whose entries are loaded, each once, in their order."""
-    models = async_get_models(hass) if agent_ids else {}
+    models = async_get_models(hass)
     return [models[agent_id].link for agent_id in dict.fromkeys(agent_ids) if agent_id in models]

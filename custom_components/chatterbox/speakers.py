@@ -5,8 +5,7 @@ It decides about safety: where it is not sure that somebody is there, nobody is.
 """
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
@@ -67,17 +66,12 @@ class Speaker:
 NOBODY: Final = Speaker()
 
 
-@contextmanager
-def in_turn() -> Iterator[None]:
+def in_turn() -> AbstractContextManager[object]:
     """Mark what a turn of an agent does meanwhile: a turn that comes of it has nobody to ask, and is not trusted.
 
     Otherwise a model could have a trusted script say to an agent what it may not do itself.
     """
-    token = _is_in_turn.set(True)
-    try:
-        yield
-    finally:
-        _is_in_turn.reset(token)
+    return _is_in_turn.set(True)
 
 
 async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput, settings: AgentSettings) -> Speaker:
@@ -88,7 +82,9 @@ async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput, 
     if _is_telling_of_events(hass):
         await asyncio.sleep(0)  # an event that is fired while another one is told of is told of after that one
     callers = async_get_context_watch(hass).callers(user_input.context)
-    device_id = user_input.device_id or _device_of(hass, user_input.satellite_id)
+    device_id, satellite_id = user_input.device_id, user_input.satellite_id
+    if satellite_id and not device_id:
+        device_id = _device_of(hass, satellite_id)
     who = await _async_identity(hass, user_input.context, settings.people_at_satellites.get(device_id or ""))
     asking = _asking(user_input, callers, settings.trusted_callers, is_user=who.is_user)
     caller = callers.entity_ids[-1] if callers.entity_ids else None
@@ -152,6 +148,9 @@ class _Identity:
     person_id: str | None = None
 
 
+_UNKNOWN: Final = _Identity()
+
+
 async def _async_identity(hass: HomeAssistant, context: Context, person_id: str | None) -> _Identity:
     """Return what is known of the user who speaks, else of the person whom the owner expects to.
 
@@ -166,7 +165,7 @@ async def _async_identity(hass: HomeAssistant, context: Context, person_id: str 
             return _Identity(user.id, user.name, is_user=True, person_id=person_id_of(hass, user.id))
     person = hass.states.get(person_id) if person_id else None
     if person is None:
-        return _Identity()
+        return _UNKNOWN
     return _Identity(_text(person, _USER_ID), person.name, person_id=_text(person, ATTR_ID))
 
 
@@ -176,6 +175,6 @@ def _text(state: State, attribute: str) -> str | None:
 
 
 @callback
-def _device_of(hass: HomeAssistant, satellite_id: str | None) -> str | None:
-    entry = er.async_get(hass).async_get(satellite_id) if satellite_id else None
+def _device_of(hass: HomeAssistant, satellite_id: str) -> str | None:
+    entry = er.async_get(hass).async_get(satellite_id)
     return entry.device_id if entry else None

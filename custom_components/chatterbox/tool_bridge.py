@@ -7,7 +7,7 @@ one `llm.API`, which the ChatLog is given: Home Assistant sees the same tools un
 import asyncio
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from homeassistant.core import HomeAssistant, callback
@@ -25,6 +25,7 @@ from .hanging_apis import async_leave_alone, is_left_alone
 from .home_description import AS_USUAL, HomeTelling
 from .house_changes import async_house_state
 from .kept_offers import Asker, async_get_kept_offers
+from .merged_api import MergedApi
 from .told_names import ToldNames
 from .tool_errors import explain_failure
 from .tool_targets import targets_of
@@ -49,8 +50,8 @@ type _Answer = tuple[ApiOffer | None, str | None]
 class ToolOffer:
     """The tools of one turn."""
 
-    api: llm.API | None
-    """For `ChatLog.async_provide_llm_data`; None when there is nothing to offer."""
+    instance: llm.APIInstance | None
+    """The tools for Home Assistant's ChatLog, those that `dispatcher` runs; None when there is nothing to offer."""
     definitions: tuple[ToolDefinition, ...]
     """Sorted by name, and the same for every device, person and language."""
     dispatcher: LlmToolDispatcher
@@ -89,17 +90,10 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes wha
     if brought is not None:
         registered[brought.id] = brought
     kept, asker = async_get_kept_offers(hass), Asker.of(llm_context, home)
-    known = {api_id: offer for api_id, api in registered.items() if (offer := kept.async_find(api, asker))}
-    answers: dict[str, _Answer] = {api_id: (offer, None) for api_id, offer in known.items()}
-    if len(known) < len(registered):
-        async with asyncio.TaskGroup() as asking:
-            tasks = {
-                api_id: asking.create_task(_async_ask(hass, api, llm_context, patience, home))
-                for api_id, api in registered.items()
-                if api_id not in known
-            }
-        answers |= {api_id: task.result() for api_id, task in tasks.items()}
-    answers = {api_id: answers[api_id] for api_id in chosen if api_id in answers}
+    if len(chosen) == len(registered) == 1 and (merged := kept.async_find_merged(registered[chosen[0]], asker)):
+        return _offer(hass, llm_context, home, merged)
+    asked = await _async_ask_all(hass, registered, llm_context, patience, home)
+    answers = {api_id: asked[api_id] for api_id in chosen if api_id in asked}
     offers = [offer for offer, _ in answers.values() if offer is not None]
     missing = [api_id for api_id in chosen if api_id not in answers]
     silent = [registered[api_id].name for api_id, (offer, _) in answers.items() if offer is None]
@@ -107,16 +101,40 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes wha
     findings |= {f"LLM API {api_id}": _NOT_THERE for api_id in missing}
     merged = kept.async_merge(hass, asker, offers)
     _log_changes(hass, {**findings, **merged.findings})
+    offer = _offer(hass, llm_context, home, merged)
+    context = "\n".join(filter(None, (_silence(silent), merged.context)))
+    return replace(offer, instance=offer.instance if offers else None, context=context, missing_apis=tuple(missing))
+
+
+def _offer(hass: HomeAssistant, llm_context: llm.LLMContext, home: HomeTelling, merged: MergedApi) -> ToolOffer:
+    """Offer what was gathered to who asks now."""
+    instance = merged.api.instance(llm_context)
     return ToolOffer(
-        api=merged.api if offers else None,
+        instance=instance,
         definitions=merged.definitions,
-        dispatcher=LlmToolDispatcher(await merged.api.async_get_api_instance(llm_context)),
+        dispatcher=LlmToolDispatcher(instance),
         prompt=merged.prompt,
-        context="\n".join(filter(None, (_silence(silent), merged.context))),
-        missing_apis=tuple(missing),
+        context=merged.context,
         labels=merged.labels,
-        names=ToldNames(hass, llm_context, merged.api.tools) if home.is_compact else None,
+        names=ToldNames(hass, llm_context, instance.tools) if home.is_compact else None,
     )
+
+
+async def _async_ask_all(
+    hass: HomeAssistant, apis: Mapping[str, llm.API], llm_context: llm.LLMContext, patience: float, home: HomeTelling
+) -> Mapping[str, _Answer]:
+    """Ask all APIs at once, but for those of which it is known what they would say."""
+    kept, asker = async_get_kept_offers(hass), Asker.of(llm_context, home)
+    answers: dict[str, _Answer] = {
+        api_id: (offer, None) for api_id, api in apis.items() if (offer := kept.async_find(api, asker))
+    }
+    async with asyncio.TaskGroup() as asking:
+        tasks = {
+            api_id: asking.create_task(_async_ask(hass, api, llm_context, patience, home))
+            for api_id, api in apis.items()
+            if api_id not in answers
+        }
+    return answers | {api_id: task.result() for api_id, task in tasks.items()}
 
 
 async def _async_ask(

@@ -32,9 +32,9 @@ from .approval_sentences import ApprovalSentences
 from .approvals import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
 from .beginning import Beginning
 from .error_bridge import async_get_sentences
-from .hidden_words import async_hide_pin
+from .hidden_words import async_hide_pin, async_was_asked
 from .question_asking import spot_of
-from .speakers import Asking, async_get_speaker, speaker_context
+from .speakers import Asking, Speaker, async_get_speaker, speaker_context
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,18 @@ class TurnBeginnings:
     async def async_begin(self, user_input: ConversationInput, chat_log: ChatLog) -> Beginning:
         """Return what a turn begins with."""
         speaker = await async_get_speaker(self.hass, user_input, self.settings)
-        sentences = await async_get_sentences(self.hass, user_input.language)
         context = speaker_context(user_input.context, speaker)
         if context is not user_input.context:
             user_input = replace(user_input, context=context)
+        was_asked = async_was_asked(self.hass)
         if not user_input.text.strip():
+            sentences = await async_get_sentences(self.hass, user_input.language)
             return Beginning(user_input, speaker, reply=sentences["spoken_completed"])
+        return await self._async_heard(user_input, speaker, chat_log) if was_asked else Beginning(user_input, speaker)
+
+    async def _async_heard(self, user_input: ConversationInput, speaker: Speaker, chat_log: ChatLog) -> Beginning:
+        """Return what words are that may be an answer."""
+        sentences = await async_get_sentences(self.hass, user_input.language)
         spot = spot_of(user_input, self.agent_id, chat_log.conversation_id)
         # A script may speak in the name of who was asked, and in the same conversation. It is not who was asked.
         is_person = speaker.asking is Asking.PERSON

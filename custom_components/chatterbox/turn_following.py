@@ -3,7 +3,7 @@
 Knows the events of a turn. Must not know how a turn is walked, or what becomes of what passes here.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -23,8 +23,8 @@ class TurnFollowing:
     audit: ChangeAudit
     opening: Opening | None = None
     """What is said first."""
-    asker: Asker | None = None
-    """Asks where a yes is needed; None in a turn that calls nothing."""
+    asker: Callable[[], Asker] | None = None
+    """Returns who asks where a yes is needed; None in a turn that calls nothing."""
     program: ProgramTurn | None = None
     """The program that speaks."""
 
@@ -37,7 +37,7 @@ class TurnFollowing:
                         self.house.tell(event)
                         await self.audit.follow(event)
                     case TurnFinished(pending=pending) if pending is not None and self.asker is not None:
-                        for last in self.asker.ask(event, pending):
+                        for last in self.asker().ask(event, pending):
                             yield self._passed(last)
                         continue
                     case _:

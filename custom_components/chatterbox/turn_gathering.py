@@ -6,20 +6,23 @@ Knows where each of them comes from, and whether a person or a program speaks. M
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from homeassistant.components.conversation import ChatLog
 
+from .agent.messages import UserMessage
 from .agent.turn import Limits, Turn
 from .agent_prompt import PromptSources, TurnPrompt, async_provide_prompt
 from .beginning import Beginning
 from .chat_log_bridge import history, keep_context, words
-from .const import DOMAIN
 from .home_description import FIND_ENTITIES
 from .large_home import async_asked, async_tell_things
 from .loaded_agents import Agent
 from .program_turn import ProgramTurn
 from .shown_files import NO_FILES, async_read_shown_files, shown_paths
 from .turn_tools import TurnTools, async_gather_tools
+
+_WITHOUT_FILES: Final = UserMessage("")
 
 type LimitsNow = Callable[[], Limits]
 """Returns the bounds of a turn that begins now, for somebody who has been waiting since they spoke."""
@@ -40,7 +43,16 @@ async def async_gather(agent: Agent, begin: Beginning, chat_log: ChatLog, limits
     if begin.program is not None:
         return await _async_gather_for_program(agent, begin, begin.program, chat_log, limits)
     user_input, settings = begin.user_input, agent.settings
-    gathering = agent.async_gather_tools(user_input, chat_log.conversation_id, begin.speaker, begin.brought)
+    gathering = async_gather_tools(
+        agent.hass,
+        user_input,
+        chat_log.conversation_id,
+        settings,
+        understands_sentences=agent.understands_sentences,
+        agent=agent.id,
+        speaker=begin.speaker,
+        brought=begin.brought,
+    )
     if paths := shown_paths(chat_log):
         files, tools = await asyncio.gather(
             async_read_shown_files(agent.hass, paths, settings.limits.preparation), gathering
@@ -49,7 +61,7 @@ async def async_gather(agent: Agent, begin: Beginning, chat_log: ChatLog, limits
         files, tools = NO_FILES, await gathering
     prompt = await _async_prompt(agent, begin, tools, chat_log)
     keep_context(chat_log, prompt.context)
-    said = words(chat_log, files)
+    said = words(chat_log, files) if paths else _WITHOUT_FILES
     turn = Turn(
         user_input.text or None,
         history(chat_log, files),
@@ -109,4 +121,4 @@ async def _async_prompt(agent: Agent, begin: Beginning, tools: TurnTools, chat_l
     sources = PromptSources(
         agent.settings.prompt, tools.prompt, tools.context, said_first, name, tools.memories, things
     )
-    return await async_provide_prompt(chat_log, begin.user_input.as_llm_context(DOMAIN), sources, tools.api)
+    return async_provide_prompt(chat_log, tools.llm_context, sources, tools.instance)

@@ -45,7 +45,9 @@ class HouseDispatcher(ToolDispatcher, Protocol):
 class TurnTools:
     """What an agent may use in one turn."""
 
-    api: llm.API | None
+    llm_context: llm.LLMContext
+    """Who asks, as Home Assistant's tools are told."""
+    instance: llm.APIInstance | None
     """The same tools for Home Assistant's ChatLog, if they are tools of its kind."""
     definitions: tuple[ToolDefinition, ...]
     dispatcher: HouseDispatcher
@@ -83,14 +85,17 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     llm_context = user_input.as_llm_context(DOMAIN)
     offer = await async_offer_tools(hass, settings.llm_apis, llm_context, patience, brought=brought, home=settings.home)
     is_large = async_is_large(hass, settings, brought)
-    own = own_definitions(settings, home_is_large=is_large)
-    by_name = _own_dispatchers(hass, own, settings, agent, speaker, language=user_input.language) if own else {}
-    definitions = with_own_tools(offer.definitions, settings, home_is_large=is_large)
+    by_name: dict[str, HouseDispatcher] = {}
+    definitions = offer.definitions
+    if own := own_definitions(settings, home_is_large=is_large):
+        by_name = _own_dispatchers(hass, own, settings, agent, speaker, language=user_input.language)
+        definitions = with_own_tools(definitions, settings, home_is_large=is_large)
     if understands_sentences:
         by_name[PROCESS_SENTENCE.name] = _sentences(hass, user_input, conversation_id)
         definitions += (PROCESS_SENTENCE,)
     return TurnTools(
-        offer.api,
+        llm_context,
+        offer.instance,
         definitions,
         _JoinedDispatcher(by_name, offer.dispatcher),
         offer.missing_apis,

@@ -49,7 +49,7 @@ class WarmUp:
         self._model = model
         self._settings = settings
         self._read: list[tuple[Prefix, float]] = []
-        """What the server has read of late, and when, in seconds of `time.monotonic`."""
+        """What turns have begun with of late, and when, in seconds of `time.monotonic`."""
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
         entry.async_on_unload(self._async_close)
@@ -81,7 +81,7 @@ class WarmUp:
         if (task := self._task) is not None:
             task.cancel()
             await asyncio.wait({task}, timeout=min(patience, _A_MOMENT))
-        self._async_note((turn.instructions, tuple(filter(is_for_models, turn.tools))))
+        self._async_note((turn.instructions, turn.tools))
         return task is not None
 
     @callback
@@ -89,7 +89,7 @@ class WarmUp:
         if self._is_closed or self._task is not None:
             return
         since = time.monotonic() - KEPT_FOR
-        is_known = any(at > since and read == prefix for read, at in self._read)
+        is_known = any(at > since and _as_models_read(read) == prefix for read, at in self._read)
         if not is_known:
             self._async_note(prefix)
         task = self._entry.async_create_background_task(
@@ -128,3 +128,8 @@ class WarmUp:
     def _async_close(self) -> None:
         """Stop for good; Home Assistant cancels the task of an entry that it unloads."""
         self._is_closed = True
+
+
+def _as_models_read(prefix: Prefix) -> Prefix:
+    instructions, tools = prefix
+    return instructions, tuple(filter(is_for_models, tools))
