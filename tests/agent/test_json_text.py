@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.json_text import MAX_DEPTH, parse_json, shown
+from custom_components.chatterbox.agent.json_text import MAX_DEPTH, check_json, parse_json, shown
 from tests.agent.json_values import json_values
 
 
@@ -27,6 +27,8 @@ def test_what_was_written_as_json_is_read_as_it_was(value: object) -> None:
         ("1e999", "1e999"),
         (r'"\ud83d"', "half of a character"),
         (r'{"\ude00": 1}', "half of a character"),
+        ('["\ud83d"]', "half of a character"),
+        ('{"\ude00": 1}', "half of a character"),
     ],
 )
 def test_what_cannot_be_used_is_refused_and_named(text: str, problem: str) -> None:
@@ -69,6 +71,27 @@ def test_any_text_is_read_as_json_or_refused(text: str) -> None:
     with suppress(ValueError):
         value = parse_json(text)
         assert json.loads(text) == value
+
+
+@given(
+    st.recursive(
+        st.sampled_from(["1", "1e999", "-2.5", "NaN", "null", r'"\ud83d"', '"\ud83d"', '"ä"', '"a"', "Infinity"]),
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=3).map(lambda parts: f"[{','.join(parts)}]"),
+            inner.map(lambda part: f'{{"ä":{part}}}'),
+            inner.map(lambda part: f"{'[' * MAX_DEPTH}{part}{']' * MAX_DEPTH}"),
+        ),
+        max_leaves=5,
+    )
+)
+def test_what_is_read_keeps_to_the_rules_and_nothing_else_is_refused(text: str) -> None:
+    try:
+        value = parse_json(text)
+    except ValueError:
+        with pytest.raises(ValueError, match="."):
+            check_json(json.loads(text))
+    else:
+        check_json(value)
 
 
 def test_a_long_value_is_cut() -> None:

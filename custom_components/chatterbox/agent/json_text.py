@@ -30,7 +30,10 @@ def parse_json(text: str, *, unique_names: bool = False) -> JsonValue:
         value: JsonValue = decoder.decode(text)
     except RecursionError as err:
         raise ValueError("it is nested too deeply") from err
-    check_json(value)
+    if "\\u" in text or text.count("{") + text.count("[") > MAX_DEPTH:
+        check_json(value)
+    else:  # nothing else can be wrong with what the decoder lets pass
+        _check_characters(text)
     return value
 
 
