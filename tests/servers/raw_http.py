@@ -43,6 +43,8 @@ class RawReply:
     """Pieces that are held back until an event is set, by their place: from 0, or backwards from -1."""
     pause: float = 0.0
     """Seconds after each piece, for a server that is slow."""
+    sent: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when all pieces are out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,7 @@ async def _send(sent: RawReply, reader: asyncio.StreamReader, writer: asyncio.St
         writer.write(piece)
         await writer.drain()
         await asyncio.sleep(sent.pause)
+    sent.sent.set()
     with contextlib.suppress(ConnectionError):
         while sent.ending is Ending.REPEAT and not writer.is_closing():
             writer.write(sent.pieces[-1])

@@ -5,12 +5,11 @@ Knows bounds of size and time; must not know who is asked, or what the bytes mea
 
 import asyncio
 import math
-from typing import Final
+from typing import Final, final
 
 import aiohttp
-from aiohttp.helpers import set_result
 
-from ..clock import SYSTEM_CLOCK, WaitedTooLong, WaitLimit
+from ..clock import SYSTEM_CLOCK, Clock, WaitedTooLong, WaitLimit
 from ..errors import ProviderReplyInvalid
 from .failures import error_of_exception
 
@@ -18,11 +17,6 @@ _MAX_BODY_BYTES: Final = 8 * 1024 * 1024
 _MAX_ERROR_BYTES: Final = 64 * 1024
 _FOR_ERROR_BODY: Final = 1.0
 """Seconds to wait for an error body: the status says most, and somebody waits for who comes next."""
-
-
-def now() -> float:
-    """Return the time of the event loop, in seconds."""
-    return asyncio.get_running_loop().time()
 
 
 async def receive(response: aiohttp.ClientResponse, deadline: float) -> bytes:
@@ -38,73 +32,72 @@ async def receive(response: aiohttp.ClientResponse, deadline: float) -> bytes:
         async with asyncio.timeout_at(deadline):
             return await response.content.readany()
     except (aiohttp.ClientError, OSError) as err:
-        if not isinstance(err, TimeoutError) and (left := _take(response)):
-            return left
         if must_succeed:
             raise error_of_exception(err) from err
         return b""
 
 
-def _take(response: aiohttp.ClientResponse) -> bytes:
-    """Return the bytes that are there, also when the connection has failed since: then `readany` holds them back."""
-    packets = response.content._buffer  # noqa: SLF001  # no public way leads to what came before a failure
-    if len(packets) > 1:  # taking one has the whole connection go on reading: once is enough
-        whole = b"".join(packets)
-        packets.clear()
-        packets.append(whole)
-    return response.content._read_nowait(-1)  # noqa: SLF001  # the same
-
-
+@final
 class StreamedBody:
-    """What is left of a response that comes in pieces.
+    """What is left of a response that comes in pieces. To be closed.
 
-    Bounds the silence itself: `aiohttp` sets a timer anew for every packet, this has one for all. To be closed.
+    Bounds the silence itself: `aiohttp` sets a timer anew for every packet, this has one for all.
     """
 
-    def __init__(self, response: aiohttp.ClientResponse, silence: float) -> None:
+    def __init__(self, response: aiohttp.ClientResponse, silence: float, clock: Clock = SYSTEM_CLOCK) -> None:
         """Wait no longer than `silence`, in seconds, for any piece."""
         self._response = response
         self._silence = silence
-        self._limit = WaitLimit(SYSTEM_CLOCK)
+        self._clock = clock
+        self._limit = WaitLimit(clock)
+        self._held: asyncio.Transport | None = None
+        """The connection, while nothing is read from it."""
         if response.connection is not None and (protocol := response.connection.protocol) is not None:
             protocol.read_timeout = None  # from the next packet on; until then its timer says the same as ours
 
     def close(self) -> None:
-        """Bound nothing any more."""
+        """Bound nothing any more, and let the connection be read."""
         self._limit.stop()
+        self._release()
 
-    async def receive(self, deadline: float) -> bytes:
-        """Return the next bytes; see `receive`."""
-        if not math.isinf(deadline):
-            return await receive(self._response, deadline)
-        self._limit.set(self._silence)
+    def hold(self) -> None:
+        """Read nothing until the next `receive`: the system keeps what comes, and nobody is woken by it.
+
+        So nothing can fail either, before what came until now has been handled.
+        """
+        if self._held is None and (connection := self._response.connection) and (transport := connection.transport):
+            transport.pause_reading()
+            self._held = transport
+
+    async def receive(self, deadline: float, not_before: float = 0) -> bytes:
+        """Return the next bytes; see `receive`. After `hold`, all that are there at the time `not_before`.
+
+        Both times are on the clock that this was given.
+        """
+        if self._held is not None:
+            if (seconds := not_before - self._clock.now()) > 0:
+                await self._clock.sleep(seconds)
+            self._release()
+        must_succeed = math.isinf(deadline)
+        self._limit.set(self._silence if must_succeed else deadline - self._clock.now())
+        failure: Exception
         try:
             with self._limit:
-                return await receive(self._response, deadline)
+                chunk = await self._response.content.readany()
         except WaitedTooLong:
-            err = aiohttp.SocketTimeoutError()
-            raise error_of_exception(err) from err
+            failure = aiohttp.SocketTimeoutError()
+        except (aiohttp.ClientError, OSError) as err:
+            failure = err
+        else:
+            return chunk
+        if must_succeed:
+            raise error_of_exception(failure) from failure
+        return b""
 
-    async def receive_until(self, end: float) -> bytes:
-        """Return all that comes until `end`, on the clock of the event loop, or until nothing more can come.
-
-        No longer than the silence that is allowed. Wakes once, however many packets that are. Never fails: the next
-        `receive` tells what went wrong.
-        """
-        timer = asyncio.get_running_loop().call_at(min(end, now() + self._silence), self._end_wait)
-        try:
-            await self._response.content.wait_eof()
-        except aiohttp.ClientError, OSError:
-            pass
-        finally:
-            timer.cancel()
-        return _take(self._response)
-
-    def _end_wait(self) -> None:
-        """End the wait of `receive_until`: a timeout would do it by cancelling, which costs much more."""
-        waiter = self._response.content._eof_waiter  # noqa: SLF001  # nothing public waits for the end or a failure
-        if waiter is not None:  # else the response has ended in the same moment
-            set_result(waiter, None)
+    def _release(self) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            held.resume_reading()
 
 
 async def read_beginning(response: aiohttp.ClientResponse) -> bytes:
@@ -139,7 +132,7 @@ async def read_error(response: aiohttp.ClientResponse) -> bytes:
 async def read_soon(response: aiohttp.ClientResponse, seconds: float) -> bytes:
     """Return what comes of a body within `seconds`, up to 64 KiB; never fails, because it does not matter much."""
     body = bytearray()
-    deadline = now() + seconds
+    deadline = asyncio.get_running_loop().time() + seconds
     while len(body) < _MAX_ERROR_BYTES and (chunk := await receive(response, deadline)):
         body += chunk
     return bytes(body[:_MAX_ERROR_BYTES])

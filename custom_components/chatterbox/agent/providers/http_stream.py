@@ -16,16 +16,17 @@ from typing import Final
 import aiohttp
 from yarl import URL
 
+from ..clock import SYSTEM_CLOCK, Clock
 from ..errors import PromptTooLong, ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from ..events import ProviderEvent
 from ..messages import JsonObject
 from ..wire.sendable import payload_to_bytes
 from .address import api_root, server_root
 from .failures import error_of_exception, error_of_report, error_of_response
-from .http_body import StreamedBody, now, read_beginning, read_error, read_soon, read_text
+from .http_body import StreamedBody, read_beginning, read_error, read_soon, read_text
 from .http_request import HTTPRequest, RequestSender
 from .refused_parameters import RefusedParameters
-from .reply_reader import FailureReported, ReplyReader, joined
+from .reply_reader import PIECES, FailureReported, ReplyReader, joined
 
 _JSON_LINES: Final = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
 """Types of streams, although they have JSON in their names."""
@@ -76,6 +77,7 @@ class ModelService:
         access: Access,
         refused: RefusedParameters,
         limits: TimeLimits = DEFAULT_LIMITS,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         """Open nothing yet; a wrong address or key shows as a `ProviderError` of the first call.
 
@@ -89,6 +91,7 @@ class ModelService:
         self._key = access.key.strip()
         self._refused = refused
         self._limits = limits
+        self._clock = clock
         self._timeout = aiohttp.ClientTimeout(
             total=None, connect=limits.connect, sock_connect=limits.connect, sock_read=limits.between_bytes
         )
@@ -265,21 +268,22 @@ class ModelService:
         self, reader: ReplyReader, response: aiohttp.ClientResponse, chunk: bytes
     ) -> AsyncGenerator[ProviderEvent]:
         """Yield the events of a stream that begins with `chunk`; words that come right after others in one piece."""
+        clock, limits = self._clock, self._limits
         deadline, frame_end = math.inf, 0.0
-        body = StreamedBody(response, self._limits.between_bytes)
+        body = StreamedBody(response, limits.between_bytes, clock)
         try:
             while chunk:
                 if not reader.done:
-                    began = now()
+                    began = clock.now()
                     for event in joined(reader.feed(chunk)):
-                        frame_end = began + self._limits.frame
+                        body.hold()
+                        if isinstance(event, PIECES):
+                            frame_end = began + limits.frame
                         yield event
                 if reader.done or reader.finished:
-                    patience = self._limits.after_done if reader.done else self._limits.after_finish
-                    deadline = min(deadline, now() + patience)
-                chunk = await body.receive(deadline)
-                if chunk and not reader.finished and now() < frame_end:
-                    chunk += await body.receive_until(frame_end)
+                    frame_end = clock.now()
+                    deadline = min(deadline, frame_end + (limits.after_done if reader.done else limits.after_finish))
+                chunk = await body.receive(deadline, frame_end)
         finally:
             body.close()
 

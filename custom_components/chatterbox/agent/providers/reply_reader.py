@@ -51,7 +51,8 @@ class ReplyReader(Protocol):
         ...
 
 
-_PIECES: Final = (TextDelta, ReasoningDelta)
+PIECES: Final = (TextDelta, ReasoningDelta)
+"""What comes in many small pieces."""
 
 
 def joined(events: Iterable[ProviderEvent]) -> Iterator[ProviderEvent]:
@@ -63,7 +64,7 @@ def joined(events: Iterable[ProviderEvent]) -> Iterator[ProviderEvent]:
             if pieces and type(event) is not kind:
                 yield kind("".join(pieces))
                 pieces = []
-            if isinstance(event, _PIECES):
+            if isinstance(event, PIECES):
                 kind = type(event)
                 pieces.append(event.text)
             else:
