@@ -95,7 +95,7 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
     if room and not _names(moment, room):
         facts.append(f"Room of the person: {room}.")
     others = (moment, sources.things, sources.memories, sources.extra)
-    facts += filter(None, (other.strip() for other in others if other))
+    facts += [told for other in others if other and (told := other.strip())]
     context = "\n".join(facts)
     instructions = _instructions(own, sources.house, language, hass.config.time_zone)
     return TurnPrompt(instructions, f"{_BEGIN}\n{context}\n{_END}", template_error)

@@ -163,9 +163,11 @@ class AgentTurns:
         effects_of, is_marked = tools.dispatcher.async_effects, thread.is_cut or has_outside_content(turn.history)
         guard = CallGuard(self._hass, settings, begin.speaker, effects_of, has_outside_content=is_marked)
         audit.judged_by(guard.seen, effects_of)
-        patience = max(settings.limits.preparation - report.duration, 0)
-        if self._warm_up is not None and await self._warm_up.async_give_way(turn, patience):
-            turn = replace(turn, limits=self._limits(begin, report))
+        if self._warm_up is not None:
+            if self._warm_up.is_under_way:
+                await self._warm_up.async_give_way(max(settings.limits.preparation - report.duration, 0))
+                turn = replace(turn, limits=self._limits(begin, report))
+            self._warm_up.async_note_turn(turn)
         wishes = [ProgramApprovals(program.request, tools.labels)] if program else []
         scripts = self._scripts(begin, house, composer) if settings.scripts else ()
         hooks = [*filter(None, (tools.names,)), audit, *scripts, *wishes, guard]

@@ -62,6 +62,8 @@ class ApiOffer:
     context: str
     """What holds for who asks, or at this moment."""
     custom_serializer: CustomSerializer | None
+    home_is_large: bool = False
+    """Whether it tells of a home that has more things than are listed."""
     is_settled: bool = True
     """Whether all have answered who were asked, so that the same question gets the same answer."""
 
@@ -148,6 +150,7 @@ async def async_ask_api(
         _with_home(hass, prompt, llm_context.assistant, home),
         only(somebody.api_prompt, parts_without(somebody.api_prompt, prompt)),
         common.custom_serializer,
+        home_is_large=api.id == llm.LLM_API_ASSIST and home.sums_up(async_get_home(hass, llm_context.assistant)),
         is_settled=nobody is not None and not memory.open,
     )
 

@@ -120,7 +120,7 @@ async def async_record_turn(
 async def _deltas(chat_log: ChatLog, events: AsyncGenerator[TurnEvent], report: TurnReport) -> AsyncGenerator[Delta]:
     """Take the events into the report, and say them as ChatLog deltas. A `role` begins a message."""
     in_message = False
-    async with aclosing(events):
+    try:
         async for event in events:
             report.add(event)
             if delta := _content_delta(event):
@@ -129,6 +129,8 @@ async def _deltas(chat_log: ChatLog, events: AsyncGenerator[TurnEvent], report: 
                     yield {"role": "assistant"}
                 yield delta
             match event:
+                case TextDelta():
+                    pass
                 case MessageDone():
                     in_message = False
                 case ToolFinished(result):
@@ -138,6 +140,8 @@ async def _deltas(chat_log: ChatLog, events: AsyncGenerator[TurnEvent], report: 
                     _replace_words(chat_log, text)
                 case _:
                     pass
+    finally:
+        await events.aclose()
 
 
 def _replace_words(chat_log: ChatLog, text: str) -> None:

@@ -80,7 +80,7 @@ class Continuity:
 
         `asked_for` is the id of the conversation in which somebody wants to say something.
         """
-        threads, place = self._threads, self._place(chat_log.conversation_id)
+        threads, place = self._threads, (self.subentry.subentry_id, chat_log.conversation_id)
         # Who picks an id of their own speaks under it again when Home Assistant has forgotten what was said.
         if (thread := threads.get(place)) is None or is_fresh(chat_log):
             found = await self._async_find(asked_for, speaker, chat_log, is_new=thread is None)
@@ -93,14 +93,11 @@ class Continuity:
     @callback
     def thread_of(self, conversation_id: str) -> Thread:
         """Return what a conversation that was spoken in lately is a part of."""
-        return self._threads.get(self._place(conversation_id)) or Thread(conversation_id)
+        return self._threads.get((self.subentry.subentry_id, conversation_id)) or Thread(conversation_id)
 
     @property
     def _threads(self) -> OrderedDict[tuple[str, str], Thread]:
         return self.hass.data.setdefault(_THREADS, OrderedDict())
-
-    def _place(self, conversation_id: str) -> tuple[str, str]:
-        return self.subentry.subentry_id, conversation_id
 
     async def _async_find(
         self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog, *, is_new: bool

@@ -76,15 +76,12 @@ class ConversationSummaries:
         self._entry = entry
         self._agent = agent
         self._settings = settings_of(agent.data)
+        self.are_written: Final = self._settings.summary != SUMMARY_LIST
+        """Whether a model writes them; else what was asked and done is listed."""
         self._find_models = find_models
         self._gives_way = gives_way
         self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
         self._writing: dict[str, asyncio.Task[None]] = {}
-
-    @property
-    def are_written(self) -> bool:
-        """Tell whether a model writes them; else what was asked and done is listed."""
-        return self._settings.summary != SUMMARY_LIST
 
     @callback
     def of(self, conversation_id: str) -> Summary | None:

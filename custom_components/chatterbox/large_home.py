@@ -16,10 +16,9 @@ from homeassistant.components.conversation import (
     UserContent,
 )
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import device_registry as dr, llm
+from homeassistant.helpers import device_registry as dr
 from homeassistant.util.hass_dict import HassKey
 
-from .agent_settings import AgentSettings
 from .const import DOMAIN
 from .home_description import FIND_ENTITIES, home_lines
 from .home_things import Home, async_get_home
@@ -41,15 +40,6 @@ _INDEXES: HassKey[dict[str, ThingIndex]] = HassKey(f"{DOMAIN}_thing_indexes")
 
 _MOST_INDEXES: Final = 16
 """A program names its language itself, and an index of a large home takes a few MB."""
-
-
-@callback
-def async_is_large(hass: HomeAssistant, settings: AgentSettings, brought: llm.API | None = None) -> bool:
-    """Tell whether an agent's home has more things than are listed for its model; see `turn_tools.py` for `brought`."""
-    is_told = llm.LLM_API_ASSIST in (*settings.llm_apis, brought.id if brought else "")
-    if not is_told or not settings.home.most_listed:
-        return False
-    return settings.home.sums_up(async_get_home(hass, CONVERSATION_DOMAIN))
 
 
 async def async_get_index(hass: HomeAssistant, language: str) -> ThingIndex:

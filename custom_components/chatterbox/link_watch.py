@@ -15,7 +15,7 @@ from homeassistant.core import HassJob, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
 from homeassistant.helpers.event import async_call_later
 
-from .agent.errors import ModelNotFound, ProviderError, ProviderRejectedKey
+from .agent.errors import ModelNotFound, PromptTooLong, ProviderError, ProviderRejectedKey
 from .agent.providers.breaker import BreakerState
 from .agent_model import AgentModel
 from .const import DOMAIN
@@ -45,6 +45,8 @@ class LinkWatch:
         self._entry = entry
         self._reported: dict[str, type[ProviderError] | None] = {}
         """The error that was told last, by subentry id."""
+        self._overflows: dict[str, PromptTooLong | None] = {}
+        """What was told last of prompts that are too long, by subentry id."""
         self._asking: asyncio.Task[None] | None = None
         self._probes: dict[str, Callable[[], object]] = {}
         """Ends what waits to ask a model again, or is asking it, by subentry id."""
@@ -89,8 +91,10 @@ class LinkWatch:
     @callback
     def _async_report(self, model: AgentModel) -> None:
         """Tell what only the owner can mend: once, and until the model answers again."""
-        async_report_prompt_too_long(self._hass, model.agent, model.provider.overflow)
-        agent_id, error = model.agent.subentry_id, model.link.breaker.last_error
+        agent_id, overflow, error = model.agent.subentry_id, model.provider.overflow, model.link.breaker.last_error
+        if agent_id not in self._overflows or overflow is not self._overflows[agent_id]:
+            self._overflows[agent_id] = overflow
+            async_report_prompt_too_long(self._hass, model.agent, overflow)
         if error is self._reported.get(agent_id):
             return
         self._reported[agent_id] = error

@@ -103,6 +103,8 @@ class MergedApi:
     """For each tool, named with its API: why it is left out, or None when it is offered."""
     labels: Mapping[str, str]
     """Ids of the APIs that the tools come from, by the names under which they are offered."""
+    home_is_large: bool
+    """Whether the home has more things than are listed."""
 
 
 def merge_apis(hass: HomeAssistant, offers: Sequence[ApiOffer]) -> MergedApi:
@@ -138,7 +140,9 @@ def merge_apis(hass: HomeAssistant, offers: Sequence[ApiOffer]) -> MergedApi:
         custom_serializer=_serializer(offers),
     )
     definitions.sort(key=lambda definition: definition.name)
-    return MergedApi(api, tuple(definitions), prompt, context, findings, labels)
+    return MergedApi(
+        api, tuple(definitions), prompt, context, findings, labels, any(offer.home_is_large for offer in offers)
+    )
 
 
 def _callable(tool: OfferedTool, name: str) -> llm.Tool:

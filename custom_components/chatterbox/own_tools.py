@@ -103,7 +103,7 @@ _OF_A_LARGE_HOME: Final = ToolDefinition(
 
 
 def own_definitions(settings: AgentSettings, *, home_is_large: bool = False) -> tuple[ToolDefinition, ...]:
-    """Return the tools that an agent with these settings has of its own; see `large_home.async_is_large`."""
+    """Return the tools that an agent with these settings has of its own; see `ToolOffer.home_is_large`."""
     of_home = (_OF_A_LARGE_HOME,) if home_is_large else ()
     of_memory = _OF_MEMORY if settings.remember_facts else ()
     of_history = (_OF_HISTORY,) if settings.search_history else ()

@@ -13,7 +13,6 @@ from .agent_prompt import PromptSources, async_write_prompt
 from .agent_settings import AgentSettings
 from .api_offer import nobody_in_particular
 from .const import DOMAIN
-from .large_home import async_is_large
 from .own_tools import with_own_tools
 from .tool_bridge import API_TIMEOUT, async_offer_tools
 
@@ -30,7 +29,7 @@ async def async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, model
     offer = await async_offer_tools(hass, settings.llm_apis, nobody, patience, home=settings.home)
     prompt = async_write_prompt(hass, nobody, PromptSources(settings.prompt, offer.prompt, offer.context))
     estimate = model.estimate
-    definitions = with_own_tools(offer.definitions, settings, home_is_large=async_is_large(hass, settings))
+    definitions = with_own_tools(offer.definitions, settings, home_is_large=offer.home_is_large)
     home = estimate.of_text(offer.prompt)
     instructions = max(estimate.of_text(prompt.instructions) - home, 0)
     each = sorted(((estimate.of_text(_as_sent(tool)), tool) for tool in definitions), key=_largest_first)

@@ -21,7 +21,6 @@ from .api_offer import nobody_in_particular
 from .approval_rules import Policy, Verdict
 from .const import DOMAIN, SCRIPT_DOMAIN, ServiceKind
 from .error_bridge import async_get_sentences
-from .large_home import async_is_large
 from .offline_provider import PROCESS_SENTENCE
 from .own_tools import with_own_tools
 from .tool_bridge import API_TIMEOUT, async_offer_tools
@@ -162,8 +161,7 @@ async def _async_tools(hass: HomeAssistant, kind: ServiceKind, settings: AgentSe
     patience = min(API_TIMEOUT, settings.limits.preparation)
     offer = await async_offer_tools(hass, settings.llm_apis, nobody, patience, home=settings.home)
     return {
-        definition.name
-        for definition in with_own_tools(offer.definitions, settings, home_is_large=async_is_large(hass, settings))
+        definition.name for definition in with_own_tools(offer.definitions, settings, home_is_large=offer.home_is_large)
     }
 
 

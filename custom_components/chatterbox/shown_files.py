@@ -67,12 +67,12 @@ NO_FILES: Final = ShownFiles()
 @callback
 def shown_paths(chat_log: ChatLog) -> Collection[Path]:
     """Return where the files of a conversation are, the newest first, each once."""
-    return dict.fromkeys(
-        attachment.path
+    return {
+        attachment.path: None
         for content in reversed(chat_log.content)
         if isinstance(content, UserContent)
         for attachment in content.attachments or ()
-    )
+    }
 
 
 async def async_read_shown_files(hass: HomeAssistant, paths: Collection[Path], patience: float) -> ShownFiles:

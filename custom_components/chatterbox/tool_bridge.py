@@ -63,6 +63,8 @@ class ToolOffer:
     """Ids of chosen APIs that Home Assistant does not have, or not any more."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Ids of the APIs that the tools come from, by the names of the tools."""
+    home_is_large: bool = False
+    """Whether the home has more things than are listed, and an agent needs a tool of its own that finds them."""
     names: ToldNames | None = None
     """Who has to see calls before anybody else, where the home is told in names of its own."""
 
@@ -116,6 +118,7 @@ def _offer(hass: HomeAssistant, llm_context: llm.LLMContext, home: HomeTelling, 
         prompt=merged.prompt,
         context=merged.context,
         labels=merged.labels,
+        home_is_large=merged.home_is_large,
         names=ToldNames(hass, llm_context, instance.tools) if home.is_compact else None,
     )
 

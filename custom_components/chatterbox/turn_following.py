@@ -4,7 +4,6 @@ Knows the events of a turn. Must not know how a turn is walked, or what becomes 
 """
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
 from dataclasses import dataclass
 
 from .agent.events import MessageDone, ToolCallReady, ToolFinished, ToolStarted, TurnEvent, TurnFinished
@@ -30,7 +29,8 @@ class TurnFollowing:
 
     async def follow(self, walk: AsyncGenerator[TurnEvent]) -> AsyncGenerator[TurnEvent]:
         """Yield the events of a turn as they are said and stored."""
-        async with aclosing(walk):
+        changes_nothing = self.program is None and self.opening is None
+        try:
             async for event in walk:
                 match event:
                     case ToolCallReady() | ToolStarted() | ToolFinished() | MessageDone():
@@ -42,7 +42,9 @@ class TurnFollowing:
                         continue
                     case _:
                         pass
-                yield self._passed(event)
+                yield event if changes_nothing else self._passed(event)
+        finally:
+            await walk.aclose()
 
     def _passed(self, event: TurnEvent) -> TurnEvent:
         if self.program is not None:

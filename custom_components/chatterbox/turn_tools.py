@@ -19,7 +19,6 @@ from .effects import Effects
 from .find_tool import FindTool
 from .history_tool import HistoryTool
 from .home_description import FIND_ENTITIES
-from .large_home import async_is_large
 from .memories import Keeper, NotRemembered, async_get_memories
 from .memory_tools import MemoryTools
 from .offline_dispatcher import OfflineDispatcher
@@ -84,12 +83,11 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     patience = min(API_TIMEOUT, settings.limits.preparation)
     llm_context = user_input.as_llm_context(DOMAIN)
     offer = await async_offer_tools(hass, settings.llm_apis, llm_context, patience, brought=brought, home=settings.home)
-    is_large = async_is_large(hass, settings, brought)
     by_name: dict[str, HouseDispatcher] = {}
     definitions = offer.definitions
-    if own := own_definitions(settings, home_is_large=is_large):
+    if own := own_definitions(settings, home_is_large=offer.home_is_large):
         by_name = _own_dispatchers(hass, own, settings, agent, speaker, language=user_input.language)
-        definitions = with_own_tools(definitions, settings, home_is_large=is_large)
+        definitions = with_own_tools(definitions, settings, home_is_large=offer.home_is_large)
     if understands_sentences:
         by_name[PROCESS_SENTENCE.name] = _sentences(hass, user_input, conversation_id)
         definitions += (PROCESS_SENTENCE,)

@@ -22,7 +22,6 @@ from .agent_prompt import PromptSources, async_write_prompt
 from .agent_settings import AgentSettings
 from .api_offer import nobody_in_particular
 from .const import DOMAIN, LOGGER
-from .large_home import async_is_large
 from .own_tools import with_own_tools
 from .tool_bridge import API_TIMEOUT, async_offer_tools
 
@@ -67,22 +66,25 @@ class WarmUp:
         self._async_begin(
             (
                 prompt.instructions,
-                with_own_tools(
-                    offer.definitions, self._settings, home_is_large=async_is_large(self._hass, self._settings)
-                ),
+                with_own_tools(offer.definitions, self._settings, home_is_large=offer.home_is_large),
             )
         )
 
-    async def async_give_way(self, turn: Turn, patience: float) -> bool:
-        """Leave the server to a turn; returns when nothing is in its way, after `patience` seconds at the latest.
+    @property
+    def is_under_way(self) -> bool:
+        """Tell whether the server is made to read at the moment."""
+        return self._task is not None
 
-        Tells whether anything was.
-        """
+    async def async_give_way(self, patience: float) -> None:
+        """Leave the server to a turn; returns when nothing is in its way, after `patience` seconds at the latest."""
         if (task := self._task) is not None:
             task.cancel()
             await asyncio.wait({task}, timeout=min(patience, _A_MOMENT))
+
+    @callback
+    def async_note_turn(self, turn: Turn) -> None:
+        """Take note of what a turn begins with: the server reads that now."""
         self._async_note((turn.instructions, turn.tools))
-        return task is not None
 
     @callback
     def _async_begin(self, prefix: Prefix) -> None:

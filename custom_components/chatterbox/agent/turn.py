@@ -4,7 +4,7 @@ Knows messages; must not know where a turn stands or what comes next, which is `
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from .answer_options import LEAST_OUTPUT_TOKENS, NO_WISHES, AnswerOptions
@@ -51,7 +51,14 @@ class Limits:
 
     def after(self, seconds: float) -> Limits:
         """Return the bounds of a turn that somebody has been waiting for so long before it begins."""
-        return replace(self, deadline=max(self.deadline - seconds, _NO_TIME))
+        return Limits(
+            self.max_iterations,
+            self.max_tool_calls,
+            max(self.deadline - seconds, _NO_TIME),
+            self.tool_timeout,
+            self.approval_expiry,
+            self.max_output_tokens,
+        )
 
     def __post_init__(self) -> None:
         """Refuse bounds under which no turn could end well."""

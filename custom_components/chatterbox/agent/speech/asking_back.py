@@ -13,7 +13,7 @@ from .speech_filter import speakable
 _QUESTION_MARKS: Final = "?\uff1f؟\u037e՞፧⁇⁈⁉‽"
 _SEMICOLON_LANGUAGES: Final = frozenset({"el"})
 """Where a question ends with a semicolon."""
-_BEGINS_REFERENCE: Final = "&"
+_MAY_ASK: Final = re.compile(f"[{_QUESTION_MARKS};&]")
 """In HTML a question mark may be written as `&quest;`."""
 _OTHER_MARKS: Final = ".!…。\uff01।॥"
 _CLOSERS: Final = " \t\n\"'”\u2019»)]}」』\uff09】"
@@ -63,9 +63,9 @@ def asks_back(text: str, language: str, spoken: str | None = None) -> bool:
     me know." after it. `language` is a BCP 47 tag; without words for it, courtesies are not known.
     `spoken` is what `speakable` makes of the text, for who has it anyway.
     """
-    marks = _marks(language)
-    if not any(mark in text for mark in marks + _BEGINS_REFERENCE):
+    if _MAY_ASK.search(text) is None:
         return False  # most answers; what they would sound like is not worth finding out
+    marks = _marks(language)
     if spoken is None:
         spoken = speakable(text, language)
     return _ends_with_question(spoken, language, marks) or _ends_with_choices(text, language, marks)
