@@ -8,7 +8,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolOutcome
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolDefinition, ToolOutcome
 from custom_components.chatterbox.agent.protocols import Deny, Rewrite
 from custom_components.chatterbox.home_things import async_get_home
 from custom_components.chatterbox.tool_bridge import ToolOffer
@@ -59,6 +59,8 @@ entities:
   - { name: Kitchen Groceries, id: todo.kitchen, area: kitchen }
   - { name: Office Groceries, id: todo.office, area: office, attributes: { todo_items: [{ summary: Pens }] } }
 """
+
+NAMED_BY_TOOLS = ("calendar", "climate", "fan", "humidifier", "lawn_mower", "light", "media_player", "todo", "vacuum")
 
 
 @pytest.fixture
@@ -230,19 +232,34 @@ async def test_a_tool_that_is_given_no_room_is_told_the_whole_names(hass: HomeAs
     )
 
 
-@pytest.mark.parametrize("domain", ["calendar", "humidifier", "todo"])
-async def test_what_is_found_by_its_name_alone_is_told_by_a_whole_one(hass: HomeAssistant, domain: str) -> None:
-    await move_in(hass, LISTS)
-    registry = er.async_get(hass)
-    found = registry.async_get_or_create(domain, "test", "one", original_name="Kitchen Thing")
-    registry.async_update_entity(found.entity_id, area_id="kitchen")
-    hass.states.async_set(found.entity_id, "on", {"friendly_name": "Kitchen Thing"})
-    async_expose_entity(hass, conversation.DOMAIN, found.entity_id, should_expose=True)
+async def test_what_a_tool_finds_by_name_alone_is_told_by_its_whole_name(hass: HomeAssistant) -> None:
+    assert await async_setup_component(hass, "homeassistant", {})
+    kitchen = ar.async_get(hass).async_create("Kitchen")
+    for domain in NAMED_BY_TOOLS:
+        assert await async_setup_component(hass, domain, {})
+        thing = er.async_get(hass).async_get_or_create(domain, "test", "one", original_name=f"Kitchen {domain}")
+        er.async_get(hass).async_update_entity(thing.entity_id, area_id=kitchen.id)
+        hass.states.async_set(thing.entity_id, "on", {"friendly_name": f"Kitchen {domain}"})
+        async_expose_entity(hass, conversation.DOMAIN, thing.entity_id, should_expose=True)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
     await hass.async_block_till_done()
+    offer = await offer_of(hass, llm.LLM_API_ASSIST)
 
-    every = async_get_home(hass, conversation.DOMAIN).every
+    whole = {
+        domain for tool in offer.definitions if (domain := tool.name.partition("__")[0]) and needs_a_whole_name(tool)
+    }
 
-    assert [thing.told for thing in every if thing.entity_id == found.entity_id] == ["Kitchen Thing"]
+    assert whole == {"calendar", "humidifier", "todo"}
+    for thing in async_get_home(hass, conversation.DOMAIN).every:
+        assert thing.told == (f"Kitchen {thing.domain}" if thing.domain in whole else thing.domain)
+
+
+def needs_a_whole_name(tool: ToolDefinition) -> bool:
+    """Tell whether a tool takes the name of a thing and no room, or only the names that it lists."""
+    arguments = tool.parameters["properties"]
+    assert isinstance(arguments, dict)
+    lists_names = any(isinstance(one, dict) and "Kitchen" in str(one.get("enum")) for one in arguments.values())
+    return lists_names or ("name" in arguments and "area" not in arguments)
 
 
 async def test_the_name_of_a_timer_is_nobody_elses(house: HomeAssistant) -> None:
