@@ -89,7 +89,7 @@ def async_store_record(hass: HomeAssistant, entry: ConfigEntry, agent: str, reco
         _ = hass.async_create_background_task(later, "chatterbox history")  # Home Assistant keeps it
         return None
     acknowledgement = store.record(record)
-    return acknowledgement if store.state.trouble is None else None
+    return None if store.is_down else acknowledgement
 
 
 async def _async_store_later(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> None:

@@ -248,6 +248,7 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
         self.entity_description = description
         self._attr_extra_state_attributes = {}
         self._attr_last_reset = None
+        self._began: date | None = None
         self._board = board
 
     @override
@@ -266,10 +267,14 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
         """Take the number as it is now, and what it is made of. Return whether anything of that is new."""
         description = self.entity_description
         value = description.value(numbers)
-        parts = {**description.attributes(numbers)} if description.attributes else {}
-        began = dt_util.start_of_local_day(description.begins(numbers.today)) if description.begins else None
-        shown = self._attr_native_value, self._attr_extra_state_attributes, self._attr_last_reset
-        if (value, parts, began) == shown:
-            return False
-        self._attr_native_value, self._attr_extra_state_attributes, self._attr_last_reset = value, parts, began
-        return True
+        is_another = value != self._attr_native_value
+        if is_another:
+            self._attr_native_value = value
+        if (
+            description.attributes
+            and (parts := {**description.attributes(numbers)}) != self._attr_extra_state_attributes
+        ):
+            self._attr_extra_state_attributes, is_another = parts, True
+        if description.begins and (day := description.begins(numbers.today)) != self._began:
+            self._began, self._attr_last_reset, is_another = day, dt_util.start_of_local_day(day), True
+        return is_another

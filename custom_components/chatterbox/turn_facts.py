@@ -164,7 +164,11 @@ class TurnWatch:
         self._stop_reason: StopReason | None = None
         self._phases: list[PhaseTime] = []
         self._inferences: list[InferenceFacts] = []
-        self._is_inferring = self._awaits_answer = False
+        """Those that are over."""
+        self._inferring_since: float | None = None
+        """When the one began that is under way."""
+        self._first_token: float | None = None
+        """Seconds from then until it was answered first."""
         self._tools: dict[str, ToolFacts] = {}
         self._handed_over: list[HandoverFacts] = []
         self._iterations = 0
@@ -188,7 +192,7 @@ class TurnWatch:
             first_words=self._first_words,
             stop_reason=self._stop_reason,
             phases=tuple(self._phases),
-            inferences=tuple(self._inferences),
+            inferences=self._all_inferences,
             tools=tuple(self._tools.values()),
             handovers=len(self._handed_over),
             handed_over=tuple(self._handed_over),
@@ -220,7 +224,7 @@ class TurnWatch:
                 self._handed_over.append(HandoverFacts(at=self._now, to=provider, reason=reason))
             case UsageReported(usage, answered_by):
                 self._answer_began()
-                self._inference_ended(usage, answered_by)
+                self._inference_ended(self._now, usage, answered_by)
             case ToolStarted(call):
                 self._tools[call.id] = replace(self._tools[call.id], began=self._now)
             case ToolFinished(result):
@@ -234,22 +238,32 @@ class TurnWatch:
                 pass
 
     def _enter(self, phase: Phase) -> None:
-        self._phases.append(PhaseTime(phase, self._now))
+        now = self._now
+        self._phases.append(PhaseTime(phase, now))
+        self._inference_ended(now)
         if phase is Phase.LLM_INFERENCE:
-            self._inferences.append(InferenceFacts(began=self._now))
-            self._is_inferring = self._awaits_answer = True
-        else:
-            self._inference_ended()
+            self._inferring_since, self._first_token = now, None
 
     def _answer_began(self) -> None:
-        if self._awaits_answer:
-            self._awaits_answer = False
-            last = self._inferences[-1]
-            self._inferences[-1] = replace(last, first_token=self._now - last.began)
+        if self._first_token is None and self._inferring_since is not None:
+            self._first_token = self._now - self._inferring_since
 
-    def _inference_ended(self, usage: Usage | None = None, answered_by: str = "") -> None:
-        if self._is_inferring:
-            last = self._inferences[-1]
-            duration = self._now - last.began
-            self._inferences[-1] = replace(last, duration=duration, usage=usage, answered_by=answered_by)
-            self._is_inferring = self._awaits_answer = False
+    def _inference_ended(self, now: float, usage: Usage | None = None, answered_by: str = "") -> None:
+        began = self._inferring_since
+        if began is not None:
+            self._inferences.append(
+                InferenceFacts(
+                    began=began,
+                    first_token=self._first_token,
+                    duration=now - began,
+                    usage=usage,
+                    answered_by=answered_by,
+                )
+            )
+            self._inferring_since = None
+
+    @property
+    def _all_inferences(self) -> tuple[InferenceFacts, ...]:
+        if self._inferring_since is None:
+            return tuple(self._inferences)
+        return (*self._inferences, InferenceFacts(began=self._inferring_since, first_token=self._first_token))

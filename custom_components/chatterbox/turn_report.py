@@ -172,14 +172,16 @@ class TurnReport:
     @property
     def messages(self) -> Transcript:
         """What the turn adds to its conversation; calls that are a program's to run have no result yet."""
-        calls = self.finished.client_calls if self.finished else ()
-        handed_out = {call.id for call in calls if call.name in self.functions}
-        came_of_it = (
-            message
-            for message in self.recorder.interrupted()
-            if not (isinstance(message, ToolResult) and message.call_id in handed_out)
-        )
-        return (*self.brought, *((self.said,) if self.said else ()), *came_of_it)
+        came_of_it: Transcript = self.recorder.interrupted()
+        if self.finished and self.finished.client_calls:
+            handed_out = {call.id for call in self.finished.client_calls if call.name in self.functions}
+            came_of_it = tuple(
+                message
+                for message in came_of_it
+                if not (isinstance(message, ToolResult) and message.call_id in handed_out)
+            )
+        said = self.said
+        return (*self.brought, said, *came_of_it) if said else (*self.brought, *came_of_it)
 
     @property
     def duration(self) -> float:

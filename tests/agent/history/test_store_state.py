@@ -1,7 +1,11 @@
 """What has become of a record is told to everybody who waits for it, whatever became of the others who did."""
 
 import asyncio
+import gc
 import threading
+import weakref
+
+import pytest
 
 from custom_components.chatterbox.agent.history.store_state import Acknowledgement
 
@@ -30,13 +34,28 @@ async def test_an_answer_that_nobody_takes_any_more_is_given() -> None:
     assert not await acknowledgement.stored()
 
 
+async def test_nothing_is_kept_of_who_gave_up() -> None:
+    """A store may be down for days, and be asked at every turn."""
+    acknowledgement = Acknowledgement()
+    impatient = acknowledgement.stored()
+    answer = weakref.ref(impatient.send(None))
+    assert answer() is not None
+    with pytest.raises(asyncio.CancelledError):
+        impatient.throw(asyncio.CancelledError)
+    gc.collect()
+    assert answer() is None
+
+
 def test_an_answer_for_a_loop_that_is_gone_harms_nobody() -> None:
     acknowledgement = Acknowledgement()
+    waiting = acknowledgement.stored()
+
+    async def begin() -> None:
+        waiting.send(None)
+
     loop = asyncio.new_event_loop()
-    waiting = loop.create_task(acknowledgement.stored())
-    loop.run_until_complete(asyncio.sleep(0))
-    waiting.cancel()
-    loop.run_until_complete(asyncio.wait((waiting,)))
+    loop.run_until_complete(begin())
     loop.close()
     acknowledgement.give(stored=True)
     assert acknowledgement.given
+    waiting.close()

@@ -1,6 +1,7 @@
 """Messages and turns come back from JSON as they were, and what nobody wrote is told from it."""
 
 import json
+import math
 
 import pytest
 from hypothesis import given
@@ -86,6 +87,13 @@ def test_half_a_character_is_stored_and_comes_back() -> None:
     stored = stored_json(message_as_json(half))
     assert b"\0" not in stored.encode()
     assert message_from_json(read_object(stored)) == half
+
+
+@pytest.mark.parametrize("beside", ["", "\ud83d"], ids=["alone", "beside half a character"])
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_a_number_that_json_does_not_know_is_null(number: float, beside: str) -> None:
+    stored = read_object(stored_json({"half": [number, 1.5], "beside": beside, "said": "NaN, Infinity"}))
+    assert stored == {"half": [None, 1.5], "beside": beside, "said": "NaN, Infinity"}
 
 
 def test_the_order_of_what_a_provider_wants_back_is_kept() -> None:

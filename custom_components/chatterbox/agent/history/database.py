@@ -19,6 +19,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from .migrations import migrate
+from .prepared_statements import run_in_sqlite
 from .search_filling import make_index_anew
 from .store_failures import failure_of, unavailable
 from .store_trouble import StoreUnavailable, Trouble
@@ -259,4 +260,4 @@ def _set_up_sqlite(connection: DBAPIConnection, _record: ConnectionPoolEntry) ->
 
 
 def _begin_in_sqlite(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get(_WRITES) else "BEGIN")
+    run_in_sqlite(connection, "BEGIN IMMEDIATE" if connection.get_execution_options().get(_WRITES) else "BEGIN")

@@ -22,12 +22,21 @@ class StoredJsonInvalid(ValueError):
 
 
 def stored_json(value: JsonValue) -> str:
-    """Write JSON that every database takes: no NUL, no half characters; keys stay in order, so that bytes do."""
+    """Write JSON that every database takes: no NUL, no half characters; keys stay in order, so that bytes do.
+
+    A number that JSON has no way to write, infinite or none at all, is null, as browsers write it.
+    """
     try:
         return orjson.dumps(value).decode()
     except TypeError:  # half a character, a number of more than 64 bits, or lists in lists without end
         text = _ENCODER.encode(value)
+        if "NaN" in text or "Infinity" in text:
+            text = _ENCODER.encode(json.loads(text, parse_constant=_null))
     return _LONE_SURROGATES.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+def _null(_number: str) -> None:
+    """Read a number that JSON does not know."""
 
 
 def read_object(text: str) -> JsonObject:

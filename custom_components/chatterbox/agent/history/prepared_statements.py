@@ -49,8 +49,13 @@ def select_rows(
     return _run(driver.execute, sql, [values.get(name, known[name]) for name in names]).fetchall()
 
 
+def run_in_sqlite(connection: Connection, sql: str) -> None:
+    """Run a statement that takes and gives nothing; the connection is one to a file of SQLite."""
+    _run(cast("sqlite3.Connection", connection.connection.dbapi_connection).execute, sql, ())
+
+
 def _driver_of(connection: Connection) -> sqlite3.Connection | None:
-    driver = connection.connection.driver_connection
+    driver: object = connection.connection.dbapi_connection
     return driver if isinstance(driver, sqlite3.Connection) else None
 
 

@@ -97,6 +97,11 @@ class HistoryStore:
         """How the store is."""
         return self._writer.state
 
+    @property
+    def is_down(self) -> bool:
+        """Whether the database could not be used last."""
+        return self._writer.is_down
+
     def record(self, record: Record) -> Acknowledgement:
         """Store something. Returns at once; `stored()` of the answer waits until it is safe."""
         return self._writer.record(record)

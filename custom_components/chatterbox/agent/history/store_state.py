@@ -64,7 +64,12 @@ class Acknowledgement:
                 return self._answer
             answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
             self._waiting.append(answer)
-        return await answer
+        try:
+            return await answer
+        except asyncio.CancelledError:  # a store may be down for days
+            with _ANSWERING, suppress(ValueError):
+                self._waiting.remove(answer)
+            raise
 
     @property
     def given(self) -> bool:

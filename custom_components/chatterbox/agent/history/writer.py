@@ -71,6 +71,11 @@ class HistoryWriter:
         with self._changed:
             return replace(self._state, waiting=len(self._records()))
 
+    @property
+    def is_down(self) -> bool:
+        """Whether the database could not be used last."""
+        return self._state.trouble is not None
+
     def record(self, record: Record) -> Acknowledgement:
         """Have a record stored."""
         waiting = Waiting(record)
@@ -152,7 +157,7 @@ class HistoryWriter:
     def _is_urgent(self) -> bool:
         """Tell whether there is more to do than to store audit records, which may wait for their turn."""
         only_audit = all(isinstance(one, Waiting) and isinstance(one.record, AuditRecord) for one in self._queue)
-        return self._is_closing or self._state.trouble is not None or not only_audit
+        return self._is_closing or self.is_down or not only_audit
 
     def _attempt(self, batch: tuple[Waiting, ...] | Deed) -> bool:
         """Do what is to be done. Return whether the database could be used."""
