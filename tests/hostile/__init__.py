@@ -5,7 +5,7 @@ room, an automation, a phone. The house, the agent and the rules are real. What 
 door stays locked, the garage and the valve closed, the alarm armed, no action that lets somebody in was called,
 nothing is approved, and there is an answer to be heard.
 
-`pytest tests/hostile --unguarded` lets the agent do everything, without a rule and without asking. Then nearly all of
-these tests fail, as they have to: what still passes are calls that come to nothing anyhow, such as arguments that
-cannot be read. A new attack belongs here once it succeeds that way.
+`pytest tests/hostile --unguarded` lets the agent do everything, without a rule and without asking. Then most of these
+tests fail, as they have to: what still passes needs no rule to be safe, as memories do not, or comes to nothing anyhow,
+such as arguments that cannot be read. A new attack belongs here once it succeeds that way.
 """
