@@ -77,6 +77,11 @@ class WaitLimit:
         """How often who waits was cancelled before."""
         self._has_rung = False
 
+    @property
+    def left(self) -> float:
+        """Seconds until the waits end; 0 when they should have."""
+        return max(self._ends_at - self._clock.now(), 0)
+
     def set(self, seconds: float) -> None:
         """Let the waits that begin from now on end in so many seconds."""
         self._ends_at = self._clock.now() + seconds
@@ -106,7 +111,7 @@ class WaitLimit:
     def _set_timer(self) -> None:
         self.stop()
         self._timer_at = self._ends_at
-        self._timer = self._clock.call_later(max(self._ends_at - self._clock.now(), 0), self._ring)
+        self._timer = self._clock.call_later(self.left, self._ring)
 
     def _ring(self) -> None:
         self._timer = None

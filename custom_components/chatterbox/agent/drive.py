@@ -6,12 +6,12 @@ state, its tools and its clock.
 
 import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 from dataclasses import replace
 from typing import Final, assert_never
 from uuid import uuid4
 
 from .calls import Gated, JudgedCall, Runnable, Settled
+from .clock import SYSTEM_CLOCK, WaitLimit
 from .events import (
     ApprovalRequested,
     GatedCall,
@@ -81,8 +81,9 @@ class Drive:
         """Begin a turn; its clock runs from now."""
         self._provider = provider
         self._composer = composer
-        self._deadline = time.monotonic() + turn.limits.deadline
-        self._hooks = HookChain(hooks, lambda: min(turn.limits.tool_timeout, max(self._remaining(), _HOOK_GRACE)))
+        self._limit = WaitLimit(SYSTEM_CLOCK)
+        self._limit.set(turn.limits.deadline)
+        self._hooks = HookChain(hooks, lambda: min(turn.limits.tool_timeout, max(self._limit.left, _HOOK_GRACE)))
         self._runner = ToolRunner(
             dispatcher, self._hooks, turn.limits.tool_timeout, one_by_one=not turn.options.parallel_tool_calls
         )
@@ -90,31 +91,30 @@ class Drive:
         history = repair(turn.history)
         self._state = TurnState(turn if history is turn.history else replace(turn, history=history))
 
-    def _remaining(self) -> float:
-        return max(self._deadline - time.monotonic(), 0)
-
     async def walk(self) -> AsyncGenerator[TurnEvent]:
         """Yield the events of the turn, and fold each into the transcript."""
-        acting = self._receive()
+        state, acting = self._state, self._receive()
         try:
             while True:
-                async with aclosing(acting) as events:
-                    async for event in events:
-                        self._recorder.add(event)
-                        yield event
-                        if isinstance(event, TurnFinished):
-                            return
-                elapsed = self._state.turn.limits.deadline - self._remaining()
-                messages = self._recorder.messages
-                self._state = replace(self._state, elapsed=elapsed, messages=messages)
-                acting = self._act(next_step(self._state))
+                async for event in acting:
+                    self._recorder.add(event)
+                    yield event
+                    if isinstance(event, TurnFinished):
+                        return
+                state.elapsed = state.turn.limits.deadline - self._limit.left
+                state.messages = self._recorder.messages
+                acting = self._act(next_step(state))
         finally:
-            await self._runner.close()
+            self._limit.stop()
+            try:
+                await acting.aclose()
+            finally:
+                await self._runner.close()
 
     def _act(self, step: NextStep) -> AsyncGenerator[TurnEvent]:
         match step:
             case CallModel():
-                return self._call_model(step)
+                return Inference(self._provider, self._hooks, self._runner, self._limit, self._state).stream(step)
             case ExecuteTools(calls):
                 return self._execute_tools(calls)
             case InterruptForApproval(calls):
@@ -146,43 +146,35 @@ class Drive:
         seen = await self._hooks.user_prompt_submit(text)
         if seen.decision is None:
             return seen.value
-        self._state = replace(self._state, prompt_denied=seen.decision.reason)
+        self._state.prompt_denied = seen.decision.reason
         return _WITHHELD
 
     async def _resume(self, answer: ApprovalAnswer) -> tuple[JudgedCall, ...]:
         """Take up the turn that asked, under its budgets; its calls come anew, decided."""
-        pending = answer.pending
+        state, pending = self._state, answer.pending
         expired = time.time() >= pending.expires_at
         # The owner may have set a lower bound since the question.
-        iterations = min(pending.iterations, self._state.turn.limits.max_iterations)
-        self._state = replace(self._state, iterations=iterations, tool_calls=pending.tool_calls)
+        state.iterations = min(pending.iterations, state.turn.limits.max_iterations)
+        state.tool_calls = pending.tool_calls
         for gated in pending.calls:
             decision = answer.decisions.get(gated.call.id)
-            judged = decide_call(self._state, gated, decision, expired=expired)
-            if isinstance(judged.verdict, Runnable) and self._state.prompt_denied is None:
+            judged = decide_call(state, gated, decision, expired=expired)
+            if isinstance(judged.verdict, Runnable) and state.prompt_denied is None:
                 opinion = await self._hooks.pre_approved_use(judged.verdict.tool, judged.verdict.arguments)
                 judged = check_again(judged, gated, opinion)
-            self._state = replace(self._state, open_calls=(*self._state.open_calls, judged))
-        return self._state.open_calls
-
-    async def _call_model(self, step: CallModel) -> AsyncGenerator[TurnEvent]:
-        inference = Inference(self._provider, self._hooks, self._runner, self._remaining, self._state)
-        async with aclosing(inference.stream(step)) as events:
-            async for event in events:
-                yield event
-        self._state = inference.state
+            state.open_calls += (judged,)
+        return state.open_calls
 
     async def _execute_tools(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.TOOL_EXECUTION)
         for judged in calls:
             if isinstance(judged.verdict, Runnable):
-                self._state = replace(self._state, tool_calls=self._state.tool_calls + 1)
+                self._state.tool_calls += 1
                 if started := self._runner.start(judged.call, judged.verdict):
                     yield started
         for judged in self._state.open_calls:
             yield await self._finish_call(judged)
-        still_open = tuple(judged for judged in self._state.open_calls if judged not in calls)
-        self._state = replace(self._state, open_calls=still_open)
+        self._state.open_calls = tuple(judged for judged in self._state.open_calls if judged not in calls)
         yield PhaseEntered(Phase.RESULT_AGGREGATION)
 
     async def _finish_call(self, judged: JudgedCall) -> ToolFinished:
@@ -193,7 +185,7 @@ class Drive:
                 waiting = replace(synthetic_result(judged.call, _AWAITS_APPROVAL), is_error=False)
                 return ToolFinished(waiting, awaits_approval=True)
             case _:
-                return ToolFinished(await self._runner.result(judged.call, self._remaining()))
+                return ToolFinished(await self._runner.result(judged.call, self._limit.left))
 
     async def _interrupt_for_approval(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.APPROVAL_INTERRUPT)
@@ -239,11 +231,11 @@ class Drive:
                 reason, self._receipts(), self._state.failure
             )
             addition = addition if not text.strip() or text[-1].isspace() else f" {addition}"
-            text += addition
+            answer = replace(answer, text=text + addition)
             yield TextDelta(addition)
-        yield MessageDone(replace(answer, text=text))
+        yield MessageDone(answer)
         yield PhaseEntered(Phase.OUTPUT)
-        yield self._finished(reason, text=text, composed=composed)
+        yield self._finished(reason, text=answer.text, composed=composed)
 
     def _unanswered(self) -> list[JudgedCall]:
         """Return the calls that have no result yet; one that waits for a yes got its with its siblings."""

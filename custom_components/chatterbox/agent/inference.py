@@ -4,15 +4,14 @@ Calls that only read start while the model still writes. Knows providers, hooks 
 runner; what comes after the inference is `next_step`'s to say.
 """
 
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import assert_never
 
 from .calls import Gated, JudgedCall, Runnable, fit_arguments, settle
 from .claim_hold import ClaimHold
-from .clock import SYSTEM_CLOCK, WaitedTooLong, WaitLimit
+from .clock import WaitedTooLong, WaitLimit
 from .errors import ProviderError, ProviderReplyInvalid, ProviderUnreachable
 from .events import (
     ClaimWithheld,
@@ -47,13 +46,13 @@ class OutOfTime(Exception):
 
 @dataclass(slots=True)
 class Inference:
-    """One model call of a turn. `state` is the turn's state as it goes on."""
+    """One model call of a turn. It writes down in the turn's `state` what comes of it."""
 
     provider: LLMProvider
     hooks: HookChain
     runner: ToolRunner
-    remaining: Callable[[], float]
-    """Tells how many seconds the turn has left."""
+    limit: WaitLimit
+    """Until when the turn may last."""
     state: TurnState
     _text: list[str] = field(default_factory=list)
     """All that the model wrote."""
@@ -62,62 +61,55 @@ class Inference:
     _hold: ClaimHold = field(default_factory=lambda: ClaimHold(None))
     _reasoning: list[str] = field(default_factory=list)
     _provider_items: tuple[ProviderItem, ...] = ()
+    _holds_all: bool = False
+    """Whether nothing may be said before the message is whole."""
 
     async def stream(self, step: CallModel) -> AsyncGenerator[TurnEvent]:
         """Yield what the model does; afterwards `state` holds its calls or its answer."""
         yield PhaseEntered(Phase.LLM_INFERENCE)
-        request, before = request_for(self.state, step), self.state
-        begun = before.answer or AssistantMessage()
+        state = self.state
+        request, begun, withheld = request_for(state, step), state.answer or AssistantMessage(), state.withheld
         if step.repairs:
             yield MessageDone(begun)
             begun = AssistantMessage()
-        self._hold = ClaimHold(before.claim_language)
-        self.state = replace(
-            before,
-            iterations=before.iterations + 1,
-            last_call=step.last_call,
-            finish_reason=None,
-            answer=None,
-            withheld="",
-            corrected=before.corrected or step.corrects,
-            repaired=before.repaired or step.repairs,
-        )
-        limit = WaitLimit(SYSTEM_CLOCK)
-        limit.set(self.remaining())
+        self._begin(step)
+        events = self._follow(request)
         try:
-            async with (
-                aclosing(self._open(request)) as stream,
-                aclosing(self._follow(stream, limit)) as events,
-            ):
-                async for event in events:
-                    yield event
-        except ProviderError as err:
-            self.state = replace(self.state, failure=err)
-        except OutOfTime:
-            self.state = replace(self.state, out_of_time=True)
-        finally:
-            limit.stop()
-        async with aclosing(self._last_words()) as last:
-            async for event in last:
+            async for event in events:
                 yield event
+        except ProviderError as err:
+            state.failure = err
+        except OutOfTime:
+            state.out_of_time = True
+        finally:
+            await events.aclose()
+        for event in await self._last_words():
+            yield event
         message = self._message(begun)
         if message.tool_calls:
             yield MessageDone(message)
         else:
             # A correction that says nothing leaves what it was to correct.
-            withheld = self._hold.held or ("" if any(map(str.strip, self._said)) else before.withheld)
-            self.state = replace(self.state, answer=message, withheld=withheld, misfit=self._misfit(message))
+            state.withheld = self._hold.held or ("" if any(map(str.strip, self._said)) else withheld)
+            state.answer, state.misfit = message, self._misfit(message)
         yield PhaseEntered(Phase.TOOL_DECISION)
 
-    async def _last_words(self) -> AsyncGenerator[TurnEvent]:
-        """Yield what was held back until the message was whole."""
-        if self.hooks.hold_speech and self._text:
-            for said in self._say(self._hold.feed(await self._cleared_for_speech("".join(self._text)))):
-                yield said
-        for said in self._say(self._hold.end()):
-            yield said
-        if self._hold.held:
-            yield ClaimWithheld(self._hold.held)
+    def _begin(self, step: CallModel) -> None:
+        state = self.state
+        self._hold = ClaimHold(state.claim_language)
+        self._holds_all = self.hooks.hold_speech
+        state.iterations += 1
+        state.last_call = step.last_call
+        state.finish_reason = state.answer = None
+        state.withheld = ""
+        state.corrected = state.corrected or step.corrects
+        state.repaired = state.repaired or step.repairs
+
+    async def _last_words(self) -> list[TurnEvent]:
+        """Return what was held back until the message was whole."""
+        rest = await self._cleared_for_speech("".join(self._text)) if self._holds_all and self._text else ""
+        last: list[TurnEvent] = [*self._say(self._hold.feed(rest)), *self._say(self._hold.end())]
+        return [*last, ClaimWithheld(self._hold.held)] if self._hold.held else last
 
     def _message(self, begun: AssistantMessage) -> AssistantMessage:
         """Return the message, which goes on where the one that it corrects broke off."""
@@ -135,18 +127,19 @@ class Inference:
             return str(err)
         return ""
 
-    def _written(self, text: str, *, holds_all: bool) -> str:
+    def _heard(self, text: str) -> list[TextDelta]:
         """Take in what the model wrote; return what of it may be said by now."""
         # Many models begin with blank lines; nobody can hear them.
         text = text if self._text else text.lstrip()
         if text:
             self._text.append(text)
-        return "" if holds_all else self._hold.feed(text)
+        return [] if self._holds_all else self._say(self._hold.feed(text))
 
-    def _say(self, text: str) -> Iterator[TurnEvent]:
-        if text:
-            self._said.append(text)
-            yield TextDelta(text)
+    def _say(self, text: str) -> list[TextDelta]:
+        if not text:
+            return []
+        self._said.append(text)
+        return [TextDelta(text)]
 
     def _open(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         stream = self.provider.stream(request)
@@ -154,51 +147,58 @@ class Inference:
             return stream
         return leavable(stream, "provider", may_fail=ProviderError, cancelled_as=ProviderUnreachable)
 
-    async def _follow(self, stream: AsyncGenerator[ProviderEvent], limit: WaitLimit) -> AsyncGenerator[TurnEvent]:
+    async def _follow(self, request: CompletionRequest) -> AsyncGenerator[TurnEvent]:
         """Yield what the model does; words only as far as they may be said by now."""
-        holds_all = self.hooks.hold_speech
-        while True:
-            match event := await self._next(stream, limit):
-                case TextDelta(text):
-                    for said in self._say(self._written(text, holds_all=holds_all)):
-                        yield said
-                case ReasoningDelta(text):
-                    self._reasoning.append(text)
-                    yield event
-                case ProviderSwitched():
-                    yield event
-                case ToolCallReady(call, offered):
-                    judged = await self._judge(call, offered)
-                    self.state = replace(self.state, open_calls=(*self.state.open_calls, judged))
-                    for said in self._say(self._hold.end()):
-                        yield said
-                    yield ToolCallReady(judged.call)
-                    if started := self._start_early(judged):
-                        yield started
-                case CompletionResult(finish_reason, usage, provider_items, answered_by):
-                    self._provider_items = provider_items
-                    written = self.state.written + (usage.output_tokens or self._estimated_tokens())
-                    usages = self.state.usage + usage
-                    self.state = replace(self.state, finish_reason=finish_reason, usage=usages, written=written)
-                    yield UsageReported(usage, answered_by)
-                    return
-                case _:
-                    assert_never(event)
+        stream = self._open(request)
+        try:
+            while True:
+                match event := await self._next(stream):
+                    case TextDelta(text):
+                        for said in self._heard(text):
+                            yield said
+                    case ReasoningDelta(text):
+                        self._reasoning.append(text)
+                        yield event
+                    case ProviderSwitched():
+                        yield event
+                    case ToolCallReady(call, offered):
+                        judged = await self._judge(call, offered)
+                        self.state.open_calls += (judged,)
+                        for said in self._say(self._hold.end()):
+                            yield said
+                        yield ToolCallReady(judged.call)
+                        if started := self._start_early(judged):
+                            yield started
+                    case CompletionResult():
+                        self._count(event)
+                        yield UsageReported(event.usage, event.answered_by)
+                        return
+                    case _:
+                        assert_never(event)
+        finally:
+            await stream.aclose()
 
-    def _estimated_tokens(self) -> int:
-        calls = tuple(judged.call for judged in self.state.open_calls)
-        return TokenEstimate().of_message(AssistantMessage("".join(self._text), "".join(self._reasoning), calls))
-
-    async def _next(self, stream: AsyncGenerator[ProviderEvent], limit: WaitLimit) -> ProviderEvent:
-        if self.remaining() <= 0:  # a stream that never makes us wait
+    async def _next(self, stream: AsyncGenerator[ProviderEvent]) -> ProviderEvent:
+        if not self.limit.left:  # a stream that never makes us wait
             raise OutOfTime
         try:
-            with limit:
+            with self.limit:
                 return await anext(stream)
         except StopAsyncIteration:
             raise ProviderReplyInvalid("the stream ended without a finish") from None
         except WaitedTooLong as err:
             raise OutOfTime from err
+
+    def _count(self, end: CompletionResult) -> None:
+        state = self.state
+        self._provider_items = end.provider_items
+        state.finish_reason = end.finish_reason
+        state.usage += end.usage
+        state.written += end.usage.output_tokens or self._estimated_tokens()
+
+    def _estimated_tokens(self) -> int:
+        calls = tuple(judged.call for judged in self.state.open_calls)
+        return TokenEstimate().of_message(AssistantMessage("".join(self._text), "".join(self._reasoning), calls))
 
     async def _judge(self, call: ToolCall, offered: frozenset[str] | None) -> JudgedCall:
         judged = judge_call(self.state, call, offered)

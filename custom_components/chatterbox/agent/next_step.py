@@ -1,8 +1,8 @@
 """The state machine of a turn: what state is, and what to do next.
 
-All decisions of the loop stand in `next_step`. It is pure: it reads one immutable state
-and returns one step; `drive.py` does what the step says and folds what happened into the
-next state. Knows messages and verdicts on calls; no provider, no dispatcher, no clock.
+All decisions of the loop stand in `next_step`. It is pure: it reads the state, leaves it as it
+is, and returns one step; `drive.py` does what the step says, and writes down what happened.
+Knows messages and verdicts on calls; no provider, no dispatcher, no clock.
 
 Rule of the file: a bound, a budget or a choice is a property of the state, never a branch
 of the driver.
@@ -10,7 +10,7 @@ of the driver.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, assert_never
+from typing import Final, assert_never, final
 
 from .answer_options import LEAST_OUTPUT_TOKENS
 from .calls import ForClient, Gated, JudgedCall
@@ -40,9 +40,10 @@ _CUT_SHORT: Final[Mapping[FinishReason | None, StopReason]] = {
 """Messages that are not all that the model had to say, so that none of their calls may run."""
 
 
-@dataclass(frozen=True, slots=True)
+@final
+@dataclass(slots=True)
 class TurnState:
-    """Where a turn stands."""
+    """Where a turn stands. Only its `Drive` and the `Inference` under way write it; everybody else reads."""
 
     turn: Turn
     messages: Transcript = ()
