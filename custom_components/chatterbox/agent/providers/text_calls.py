@@ -9,7 +9,6 @@ import re
 import string
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Iterator
-from contextlib import aclosing
 from dataclasses import replace
 from typing import Final, assert_never
 from uuid import uuid4
@@ -55,10 +54,13 @@ class TextCalls:
         if request.tools != self._offered:
             self._offered, self._names = request.tools, _spellings(request.tools)
         message = _Message(request, self._names, begins_in_thought=self._begins_in_thought)
-        async with aclosing(self._provider.stream(request)) as events:
+        events = self._provider.stream(request)
+        try:
             async for event in events:
                 for out in message.read(event):
                     yield out
+        finally:
+            await events.aclose()
         self._begins_in_thought = message.begins_in_thought
 
 
@@ -77,6 +79,8 @@ class _Message:
         """Calls that stand in the reasoning: meant only if nothing else comes."""
         self._draft = ""
         self._answered = False
+        self._out: list[ProviderEvent] = []
+        """What is passed on for the present event."""
         self._last_said = ""
         self._removed = ""
         """What may be left out at the beginning of what is said next, because of what was taken out before."""
@@ -86,56 +90,59 @@ class _Message:
         """Whether the messages of this model begin with reasoning that nothing announces."""
         return self._text.thought_began_unseen or (self._began_in_thought and not self._draft)
 
-    def read(self, event: ProviderEvent) -> Iterator[ProviderEvent]:
+    def read(self, event: ProviderEvent) -> list[ProviderEvent]:
+        """Take in what the provider streams; return what is passed on for it."""
+        self._out = []
         match event:
             case TextDelta(text):
-                yield from self._pass_on(self._text.feed(text))
+                self._pass_on(self._text.feed(text))
             case ReasoningDelta(text):
                 self._think(text)
-                yield event
+                self._out.append(event)
             case ToolCallReady(call):
-                yield from self._calls.given(call, self._tool_of(call.name))
+                self._out += self._calls.given(call, self._tool_of(call.name))
             case CompletionResult(reason):
-                yield from self._end(cut=reason in _CUT_SHORT)
+                self._end(cut=reason in _CUT_SHORT)
                 called = self._calls.any and reason not in _CUT_SHORT
-                yield replace(event, finish_reason=FinishReason.TOOL_CALLS) if called else event
+                self._out.append(replace(event, finish_reason=FinishReason.TOOL_CALLS) if called else event)
             case ProviderSwitched():
-                yield event
+                self._out.append(event)
             case _:
                 assert_never(event)
+        return self._out
 
-    def _end(self, *, cut: bool) -> Iterator[ProviderEvent]:
-        yield from self._pass_on(self._text.finish(), cut=cut)
+    def _end(self, *, cut: bool) -> None:
+        self._pass_on(self._text.finish(), cut=cut)
         self._end_thought()
         if self._answered or self._calls.any:
             return
         if self._thought_of and not cut:
             for call in self._thought_of:
-                yield from self._calls.written(call, self._tool_of(call.name))
+                self._out += self._calls.written(call, self._tool_of(call.name))
         elif self._draft:
             answer = MarkupScanner(markers_for(self._names))
-            yield from self._pass_on([*answer.feed(self._draft), *answer.finish()], cut=cut)
+            self._pass_on([*answer.feed(self._draft), *answer.finish()], cut=cut)
 
-    def _pass_on(self, pieces: Iterable[Piece], *, cut: bool = False) -> Iterator[ProviderEvent]:
+    def _pass_on(self, pieces: Iterable[Piece], *, cut: bool = False) -> None:
         for piece in pieces:
             match piece:
                 case Said(text):
-                    yield from self._say(text)
+                    self._say(text)
                 case Thought(text, draft, begins):
                     self._draft = ("" if begins else self._draft) + (text if draft else "")
                     self._draft = self._draft[:MAX_HELD_CHARACTERS]
                     self._removed = self._removed or _SPACE
                     self._think(text)
                     if text:
-                        yield ReasoningDelta(text)
+                        self._out.append(ReasoningDelta(text))
                 case CallText():
-                    yield from self._call(piece, cut=cut)
+                    self._call(piece, cut=cut)
                 case Dropped():
                     self._removed = self._removed or _SPACE
                 case _:
                     assert_never(piece)
 
-    def _say(self, text: str) -> Iterator[ProviderEvent]:
+    def _say(self, text: str) -> None:
         if self._removed and (not self._last_said or self._last_said.isspace()):
             text = text.lstrip(self._removed)
         if not text:
@@ -145,22 +152,22 @@ class _Message:
         if not text.isspace():
             self._end_thought()
             self._answered = True
-        yield TextDelta(text)
+        self._out.append(TextDelta(text))
 
-    def _call(self, piece: CallText, *, cut: bool) -> Iterator[ProviderEvent]:
+    def _call(self, piece: CallText, *, cut: bool) -> None:
         self._end_thought()
         read = self._read(piece, whole=piece.closed or not cut)
         if not piece.certain and not (read.calls and all(self._is_meant(call) for call in read.calls)):
-            yield from self._say(piece.text)
+            self._say(piece.text)
             return
         self._removed = _SPACE + ";,"
         for call in read.calls:
-            yield from self._calls.written(call, self._tool_of(call.name))
+            self._out += self._calls.written(call, self._tool_of(call.name))
         rest = read.rest.strip()
         if not piece.closed and rest and not _CODE.search(rest):
-            yield from self._say(rest)
+            self._say(rest)
         elif rest and not read.calls:
-            yield from self._calls.written(WrittenCall("", rest), None)
+            self._out += self._calls.written(WrittenCall("", rest), None)
 
     def _read(self, piece: CallText, *, whole: bool) -> ReadText:
         read = read_calls(piece.text, whole=whole)

@@ -4,12 +4,13 @@ A table of what is in use, gathered from the chat templates of the models and fr
 servers let through. Knows the marks; nothing of what stands between them.
 """
 
+import string
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
 from .opening import OneOf, Opening, Part, Run
-from .text_regions import Ends, Kind, Marker, Markers, Region
+from .text_regions import Beginnings, Ends, Kind, Marker, Markers, Region
 
 _THOUGHT_TAGS: Final = ("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "seed:think")
 _CALL_TAGS: Final = (
@@ -196,19 +197,20 @@ def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
         yield Marker(Opening(_headers("", "a"), _headers("commentary", "final"), then=_NOT_LOWER), Region(Kind.TOKEN))
 
 
-def _by_character(markers: Iterable[Marker]) -> dict[str, list[Marker]]:
-    result: dict[str, list[Marker]] = {}
-    for character in "<[{`◁":
-        # What a marker may begin with is what the first character alone leaves open.
-        result[character] = [one for one in markers if one.opening.match(character, 0) is not None]
-    return result
+def _by_character(markers: Iterable[Marker], characters: str) -> Beginnings:
+    """Sort markers by those of the characters that they may begin with: what such a one alone leaves open."""
+    among = tuple(markers)
+    return {character: [one for one in among if one.opening.match(character, 0)] for character in characters}
 
 
 _OF_THOUGHTS: Final = (*_thoughts(), *_channels())
 _OF_CALLS: Final = (*_certain_calls(), *_noise())
 _TOKENS: Final = tuple(Marker(opening, Region(Kind.TOKEN)) for opening in _OTHER_TOKENS)
-_AT_MESSAGE_START: Final = tuple(_stripped_channels(message_start=True))
-_GLUED: Final = tuple(_stripped_channels(message_start=False))
+_MARKS: Final = "<[{`◁"
+_NAMES: Final = string.ascii_letters + string.digits + "_-"
+"""What tools may be called."""
+_AT_MESSAGE_START: Final = _by_character(_stripped_channels(message_start=True), string.ascii_lowercase)
+_GLUED: Final = _by_character(_stripped_channels(message_start=False), string.ascii_lowercase)
 
 
 @lru_cache(maxsize=16)
@@ -218,12 +220,12 @@ def markers_for(names: tuple[str, ...]) -> Markers:
     Where no tool is offered, what is no markup is never taken for a call.
     """
     anywhere = (*_OF_THOUGHTS, *_OF_CALLS, *(_maybe_calls(names) if names else ()), *_TOKENS)
-    bare = tuple(_bare_calls(names)) if names else ()
-    return Markers(anywhere, bare, _AT_MESSAGE_START, _GLUED, _by_character(anywhere))
+    bare = _by_character(_bare_calls(names) if names else (), _NAMES)
+    return Markers(_by_character(anywhere, _MARKS), bare, _AT_MESSAGE_START, _GLUED)
 
 
 @lru_cache(maxsize=16)
 def markers_in_thoughts(names: tuple[str, ...]) -> Markers:
     """Return the markers of reasoning: only calls matter there."""
     anywhere = (*_OF_CALLS, *(_maybe_calls(names) if names else ()), *_TOKENS)
-    return Markers(anywhere, tuple(_bare_calls(names)) if names else (), by_character=_by_character(anywhere))
+    return Markers(_by_character(anywhere, _MARKS), _by_character(_bare_calls(names) if names else (), _NAMES))

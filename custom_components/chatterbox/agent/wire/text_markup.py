@@ -87,8 +87,17 @@ class MarkupScanner:
 
     def feed(self, text: str) -> list[Piece]:
         """Take more text; return what is decided now."""
+        if text and self._is_plain(text):
+            self._glued = text[-1] in _SENTENCE_ENDS
+            return [Said(text)]
         self._held += text
         return self._advance(final=False)
+
+    def _is_plain(self, text: str) -> bool:
+        """Tell whether no marker can begin in the next text, nor any be under way."""
+        if self._region is not None or self._held or self._line_start or self._message_start:
+            return False
+        return not (self._glued and text[0] in "aA") and _PLACE.search(text) is None
 
     def finish(self) -> list[Piece]:
         """Return what is left: the message is over."""
@@ -130,7 +139,12 @@ class MarkupScanner:
             if self._held[self._at].isspace():
                 self._say_until(self._at + 1)
                 continue
-            for marker in self._candidates():
+            for marker in self._markers.at(
+                self._held[self._at],
+                line_start=self._line_start,
+                message_start=self._message_start,
+                glued=self._glued,
+            ):
                 found = marker.opening.match(self._held, self._at)
                 if isinstance(found, re.Match):
                     self._open(marker, found)
@@ -143,14 +157,6 @@ class MarkupScanner:
             place = _PLACE.search(self._held, self._at + 1)
             self._say_until(place.start() if place else len(self._held))
         return False
-
-    def _candidates(self) -> list[Marker]:
-        character = self._held[self._at]
-        return [
-            *self._markers.at(
-                character, line_start=self._line_start, message_start=self._message_start, glued=self._glued
-            )
-        ]
 
     def _is_cut_marker(self, marker: Marker) -> bool:
         by_itself = marker.region.kind is not Kind.MAYBE_CALL and self._held[self._at] in "<[◁"

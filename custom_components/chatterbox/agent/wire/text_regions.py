@@ -4,9 +4,10 @@ Knows kinds of stretches of text and how their end is found; not which markers m
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
+from types import MappingProxyType
 from typing import Final
 
 from .opening import NOT_YET, Opening
@@ -77,24 +78,27 @@ class Marker:
     """True when the marker itself is part of the content."""
 
 
+type Beginnings = Mapping[str, Sequence[Marker]]
+
+_NONE: Final[Beginnings] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class Markers:
-    """Markers by the place where they count."""
+    """Markers by the place where they count, and by the characters that they may begin with."""
 
-    anywhere: tuple[Marker, ...]
-    line_start: tuple[Marker, ...] = ()
-    message_start: tuple[Marker, ...] = ()
+    anywhere: Beginnings
+    line_start: Beginnings = _NONE
+    message_start: Beginnings = _NONE
     """Only before anything was said."""
-    glued: tuple[Marker, ...] = ()
+    glued: Beginnings = _NONE
     """Only without a space after the end of a sentence."""
-    by_character: dict[str, list[Marker]] = field(default_factory=dict, compare=False)
 
-    def at(self, character: str, *, line_start: bool, message_start: bool, glued: bool) -> Iterator[Marker]:
-        """Yield the markers that may begin at a place, the more special first."""
-        if message_start:
-            yield from self.message_start
+    def at(self, character: str, *, line_start: bool, message_start: bool, glued: bool) -> list[Marker]:
+        """Return the markers that may begin with a character at a place, the more special first."""
+        found = [*self.message_start.get(character, ())] if message_start else []
         if glued:
-            yield from self.glued
+            found += self.glued.get(character, ())
         if line_start:
-            yield from self.line_start
-        yield from self.by_character.get(character, ())
+            found += self.line_start.get(character, ())
+        return [*found, *self.anywhere.get(character, ())]
