@@ -72,7 +72,7 @@ async def leavable[T](
     the stream is closed as well, unless it takes more than `grace` seconds. What it raises then is logged, but for
     `may_fail`: a service may well fail at the moment in which nobody waits for it any more.
     """
-    ahead = _Ahead[T](may_fail)
+    ahead: _Ahead[T] = _Ahead(may_fail)
     task = asyncio.create_task(ahead.run(stream, name, cancelled_as), name=name, eager_start=True)
     items = ahead.items
     try:
@@ -88,7 +88,7 @@ class _Ahead[T]:
     """What a stream has yielded, and nobody has read yet."""
 
     def __init__(self, may_fail: type[Exception] | tuple[()]) -> None:
-        self.items = deque[T]()
+        self.items: deque[T] = deque()
         self._may_fail = may_fail
         self._reader: asyncio.Future[None] | None = None
         """Of who waits for an item."""

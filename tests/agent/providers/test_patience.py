@@ -29,7 +29,7 @@ END = CompletionResult(FinishReason.STOP)
 async def read(provider: ScriptedProvider, clock: ManualClock) -> list[ProviderEvent]:
     """Follow a stream to its end, with the patience of these tests."""
     begun = await await_first(provider.stream(REQUEST), PATIENCE.first_token, clock)
-    async with aclosing(follow(begun, PATIENCE, clock)) as stream:
+    async with aclosing(follow(begun, PATIENCE)) as stream:
         return [event async for event in stream]
 
 
@@ -79,7 +79,7 @@ async def test_the_time_that_a_reader_takes_is_not_the_models() -> None:
     begun = await await_first(stream, PATIENCE.first_token, clock)
 
     read_slowly: list[ProviderEvent] = []
-    async with aclosing(follow(begun, PATIENCE, clock)) as events:
+    async with aclosing(follow(begun, PATIENCE)) as events:
         async for event in events:
             read_slowly.append(event)
             clock.advance(60)
@@ -104,7 +104,7 @@ async def test_what_a_stream_raises_is_passed_on(error: Exception) -> None:
 async def test_leaving_in_the_middle_closes_the_stream() -> None:
     provider = ScriptedProvider([TextDelta("It"), never])
     begun = await await_first(provider.stream(REQUEST), 1, ManualClock())
-    events = follow(begun, PATIENCE, ManualClock())
+    events = follow(begun, PATIENCE)
     assert await anext(events) == TextDelta("It")
 
     await events.aclose()

@@ -135,6 +135,8 @@ def _attachment_tokens(attachment: Attachment) -> int:
 
 def _weight(text: str) -> int:
     """Return the hundredths of a token that a text weighs. Long texts are English or JSON: those are counted fast."""
+    if not text:
+        return 0
     plain = text.encode("ascii", "ignore")
     rest = plain.translate(None, _LETTERS)
     signs = len(rest.translate(None, _DIGITS))

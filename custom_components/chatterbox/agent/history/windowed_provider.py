@@ -10,7 +10,6 @@ small changes of what else is sent leave it as it is.
 """
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -99,7 +98,7 @@ class WindowedProvider:
     def window(self, request: CompletionRequest, share: float = 1.0) -> Window:
         """Return what would be sent of a conversation; with a `share` below 1, as if so much less were allowed."""
         request = self._results.without(request, self._context.tokens)
-        budget = self._budget(request, self._context.tokens)
+        budget = self._budget(request, self._context.tokens, sum(self._needed(request, self.estimate)))
         earlier = min(self._allowance.history, budget)
         sizes = (round(tokens * share) for tokens in (budget, earlier))
         return self._fit(request, self.estimate, *sizes)
@@ -121,32 +120,25 @@ class WindowedProvider:
         sent = self._fitted(request)
         if self._server_cuts:
             sent = replace(sent, request=replace(sent.request, may_be_cut=False))
-        has_begun = False
-        try:
-            async with aclosing(self._ask(sent)) as events:
+        was_refused = has_begun = False
+        while True:
+            self.last_size = sent.size
+            events = self._provider.stream(sent.request)
+            try:
                 async for event in events:
                     has_begun = True
+                    if isinstance(event, CompletionResult):
+                        self._note(sent, event.usage.input_tokens)
                     yield event
-        except PromptTooLong as error:
-            self._learn(sent, error)
-            if not request.may_be_shortened:
-                raise
-            again = self._shorter(request, sent)
-            if has_begun or (again.request.transcript == sent.request.transcript and not self._server_cuts):
-                raise
-        else:
-            return
-        async with aclosing(self._ask(again)) as events:
-            async for event in events:
-                yield event
-
-    async def _ask(self, sent: _Fitted) -> AsyncGenerator[ProviderEvent]:
-        self.last_size = sent.size
-        async with aclosing(self._provider.stream(sent.request)) as events:
-            async for event in events:
-                if isinstance(event, CompletionResult):
-                    self._note(sent, event.usage.input_tokens)
-                yield event
+            except PromptTooLong as error:
+                again = None if was_refused else self._after(error, request, sent)
+                if again is None or has_begun:
+                    raise
+                was_refused, sent = True, again
+            else:
+                return
+            finally:
+                await events.aclose()
 
     def _note(self, sent: _Fitted, tokens: int) -> None:
         """Learn from what a service has counted. What a picture takes is anybody's guess, and says nothing of texts."""
@@ -156,12 +148,16 @@ class WindowedProvider:
         if self._question is not None:
             self._question.put()
 
-    def _learn(self, sent: _Fitted, error: PromptTooLong) -> None:
-        """Learn from a refusal."""
+    def _after(self, error: PromptTooLong, request: CompletionRequest, sent: _Fitted) -> _Fitted | None:
+        """Learn from a refusal; return what else may be sent, None where there is nothing."""
         if error.prompt_tokens is not None and sent.estimate is self.estimate:
             self._scale.refused(sent.size.prompt, error.prompt_tokens)
         if error.window_tokens is not None:
             self._context.refused(error.window_tokens)
+        if not request.may_be_shortened:
+            return None
+        again = self._shorter(request, sent)
+        return again if again.request.transcript != sent.request.transcript or self._server_cuts else None
 
     def _shorter(self, request: CompletionRequest, sent: _Fitted) -> _Fitted:
         """Return what fits by what is known after a refusal."""
@@ -177,42 +173,37 @@ class WindowedProvider:
 
     def _fitted(self, request: CompletionRequest, context: int | None = None) -> _Fitted:
         context = self._context.tokens if context is None else context
-        if not request.may_be_shortened:
-            return self._whole(request, context)
-        budget = self._budget(request, context)
         estimate = self.estimate
+        tools, instructions, directive = needed = self._needed(request, estimate)
+        if not request.may_be_shortened:
+            told = sum(map(estimate.of_message, request.transcript))
+            size = PromptSize(tools, instructions, told + directive, context)
+            return self._whole(request, size, estimate)
+        budget = self._budget(request, context, sum(needed))
         window = self._fit(request, estimate, budget, min(self._allowance.history, budget))
-        size = self._size(request, context, window.tokens, window.dropped)
+        size = PromptSize(tools, instructions, window.tokens + directive, context, window.dropped)
         is_whole = window.transcript is request.transcript
         return _Fitted(request if is_whole else replace(request, transcript=window.transcript), size, estimate)
 
     def _fit(self, request: CompletionRequest, estimate: TokenEstimate, budget: int, earlier: int) -> Window:
         return fit_window(request.transcript, budget, estimate, request.summary, earlier, grown=self._windows)
 
-    def _whole(self, request: CompletionRequest, context: int) -> _Fitted:
+    def _whole(self, request: CompletionRequest, size: PromptSize, estimate: TokenEstimate) -> _Fitted:
         """Return a request as it is. One that fits by a guess alone is for the service to judge."""
-        estimate = self.estimate
-        size = self._size(request, context, sum(map(estimate.of_message, request.transcript)))
-        if self._context.is_known and size.prompt > context:
-            raise PromptTooLong("the conversation is longer than the model can read", size.prompt, context)
+        if self._context.is_known and size.prompt > size.window:
+            raise PromptTooLong("the conversation is longer than the model can read", size.prompt, size.window)
         return _Fitted(replace(request, summary=None, may_be_cut=False), size, estimate)
 
-    def _size(self, request: CompletionRequest, context: int, conversation: int, dropped: int = 0) -> PromptSize:
-        estimate = self.estimate
-        return PromptSize(
-            tools=self._tools.tokens(request.tools, estimate, estimate.of_tools),
-            instructions=self._instructions.tokens(request.instructions, estimate, estimate.of_text),
-            history=conversation + estimate.of_text(request.directive),
-            window=context,
-            dropped=dropped,
+    def _needed(self, request: CompletionRequest, estimate: TokenEstimate) -> tuple[int, int, int]:
+        """Return the tokens of what is sent besides the conversation: tools, instructions and directive."""
+        return (
+            self._tools.tokens(request.tools, estimate, estimate.of_tools),
+            self._instructions.tokens(request.instructions, estimate, estimate.of_text),
+            estimate.of_text(request.directive),
         )
 
-    def _budget(self, request: CompletionRequest, context: int) -> int:
-        """Return the tokens that are left for the conversation."""
-        estimate = self.estimate
-        needed = self._tools.tokens(request.tools, estimate, estimate.of_tools)
-        needed += self._instructions.tokens(request.instructions, estimate, estimate.of_text)
-        needed += estimate.of_text(request.directive)
+    def _budget(self, request: CompletionRequest, context: int, needed: int) -> int:
+        """Return the tokens that are left for the conversation where all else needs so many."""
         if not needed <= self._reserved <= needed + 3 * _STEP:
             self._reserved = (needed // _STEP + 2) * _STEP
         return max(0, context - self._reserved - self._room(request, context))

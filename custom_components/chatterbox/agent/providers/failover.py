@@ -7,8 +7,7 @@ builds them; a `FailoverProvider` costs nothing and is made for a turn.
 
 import math
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from ..clock import SYSTEM_CLOCK, Clock
@@ -143,9 +142,17 @@ class FailoverProvider(LeavableProvider):
                         raise
                     continue
                 self._has_turn = candidate.link
-                async with aclosing(self._follow(candidate, permit, begun, inference)) as events:
+                events = follow(begun, candidate.link.patience)
+                try:
                     async for event in events:
-                        yield event
+                        yield _passed_on(event, candidate, permit)
+                except ProviderError as error:
+                    inference.failed(candidate.link, error)
+                    candidate.link.failed(permit, error)
+                    inference.with_notes(error)
+                    raise
+                finally:
+                    await events.aclose()
                 return
         raise inference.error()
 
@@ -231,26 +238,18 @@ class FailoverProvider(LeavableProvider):
         waited_for = max(len(self._links) - 1 - position, 1)
         return (self._ends_at - self._clock.now()) * _SHARE_OF_WAITING / waited_for
 
-    async def _follow(
-        self, candidate: _Candidate, permit: Permit, begun: BegunStream, inference: _Inference
-    ) -> AsyncGenerator[ProviderEvent]:
-        link = candidate.link
-        try:
-            async with aclosing(follow(begun, link.patience, self._clock)) as events:
-                async for event in events:
-                    match event:
-                        case ToolCallReady(call) if link.tools is not every_tool:
-                            yield ToolCallReady(call, frozenset(tool.name for tool in candidate.request.tools))
-                        case CompletionResult():  # nobody reads on after it
-                            link.succeeded(permit)
-                            yield replace(event, answered_by=link.id)
-                        case _:
-                            yield event
-        except ProviderError as error:
-            inference.failed(link, error)
-            link.failed(permit, error)
-            inference.with_notes(error)
-            raise
+
+def _passed_on(event: ProviderEvent, candidate: _Candidate, permit: Permit) -> ProviderEvent:
+    """Return an event with what only the chain knows of it: who has answered, and which tools it was offered."""
+    link = candidate.link
+    match event:
+        case ToolCallReady(call) if link.tools is not every_tool:
+            return ToolCallReady(call, frozenset(tool.name for tool in candidate.request.tools))
+        case CompletionResult(finish_reason, usage, provider_items):
+            link.succeeded(permit)  # before it is passed on: nobody reads on after it
+            return CompletionResult(finish_reason, usage, provider_items, link.id)
+        case _:
+            return event
 
 
 def _has_acted(request: CompletionRequest) -> bool:

@@ -55,7 +55,7 @@ class Link:
 
     def request(self, request: CompletionRequest) -> CompletionRequest | None:
         """Return a request as this link may see it; None when it forces a tool that the link has not."""
-        tools = tuple(tool for tool in request.tools if self.tools(tool))
+        tools = tuple(filter(self.tools, request.tools))
         match request.tool_choice:
             case NamedTool(name) if all(tool.name != name for tool in tools):
                 return None

@@ -6,12 +6,14 @@ stream that might ignore its cancellation is handed in as a `leavable` one.
 """
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from dataclasses import dataclass, fields
+from typing import Final
 
 from ..clock import Clock, WaitedTooLong, WaitLimit
 from ..errors import BetweenTokensTimeout, FirstTokenTimeout, ProviderReplyInvalid
 from ..events import CompletionResult, ProviderEvent
+
+_NO_FINISH: Final = "the stream ended without a finish"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,51 +37,54 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class BegunStream:
-    """A stream whose first event is there. Whoever holds it closes `rest`."""
+    """A stream whose first event is there. Whoever holds it closes `rest`, and stops `limit`, as `follow` does."""
 
     first: ProviderEvent
     rest: AsyncGenerator[ProviderEvent]
+    limit: WaitLimit
+    """Bounds the waits for `rest`, by the timer that bounded the first one."""
 
 
 async def await_first(stream: AsyncGenerator[ProviderEvent], seconds: float, clock: Clock) -> BegunStream:
-    """Wait for a stream to begin.
+    """Wait for a stream to begin; closes one that does not.
 
     Raises `FirstTokenTimeout`, whatever `ProviderError` the stream raises, or `ProviderReplyInvalid` when
     it ends without a finish.
     """
     limit = WaitLimit(clock)
     limit.set(seconds)
+    begun = None
     try:
-        return BegunStream(await _next(stream, limit), stream)
+        with limit:
+            begun = BegunStream(await anext(stream), stream, limit)
+    except StopAsyncIteration:
+        raise ProviderReplyInvalid(_NO_FINISH) from None
     except WaitedTooLong as err:
         raise FirstTokenTimeout(f"the service sent nothing for {max(seconds, 0):g} seconds") from err
     finally:
-        limit.stop()
+        if begun is None:
+            limit.stop()
+            await stream.aclose()
+    return begun
 
 
-async def follow(begun: BegunStream, patience: Patience, clock: Clock) -> AsyncGenerator[ProviderEvent]:
+async def follow(begun: BegunStream, patience: Patience) -> AsyncGenerator[ProviderEvent]:
     """Yield all events of a stream, the first one and its `CompletionResult` included; closes it at the end.
 
     Raises as `await_first` does, with `BetweenTokensTimeout` for a silence that is too long.
     """
-    limit = WaitLimit(clock)
-    async with aclosing(begun.rest):
-        event = begun.first
-        try:
-            while not isinstance(event, CompletionResult):
-                yield event
-                limit.set(patience.between_tokens)
-                event = await _next(begun.rest, limit)
-        except WaitedTooLong as err:
-            raise BetweenTokensTimeout(f"the service fell silent for {patience.between_tokens:g} seconds") from err
-        finally:
-            limit.stop()
-        yield event
-
-
-async def _next(stream: AsyncGenerator[ProviderEvent], limit: WaitLimit) -> ProviderEvent:
+    event, limit = begun.first, begun.limit
     try:
-        with limit:
-            return await anext(stream)
+        while not isinstance(event, CompletionResult):
+            yield event
+            limit.set(patience.between_tokens)
+            with limit:
+                event = await anext(begun.rest)
+        yield event
     except StopAsyncIteration:
-        raise ProviderReplyInvalid("the stream ended without a finish") from None
+        raise ProviderReplyInvalid(_NO_FINISH) from None
+    except WaitedTooLong as err:
+        raise BetweenTokensTimeout(f"the service fell silent for {patience.between_tokens:g} seconds") from err
+    finally:
+        limit.stop()
+        await begun.rest.aclose()

@@ -6,7 +6,6 @@ other providers: handing over to them comes after this, within the same first-to
 """
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from random import SystemRandom
 from typing import Final
@@ -71,11 +70,7 @@ async def begin(
     attempt = 1
     while True:
         try:
-            async with AsyncExitStack() as stack:
-                stream = await stack.enter_async_context(aclosing(open_stream()))
-                begun = await await_first(stream, deadline - clock.now(), clock)
-                stack.pop_all()
-                return begun
+            return await await_first(open_stream(), deadline - clock.now(), clock)
         except ProviderError as error:
             wait = retries.wait_after(attempt, error, jitter)
             if wait is None or clock.now() + wait >= deadline:
