@@ -127,7 +127,8 @@ def judge(
     if tool is None:
         offered = ", ".join(sorted(tool.name for tool in tools)) or "none"
         return settle(as_recorded(call), f"There is no tool {call.name[:_NAME_LENGTH]!r}. Tools: {offered}.")
-    call = replace(call, name=tool.name)
+    if call.name != tool.name:
+        call = replace(call, name=tool.name)
     if allowed is not None and tool.name not in allowed:
         return settle(as_recorded(call), f"The tool {tool.name} is not allowed in this request.")
     if tool.client:
@@ -136,7 +137,7 @@ def judge(
         arguments = read_arguments(call.arguments, tool.parameters)
     except UnusableArguments as err:
         return settle(as_recorded(call), str(err))
-    call = replace(call, arguments=canonical_json(arguments))
+    call = ToolCall(call.id, call.name, canonical_json(arguments))
     first = None if tool.repeatable else _same_call(call, tools, earlier)
     if first is not None:
         return settle(call, _already_answered(first), is_error=first.is_error)

@@ -69,7 +69,7 @@ class _Fit:
                 return value
 
     def _resolve(self, schema: JsonObject) -> JsonObject:
-        seen = set[str]()
+        seen: set[str] = set()
         while isinstance(reference := schema.get("$ref"), str) and reference not in seen:
             seen.add(reference)
             target: JsonValue = self.root

@@ -7,13 +7,13 @@ Knows the `Hooks` protocol and time; nothing of turns.
 """
 
 import logging
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, assert_never
 
 from .approval_terms import join_terms
+from .json_text import copied
 from .messages import JsonObject, JsonValue, ToolCall, ToolDefinition, ToolResult, canonical_json
 from .protocols import Ask, Deny, HookPoint, Hooks, Rewrite
 from .timeouts import TookTooLong, finish_within
@@ -66,7 +66,7 @@ class HookChain:
     @property
     def hold_speech(self) -> bool:
         """Tell whether any hook wants to see text before it is spoken."""
-        return any(True for _ in self._with_say(HookPoint.PRE_SPEECH))
+        return bool(self._with_say(HookPoint.PRE_SPEECH))
 
     async def user_prompt_submit(self, text: str) -> Seen[str]:
         """Show the user's words."""
@@ -83,14 +83,14 @@ class HookChain:
         """
         point = HookPoint.PRE_TOOL_USE
         return await self._show(
-            point, arguments, lambda hook, value: hook.pre_tool_use(tool, deepcopy(value)), _decides, fitted
+            point, arguments, lambda hook, value: hook.pre_tool_use(tool, copied(value)), _decides, fitted
         )
 
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
         """Show a call that was said yes to, right before it runs."""
         point = HookPoint.PRE_TOOL_USE
         seen = await self._show(
-            point, arguments, lambda hook, value: hook.pre_approved_use(tool, deepcopy(value)), _permits
+            point, arguments, lambda hook, value: hook.pre_approved_use(tool, copied(value)), _permits
         )
         return seen.decision
 
@@ -118,10 +118,9 @@ class HookChain:
         """Show a message before it is spoken."""
         return await self._show(HookPoint.PRE_SPEECH, text, lambda hook, value: hook.pre_speech(value), _speaks)
 
-    def _with_say(self, point: HookPoint) -> Iterator[Hooks]:
-        """Yield the hooks that have something to say at a point: the others need not be asked."""
-        own = _NO_SAY[point]
-        return (hook for hook in self.hooks if any(_method(hook, name) is not method for name, method in own))
+    def _with_say(self, point: HookPoint) -> list[Hooks]:
+        """Return the hooks that have something to say at a point: the others need not be asked."""
+        return [hook for hook in self.hooks if _has_say(hook, point)]
 
     async def _show[V: JsonValue](
         self,
@@ -131,11 +130,14 @@ class HookChain:
         understood: Callable[[object], bool],
         fitted: Callable[[V], V] | None = None,
     ) -> Seen[V]:
+        if not (hooks := self._with_say(point)):
+            return Seen(value)
+
         async def decide(hook: Hooks, value: V) -> _Decision[V]:
             return await self._decision(point, hook, partial(show, hook, value), understood)
 
         asked: list[_Asked[V]] = []
-        for hook in self._with_say(point):
+        for hook in hooks:
             match decision := await decide(hook, value):
                 case Deny():
                     return Seen(value, decision)
@@ -147,7 +149,7 @@ class HookChain:
                     pass
                 case _:
                     assert_never(decision)
-        return Seen(value, await _question(asked, value, decide))
+        return Seen(value, await _question(asked, value, decide) if asked else None)
 
     async def _decision[D](
         self,
@@ -194,10 +196,13 @@ async def _question[V: JsonValue](
     return _joined(asks)
 
 
-def _method(hook: Hooks, name: str) -> object:
-    """Return what is called by a name; of a method, the function."""
-    called = getattr(hook, name)
-    return getattr(called, "__func__", called)
+def _has_say(hook: Hooks, point: HookPoint) -> bool:
+    """Tell whether a hook has a method of its own for a point."""
+    for name, method in _NO_SAY[point]:
+        called = getattr(hook, name)
+        if getattr(called, "__func__", called) is not method:
+            return True
+    return False
 
 
 def _log_failure(name: str, error: Exception, consequence: str) -> None:

@@ -208,7 +208,7 @@ class Inference:
         fitted = partial(fit_arguments, verdict.tool)
         seen = await self.hooks.pre_tool_use(verdict.tool, verdict.arguments, fitted)
         # As texts, since Python takes 1 for True.
-        if (rewritten := canonical_json(seen.value)) != judged.call.arguments:
+        if seen.value is not verdict.arguments and (rewritten := canonical_json(seen.value)) != judged.call.arguments:
             judged = judge_call(self.state, replace(judged.call, arguments=rewritten))
         match seen.decision, judged.verdict:
             case Deny(reason), _:

@@ -4,6 +4,7 @@ Pure. Knows states, steps and the words that tell a model what it got wrong or h
 """
 
 from dataclasses import replace
+from operator import attrgetter
 from typing import Final
 
 from .answer_options import AnswerOptions
@@ -33,7 +34,7 @@ def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
     return CompletionRequest(
         instructions="\n\n".join(filter(None, (turn.instructions, turn.output.told if turn.output else ""))),
         transcript=turn.history + state.messages + unfit,
-        tools=tuple(sorted(turn.tools, key=lambda tool: tool.name)),
+        tools=tuple(sorted(turn.tools, key=attrgetter("name"))),
         tool_choice=step.tool_choice,
         directive="\n\n".join(filter(None, (context, _directive(state, step)))),
         output=turn.output,

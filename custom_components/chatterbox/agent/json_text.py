@@ -37,6 +37,11 @@ def parse_json(text: str, *, unique_names: bool = False) -> JsonValue:
     return value
 
 
+def copied(value: JsonObject) -> JsonObject:
+    """Return an object of which whoever gets it may change every part."""
+    return {key: _copied(item) for key, item in value.items()}
+
+
 def check_json(value: JsonValue) -> None:
     """See to it that JSON which somebody else has read keeps to the same rules. Raises ValueError as above."""
     level, depth = [value], 0
@@ -75,6 +80,16 @@ def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
 
 _DECODER: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite)
 _STRICT: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite, object_pairs_hook=_unique)
+
+
+def _copied(value: JsonValue) -> JsonValue:
+    match value:
+        case dict():
+            return copied(value)
+        case list():
+            return [_copied(item) for item in value]
+        case _:
+            return value
 
 
 def _parts(value: JsonValue) -> list[JsonValue]:

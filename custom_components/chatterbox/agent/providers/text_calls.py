@@ -215,15 +215,23 @@ class _Calls:
         }
         self._given: Counter[tuple[str, str]] = Counter()
         self._written: Counter[tuple[str, str]] = Counter()
+        self._uncounted: list[tuple[str, str]] = []
+        """Given ones of which nobody has asked yet whether they are the same as others: mostly, no call is written."""
 
     def given(self, call: ToolCall, tool: ToolDefinition | None) -> Iterator[ProviderEvent]:
         """Pass on a call of the provider, unless it was written before and runs already."""
-        yield from self._add(call, tool, self._given, self._written)
+        if self._written:
+            yield from self._add(call, tool, self._given, self._written)
+        else:
+            self._uncounted.append((tool.name if tool else call.name, call.arguments))
+            yield self._ready(call)
 
     def written(self, call: WrittenCall, tool: ToolDefinition | None) -> Iterator[ProviderEvent]:
         """Make a call of a written one, unless the provider gave it as well."""
         if self._written.total() == _MAX_CALLS:
             return
+        self._given.update((name, _canonical(arguments)) for name, arguments in self._uncounted)
+        self._uncounted.clear()
         name = call.name if tool is None or find_tool(call.name, [tool]) else tool.name
         yield from self._add(ToolCall("", name, call.arguments), tool, self._written, self._given)
 
@@ -234,16 +242,20 @@ class _Calls:
         same_kind: Counter[tuple[str, str]],
         other_kind: Counter[tuple[str, str]],
     ) -> Iterator[ProviderEvent]:
-        self.any = True
         key = (tool.name if tool else call.name, _canonical(call.arguments))
+        self.any = True
         if other_kind[key]:
             other_kind[key] -= 1
             return
         same_kind[key] += 1
+        yield self._ready(call)
+
+    def _ready(self, call: ToolCall) -> ToolCallReady:
+        self.any = True
         while not call.id or call.id in self._taken_ids:
             call = replace(call, id=uuid4().hex[:_ID_LENGTH])
         self._taken_ids.add(call.id)
-        yield ToolCallReady(call)
+        return ToolCallReady(call)
 
 
 def _canonical(arguments: str) -> str:
