@@ -129,8 +129,8 @@ def as_row(prices: ModelPrice) -> dict[str, Any]:
 
 
 def tier_factors(model: ModelInfo) -> dict[str, float]:
-    """Return how many times as much service tiers cost, for those that do not cost the same."""
-    usual = as_row(prices_of(model))
+    """Return how many times as much service tiers cost at the same hour, for those that do not cost the same."""
+    usual = as_row(model.get_prices(NOW))
     factors = {}
     for tier in TIERS:
         row = as_row(model.get_prices(NOW, {"service_tier": tier}))
