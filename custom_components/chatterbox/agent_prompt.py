@@ -83,7 +83,7 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
     language = hass.config.language
     variables = {"ha_name": hass.config.location_name, "user_name": sources.person, "llm_context": llm_context}
     own, template_error = _rendered(hass, sources.template or llm.DEFAULT_INSTRUCTIONS_PROMPT, variables)
-    said, room = _room(hass, llm_context.device_id)
+    said, room = _room(hass, llm_context.device_id) if llm_context.device_id else ("", "")
     moment = sources.moment
     if said:
         moment = moment.removeprefix(_ASSIST_ON_ROOM.format(room=said)).replace(said, room)
@@ -142,7 +142,8 @@ def async_provide_prompt(
     chat_log.llm_api = instance
     chat_log.extra_system_prompt = sources.extra
     chat_log.content[0] = SystemContent(content=str(prompt))
-    _notify(chat_log)
+    if chat_log.hass.data.get(DATA_SUBSCRIPTIONS):
+        _notify(chat_log)
     chat_log.async_trace({"messages": chat_log.content, "tools": instance and instance.tools})
     return prompt
 
@@ -171,12 +172,12 @@ def _names(text: str, name: str) -> bool:
 
 
 @callback
-def _room(hass: HomeAssistant, device_id: str | None) -> tuple[str, str]:
+def _room(hass: HomeAssistant, device_id: str) -> tuple[str, str]:
     """Return the name of the area that a device is in, with that of its floor; empty where there is none.
 
     First as Assist says it, and then so that no name can pass for something else.
     """
-    device = dr.async_get(hass).async_get(device_id) if device_id else None
+    device = dr.async_get(hass).async_get(device_id)
     area_id = dr.async_get_effective_area_id(hass, device) if device else None
     area = ar.async_get(hass).async_get_area(area_id) if area_id else None
     if area is None:

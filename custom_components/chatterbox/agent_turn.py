@@ -108,11 +108,12 @@ class AgentTurns:
             program.begin()
             report.brought, report.functions = program.brought, program.functions
         origin = turn_origin(begin.user_input, self._agent_id, chat_log.conversation_id, begin.speaker, thread.id)
-        events = TurnEvents(self._hass, begin.user_input.context, origin, tells_words=begin.is_kept)
+        is_kept = begin.is_kept
+        events = TurnEvents(self._hass, begin.user_input.context, origin, tells_words=is_kept)
         audit = await self._async_audit(begin, origin)
         # Else the satellite would lose what was said there to who only says to be at it.
         kept_as = {**origin, "device_id": begin.speaker.sure_device_id}
-        recording = TurnRecording(self._hass, self._entry, self._subentry, kept_as, report, is_wanted=begin.is_kept)
+        recording = TurnRecording(self._hass, self._entry, self._subentry, kept_as, report, is_wanted=is_kept)
         events.started()
         try:
             with in_turn():
@@ -129,7 +130,7 @@ class AgentTurns:
         finally:
             audit.finished()
             events.finished(report)
-            news = TurnNews(self._subentry.subentry_id, origin, report.facts, report if begin.is_kept else None)
+            news = TurnNews(self._subentry.subentry_id, origin, report.facts, report if is_kept else None)
             async_dispatcher_send(self._hass, SIGNAL_TURN, news)
             recording.async_store()
         return report
@@ -223,7 +224,7 @@ class AgentTurns:
         async_report_broken_template(self._hass, self._subentry, error)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _NotDone:
     """The `ResponseComposer` of a turn: where a model has no words for it, it says why something was not done."""
 

@@ -95,8 +95,6 @@ class _Phrasing:
 type Phrasings = Mapping[str, tuple[_Phrasing, ...]]
 """By intent."""
 
-_PHRASINGS: HassKey[dict[str, Phrasings]] = HassKey(f"{DOMAIN}_confirmations")
-
 
 @dataclass(frozen=True, slots=True)
 class Confirmations:
@@ -144,12 +142,17 @@ class Confirmations:
         return None if not words or _NOTHING.search(words) else _as_sentence(words)
 
 
+_CONFIRMATIONS: HassKey[dict[str, Confirmations]] = HassKey(f"{DOMAIN}_confirmations")
+"""By language."""
+
+
 async def async_get_confirmations(hass: HomeAssistant, language: str) -> Confirmations:
     """Load the words of a language, a BCP 47 tag, once; one that Home Assistant does not speak has none."""
-    loaded = hass.data.setdefault(_PHRASINGS, {})
+    loaded = hass.data.setdefault(_CONFIRMATIONS, {})
     if language not in loaded:
-        loaded[language] = await hass.async_add_executor_job(_load, language, hass.config.country)
-    return Confirmations(hass, loaded[language])
+        phrasings = await hass.async_add_executor_job(_load, language, hass.config.country)
+        loaded[language] = Confirmations(hass, phrasings)
+    return loaded[language]
 
 
 def _load(language: str, country: str | None) -> Phrasings:

@@ -38,7 +38,7 @@ class _Sentence:
 _SENTENCES_AROUND: ContextVar[tuple[_Sentence, ...]] = ContextVar("chatterbox_offline_sentences", default=())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OfflineDispatcher:
     """The `ToolDispatcher` for `PROCESS_SENTENCE`, made for one turn. Natives are `llm.ToolResult`."""
 

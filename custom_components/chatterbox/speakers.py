@@ -85,7 +85,9 @@ async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput, 
     device_id, satellite_id = user_input.device_id, user_input.satellite_id
     if satellite_id and not device_id:
         device_id = _device_of(hass, satellite_id)
-    who = await _async_identity(hass, user_input.context, settings.people_at_satellites.get(device_id or ""))
+    person_id = settings.people_at_satellites.get(device_id) if device_id else None
+    is_known = person_id is not None or user_input.context.user_id is not None
+    who = await _async_identity(hass, user_input.context, person_id) if is_known else _UNKNOWN
     asking = _asking(user_input, callers, settings.trusted_callers, is_user=who.is_user)
     caller = callers.entity_ids[-1] if callers.entity_ids else None
     return Speaker(who.user_id, device_id, who.name, asking, caller, who.is_user, who.person_id)

@@ -46,7 +46,7 @@ def turn_origin(
     }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TurnEvents:
     """The events of one turn. `started` is followed by `finished`, whatever happens in between."""
 

@@ -154,7 +154,7 @@ async def _async_told_memories(hass: HomeAssistant, agent: str, speaker: Speaker
     return told_memories(memories.facts(Keeper(agent, person)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _JoinedDispatcher:
     """Has every call run by who runs the tool of its name."""
 
