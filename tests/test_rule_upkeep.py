@@ -12,7 +12,6 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.agent.protocols import HookPoint
 from custom_components.chatterbox.agent_settings import AgentSettings, settings_of
 from custom_components.chatterbox.approval_rules import Rule, Verdict
 from custom_components.chatterbox.const import CONF_TRUSTED_CALLERS, SUBENTRY_AI_TASK
@@ -97,7 +96,7 @@ async def test_a_new_id_is_taken_over_wherever_it_is_named(hass: HomeAssistant) 
         trusted_callers=frozenset({"automation.a_anew", "automation.other"}),
         notify=("notify.a_anew", "notify.other"),
         people_at_satellites={"kitchen": "person.a_anew"},
-        scripts={HookPoint.PRE_TOOL_USE: "script.a_anew"},
+        pre_tool_use="script.a_anew",
         temperature=0.5,
     )
     assert settings.policy.rules == (

@@ -70,13 +70,6 @@ from .home_description import HomeTelling
 
 _LIMITS: Final = Limits()
 
-_HOME: Final = HomeTelling(most_listed=500)
-_SCRIPTS: Final = {
-    HookPoint.USER_PROMPT_SUBMIT: CONF_USER_PROMPT_SUBMIT,
-    HookPoint.PRE_TOOL_USE: CONF_PRE_TOOL_USE,
-    HookPoint.POST_TOOL_USE: CONF_POST_TOOL_USE,
-    HookPoint.PRE_SPEECH: CONF_PRE_SPEECH,
-}
 
 SUMMARY_LIST: Final = "list"
 """Who sums up a conversation: nobody, what was asked and done is listed."""
@@ -111,8 +104,10 @@ class AgentSettings:
     """Empty for the offline service, which has none."""
     llm_apis: tuple[str, ...] = ()
     """Ids of the sources of its tools."""
-    home: HomeTelling = _HOME
-    """How the model is told of the home."""
+    compact_home: bool = True
+    """Whether the model is told of the home in short, and not by Home Assistant's own list."""
+    most_listed: int = 500
+    """How many things are listed; of more, the model is told what fits the words. 0 to list all."""
     prompt: str | None = None
     """Template of its instructions; None for Home Assistant's own."""
     fallbacks: tuple[str, ...] = ()
@@ -179,12 +174,30 @@ class AgentSettings:
     """How much, in millions of characters; 0 for as much as there is."""
     continue_minutes: int = 0
     """How long a satellite or a person goes on with what was said before, although Home Assistant begins anew."""
-    scripts: Mapping[HookPoint, str] = field(default_factory=dict)
-    """Entity ids of the scripts that are asked, by the point of a turn; see `script_hooks.py`."""
+    user_prompt_submit: str | None = None
+    """Entity id of a script that is asked at this point of a turn, as are the next three; see `script_hooks.py`."""
+    pre_tool_use: str | None = None
+    post_tool_use: str | None = None
+    pre_speech: str | None = None
     remember_facts: bool = False
     """Whether it keeps what people ask it to, for each of them; see `memories.py`."""
     search_history: bool = False
     """Whether it may look into earlier conversations of whoever speaks; see `history_tool.py`."""
+    home: HomeTelling = field(init=False)
+    """How the model is told of the home, by what is set above."""
+    scripts: Mapping[HookPoint, str] = field(init=False)
+    """The scripts that are set, by the point at which they are asked."""
+
+    def __post_init__(self) -> None:
+        """Put together what every turn needs."""
+        scripts = {
+            HookPoint.USER_PROMPT_SUBMIT: self.user_prompt_submit,
+            HookPoint.PRE_TOOL_USE: self.pre_tool_use,
+            HookPoint.POST_TOOL_USE: self.post_tool_use,
+            HookPoint.PRE_SPEECH: self.pre_speech,
+        }
+        object.__setattr__(self, "home", HomeTelling(is_compact=self.compact_home, most_listed=self.most_listed))
+        object.__setattr__(self, "scripts", {point: script for point, script in scripts.items() if script})
 
 
 def settings_of(data: Mapping[str, Any]) -> AgentSettings:
@@ -193,7 +206,8 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
     return AgentSettings(
         model=data.get(CONF_MODEL, default.model),
         llm_apis=tuple(data.get(CONF_LLM_HASS_API, ())),
-        home=HomeTelling(data.get(CONF_COMPACT_HOME, _HOME.is_compact), data.get(CONF_MOST_LISTED, _HOME.most_listed)),
+        compact_home=data.get(CONF_COMPACT_HOME, default.compact_home),
+        most_listed=data.get(CONF_MOST_LISTED, default.most_listed),
         prompt=data.get(CONF_PROMPT) or None,
         fallbacks=tuple(data.get(CONF_FALLBACKS, ())),
         temperature=data.get(CONF_TEMPERATURE),
@@ -231,7 +245,10 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         keep_days=data.get(CONF_KEEP_DAYS, default.keep_days),
         keep_megabytes=data.get(CONF_KEEP_MEGABYTES, default.keep_megabytes),
         continue_minutes=data.get(CONF_CONTINUE_MINUTES, default.continue_minutes),
-        scripts={point: script for point, option in _SCRIPTS.items() if (script := data.get(option))},
+        user_prompt_submit=data.get(CONF_USER_PROMPT_SUBMIT),
+        pre_tool_use=data.get(CONF_PRE_TOOL_USE),
+        post_tool_use=data.get(CONF_POST_TOOL_USE),
+        pre_speech=data.get(CONF_PRE_SPEECH),
         remember_facts=data.get(CONF_REMEMBER_FACTS, default.remember_facts),
         search_history=data.get(CONF_SEARCH_HISTORY, default.search_history),
     )
