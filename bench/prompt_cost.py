@@ -24,7 +24,7 @@ from homeassistant.loader import DATA_CUSTOM_COMPONENTS
 from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
 from custom_components.chatterbox.agent_prompt import PromptSources, async_write_prompt
-from custom_components.chatterbox.api_offer import nobody_in_particular
+from custom_components.chatterbox.api_askers import nobody_in_particular
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.tool_bridge import async_offer_tools
 from tests.llm_apis import satellite

@@ -570,9 +570,7 @@ async def test_a_conversation_is_said_in_few_words(hass: HomeAssistant, serve: S
     await serve(Script(answers=(ScriptedAnswer(content="They talked about rain."),)))
     await let_programs_in(hass)
 
-    text, usage = await program.house.compact(
-        AGENT, Caller(program.user.id), (UserMessage("Rain?"), AssistantMessage("Yes.")), ""
-    )
+    text, usage = await program.house.compact(AGENT, (UserMessage("Rain?"), AssistantMessage("Yes.")), "")
 
     assert text == "They talked about rain."
     assert usage.input_tokens >= 0
@@ -582,8 +580,8 @@ async def test_a_conversation_is_said_in_few_words(hass: HomeAssistant, serve: S
 async def test_an_agent_without_a_model_lists_what_was_asked(hass: HomeAssistant, program: Program) -> None:
     await let_programs_in(hass)
 
-    text, _ = await program.house.compact(AGENT, Caller(program.user.id), (UserMessage("Rain?"),), "")
-    nothing, _ = await program.house.compact(AGENT, Caller(program.user.id), (), "")
+    text, _ = await program.house.compact(AGENT, (UserMessage("Rain?"),), "")
+    nothing, _ = await program.house.compact(AGENT, (), "")
 
     assert "Rain?" in text
     assert nothing

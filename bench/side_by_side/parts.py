@@ -20,7 +20,7 @@ _PARTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "prompt and tools",
         (
-            *("api_offer", "merged_api", "tool_", "schema_cache", "prompt_lines", "agent_prompt", "home_"),
+            *("api_", "merged_api", "tool_", "schema_cache", "prompt_lines", "agent_prompt", "home_"),
             *("exposed_entities", "find_", "entity_", "llm"),
         ),
     ),

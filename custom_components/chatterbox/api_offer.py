@@ -16,13 +16,13 @@ from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.components.homeassistant.llm import GetLiveContextTool, async_get_tools as async_get_home_tools
-from homeassistant.components.intent import async_device_supports_timers
 from homeassistant.components.intent.llm import DEVICE_CONTROL_TOOL_USAGE_PROMPT
-from homeassistant.core import Context, HomeAssistant, callback
-from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import area_registry as ar, llm
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
+from .api_askers import AskerKind, async_askers, is_nobody, nobody_in_particular
 from .const import DOMAIN, LOGGER
 from .exposed_entities import exposed_names
 from .home_description import GUIDE_TO_CALLS, HomeTelling, describe_home
@@ -38,8 +38,6 @@ _SHARE_OF_OTHERS: Final = 0.5
 """Part of the time that is left once an API has answered who asks: the answer must be out before the time is."""
 _HOME: Final = "\N{START OF TEXT}the home\N{END OF TEXT}"
 """Stands where Home Assistant's list of the home stood, while what an API says is compared part by part."""
-_LANGUAGES: Final = ("en", "de")
-"""Two, so that one of them is not that of the house."""
 
 
 class OfferedTool(NamedTuple):
@@ -68,26 +66,6 @@ class ApiOffer:
     """Whether all have answered who were asked, so that the same question gets the same answer."""
 
 
-class _DeviceKind(NamedTuple):
-    """What Home Assistant makes a difference between devices by."""
-
-    has_area: bool
-    has_floor: bool
-    has_timers: bool
-
-
-class _PersonKind(NamedTuple):
-    """What is known to differ from nobody in particular in a person who speaks."""
-
-    other_than: str | None
-    """The language that they do not speak."""
-    is_owner: bool
-    """Whether they are a person that Home Assistant knows."""
-
-
-type _Kind = _DeviceKind | _PersonKind
-
-
 @dataclass(slots=True)
 class _Memory:
     """What is known of an API by comparing its answers."""
@@ -97,7 +75,7 @@ class _Memory:
     """Parts of what nobody in particular is told that somebody did not get."""
     elsewhere: dict[str, llm.Tool] = field(default_factory=dict)
     """Tools that somebody got, and nobody in particular does not."""
-    probed: set[_Kind] = field(default_factory=set)
+    probed: set[AskerKind] = field(default_factory=set)
     open: set[asyncio.Task[None]] = field(default_factory=set)
     """Probes that have no answer yet."""
 
@@ -112,12 +90,6 @@ class _Memory:
 
 _MEMORIES: HassKey[dict[str, _Memory]] = HassKey(f"{DOMAIN}_api_memories")
 """By id of the API."""
-
-
-@callback
-def nobody_in_particular(hass: HomeAssistant, platform: str, assistant: str) -> llm.LLMContext:
-    """Return the context of a request by no device and no person, in the language of the house."""
-    return llm.LLMContext(platform, Context(), hass.config.language, assistant, None)
 
 
 async def async_ask_api(
@@ -159,7 +131,7 @@ async def _async_get_instances(
     hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, until: float
 ) -> tuple[llm.APIInstance | None, llm.APIInstance]:
     """Return the answers for nobody in particular, if it is there by the time `until` of the loop, and for who asks."""
-    if _is_nobody(hass, llm_context):
+    if is_nobody(hass, llm_context):
         nobody = await _async_instance(api, llm_context)
         return nobody, nobody
     context_of_nobody = nobody_in_particular(hass, llm_context.platform, llm_context.assistant)
@@ -213,17 +185,13 @@ async def _async_answer_of(api: llm.API, llm_context: llm.LLMContext) -> llm.API
         return None
 
 
-def _is_nobody(hass: HomeAssistant, llm_context: llm.LLMContext) -> bool:
-    user_id = llm_context.context.user_id if llm_context.context else None
-    return (llm_context.device_id, user_id, llm_context.language) == (None, None, hass.config.language)
-
-
 async def _async_probe(hass: HomeAssistant, memory: _Memory, nobody: llm.APIInstance, until: float) -> None:
     """Ask the API once for a speaker of each kind that the house has.
 
     All are asked at once. What is not there after a moment comes in the background, and is known in a later turn.
     """
-    kinds = {kind: who for kind, who in (await _async_kinds(hass, nobody)).items() if kind not in memory.probed}
+    askers = await async_askers(hass, nobody.llm_context)
+    kinds = {kind: who for kind, who in askers.items() if kind not in memory.probed}
     memory.probed.update(kinds)
     probes = [
         hass.async_create_background_task(
@@ -245,39 +213,12 @@ async def _async_compare(memory: _Memory, nobody: llm.APIInstance, who: llm.LLMC
         memory.compare(nobody, somebody)
 
 
-async def _async_kinds(hass: HomeAssistant, nobody: llm.APIInstance) -> dict[_Kind, llm.LLMContext]:
-    """Return a speaker of each kind in the house: from a device of each kind, and one with another language."""
-    owner = await hass.auth.async_get_owner()
-    context = Context(user_id=owner.id) if owner else nobody.llm_context.context
-    language = next(language for language in _LANGUAGES if language != nobody.llm_context.language)
-    person = replace(nobody.llm_context, context=context, language=language)
-    return {
-        _PersonKind(nobody.llm_context.language, owner is not None): person,
-        **{kind: replace(nobody.llm_context, device_id=device_id) for kind, device_id in _device_kinds(hass).items()},
-    }
-
-
 @callback
 def _names_in(hass: HomeAssistant, assistant: str) -> Iterator[str]:
     """Yield what things and rooms are called."""
     yield from exposed_names(hass, assistant)
     for area in ar.async_get(hass).async_list_areas():
         yield from (area.name, *area.aliases)
-
-
-@callback
-def _device_kinds(hass: HomeAssistant) -> dict[_DeviceKind, str]:
-    """Return a device of each kind in the house, but for the kind that has nothing to tell it by."""
-    areas = ar.async_get(hass)
-    kinds: dict[_DeviceKind, str] = {}
-    for device in dr.async_get(hass).devices:
-        area_id = dr.async_get_effective_area_id(hass, device)
-        area = areas.async_get_area(area_id) if area_id else None
-        has_floor = area is not None and area.floor_id is not None
-        kind = _DeviceKind(area is not None, has_floor, async_device_supports_timers(hass, device.id))
-        if any(kind):
-            kinds.setdefault(kind, device.id)
-    return kinds
 
 
 @callback

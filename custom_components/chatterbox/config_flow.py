@@ -15,7 +15,6 @@ from homeassistant.config_entries import (
     ConfigEntry,
     ConfigFlow,
     ConfigFlowResult,
-    ConfigSubentryData,
     ConfigSubentryFlow,
     OptionsFlow,
 )
@@ -41,9 +40,10 @@ from .const import (
     ServiceKind,
 )
 from .error_bridge import async_get_sentences, error_key
+from .first_subentries import first_agent, first_task
 from .runtime import is_same_server, model_server
 from .service_address import parse_address
-from .service_check import answering_interface, check_key, offered_models
+from .service_check import answering_interface, check_key, models_of, offered_models
 from .service_form import (
     EXAMPLE_URL,
     INTERFACES,
@@ -56,7 +56,6 @@ from .service_form import (
 )
 from .service_options import ServiceOptionsFlow
 from .task_flow import AITaskFlow
-from .task_settings import new_task_data
 
 _STEP_CLOUD: Final = "cloud"
 _STEP_OWN_SERVER: Final = "own_server"
@@ -107,7 +106,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
         return self.async_create_entry(
             title=sentences["entry_title_offline"],
             data={CONF_KIND: ServiceKind.OFFLINE},
-            subentries=[_first_agent(sentences["agent_title"], new_agent_data(ServiceKind.OFFLINE))],
+            subentries=[first_agent(ServiceKind.OFFLINE, sentences["agent_title"])],
         )
 
     async def async_step_server(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -145,7 +144,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
         return self.async_create_entry(
             title=title_of(self._service.data),
             data=self._service.data,
-            subentries=[_first_agent(model_title(model), data), _first_task(task_title, new_task_data(model))],
+            subentries=[first_agent(self._service.kind, model_title(model), model), first_task(task_title, model)],
         )
 
     async def async_step_reauth(self, entry_data: Mapping[str, Any]) -> ConfigFlowResult:  # noqa: ARG002 the entry is asked itself
@@ -205,7 +204,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
             return errors
         self._service = replace(self._service, base_url=parse_address(self._service.base_url))
         self._abort_if_set_up()
-        models = _models_of(entry)
+        models = models_of(entry)
         try:
             self._models = await offered_models(self._server())
             await check_key(self._server(settings) for settings in models)
@@ -282,20 +281,3 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
             errors=errors,
             description_placeholders=self._placeholders(),
         )
-
-
-def _first_agent(title: str, data: Mapping[str, object]) -> ConfigSubentryData:
-    return ConfigSubentryData(data=data, subentry_type=SUBENTRY_CONVERSATION, title=title, unique_id=None)
-
-
-def _first_task(title: str, data: Mapping[str, object]) -> ConfigSubentryData:
-    return ConfigSubentryData(data=data, subentry_type=SUBENTRY_AI_TASK, title=title, unique_id=None)
-
-
-def _models_of(entry: ConfigEntry | None) -> list[AgentSettings]:
-    """Return the settings of one subentry for each model that those of an entry use."""
-    models: dict[str, AgentSettings] = {}
-    for subentry in entry.subentries.values() if entry else ():
-        settings = settings_of(subentry.data)
-        models.setdefault(settings.model, settings)
-    return list(models.values())

@@ -11,7 +11,7 @@ from .agent.history.windowed_provider import WindowedProvider
 from .agent.messages import JsonObject, ToolDefinition, canonical_json
 from .agent_prompt import PromptSources, async_write_prompt
 from .agent_settings import AgentSettings
-from .api_offer import nobody_in_particular
+from .api_askers import nobody_in_particular
 from .const import DOMAIN
 from .own_tools import with_own_tools
 from .tool_bridge import API_TIMEOUT, async_offer_tools

@@ -22,7 +22,6 @@ from .agent.messages import Summary, Transcript, Usage
 from .agent.responses.api_errors import ApiError, ErrorType, not_found
 from .agent.responses.house import (
     AgentCard,
-    Caller,
     HouseEvent,
     ResponseStore,
     TurnRequest,
@@ -99,7 +98,7 @@ class ResponsesHouse:
             taking.cancel()
             await asyncio.wait({taking}, timeout=_LAST_WAIT)
 
-    async def compact(self, agent: str, caller: Caller, transcript: Transcript, instructions: str) -> tuple[str, Usage]:  # noqa: ARG002  # who may talk to an agent may have it sum up
+    async def compact(self, agent: str, transcript: Transcript, instructions: str) -> tuple[str, Usage]:
         """Have the agent's model sum up a conversation; one without a model lists what was asked and done."""
         found = self._find(agent)
         model = found.entry.runtime_data.models.get(found.subentry.subentry_id)

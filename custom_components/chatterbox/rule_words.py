@@ -17,7 +17,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.translation import async_get_translations
 
 from .agent_settings import AgentSettings
-from .api_offer import nobody_in_particular
+from .api_askers import nobody_in_particular
 from .approval_rules import Policy, Verdict
 from .const import DOMAIN, SCRIPT_DOMAIN, ServiceKind
 from .error_bridge import async_get_sentences

@@ -1,13 +1,15 @@
 """Is a model server there, does it take the key, and what does it offer: the questions, not the asking.
 
-Knows what answers mean, given a server's `list_models` and `check`. Must not know who asks:
-dialogs and set-up both do. Every no is a `ProviderError`.
+Knows what answers mean, given a server's `list_models` and `check`, and which models an entry uses. Must not know
+who asks: dialogs and set-up both do. Every no is a `ProviderError`.
 """
 
 import asyncio
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Final, Protocol
+
+from homeassistant.config_entries import ConfigEntry
 
 from .agent.errors import (
     ModelNotFound,
@@ -17,6 +19,7 @@ from .agent.errors import (
     ProviderRejectedRequest,
     ProviderReplyInvalid,
 )
+from .agent_settings import AgentSettings, settings_of
 from .const import ServiceKind
 
 _LONGEST_SEARCH: Final = 10.0
@@ -85,3 +88,12 @@ async def _answers(server: ModelServer, has_model: bool) -> bool:  # noqa: FBT00
     except ProviderError as error:
         return isinstance(error, ProviderRejectedKey | ProviderBusy)
     return True
+
+
+def models_of(entry: ConfigEntry | None) -> list[AgentSettings]:
+    """Return the settings of one subentry for each model that those of an entry use."""
+    models: dict[str, AgentSettings] = {}
+    for subentry in entry.subentries.values() if entry else ():
+        settings = settings_of(subentry.data)
+        models.setdefault(settings.model, settings)
+    return list(models.values())

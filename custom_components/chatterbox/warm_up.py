@@ -20,7 +20,7 @@ from .agent.turn import Turn
 from .agent_chain import is_for_models
 from .agent_prompt import PromptSources, async_write_prompt
 from .agent_settings import AgentSettings
-from .api_offer import nobody_in_particular
+from .api_askers import nobody_in_particular
 from .const import DOMAIN, LOGGER
 from .own_tools import with_own_tools
 from .tool_bridge import API_TIMEOUT, async_offer_tools

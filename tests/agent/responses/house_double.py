@@ -105,7 +105,7 @@ class HouseDouble:
     limits: Limits = field(default_factory=Limits)
     summary: str = "They spoke of lamps."
     turns: list[TurnRequest] = field(default_factory=list)
-    compacted: list[tuple[str, Caller, Transcript, str]] = field(default_factory=list)
+    compacted: list[tuple[str, Transcript, str]] = field(default_factory=list)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
     questions: dict[str, tuple[Caller, PendingApproval]] = field(default_factory=dict)
     taking: int = 0
@@ -142,9 +142,9 @@ class HouseDouble:
         finally:
             self.taking -= 1
 
-    async def compact(self, agent: str, caller: Caller, transcript: Transcript, instructions: str) -> tuple[str, Usage]:
+    async def compact(self, agent: str, transcript: Transcript, instructions: str) -> tuple[str, Usage]:
         """Return the test's words."""
-        self.compacted.append((agent, caller, transcript, instructions))
+        self.compacted.append((agent, transcript, instructions))
         return self.summary, Usage(20, 7)
 
     def start(self, work: Coroutine[object, object, None], name: str) -> None:

@@ -43,7 +43,6 @@ async def test_a_conversation_is_compacted_and_gone_on_with() -> None:
     assert house.compacted == [
         (
             KITCHEN,
-            ANNA,
             (UserMessage("Lamps on!"), AssistantMessage("They are.")),
             "Keep names.\n\nBe brief.",
         )
@@ -63,7 +62,7 @@ async def test_what_came_before_is_compacted_too() -> None:
 
     await compacted(service, previous_response_id=first["id"])
 
-    assert house.compacted[0][2] == (UserMessage("Lamps on!"), AssistantMessage("They are."))
+    assert house.compacted[0][1] == (UserMessage("Lamps on!"), AssistantMessage("They are."))
     with pytest.raises(ApiError) as foreign:
         await service.compact({"model": KITCHEN, "previous_response_id": first["id"]}, BEN)
     assert (foreign.value.status, foreign.value.code) == (404, "previous_response_not_found")

@@ -41,7 +41,7 @@ class Compaction:
         if not transcript:
             raise invalid("There is nothing to compact.", "input")
         instructions = "\n\n".join(filter(None, (request.instructions, read.instructions)))
-        text, usage = await self._house.compact(agent.id, caller, transcript, instructions)
+        text, usage = await self._house.compact(agent.id, transcript, instructions)
         sealed = sealed_summary(text, has_outside_content=has_outside_content(transcript), seal=self._seal)
         return {
             "id": response_id,

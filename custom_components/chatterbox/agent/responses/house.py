@@ -158,7 +158,7 @@ class House(Protocol):
         """
         ...
 
-    async def compact(self, agent: str, caller: Caller, transcript: Transcript, instructions: str) -> tuple[str, Usage]:
+    async def compact(self, agent: str, transcript: Transcript, instructions: str) -> tuple[str, Usage]:
         """Say a conversation in few words. Raises `ApiError` when nobody can."""
         ...
 
