@@ -58,7 +58,7 @@ class Inference:
     """All that the model wrote."""
     _said: list[str] = field(default_factory=list)
     """What of it may be said."""
-    _hold: ClaimHold = field(default_factory=lambda: ClaimHold(None))
+    _hold: ClaimHold = field(init=False)
     _reasoning: list[str] = field(default_factory=list)
     _provider_items: tuple[ProviderItem, ...] = ()
     _holds_all: bool = False
@@ -127,19 +127,20 @@ class Inference:
             return str(err)
         return ""
 
-    def _heard(self, text: str) -> list[TextDelta]:
+    def _heard(self, delta: TextDelta) -> list[TextDelta]:
         """Take in what the model wrote; return what of it may be said by now."""
         # Many models begin with blank lines; nobody can hear them.
-        text = text if self._text else text.lstrip()
+        text = delta.text if self._text else delta.text.lstrip()
         if text:
             self._text.append(text)
-        return [] if self._holds_all else self._say(self._hold.feed(text))
+        return [] if self._holds_all else self._say(self._hold.feed(text), delta)
 
-    def _say(self, text: str) -> list[TextDelta]:
+    def _say(self, text: str, written: TextDelta | None = None) -> list[TextDelta]:
+        """Return a text as what is said: as it was `written`, where it is the same."""
         if not text:
             return []
         self._said.append(text)
-        return [TextDelta(text)]
+        return [written if written and written.text == text else TextDelta(text)]
 
     def _open(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         stream = self.provider.stream(request)
@@ -153,8 +154,8 @@ class Inference:
         try:
             while True:
                 match event := await self._next(stream):
-                    case TextDelta(text):
-                        for said in self._heard(text):
+                    case TextDelta():
+                        for said in self._heard(event):
                             yield said
                     case ReasoningDelta(text):
                         self._reasoning.append(text)
@@ -221,12 +222,12 @@ class Inference:
     def _start_early(self, judged: JudgedCall) -> ToolStarted | None:
         """Start a call that only reads, where no sibling stands in its way.
 
-        The caller may have to run them, or one before it changes what is read.
+        One before it may change what is read, or the caller may have to run them.
         """
-        if any(offered.client for offered in self.state.turn.tools):
-            return None
         verdicts = [other.verdict for other in self.state.open_calls]
         if any(isinstance(other, Runnable) and not other.tool.annotations.read_only for other in verdicts):
+            return None
+        if any(offered.client for offered in self.state.turn.tools):
             return None
         verdict = judged.verdict
         return self.runner.start(judged.call, verdict) if isinstance(verdict, Runnable) else None

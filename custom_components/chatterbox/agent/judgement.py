@@ -28,7 +28,7 @@ def judge_call(state: TurnState, call: ToolCall, offered: frozenset[str] | None 
     call = _with_own_id(state, call)
     if state.last_call is not None or turn.tool_choice is ToolChoiceMode.NONE:
         return settle(as_recorded(call), "Not run: no more tools in this turn. Answer from what is known.")
-    tools = tuple(tool for tool in turn.tools if offered is None or tool.name in offered)
+    tools = turn.tools if offered is None else tuple(tool for tool in turn.tools if tool.name in offered)
     judged = judge(call, tools, turn.allowed_tools, (*state.messages, *_open_message(state)))
     if not turn.options.parallel_tool_calls and _is_one_too_many(state, judged):
         return settle(judged.call, "Not run: the caller runs one call at a time, by itself. Call it again.")

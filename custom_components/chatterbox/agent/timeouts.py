@@ -42,6 +42,8 @@ async def finish_within[T](seconds: float, work: Coroutine[object, object, T], n
     elsewhere. When this returns the work has ended, unless it ignores its cancellation.
     """
     task = asyncio.create_task(work, name=name, eager_start=True)
+    if task.done() and not task.cancelled():  # most work has nothing to wait for
+        return task.result()
     try:
         if not task.done():
             await asyncio.wait({task}, timeout=max(seconds, 0))
