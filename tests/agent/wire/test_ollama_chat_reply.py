@@ -27,7 +27,6 @@ from custom_components.chatterbox.agent.wire.ollama_chat_schema import (
     parse_chunk,
     parse_model_description,
     parse_model_list,
-    plain_text,
 )
 
 STOP: JsonObject = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
@@ -266,24 +265,3 @@ def test_a_model_is_described(
 def test_what_is_no_description_is_refused() -> None:
     with pytest.raises(ProviderReplyInvalid, match="a description of a model"):
         parse_model_description("[]")
-
-
-@pytest.mark.parametrize("value", [None, "", "x", 0, False, True, [], {}, ["x"]])
-@pytest.mark.parametrize("place", ["content", "thinking", "tool_calls", "images", "done", "error", "message"])
-def test_text_that_is_read_without_a_model_of_the_rest_is_all_that_the_line_brings(
-    place: str, value: JsonValue
-) -> None:
-    sent = chunk("früh", **({place: value} if place in {"thinking", "tool_calls", "images"} else {}))
-    if place == "content":
-        sent = chunk(value)
-    elif place in {"done", "error", "message"}:
-        sent[place] = value
-    if text := plain_text(json.dumps(sent).encode()):
-        parsed = parse_chunk(json.dumps(sent))
-        reader = ReplyReader(())
-        assert list(reader.read(parsed)) == [TextDelta(text)]
-        assert (reader.finished, bool(parsed.error)) == (False, False)
-
-
-def test_a_usual_line_is_read_without_a_model_of_the_rest() -> None:
-    assert plain_text(json.dumps(chunk("früh", thinking=None)).encode()) == "früh"

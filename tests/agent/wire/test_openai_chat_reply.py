@@ -24,7 +24,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.wire.openai_chat_reply import ReplyReader
-from custom_components.chatterbox.agent.wire.openai_chat_schema import parse_chunk, parse_model_list, plain_text
+from custom_components.chatterbox.agent.wire.openai_chat_schema import parse_chunk, parse_model_list
 
 STOP: JsonObject = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 CALL: JsonObject = {"index": 0, "id": "a", "type": "function", "function": {"name": "on", "arguments": '{"x":1}'}}
@@ -349,54 +349,3 @@ def test_a_whole_message_at_the_end_of_a_stream_calls_nothing_again() -> None:
 
 def test_a_whole_message_after_pieces_that_said_nothing_is_the_answer() -> None:
     assert read(chunk({"role": "assistant", "content": ""}), message(content="Hello")) == [TextDelta("Hello"), DONE]
-
-
-ODD_VALUES: list[JsonValue] = [None, "", "x", 0, 1, False, True, [], {}, ["x"], {"content": "y"}]
-
-
-@pytest.mark.parametrize("value", ODD_VALUES)
-@pytest.mark.parametrize(
-    "place",
-    [
-        "object",
-        "usage",
-        "error",
-        "choices",
-        "index",
-        "finish_reason",
-        "message",
-        "content",
-        "role",
-        "refusal",
-        "reasoning_content",
-        "reasoning",
-        "reasoning_details",
-        "tool_calls",
-    ],
-)
-def test_text_that_is_read_without_a_model_of_the_rest_is_all_that_the_chunk_brings(
-    place: str, value: JsonValue
-) -> None:
-    sent: JsonObject = {"object": "chat.completion.chunk", "choices": None}
-    choice: JsonObject = {"index": 0, "finish_reason": None}
-    delta: JsonObject = {"content": "früh"}
-    for part, places in ((choice, {"index", "finish_reason", "message"}), (sent, {"object", "usage", "error"})):
-        if place in places:
-            part[place] = value
-    if place not in {"choices", "index", "finish_reason", "message", "object", "usage", "error"}:
-        delta[place] = value
-    sent["choices"] = value if place == "choices" else [choice | {"delta": delta}]
-    if text := plain_text(json.dumps(sent).encode()):
-        parsed = parse_chunk(json.dumps(sent))
-        reader = ReplyReader(())
-        assert list(reader.read(parsed)) == [TextDelta(text)]
-        assert (reader.finished, parsed.usage, parsed.reported_error) == (False, None, None)
-
-
-def test_a_usual_chunk_is_read_without_a_model_of_the_rest() -> None:
-    assert plain_text(json.dumps(chunk({"role": "assistant", "content": "früh", "refusal": None})).encode()) == "früh"
-
-
-@pytest.mark.parametrize("sent", [b"[DONE]", b"[]", b"{", b'{"choices": [{"delta": {"content": "\\ud800"}}]}'])
-def test_what_is_no_usual_chunk_is_left_to_the_model(sent: bytes) -> None:
-    assert plain_text(sent) == ""

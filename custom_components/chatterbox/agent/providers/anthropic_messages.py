@@ -17,7 +17,7 @@ from ..messages import JsonObject, Transcript
 from ..protocols import CompletionRequest
 from ..wire.anthropic_messages import request_to_payload
 from ..wire.anthropic_messages_reply import ReplyReader as MessageReader
-from ..wire.anthropic_messages_schema import parse_event
+from ..wire.anthropic_messages_schema import parse_event, plain_text
 from ..wire.openai_chat import DONE
 from ..wire.openai_chat_schema import parse_model_list
 from ..wire.sse import SSEDecoder
@@ -158,7 +158,11 @@ class AnthropicMessagesReply(ReplyReader):
         for event in self._decoder.feed(chunk):
             data = event.data.strip()
             self._is_over = self._is_over or data == DONE  # gateways end every stream as they end OpenAI's
-            if data and not self.done:
+            if not data or self.done:
+                continue
+            if text := plain_text(data):
+                yield from self._reader.say(text)
+            else:
                 yield from self._read(data)
 
     @override

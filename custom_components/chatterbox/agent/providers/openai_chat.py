@@ -17,7 +17,7 @@ from ..messages import JsonObject, JsonValue, Transcript
 from ..protocols import CompletionRequest
 from ..wire.openai_chat import DONE, request_to_payload
 from ..wire.openai_chat_reply import ReplyReader
-from ..wire.openai_chat_schema import parse_chunk, parse_model_list, plain_text
+from ..wire.openai_chat_schema import PlainEnd, parse_chunk, parse_model_list, read_plain
 from ..wire.sse import ServerSentEvent, SSEDecoder
 from .http_provider import HTTPProvider
 from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
@@ -110,11 +110,14 @@ class OpenAIChatReply:
 
     def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
         for event in self._decoder.feed(chunk):
-            if not self.done and event.type != "error" and (text := plain_text(event.data)):
-                self._reader.note_text()
-                yield TextDelta(text)
-            else:
+            plain = None if self.done or event.type == "error" else read_plain(event.data)
+            if plain is None:
                 yield from self._read_event(event)
+            elif isinstance(plain, PlainEnd):
+                yield from self._reader.read_end(plain)
+            elif plain:
+                self._reader.note_text()
+                yield TextDelta(plain)
 
     def _read_event(self, event: ServerSentEvent) -> Iterable[ProviderEvent]:
         data = event.data.strip()

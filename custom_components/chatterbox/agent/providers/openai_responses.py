@@ -23,7 +23,7 @@ from ..wire.openai_chat import DONE
 from ..wire.openai_chat_schema import parse_model_list
 from ..wire.openai_responses import request_to_payload, without_carried_items
 from ..wire.openai_responses_reply import ReplyReader as EventReader
-from ..wire.openai_responses_schema import parse_event, parse_response
+from ..wire.openai_responses_schema import parse_event, parse_response, plain_piece
 from ..wire.sse import SSEDecoder
 from .http_provider import HTTPProvider
 from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
@@ -202,11 +202,15 @@ class OpenAIResponsesReply(ReplyReader):
     @override
     def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
         for sent in self._decoder.feed(chunk):
-            if (data := sent.data.strip()) and data != DONE and not self.finished:
-                event = parse_event(data)
-                if (reported := event.reported_error) is not None:
-                    raise FailureReported(reported)
-                yield from self._reader.read(event)
+            if not (data := sent.data.strip()) or data == DONE or self.finished:
+                continue
+            if (piece := plain_piece(data)) and (said := self._reader.say_on(*piece)):
+                yield said
+                continue
+            event = parse_event(data)
+            if (reported := event.reported_error) is not None:
+                raise FailureReported(reported)
+            yield from self._reader.read(event)
 
     @override
     def read_whole(self, text: str) -> Iterator[ProviderEvent]:

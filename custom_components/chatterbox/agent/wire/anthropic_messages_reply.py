@@ -155,11 +155,11 @@ class ReplyReader:
         if block.type == "tool_use":
             self._calls.append(begun)
         self._text_is_open = self._text_is_open and block.type == "text"
-        yield from self._said(block.text)
+        yield from self.say(block.text)
         yield from _thought(block.thinking)
 
     def _add(self, delta: Delta, index: int | None) -> Iterator[ProviderEvent]:
-        yield from self._said(delta.text)
+        yield from self.say(delta.text)
         yield from _thought(delta.thinking)
         block = self._find(index)
         if block is not None:
@@ -199,7 +199,7 @@ class ReplyReader:
         self._taken_ids.add(call_id)
         return ToolCall(call_id, sendable_name(block.begun.name or ""), sendable_text(block.arguments()))
 
-    def _said(self, text: str | None) -> Iterator[ProviderEvent]:
+    def say(self, text: str | None) -> Iterator[ProviderEvent]:
         """Yield text. Where something else came in between, the new text is set apart from the old one."""
         if not text:
             return

@@ -9,7 +9,7 @@ from typing import Final, Self
 from pydantic import ConfigDict, JsonValue, NonNegativeInt, TypeAdapter
 
 from ..messages import JsonObject, Usage
-from .received import Lenient, Received, parse_received
+from .received import Lenient, Received, parse_plain, parse_received
 
 
 class ContentBlock(Received):
@@ -99,6 +99,22 @@ class Event(Received):
     content: list[ContentBlock] | None = None
     stop_reason: Lenient[str] = None
 
+
+def plain_text(sent: bytes) -> str:
+    """Return the text of an event of the usual kind: it brings a piece of the answer and nothing else.
+
+    Empty for any other, which `parse_event` reads. It would read this one alike, and take longer.
+    """
+    event = parse_plain(sent)
+    delta = event.get("delta")
+    if event.get("type") != "content_block_delta" or not isinstance(delta, dict) or not event.keys() <= _PLAIN_EVENT:
+        return ""
+    text = delta.get("text")
+    return text if isinstance(text, str) and delta.keys() <= _PLAIN_DELTA else ""
+
+
+_PLAIN_EVENT: Final = frozenset({"type", "index", "delta"})
+_PLAIN_DELTA: Final = frozenset({"type", "text"})
 
 _EVENT: Final = TypeAdapter(Event)
 

@@ -27,8 +27,11 @@ class NDJSONDecoder:
         """
         *ended, begun = chunk.split(b"\n")
         for piece in ended:
-            self._extend(piece)
-            if line := self.end():
+            line = piece.strip()
+            if self._line or len(piece) > self._max_line_bytes:
+                self._extend(piece)
+                line = self.end()
+            if line:
                 yield line
         self._extend(begun)
 

@@ -61,12 +61,17 @@ def plain_text(sent: bytes) -> str:
 
     Empty for any other, which `parse_chunk` reads. It would read this one alike, and take longer.
     """
-    match parse_plain(sent):
-        case {"message": {"content": str(text), **message}, "done": False, **chunk}:
-            brings_more = any(value is not None and name != "role" for name, value in message.items())
-            return "" if brings_more or chunk.get("error") else text
-        case _:
+    chunk = parse_plain(sent)
+    message = chunk.get("message")
+    if not isinstance(message, dict) or chunk.get("done") is not False or chunk.get("error"):
+        return ""
+    text = ""
+    for name, value in message.items():
+        if name == "content" and isinstance(value, str):
+            text = value
+        elif name != "role" and value is not None:
             return ""
+    return text
 
 
 class _ListedModel(Received):

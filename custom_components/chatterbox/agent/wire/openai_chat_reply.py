@@ -12,7 +12,7 @@ from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta,
 from ..messages import FinishReason, ToolCall, Transcript, Usage, canonical_json
 from .call_assembly import CallAssembler, CallFragment
 from .openai_chat_items import SignedReasoning
-from .openai_chat_schema import Chunk, Delta, ToolCallFragment
+from .openai_chat_schema import Chunk, Delta, PlainEnd, ToolCallFragment
 from .sendable import call_ids, new_call_id, sendable_text
 
 _WINDOW_FULL: Final = "model_context_window_exceeded"
@@ -67,6 +67,13 @@ class ReplyReader:
     def note_text(self) -> None:
         """Hear that a piece of the answer came, which was read elsewhere."""
         self._streams = self._has_text = True
+
+    def read_end(self, end: PlainEnd) -> Iterator[ProviderEvent]:
+        """Yield the calls that are whole now that the message ends."""
+        self._usage = end.usage or self._usage
+        if end.finish_reason:
+            self._finish = end.finish_reason
+            yield from self._ready(self._calls.finish())
 
     def _read_piece(self, piece: Delta) -> Iterator[ProviderEvent]:
         if thoughts := piece.thoughts():

@@ -6,6 +6,7 @@ where an answer could be lost (text, calls), lenient where a server may be odd w
 Sources: OpenAI API reference, "Chat Completions" and "Models"; the dialects are named where they are read.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 from pydantic import JsonValue, NonNegativeInt, TypeAdapter
@@ -133,25 +134,57 @@ class Chunk(Received):
         return self.error or None
 
 
-def plain_text(sent: bytes) -> str:
-    """Return the text of a chunk of the usual kind: it brings a piece of the answer and nothing else.
+@dataclass(frozen=True, slots=True)
+class PlainEnd:
+    """What the usual chunks at the end of a message bring."""
 
-    Empty for any other, which `parse_chunk` reads. It would read this one alike, and take four times as long.
+    finish_reason: str
+    usage: Usage | None
+
+
+def read_plain(sent: bytes) -> str | PlainEnd | None:
+    """Return what a chunk of the usual kind brings: words, which may be empty, or the end of a message.
+
+    None for any other, which `parse_chunk` reads. It would read this one alike, and take longer.
     """
-    match parse_plain(sent):
-        case {"choices": [{"delta": {"content": str(text), **delta}, **choice}], **chunk}:
-            brings_more = (
-                choice.get("index")
-                or choice.get("finish_reason")
-                or choice.get("message") is not None
-                or any(value is not None and name != "role" for name, value in delta.items())
-                or chunk.get("usage") is not None
-                or chunk.get("error")
-                or chunk.get("object") == "error"
-            )
-            return "" if brings_more else text
+    chunk = parse_plain(sent)
+    choices = chunk.get("choices")
+    if not isinstance(choices, list) or len(choices) > 1 or chunk.get("error") or chunk.get("object") == "error":
+        return None
+    text, finish, usage = "", "", None
+    if (counts := chunk.get("usage")) is not None and (usage := _plain_usage(counts)) is None:
+        return None
+    for choice in choices:
+        if not isinstance(choice, dict) or choice.get("index") or choice.get("message") is not None:
+            return None
+        delta, reason = choice.get("delta"), choice.get("finish_reason") or ""
+        if not isinstance(delta, dict) or not isinstance(reason, str):
+            return None
+        finish = reason
+        for name, value in delta.items():
+            if name == "content" and isinstance(value, str):
+                text = value
+            elif name != "role" and value is not None:
+                return None
+    if not finish and usage is None:
+        return text
+    return None if text else PlainEnd(finish, usage)
+
+
+def _plain_usage(counts: JsonValue) -> Usage | None:
+    """Return token counts as every service sends them; None for any others."""
+    match counts:
+        case {"prompt_tokens": prompt, "completion_tokens": completion, **rest}:
+            read = rest.get("prompt_tokens_details") or {}
+            written = rest.get("completion_tokens_details") or {}
         case _:
-            return ""
+            return None
+    if not isinstance(read, dict) or not isinstance(written, dict):
+        return None
+    cached = read.get("cached_tokens") or rest.get("prompt_cache_hit_tokens")
+    sent = [count or 0 for count in (prompt, completion, cached, written.get("reasoning_tokens"))]
+    known = [count for count in sent if type(count) is int and count >= 0]
+    return Usage(*known) if len(known) == len(sent) else None
 
 
 class _Model(Received):

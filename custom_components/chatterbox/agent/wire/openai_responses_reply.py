@@ -116,6 +116,14 @@ class ReplyReader:
             case _:
                 pass
 
+    def say_on(self, item_id: str, text: str) -> TextDelta | None:
+        """Take the next piece of the message that is being said; None where that may be another one."""
+        said = self._speaking
+        if text and said is not None and said is self._items[-1] and said.whole is None and said.is_called(item_id):
+            self._text_length += len(text)
+            return TextDelta(text)
+        return None
+
     def read_whole(self, response: Response) -> Iterator[ProviderEvent]:
         """Yield what a whole response brings; nothing where it is not over. Raises as `read` does."""
         if response.status in {"completed", "incomplete"}:

@@ -11,7 +11,7 @@ from pydantic import JsonValue, NonNegativeInt, TypeAdapter, model_validator
 
 from ..errors import ProviderReplyInvalid
 from ..messages import JsonObject, Usage
-from .received import Lenient, Received, parse_received
+from .received import Lenient, Received, parse_plain, parse_received
 
 
 class ContentPart(Received):
@@ -129,6 +129,18 @@ class StreamEvent(Received):
         if self.type == "error":
             return {"code": self.code, "message": self.message}
         return self.response.reported_error if self.response else None
+
+
+def plain_piece(sent: bytes) -> tuple[str, str] | None:
+    """Return the id of a message and the text that an event of the usual kind adds to it.
+
+    None for any other, which `parse_event` reads. It would read this one alike, and take longer.
+    """
+    event = parse_plain(sent)
+    if event.get("type") != "response.output_text.delta" or "item" in event or "response" in event:
+        return None
+    item_id, text = event.get("item_id"), event.get("delta")
+    return (item_id, text) if isinstance(item_id, str) and isinstance(text, str) and not event.get("error") else None
 
 
 _EVENT: Final = TypeAdapter(StreamEvent)

@@ -43,6 +43,27 @@ class SSEDecoder:
 
         Raises `ProviderReplyInvalid` for an event beyond the bound; the decoder is of no use then.
         """
+        if self._is_begun or b"\r" in chunk or len(chunk) > self._max_event_bytes:
+            yield from self._feed_lines(chunk)
+            return
+        *blocks, rest = chunk.split(b"\n\n")
+        for block in blocks:
+            event_type, data = "", block
+            if block.startswith(b"event: "):
+                named, _, data = block.partition(b"\n")
+                event_type = named[7:].decode(errors="replace")
+            if data.startswith(b"data: ") and b"\n" not in data:  # what nearly all events look like
+                self._at_start = False
+                yield ServerSentEvent(data[6:], event_type or "message")
+            else:
+                yield from self._feed_lines(block + b"\n\n")
+        yield from self._feed_lines(rest)
+
+    @property
+    def _is_begun(self) -> bool:
+        return bool(self._line or self._data or self._type or self._after_carriage_return)
+
+    def _feed_lines(self, chunk: bytes) -> Iterator[ServerSentEvent]:
         if not chunk:
             return
         if self._after_carriage_return:
