@@ -6,7 +6,7 @@ Knows what can be set and what it means; how a service is told stands with each 
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..answer_options import AnswerOptions, ReasoningEffort
+from ..answer_options import NO_WISHES, AnswerOptions, ReasoningEffort
 from ..messages import JsonObject
 
 
@@ -30,6 +30,8 @@ DEFAULT_OPTIONS: Final = ModelOptions()
 
 def with_answer_options(options: ModelOptions, wishes: AnswerOptions) -> ModelOptions:
     """Return the owner's options with the wishes for one turn over them. Of two lengths the shorter one holds."""
+    if wishes == NO_WISHES:
+        return options
     lengths = [length for length in (options.max_tokens, wishes.max_output_tokens) if length is not None]
     return replace(
         options,

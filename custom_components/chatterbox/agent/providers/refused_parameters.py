@@ -45,7 +45,7 @@ class RefusedParameters:
 
     def trial(self, payload: JsonObject) -> Trial:
         """Begin to ask for one reply, without what is known to be refused."""
-        for path, value in list(_parameters(payload)):
+        for path, value in list(_parameters(payload)) if self._remembered else ():
             if path in self._remembered and canonical_json(value) in self._remembered[path]:
                 payload = _without(payload, path)
         return Trial(self, payload)
