@@ -22,8 +22,9 @@ from ..wire.openai_chat import DONE
 from ..wire.openai_chat_schema import parse_model_list
 from ..wire.sse import SSEDecoder
 from .anthropic_refusals import AnthropicRefusals
+from .http_access import Access
 from .http_provider import HTTPProvider
-from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
+from .http_stream import DEFAULT_LIMITS, ModelService, TimeLimits
 from .options import DEFAULT_OPTIONS, ModelOptions, lay_over, with_wishes
 from .profiles import ANTHROPIC, ServerProfile
 from .reply_reader import FailureReported, ReplyReader

@@ -1,15 +1,15 @@
 """One model service over HTTP: asks for a reply, hands its bytes to a reader, and turns what fails into our errors.
 
-Knows addresses, keys and time limits; requests and bodies stand in `http_request.py` and
-`http_body.py`, what failures mean in `failures.py`. Must not know any wire format: that is
-the reader's. The key goes into one header and nowhere else, and nothing of what is said is kept.
+Knows paths and time limits; addresses and keys stand in `http_access.py`, requests and bodies in
+`http_request.py` and `http_body.py`, what failures mean in `failures.py`. Must not know any wire
+format: that is the reader's. Nothing of what is said is kept.
 """
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
@@ -17,12 +17,12 @@ import aiohttp
 from yarl import URL
 
 from ..clock import SYSTEM_CLOCK, Clock
-from ..errors import PromptTooLong, ProviderError, ProviderRejectedKey, ProviderReplyInvalid
+from ..errors import PromptTooLong, ProviderError, ProviderReplyInvalid
 from ..events import ProviderEvent
 from ..messages import JsonObject
 from ..wire.sendable import payload_to_bytes
-from .address import api_root, server_root
 from .failures import error_of_exception, error_of_report, error_of_response
+from .http_access import Access, target_at
 from .http_body import StreamedBody, read_beginning, read_error, read_soon, read_text
 from .http_request import HTTPRequest, RequestSender
 from .refused_parameters import RefusedParameters
@@ -52,22 +52,6 @@ class TimeLimits:
 DEFAULT_LIMITS: Final = TimeLimits()
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
-    """Where a service is, and how it is told who asks."""
-
-    base_url: str = field(repr=False)
-    """As a person typed it; it may hold a password."""
-    key: str = field(default="", repr=False)
-    """Sent as `key_header: key_prefix + key`, unless it is empty."""
-    key_header: str = "Authorization"
-    key_prefix: str = "Bearer "
-    headers: Mapping[str, str] = field(default_factory=dict)
-    """Sent with every request beside those that every service gets."""
-    root_of: Callable[[str], URL] = api_root
-    """How `base_url` is read; raises `ProviderUnreachable` where it is no address."""
-
-
 class ModelService:
     """What the providers of all wire formats share. Safe to use for several turns at the same time."""
 
@@ -88,7 +72,6 @@ class ModelService:
         self._sender = RequestSender(session)
         self._targets: dict[str, tuple[URL, dict[str, str]]] = {}
         self._access = access
-        self._key = access.key.strip()
         self._refused = refused
         self._limits = limits
         self._clock = clock
@@ -121,7 +104,7 @@ class ModelService:
                 for event in reader.end():
                     yield event
             except FailureReported as failure:
-                raise error_of_report(failure.report, self._key) from None
+                raise error_of_report(failure.report, self._access.secret) from None
             finally:
                 response.close()
 
@@ -233,7 +216,7 @@ class ModelService:
         self, method: str, path: str, payload: JsonObject | None = None, *, query: Mapping[str, str] | None = None
     ) -> aiohttp.ClientResponse:
         if (target := self._targets.get(path)) is None:
-            target = self._targets[path] = self._target(path)
+            target = self._targets[path] = target_at(self._access, path)
         url, headers = target
         body = None if payload is None else payload_to_bytes(payload)
         request = HTTPRequest(method, url.update_query(query) if query else url, headers, body, self._timeout)
@@ -242,26 +225,9 @@ class ModelService:
         except (aiohttp.ClientError, OSError) as err:
             raise error_of_exception(err) from err
 
-    def _target(self, path: str) -> tuple[URL, dict[str, str]]:
-        """Return where `path` is, and the headers of what is sent there; there are few paths."""
-        root_of = server_root if path.startswith("/") else self._access.root_of
-        root = root_of(self._access.base_url)
-        return (root / path.removeprefix("/")).with_query(root.query), self._headers(root)
-
-    def _headers(self, root: URL) -> dict[str, str]:
-        headers = {"Accept": "text/event-stream, application/x-ndjson, application/json"}
-        headers |= {"Content-Type": "application/json", **self._access.headers}
-        if self._key:
-            if not self._key.isprintable():
-                raise ProviderRejectedKey("the key holds characters that cannot be sent")
-            if root.user or root.password:
-                raise ProviderRejectedKey("the address holds a user and a password: only they or a key can be sent")
-            headers[self._access.key_header] = self._access.key_prefix + self._key
-        return headers
-
     def _refusal(self, response: aiohttp.ClientResponse, body: bytes) -> ProviderError:
         return error_of_response(
-            response.status, body, retry_after=response.headers.get("Retry-After"), secret=self._key
+            response.status, body, retry_after=response.headers.get("Retry-After"), secret=self._access.secret
         )
 
     async def _read_stream(

@@ -33,8 +33,9 @@ from ..wire.ollama_chat_schema import (
     plain_text,
 )
 from .address import ollama_root
+from .http_access import Access
 from .http_provider import HTTPProvider
-from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
+from .http_stream import DEFAULT_LIMITS, ModelService, TimeLimits
 from .ollama_overflow import OverflowNotes, cut_by, num_ctx_of
 from .options import DEFAULT_OPTIONS, ModelOptions, lay_over
 from .profiles import OLLAMA, ServerProfile, nearest_effort

@@ -19,8 +19,9 @@ from ..wire.openai_chat import DONE, request_to_payload
 from ..wire.openai_chat_reply import ReplyReader
 from ..wire.openai_chat_schema import PlainEnd, parse_chunk, parse_model_list, read_plain
 from ..wire.sse import ServerSentEvent, SSEDecoder
+from .http_access import Access
 from .http_provider import HTTPProvider
-from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
+from .http_stream import DEFAULT_LIMITS, ModelService, TimeLimits
 from .options import DEFAULT_OPTIONS, ModelOptions, lay_over
 from .profiles import ServerProfile, profile_at
 from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters

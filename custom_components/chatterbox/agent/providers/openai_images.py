@@ -12,7 +12,8 @@ import aiohttp
 from ..pictures import Picture
 from ..wire.openai_images import parse_answer, request_to_payload
 from .failures import error_of_exception
-from .http_stream import Access, ModelService, TimeLimits
+from .http_access import Access
+from .http_stream import ModelService, TimeLimits
 from .refused_parameters import RefusedParameters
 
 _REQUIRED: Final = frozenset({"model", "prompt"})

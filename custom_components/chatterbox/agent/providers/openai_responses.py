@@ -25,8 +25,9 @@ from ..wire.openai_responses import request_to_payload, without_carried_items
 from ..wire.openai_responses_reply import ReplyReader as EventReader
 from ..wire.openai_responses_schema import parse_event, parse_response, plain_piece
 from ..wire.sse import SSEDecoder
+from .http_access import Access
 from .http_provider import HTTPProvider
-from .http_stream import DEFAULT_LIMITS, Access, ModelService, TimeLimits
+from .http_stream import DEFAULT_LIMITS, ModelService, TimeLimits
 from .options import DEFAULT_OPTIONS, ModelOptions, lay_over, with_wishes
 from .profiles import OPENAI, ServerProfile, nearest_effort
 from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters

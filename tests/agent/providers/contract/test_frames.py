@@ -21,7 +21,8 @@ from custom_components.chatterbox.agent.events import (
     ToolCallReady,
 )
 from custom_components.chatterbox.agent.messages import FinishReason, ToolCall
-from custom_components.chatterbox.agent.providers.http_stream import Access, ModelService, TimeLimits
+from custom_components.chatterbox.agent.providers.http_access import Access
+from custom_components.chatterbox.agent.providers.http_stream import ModelService, TimeLimits
 from custom_components.chatterbox.agent.providers.refused_parameters import RefusedParameters
 from tests.servers.certificate import self_signed
 from tests.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server
