@@ -88,7 +88,7 @@ def test_what_is_read_keeps_to_the_rules_and_nothing_else_is_refused(text: str) 
     try:
         value = parse_json(text)
     except ValueError:
-        with pytest.raises(ValueError, match="."):
+        with pytest.raises(ValueError, match=r"."):
             check_json(json.loads(text))
     else:
         check_json(value)
