@@ -4,12 +4,12 @@ Knows the data of a `conversation` subentry. Must not know forms (`agent_options
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cache
 from typing import Any, Final
 
-from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
+from homeassistant.const import CONF_LLM_HASS_API, CONF_PROMPT
 
 from .agent.consent.pin import PinHash
 from .agent.messages import JsonObject, JsonValue
@@ -17,52 +17,17 @@ from .agent.protocols import HookPoint
 from .agent.turn import Limits
 from .approval_rules import Policy, PolicyError, Rule, Verdict, policy_from_json
 from .const import (
-    CONF_ASK_AFTER_OUTSIDE_CONTENT,
-    CONF_BETWEEN_TOKENS_TIMEOUT,
-    CONF_BUDGET_DAY,
-    CONF_BUDGET_MONTH,
-    CONF_CHECK_CLAIMS,
-    CONF_COMPACT_HOME,
     CONF_CONFIRMATION,
-    CONF_CONNECT_TIMEOUT,
-    CONF_CONTEXT_WINDOW,
-    CONF_CONTINUE_MINUTES,
     CONF_DEADLINE,
-    CONF_EXTRA_PARAMETERS,
     CONF_FALLBACKS,
-    CONF_FILLER_AFTER,
-    CONF_FIRST_TOKEN_TIMEOUT,
-    CONF_HISTORY_TOKENS,
-    CONF_KEEP_ALIVE,
-    CONF_KEEP_DAYS,
-    CONF_KEEP_HISTORY,
-    CONF_KEEP_MEGABYTES,
     CONF_MAX_ITERATIONS,
-    CONF_MAX_TOKENS,
     CONF_MAX_TOOL_CALLS,
-    CONF_MOST_LISTED,
     CONF_NOTIFY,
-    CONF_NUM_CTX,
     CONF_PEOPLE_AT_SATELLITES,
     CONF_PIN,
-    CONF_POST_TOOL_USE,
-    CONF_PRE_SPEECH,
-    CONF_PRE_TOOL_USE,
-    CONF_PRICE_CACHED,
-    CONF_PRICE_INPUT,
-    CONF_PRICE_OUTPUT,
-    CONF_REASONING_EFFORT,
-    CONF_REMEMBER_FACTS,
     CONF_RULES,
-    CONF_SEARCH_HISTORY,
-    CONF_SERVICE_TIER,
-    CONF_SUMMARY,
-    CONF_TEMPERATURE,
     CONF_TOOL_TIMEOUT,
-    CONF_TOP_P,
     CONF_TRUSTED_CALLERS,
-    CONF_USER_PROMPT_SUBMIT,
-    CONF_VERBOSITY,
     CONF_WHEN_SPENT,
     LOGGER,
 )
@@ -200,57 +165,32 @@ class AgentSettings:
         object.__setattr__(self, "scripts", {point: script for point, script in scripts.items() if script})
 
 
+_READ: Final = frozenset(
+    {
+        *("llm_apis", "prompt", "fallbacks", "confirmation", "limits", "when_spent", "policy", "pin", "notify"),
+        *("trusted_callers", "people_at_satellites"),
+    }
+)
+"""Settings that are not what is stored, but made of it."""
+_AS_STORED: Final = tuple(one.name for one in fields(AgentSettings) if one.init and one.name not in _READ)
+"""All others; each bears the name of its option."""
+
+
 def settings_of(data: Mapping[str, Any]) -> AgentSettings:
     """Read the data of a subentry; what is not stored has its default."""
-    default = AgentSettings()
     return AgentSettings(
-        model=data.get(CONF_MODEL, default.model),
+        **{name: data[name] for name in _AS_STORED if name in data},
         llm_apis=tuple(data.get(CONF_LLM_HASS_API, ())),
-        compact_home=data.get(CONF_COMPACT_HOME, default.compact_home),
-        most_listed=data.get(CONF_MOST_LISTED, default.most_listed),
         prompt=data.get(CONF_PROMPT) or None,
         fallbacks=tuple(data.get(CONF_FALLBACKS, ())),
-        temperature=data.get(CONF_TEMPERATURE),
-        top_p=data.get(CONF_TOP_P),
-        max_tokens=data.get(CONF_MAX_TOKENS),
-        reasoning_effort=data.get(CONF_REASONING_EFFORT),
-        verbosity=data.get(CONF_VERBOSITY),
-        service_tier=data.get(CONF_SERVICE_TIER),
-        keep_alive=data.get(CONF_KEEP_ALIVE),
-        num_ctx=data.get(CONF_NUM_CTX, default.num_ctx),
-        extra_parameters=data.get(CONF_EXTRA_PARAMETERS),
-        history_tokens=data.get(CONF_HISTORY_TOKENS, default.history_tokens),
-        context_window=data.get(CONF_CONTEXT_WINDOW),
-        summary=data.get(CONF_SUMMARY, default.summary),
-        confirmation=known_choice(Confirmation, CONF_CONFIRMATION, data.get(CONF_CONFIRMATION)) or default.confirmation,
-        filler_after=data.get(CONF_FILLER_AFTER, default.filler_after),
-        check_claims=data.get(CONF_CHECK_CLAIMS, default.check_claims),
-        connect_timeout=data.get(CONF_CONNECT_TIMEOUT, default.connect_timeout),
-        first_token_timeout=data.get(CONF_FIRST_TOKEN_TIMEOUT, default.first_token_timeout),
-        between_tokens_timeout=data.get(CONF_BETWEEN_TOKENS_TIMEOUT, default.between_tokens_timeout),
+        confirmation=known_choice(Confirmation, CONF_CONFIRMATION, data.get(CONF_CONFIRMATION)) or Confirmation.RESULT,
         limits=_limits(data),
-        price_input=data.get(CONF_PRICE_INPUT),
-        price_cached=data.get(CONF_PRICE_CACHED),
-        price_output=data.get(CONF_PRICE_OUTPUT),
-        budget_day=data.get(CONF_BUDGET_DAY),
-        budget_month=data.get(CONF_BUDGET_MONTH),
-        when_spent=known_choice(WhenSpent, CONF_WHEN_SPENT, data.get(CONF_WHEN_SPENT)) or default.when_spent,
+        when_spent=known_choice(WhenSpent, CONF_WHEN_SPENT, data.get(CONF_WHEN_SPENT)) or WhenSpent.HAND_OVER,
         policy=_policy(data.get(CONF_RULES, [])),
         pin=_pin(data.get(CONF_PIN)),
-        ask_after_outside_content=data.get(CONF_ASK_AFTER_OUTSIDE_CONTENT, default.ask_after_outside_content),
         notify=tuple(data.get(CONF_NOTIFY, ())),
         trusted_callers=frozenset(data.get(CONF_TRUSTED_CALLERS, ())),
         people_at_satellites={row["device"]: row["person"] for row in data.get(CONF_PEOPLE_AT_SATELLITES, ())},
-        keep_history=data.get(CONF_KEEP_HISTORY, default.keep_history),
-        keep_days=data.get(CONF_KEEP_DAYS, default.keep_days),
-        keep_megabytes=data.get(CONF_KEEP_MEGABYTES, default.keep_megabytes),
-        continue_minutes=data.get(CONF_CONTINUE_MINUTES, default.continue_minutes),
-        user_prompt_submit=data.get(CONF_USER_PROMPT_SUBMIT),
-        pre_tool_use=data.get(CONF_PRE_TOOL_USE),
-        post_tool_use=data.get(CONF_POST_TOOL_USE),
-        pre_speech=data.get(CONF_PRE_SPEECH),
-        remember_facts=data.get(CONF_REMEMBER_FACTS, default.remember_facts),
-        search_history=data.get(CONF_SEARCH_HISTORY, default.search_history),
     )
 
 
