@@ -215,14 +215,16 @@ async def test_a_call_that_is_written_twice_and_given_once_is_two_calls() -> Non
     assert len(heard.calls) == 2
 
 
-async def test_calls_that_differ_are_all_kept() -> None:
-    given = [
-        ToolCallReady(ToolCall(f"c{n}", TURN_ON, arguments)) for n, arguments in enumerate(['{"name":"Hall"}', "{", ""])
-    ]
+@pytest.mark.parametrize("written_at", [0, 1, 3])
+async def test_calls_that_differ_are_all_kept(written_at: int) -> None:
+    arguments = ['{"name":"Hall"}', "{", ""]
+    events: list[Line] = [ToolCallReady(ToolCall(f"c{n}", TURN_ON, text)) for n, text in enumerate(arguments)]
+    events.insert(written_at, TextDelta(f"<tool_call>{KITCHEN_ON}</tool_call>"))
+    arguments.insert(written_at, '{"name":"Kitchen Light"}')
 
-    heard = await hear(*given, *message(f"<tool_call>{KITCHEN_ON}</tool_call>"))
+    heard = await hear(*events, *message(""))
 
-    assert [arguments for _, arguments in heard.calls] == ['{"name":"Hall"}', "{", "", '{"name":"Kitchen Light"}']
+    assert [text for _, text in heard.calls] == arguments
 
 
 async def test_ids_are_unique_also_against_the_transcript() -> None:

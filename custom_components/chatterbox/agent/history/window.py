@@ -17,7 +17,6 @@ from itertools import pairwise, product
 from typing import Final
 
 from ..messages import Summary, ToolResult, Transcript, UserMessage
-from ..transcript import has_outside_content
 from .shortening import shortened
 from .summary import recap
 from .token_estimate import TokenEstimate
@@ -160,8 +159,8 @@ class _GrowingWindow:
         self.kept = 0
         """Tokens of the messages that it holds."""
         self.has_shortened = False
-        self.has_outside_content = has_outside_content(self.whole)
-        self.shows_something = shows_something(self.whole)
+        self.has_outside_content = self.shows_something = False
+        self._look_at(self.whole)
         self.recap_room = max(0, bounds.earlier) // _RECAP
         self._turn = begin
         self._kept_before = 0
@@ -181,11 +180,16 @@ class _GrowingWindow:
         """Take in a transcript up to a message; it begins with what was taken in before."""
         begin = len(self.whole)
         self.whole = transcript[:end]
-        added = transcript[begin:end]
-        self.has_outside_content = self.has_outside_content or has_outside_content(added)
-        self.shows_something = self.shows_something or shows_something(added)
+        self._look_at(transcript[begin:end])
         for unit in pairwise(_unit_bounds(transcript, begin, end)):
             self._add(*unit)
+
+    def _look_at(self, added: Transcript) -> None:
+        for message in added:
+            if isinstance(message, ToolResult):
+                self.has_outside_content = self.has_outside_content or message.open_world
+            elif isinstance(message, UserMessage) and message.attachments:
+                self.shows_something = True
 
     @property
     def _recap(self) -> int:

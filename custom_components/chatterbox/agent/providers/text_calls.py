@@ -7,9 +7,9 @@ asks, nor which service answers.
 
 import re
 import string
-from collections import Counter
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable
 from dataclasses import replace
+from functools import cached_property
 from typing import Final, assert_never
 from uuid import uuid4
 
@@ -207,55 +207,56 @@ class _Calls:
 
     def __init__(self, request: CompletionRequest) -> None:
         self.any = False
-        self._taken_ids = {
-            call.id
-            for message in request.transcript
-            if isinstance(message, AssistantMessage)
-            for call in message.tool_calls
-        }
-        self._given: Counter[tuple[str, str]] = Counter()
-        self._written: Counter[tuple[str, str]] = Counter()
-        self._uncounted: list[tuple[str, str]] = []
-        """Given ones of which nobody has asked yet whether they are the same as others: mostly, no call is written."""
+        self._transcript = request.transcript
+        self._given: list[tuple[str, str]] = []
+        """Those that nobody has compared with written ones: mostly, no call is written."""
+        self._more_given: dict[tuple[str, str], int] = {}
+        """How many more of the same call were given than written; below 0 where more were written."""
+        self._written = 0
+        """Written calls that the provider has not given as well."""
 
-    def given(self, call: ToolCall, tool: ToolDefinition | None) -> Iterator[ProviderEvent]:
+    def given(self, call: ToolCall, tool: ToolDefinition | None) -> list[ToolCallReady]:
         """Pass on a call of the provider, unless it was written before and runs already."""
-        if self._written:
-            yield from self._add(call, tool, self._given, self._written)
-        else:
-            self._uncounted.append((tool.name if tool else call.name, call.arguments))
-            yield self._ready(call)
-
-    def written(self, call: WrittenCall, tool: ToolDefinition | None) -> Iterator[ProviderEvent]:
-        """Make a call of a written one, unless the provider gave it as well."""
-        if self._written.total() == _MAX_CALLS:
-            return
-        self._given.update((name, _canonical(arguments)) for name, arguments in self._uncounted)
-        self._uncounted.clear()
-        name = call.name if tool is None or find_tool(call.name, [tool]) else tool.name
-        yield from self._add(ToolCall("", name, call.arguments), tool, self._written, self._given)
-
-    def _add(
-        self,
-        call: ToolCall,
-        tool: ToolDefinition | None,
-        same_kind: Counter[tuple[str, str]],
-        other_kind: Counter[tuple[str, str]],
-    ) -> Iterator[ProviderEvent]:
-        key = (tool.name if tool else call.name, _canonical(call.arguments))
         self.any = True
-        if other_kind[key]:
-            other_kind[key] -= 1
-            return
-        same_kind[key] += 1
-        yield self._ready(call)
+        name = tool.name if tool else call.name
+        if not self._written:
+            self._given.append((name, call.arguments))
+        elif self._count(name, call.arguments, 1):
+            self._written -= 1
+            return []
+        return [self._ready(call)]
+
+    def written(self, call: WrittenCall, tool: ToolDefinition | None) -> list[ToolCallReady]:
+        """Make a call of a written one, unless the provider gave it as well."""
+        if self._written == _MAX_CALLS:
+            return []
+        self.any = True
+        for name, arguments in self._given:
+            self._count(name, arguments, 1)
+        self._given.clear()
+        if self._count(tool.name if tool else call.name, call.arguments, -1):
+            return []
+        self._written += 1
+        name = call.name if tool is None or find_tool(call.name, [tool]) else tool.name
+        return [self._ready(ToolCall("", name, call.arguments))]
+
+    def _count(self, name: str, arguments: str, step: int) -> bool:
+        """Count one more given call, or one less; tell whether it is the same as one of the other kind."""
+        key = (name, _canonical(arguments))
+        before = self._more_given.get(key, 0)
+        self._more_given[key] = before + step
+        return before * step < 0
 
     def _ready(self, call: ToolCall) -> ToolCallReady:
-        self.any = True
         while not call.id or call.id in self._taken_ids:
             call = replace(call, id=uuid4().hex[:_ID_LENGTH])
         self._taken_ids.add(call.id)
         return ToolCallReady(call)
+
+    @cached_property
+    def _taken_ids(self) -> set[str]:
+        said = (message for message in self._transcript if isinstance(message, AssistantMessage))
+        return {call.id for message in said for call in message.tool_calls}
 
 
 def _canonical(arguments: str) -> str:
