@@ -7,8 +7,8 @@ format: that is the reader's. Nothing of what is said is kept.
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -87,7 +87,7 @@ class ModelService:
         `streams_objects` says that streams of this format begin as whole answers do, with `{`:
         then the Content-Type tells them apart, which many servers give wrongly.
         """
-        with self._noting_overflow():
+        try:
             response = await self._post(path, payload)
             try:
                 if "html" in response.content_type:
@@ -106,12 +106,8 @@ class ModelService:
             except FailureReported as failure:
                 raise error_of_report(failure.report, self._access.secret) from None
             finally:
-                response.close()
-
-    @contextmanager
-    def _noting_overflow(self) -> Iterator[None]:
-        try:
-            yield
+                if not response.closed:  # as it is after its end, when its connection may serve somebody else
+                    response.close()
         except PromptTooLong as error:
             self.overflow = error
             raise
