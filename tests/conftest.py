@@ -1,12 +1,16 @@
 """What every test with a real `hass` needs: our integrations can be found, and nothing else is pretended."""
 
+import asyncio
 import logging
-from collections.abc import AsyncGenerator
+import time
+from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp.test_utils import TestServer
+from freezegun import freeze_time
+from freezegun.api import FrozenDateTimeFactory
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
 
@@ -62,6 +66,17 @@ def _find_custom_integrations(request: pytest.FixtureRequest) -> None:
     """Let a test that starts Home Assistant find the custom integrations; leave the others alone."""
     if "hass" in request.fixturenames:
         request.getfixturevalue("enable_custom_integrations")
+
+
+@pytest.fixture
+def freezer(monkeypatch: pytest.MonkeyPatch) -> Iterator[FrozenDateTimeFactory]:
+    """Stop the clock of the house, and let that of the event loop go on from it: a stream waits for the next words."""
+    monotonic = time.monotonic
+    with freeze_time() as stopped:
+        assert isinstance(stopped, FrozenDateTimeFactory)
+        began = monotonic()
+        monkeypatch.setattr(asyncio.get_event_loop(), "time", lambda: time.monotonic() + monotonic() - began)
+        yield stopped
 
 
 @pytest.fixture
