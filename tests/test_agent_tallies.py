@@ -1,9 +1,10 @@
 """Sums of what agents do: nothing is lost, counted twice or given to the wrong one, and a day is spent once."""
 
-import json
 from datetime import date, timedelta
 
 import pytest
+from homeassistant.helpers.json import json_bytes
+from homeassistant.util.json import json_loads
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.events import StopReason
@@ -86,7 +87,7 @@ def test_a_turn_without_an_answer_has_failed_unless_somebody_wanted_it_so(
 def test_a_turn_that_is_told_again_is_not_counted_again() -> None:
     facts = turn(answered(Usage(100, 10), "dear"))
     once = Tallies().with_turn("cheap", "a", facts, PRICES.get, DAY)
-    stored = Tallies.from_json(once.as_json())
+    stored = Tallies.from_json(json_loads(json_bytes(once)))
 
     assert once.with_turn("cheap", "a", facts, PRICES.get, DAY) is once
     assert stored.with_turn("cheap", "a", facts, PRICES.get, DAY) is stored
@@ -188,7 +189,7 @@ def test_sums_are_those_of_their_parts_and_never_shrink(
             assert after.cost >= tally.cost
             assert (after.input_tokens, after.turns) >= (tally.input_tokens, tally.turns)
         # What was stored is what goes on.
-        tallies = Tallies.from_json(json.loads(json.dumps(tallies.as_json())))
+        tallies = Tallies.from_json(json_loads(json_bytes(tallies)))
 
     assert sum(tally.turns for tally in tallies.agents.values()) == len(seen)
     for name in AGENTS:

@@ -6,14 +6,14 @@ agent that took the turn.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final, Self
 
 from pydantic import TypeAdapter
 
 from .agent.events import StopReason
-from .agent.messages import JsonObject, JsonValue, Usage
+from .agent.messages import JsonValue, Usage
 from .model_prices import ModelPrice
 from .turn_facts import TurnFacts
 
@@ -96,9 +96,6 @@ class Tally:
         return self.spent.get(_month(day), 0.0)
 
 
-_SUMS: Final = tuple(field.name for field in fields(Tally))
-
-
 @dataclass(frozen=True, slots=True)
 class Tallies:
     """The sums of all agents of a house."""
@@ -133,19 +130,13 @@ class Tallies:
         kept = {agent: tally for agent, tally in self.agents.items() if agent in agents}
         return self if len(kept) == len(self.agents) else replace(self, agents=kept)
 
-    def as_json(self) -> JsonObject:
-        """Return what `from_json` reads."""
-        agents: JsonObject = {agent: _as_json(tally) for agent, tally in self.agents.items()}
-        return {"agents": agents, "turns": [*self.turns]}
-
     @classmethod
     def from_json(cls, stored: JsonValue) -> Self:
-        """Read it. Raises ValueError for something else; what only another version counts is left out."""
+        """Read them, written as an object with these fields.
+
+        Raises ValueError for something else; what only another version counts is left out.
+        """
         return TypeAdapter(cls).validate_python(stored)
-
-
-def _as_json(tally: Tally) -> JsonObject:
-    return {name: getattr(tally, name) for name in _SUMS} | {"spent": {**tally.spent}}
 
 
 def _month(day: date) -> str:

@@ -16,7 +16,11 @@ from .tally_keeping import SIGNAL_TALLIES
 @callback
 def async_watch_budgets(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
     """Watch the budgets of a loaded entry until it is unloaded."""
-    models = entry.runtime_data.models
+    models = {
+        agent_id: model
+        for agent_id, model in entry.runtime_data.models.items()
+        if not model.account.budget.is_unlimited
+    }
 
     @callback
     def async_look(changed: Collection[str] | None) -> None:

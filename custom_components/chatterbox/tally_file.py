@@ -43,7 +43,7 @@ class TallyFile:
 
     def append(self, tallies: Tallies) -> None:
         """Store sums. Raises OSError, or WriteError where the file has to be begun anew."""
-        line = b"\n%b" % json_bytes(tallies.as_json())  # on a line of its own, whatever became of the one before
+        line = b"\n%b" % json_bytes(tallies)  # on a line of its own, whatever became of the one before
         with open(self._path, "ab", opener=_opened) as file:  # a Path takes no opener
             file.write(line)
             size = file.tell()

@@ -40,6 +40,7 @@ _DELAY: Final = 10.0
 """Seconds from the first thing that is counted until it is stored. A crash forgets no more than that."""
 _BEFORE_MIDNIGHT: Final = 1.0
 """Seconds to store and tell what was counted at the end of a day."""
+_LAST_HOUR: Final = 23
 
 SIGNAL_TALLIES: Final[SignalType[Collection[str] | None]] = SignalType(f"{DOMAIN}_tallies")
 """Sent when sums of these agents have changed; None for those of all, when a day has begun."""
@@ -60,9 +61,13 @@ def today() -> date:
     return dt_util.now().date()
 
 
-def _left_of_today() -> float:
-    """Return the seconds until midnight in the time zone of the house."""
-    return (dt_util.start_of_local_day(today() + timedelta(days=1)) - dt_util.now()).total_seconds()
+def _delay() -> float:
+    """Return how long what is counted now may wait: what is told tomorrow is no part of what was spent today."""
+    now = dt_util.now()
+    if now.hour < _LAST_HOUR:
+        return _DELAY
+    left = (dt_util.start_of_local_day(now.date() + timedelta(days=1)) - now).total_seconds()
+    return min(_DELAY, max(left - _BEFORE_MIDNIGHT, 0))
 
 
 class TallyKeeper:
@@ -154,9 +159,7 @@ class TallyKeeper:
         if self._hass.is_stopping:
             self._async_save_now()
         elif self._cancel_timer is None and self._counted is not self._told:
-            # What is told on the next day is no part of what was spent on this one.
-            delay = min(_DELAY, max(_left_of_today() - _BEFORE_MIDNIGHT, 0))
-            self._cancel_timer = async_call_later(self._hass, delay, self._async_save_now)
+            self._cancel_timer = async_call_later(self._hass, _delay(), self._async_save_now)
 
     @callback
     def _async_save_now(self, _when: object = None) -> None:
