@@ -51,8 +51,8 @@ _ALLOWED: Final = Judgement(Verdict.ALLOW, ())
 @callback
 def judge(hass: HomeAssistant, policy: Policy, call: CallEffects, speaker: Speaker, now: datetime) -> Judgement:
     """Judge a call by all that it would do. `now` is in local time."""
-    rules = tuple(_applicable(policy, call.tool, speaker, now))
-    area_ids = areas_of_entities(hass) if any(rule.areas or rule.labels for rule in rules) else {}
+    rules = _applicable(policy, call.tool, speaker, now)
+    area_ids = areas_of_entities(hass) if [rule for rule in rules if rule.areas or rule.labels] else {}
     decisions = list(_Judge(hass, rules, area_ids).decisions(call))
     if not decisions:
         return _ALLOWED
@@ -77,9 +77,10 @@ def _place(decision: Decision) -> tuple[str, str, str]:
             assert_never(unreachable)
 
 
-def _applicable(policy: Policy, tool: str, speaker: Speaker, now: datetime) -> Iterator[Rule]:
-    """Yield the rules that may say something, whatever the call would do."""
+def _applicable(policy: Policy, tool: str, speaker: Speaker, now: datetime) -> Sequence[Rule]:
+    """Return the rules that may say something, whatever the call would do."""
     is_named = any(tool in rule.tools for rule in policy.rules)
+    applicable: list[Rule] = []
     for rule in (*policy.rules, *DEFAULT_RULES):
         if rule.tools and tool not in rule.tools and (is_named or not _is_renamed(tool, rule)):
             continue
@@ -88,7 +89,8 @@ def _applicable(policy: Policy, tool: str, speaker: Speaker, now: datetime) -> I
         if rule.devices and speaker.sure_device_id not in rule.devices:
             continue
         if rule.window is None or rule.window.holds(now.time()):
-            yield rule
+            applicable.append(rule)
+    return applicable
 
 
 def _is_renamed(tool: str, rule: Rule) -> bool:

@@ -177,17 +177,14 @@ class ChangeRecord:
         """What it would do, or has done: where its tool names some entities of a kind, the others were left alone."""
         actions = self.change.actions
         named = {(action.domain, action.action) for action in actions if action.entity_id in self.done_to}
-        return tuple(
-            action
-            for action in actions
-            if action.entity_id in self.done_to or (action.domain, action.action) not in named
-        )
+        done = self.done_to
+        return tuple([one for one in actions if one.entity_id in done or (one.domain, one.action) not in named])
 
     def as_event_data(self) -> JsonObject:
         """Return it as the data of a Home Assistant event, as `docs/using.md` describes it."""
         change, answer, actions = self.change, self.answer, self.change.actions
         shown, verdict = actions[:_MOST_ACTIONS], change.verdict
-        entity_ids = dict.fromkeys(action.entity_id for action in actions)
+        entity_ids = dict.fromkeys([action.entity_id for action in actions])
         return {
             **self.origin,
             "tool_call_id": change.call.id,
@@ -196,14 +193,14 @@ class ChangeRecord:
             "done_to": [*sorted(self.done_to)[:_MOST_ACTIONS]],
             "actions": [{"entity_id": action.entity_id, "action": action.action} for action in shown],
             "more_actions": len(actions) - len(shown),
-            "unknown": [*sorted(reason.value for reason in change.unknown)],
-            "verdict": verdict.value if verdict else None,
-            "decided_by": [*sorted(decider.value for decider in change.decided_by)],
-            "outcome": self.outcome.value,
+            "unknown": [*sorted(map(str, change.unknown))],
+            "verdict": str(verdict) if verdict else None,
+            "decided_by": [*sorted(map(str, change.decided_by))],
+            "outcome": str(self.outcome),
             "error": shown_text(self.error),
             "question_id": self.question_id,
-            "approval": self.approval.value,
-            "answered_through": answer.channel.value if answer else None,
+            "approval": str(self.approval),
+            "answered_through": str(answer.channel) if answer else None,
             "answered_by": answer.user_id if answer else None,
         }
 

@@ -54,8 +54,8 @@ class ChangeWords:
         found = dr.async_get(self.hass).async_get(device) if device else None
         if found and (name := found.name_by_user or found.name):
             return spoken(name)
-        entity_ids = (_text(record.origin.get(key)) for key in ("satellite_id", "entity_id"))
-        return next((entity_name(self.hass, entity_id) for entity_id in entity_ids if entity_id), "")
+        named = _text(record.origin.get("satellite_id")) or _text(record.origin.get("entity_id"))
+        return entity_name(self.hass, named) if named else ""
 
     def _deeds(self, record: ChangeRecord, form: str) -> str:
         """Say what is done, device by device, or by which tool where no device is known."""

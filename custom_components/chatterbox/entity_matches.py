@@ -106,7 +106,7 @@ def _candidates(
         on_floors = (area for area in ar.async_get(hass).async_list_areas() if area.floor_id in floors)
         groups.append(_in_areas(_index(hass), on_floors))
     # Home Assistant takes an id for a name only as it is written, and finds its state in whatever letters.
-    found = ((entity_id, hass.states.get(entity_id)) for entity_id in sorted(groups[0].intersection(*groups[1:])))
+    found = [(entity_id, hass.states.get(entity_id)) for entity_id in sorted(groups[0].intersection(*groups[1:]))]
     return [state for entity_id, state in found if state and state.entity_id == entity_id]
 
 

@@ -170,10 +170,8 @@ def _is_plain(handler: intent.DynamicServiceIntentHandler) -> bool:
     """
     kind = type(handler)
     plain = intent.ServiceIntentHandler
-    changed = any(
-        getattr(kind, method) is not getattr(plain, method)
-        for method in ("async_handle", "async_handle_states", "async_call_service", "get_domain_and_service")
-    )
+    methods = ("async_handle", "async_handle_states", "async_call_service", "get_domain_and_service")
+    changed = [method for method in methods if getattr(kind, method) is not getattr(plain, method)]
     return not changed or kind.__module__.startswith(_OWN)
 
 

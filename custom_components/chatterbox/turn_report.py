@@ -207,13 +207,13 @@ class TurnReport:
         share = _MAX_CALLS // min(max(len(self.results), 1), _MOST_CALLS) // 2 if tells_words else NOTHING_SHOWN
         return {
             "input": shown_text(self.input) if self._accepted and tells_words else "",
-            "phases": [phase.value for phase in self.phases],
+            "phases": [*map(str, self.phases)],
             "tool_calls": [self._call_data(result, share) for result in self.results[:_MOST_CALLS]],
             "more_tool_calls": max(len(self.results) - _MOST_CALLS, 0),
             "speech": shown_text(finished.text) if finished and tells_words else "",
             "withheld": shown_text("\n".join(self.withheld)) if tells_words else "",
             "handovers": [{"to": handover.provider, "reason": handover.reason} for handover in self.handovers],
-            "stop_reason": finished.stop_reason.value if finished else _CUT_OFF,
+            "stop_reason": str(finished.stop_reason) if finished else _CUT_OFF,
             "usage": usage_as_json(finished.usage) if finished else None,
             "iterations": finished.iterations if finished else None,
             "duration_ms": round(self.duration * 1000, 1),
