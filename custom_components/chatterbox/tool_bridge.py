@@ -6,7 +6,6 @@ one `llm.API`, which the ChatLog is given: Home Assistant sees the same tools un
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -16,6 +15,7 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.hass_dict import HassKey
 
+from .agent.json_text import copied
 from .agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome, canonical_json
 from .api_offer import ApiOffer, async_ask_api
 from .call_effects import async_call_effects, call_effects, later_command
@@ -215,7 +215,7 @@ class LlmToolDispatcher:
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Run a tool; whatever it raises becomes an outcome with `is_error`, cancellation passes."""
         # A tool may change what it is given, and the loop records these arguments.
-        tool_input = llm.ToolInput(tool_name=call.name, tool_args=deepcopy(arguments), id=call.id)
+        tool_input = llm.ToolInput(tool_name=call.name, tool_args=copied(arguments), id=call.id)
         try:
             result = await self._instance.async_call_tool(tool_input)
         except asyncio.CancelledError as error:
