@@ -1,6 +1,6 @@
 """The rules that depend on where a turn stands: ids, budgets, and decisions that were asked for."""
 
-from dataclasses import replace
+from copy import replace
 
 import pytest
 

@@ -1,6 +1,6 @@
 """The decision table of the state machine: from where a turn stands to what comes next."""
 
-from dataclasses import replace
+from copy import replace
 
 import pytest
 

@@ -90,10 +90,12 @@ class Drive:
         self._recorder = TranscriptRecorder()
         history = repair(turn.history)
         self._state = TurnState(turn if history is turn.history else replace(turn, history=history))
+        self._inference: Inference | None = None
+        """The one under way, which goes on with the state by itself."""
 
     async def walk(self) -> AsyncGenerator[TurnEvent]:
         """Yield the events of the turn, and fold each into the transcript."""
-        state, acting = self._state, self._receive()
+        acting = self._receive()
         try:
             while True:
                 async for event in acting:
@@ -101,9 +103,8 @@ class Drive:
                     yield event
                     if isinstance(event, TurnFinished):
                         return
-                state.elapsed = state.turn.limits.deadline - self._limit.left
-                state.messages = self._recorder.messages
-                acting = self._act(next_step(state))
+                self._state = self._folded()
+                acting = self._act(next_step(self._state))
         finally:
             self._limit.stop()
             try:
@@ -111,10 +112,18 @@ class Drive:
             finally:
                 await self._runner.close()
 
+    def _folded(self) -> TurnState:
+        """Return the state with what has happened since."""
+        inference, self._inference = self._inference, None
+        state = inference.state if inference else self._state
+        elapsed = state.turn.limits.deadline - self._limit.left
+        return state._replace(elapsed=elapsed, messages=self._recorder.messages)
+
     def _act(self, step: NextStep) -> AsyncGenerator[TurnEvent]:
         match step:
             case CallModel():
-                return Inference(self._provider, self._hooks, self._runner, self._limit, self._state).stream(step)
+                self._inference = Inference(self._provider, self._hooks, self._runner, self._limit, self._state)
+                return self._inference.stream(step)
             case ExecuteTools(calls):
                 return self._execute_tools(calls)
             case InterruptForApproval(calls):
@@ -146,35 +155,37 @@ class Drive:
         seen = await self._hooks.user_prompt_submit(text)
         if seen.decision is None:
             return seen.value
-        self._state.prompt_denied = seen.decision.reason
+        self._state = self._state._replace(prompt_denied=seen.decision.reason)
         return _WITHHELD
 
     async def _resume(self, answer: ApprovalAnswer) -> tuple[JudgedCall, ...]:
         """Take up the turn that asked, under its budgets; its calls come anew, decided."""
-        state, pending = self._state, answer.pending
+        pending = answer.pending
         expired = time.time() >= pending.expires_at
         # The owner may have set a lower bound since the question.
-        state.iterations = min(pending.iterations, state.turn.limits.max_iterations)
-        state.tool_calls = pending.tool_calls
+        iterations = min(pending.iterations, self._state.turn.limits.max_iterations)
+        state = self._state._replace(iterations=iterations, tool_calls=pending.tool_calls)
         for gated in pending.calls:
             decision = answer.decisions.get(gated.call.id)
             judged = decide_call(state, gated, decision, expired=expired)
             if isinstance(judged.verdict, Runnable) and state.prompt_denied is None:
                 opinion = await self._hooks.pre_approved_use(judged.verdict.tool, judged.verdict.arguments)
                 judged = check_again(judged, gated, opinion)
-            state.open_calls += (judged,)
+            state = state._replace(open_calls=(*state.open_calls, judged))
+        self._state = state
         return state.open_calls
 
     async def _execute_tools(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.TOOL_EXECUTION)
         for judged in calls:
             if isinstance(judged.verdict, Runnable):
-                self._state.tool_calls += 1
+                self._state = self._state._replace(tool_calls=self._state.tool_calls + 1)
                 if started := self._runner.start(judged.call, judged.verdict):
                     yield started
         for judged in self._state.open_calls:
             yield await self._finish_call(judged)
-        self._state.open_calls = tuple(judged for judged in self._state.open_calls if judged not in calls)
+        still_open = tuple(judged for judged in self._state.open_calls if judged not in calls)
+        self._state = self._state._replace(open_calls=still_open)
         yield PhaseEntered(Phase.RESULT_AGGREGATION)
 
     async def _finish_call(self, judged: JudgedCall) -> ToolFinished:

@@ -46,7 +46,7 @@ class OutOfTime(Exception):
 
 @dataclass(slots=True)
 class Inference:
-    """One model call of a turn. It writes down in the turn's `state` what comes of it."""
+    """One model call of a turn. `state` is the turn's state as it goes on."""
 
     provider: LLMProvider
     hooks: HookChain
@@ -67,8 +67,8 @@ class Inference:
     async def stream(self, step: CallModel) -> AsyncGenerator[TurnEvent]:
         """Yield what the model does; afterwards `state` holds its calls or its answer."""
         yield PhaseEntered(Phase.LLM_INFERENCE)
-        state = self.state
-        request, begun, withheld = request_for(state, step), state.answer or AssistantMessage(), state.withheld
+        request, before = request_for(self.state, step), self.state
+        begun = before.answer or AssistantMessage()
         if step.repairs:
             yield MessageDone(begun)
             begun = AssistantMessage()
@@ -78,9 +78,9 @@ class Inference:
             async for event in events:
                 yield event
         except ProviderError as err:
-            state.failure = err
+            self.state = self.state._replace(failure=err)
         except OutOfTime:
-            state.out_of_time = True
+            self.state = self.state._replace(out_of_time=True)
         finally:
             await events.aclose()
         for event in await self._last_words():
@@ -90,20 +90,23 @@ class Inference:
             yield MessageDone(message)
         else:
             # A correction that says nothing leaves what it was to correct.
-            state.withheld = self._hold.held or ("" if any(map(str.strip, self._said)) else withheld)
-            state.answer, state.misfit = message, self._misfit(message)
+            withheld = self._hold.held or ("" if any(map(str.strip, self._said)) else before.withheld)
+            self.state = self.state._replace(answer=message, withheld=withheld, misfit=self._misfit(message))
         yield PhaseEntered(Phase.TOOL_DECISION)
 
     def _begin(self, step: CallModel) -> None:
         state = self.state
         self._hold = ClaimHold(state.claim_language)
         self._holds_all = self.hooks.hold_speech
-        state.iterations += 1
-        state.last_call = step.last_call
-        state.finish_reason = state.answer = None
-        state.withheld = ""
-        state.corrected = state.corrected or step.corrects
-        state.repaired = state.repaired or step.repairs
+        self.state = state._replace(
+            iterations=state.iterations + 1,
+            last_call=step.last_call,
+            finish_reason=None,
+            answer=None,
+            withheld="",
+            corrected=state.corrected or step.corrects,
+            repaired=state.repaired or step.repairs,
+        )
 
     async def _last_words(self) -> list[TurnEvent]:
         """Return what was held back until the message was whole."""
@@ -164,7 +167,7 @@ class Inference:
                         yield event
                     case ToolCallReady(call, offered):
                         judged = await self._judge(call, offered)
-                        self.state.open_calls += (judged,)
+                        self.state = self.state._replace(open_calls=(*self.state.open_calls, judged))
                         for said in self._say(self._hold.end()):
                             yield said
                         yield ToolCallReady(judged.call)
@@ -193,9 +196,8 @@ class Inference:
     def _count(self, end: CompletionResult) -> None:
         state = self.state
         self._provider_items = end.provider_items
-        state.finish_reason = end.finish_reason
-        state.usage += end.usage
-        state.written += end.usage.output_tokens or self._estimated_tokens()
+        written = state.written + (end.usage.output_tokens or self._estimated_tokens())
+        self.state = state._replace(finish_reason=end.finish_reason, usage=state.usage + end.usage, written=written)
 
     def _estimated_tokens(self) -> int:
         calls = tuple(judged.call for judged in self.state.open_calls)

@@ -1,16 +1,16 @@
 """The state machine of a turn: what state is, and what to do next.
 
-All decisions of the loop stand in `next_step`. It is pure: it reads the state, leaves it as it
-is, and returns one step; `drive.py` does what the step says, and writes down what happened.
-Knows messages and verdicts on calls; no provider, no dispatcher, no clock.
+All decisions of the loop stand in `next_step`. It is pure: it reads one immutable state
+and returns one step; `drive.py` does what the step says and folds what happened into the
+next state. Knows messages and verdicts on calls; no provider, no dispatcher, no clock.
 
 Rule of the file: a bound, a budget or a choice is a property of the state, never a branch
 of the driver.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final, assert_never, final
+from dataclasses import dataclass
+from typing import Final, NamedTuple, assert_never
 
 from .answer_options import LEAST_OUTPUT_TOKENS
 from .calls import ForClient, Gated, JudgedCall
@@ -40,10 +40,8 @@ _CUT_SHORT: Final[Mapping[FinishReason | None, StopReason]] = {
 """Messages that are not all that the model had to say, so that none of their calls may run."""
 
 
-@final
-@dataclass(slots=True)
-class TurnState:
-    """Where a turn stands. Only its `Drive` and the `Inference` under way write it; everybody else reads."""
+class TurnState(NamedTuple):
+    """Where a turn stands. A tuple, because the next one is made of it many times in a turn."""
 
     turn: Turn
     messages: Transcript = ()
@@ -58,7 +56,7 @@ class TurnState:
     """Seconds since the turn began."""
     out_of_time: bool = False
     """An inference was cut off by the deadline."""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
     written: int = 0
     """Tokens of all answers so far; as somebody estimates where a service counts none."""
     finish_reason: FinishReason | None = None
