@@ -1,18 +1,18 @@
 """What every test with a real `hass` needs: our integrations can be found, and nothing else is pretended."""
 
+import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from aiohttp.test_utils import TestServer
+from freezegun import freeze_time
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
-from pytest_homeassistant_custom_component import patch_time
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from tests.leaks import Leaks
@@ -61,27 +61,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.relative_to(_HERE).parts[0] not in _TAKE_LONG)
 
 
-@pytest.fixture
-def freezer(freezer: FrozenDateTimeFactory, monkeypatch: pytest.MonkeyPatch) -> FrozenDateTimeFactory:
-    """Let time stand still for who looks at a clock, and not for who waits: an answer comes in frames, also then.
-
-    For the event loop a tick comes on top of the time that passes.
-    """
-    began = time.clock_gettime(time.CLOCK_MONOTONIC)
-
-    def passed() -> float:
-        return time.monotonic() + time.clock_gettime(time.CLOCK_MONOTONIC) - began
-
-    # What the plugin of Home Assistant gives its event loops for a clock looks it up there.
-    monkeypatch.setattr(patch_time, "time", SimpleNamespace(monotonic=passed))
-    return freezer
-
-
 @pytest.fixture(autouse=True)
 def _find_custom_integrations(request: pytest.FixtureRequest) -> None:
     """Let a test that starts Home Assistant find the custom integrations; leave the others alone."""
     if "hass" in request.fixturenames:
         request.getfixturevalue("enable_custom_integrations")
+
+
+@pytest.fixture
+def freezer(monkeypatch: pytest.MonkeyPatch) -> Iterator[FrozenDateTimeFactory]:
+    """Stop the clock of the house, and let that of the event loop go on from it: a stream waits for the next words."""
+    monotonic = time.monotonic
+    with freeze_time() as stopped:
+        assert isinstance(stopped, FrozenDateTimeFactory)
+        began = monotonic()
+        monkeypatch.setattr(asyncio.get_event_loop(), "time", lambda: time.monotonic() + monotonic() - began)
+        yield stopped
 
 
 @pytest.fixture
