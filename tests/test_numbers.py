@@ -381,8 +381,24 @@ async def test_a_line_that_cannot_be_read_stops_nobody(
     assert ("cannot be read, and is counted anew" in caplog.text) is not bool(known)
 
 
+async def test_a_count_that_no_file_can_hold_is_told_and_stops_nothing(
+    hass: HomeAssistant, caplog: pytest.LogCaptureFixture
+) -> None:
+    usage = ScriptedUsage(prompt_tokens=2**64, completion_tokens=1)
+    mad = Script(answers=(ScriptedAnswer(content="Hello.", usage=usage),), after_last="start again")
+    async with serving_script(mad) as address:
+        await add_agent(hass, address)
+        await turn(hass)
+        await turn(hass)
+
+    assert number_of(hass, "turns") == 2
+    assert caplog.text.count("cannot be stored") == 1
+
+
 def test_a_file_does_not_grow_for_ever(tmp_path: Path) -> None:
     file, path = TallyFile(tmp_path / "sums"), tmp_path / "sums"
+    file.append(Tallies())
+    assert path.stat().st_mode & 0o077 == 0  # from the beginning
     sizes: list[int] = []
     for turns in range(1, 3000):
         file.append(Tallies({"talker": Tally(turns=turns)}))

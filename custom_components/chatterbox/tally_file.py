@@ -42,7 +42,7 @@ class TallyFile:
         raise ValueError("No line of the file can be read.")
 
     def append(self, tallies: Tallies) -> None:
-        """Store sums. Raises OSError, or WriteError where the file has to be begun anew."""
+        """Store sums. Raises OSError, WriteError where the file has to be begun anew, TypeError for 2**64 or more."""
         line = b"\n%b" % json_bytes(tallies)  # on a line of its own, whatever became of the one before
         with open(self._path, "ab", opener=_opened) as file:  # a Path takes no opener
             file.write(line)

@@ -180,7 +180,7 @@ class TallyKeeper:
     async def _async_store(self, tallies: Tallies) -> None:
         try:
             await self._hass.async_add_executor_job(self._file.append, tallies)
-        except (OSError, HomeAssistantError) as error:
+        except (OSError, HomeAssistantError, TypeError) as error:  # the last for counts that JSON cannot hold
             if not self._has_failed:
                 LOGGER.error("What agents have read and cost cannot be stored: %s", error)
             self._has_failed = True
