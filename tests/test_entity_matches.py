@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 from homeassistant.components import conversation
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, intent
 
@@ -33,6 +34,7 @@ async def test_what_is_found_is_what_home_assistant_finds(hass: HomeAssistant, s
         if random.random() < 0.2:
             entity_id = random.choice(home.entity_ids)
             registry.async_update_entity(entity_id, name=random.choice(names), aliases=[random.choice(ALIASES)])
+            async_expose_entity(hass, conversation.DOMAIN, entity_id, should_expose=random.random() < 0.5)
         constraints = intent.MatchTargetsConstraints(
             name=random.choice([None, random.choice(names)]),
             area_name=random.choice([None, None, *AREAS, "Nowhere"]),
