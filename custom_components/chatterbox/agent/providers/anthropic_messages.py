@@ -20,6 +20,7 @@ from ..wire.anthropic_messages_reply import ReplyReader as MessageReader
 from ..wire.anthropic_messages_schema import parse_event, plain_text
 from ..wire.openai_chat import DONE
 from ..wire.openai_chat_schema import parse_model_list
+from ..wire.repeated_events import RepeatedEvents
 from ..wire.sse import SSEDecoder
 from .anthropic_refusals import AnthropicRefusals
 from .http_access import Access
@@ -141,6 +142,7 @@ class AnthropicMessagesReply(ReplyReader):
     def __init__(self, transcript: Transcript) -> None:
         """Keep the ids of new calls apart from those of `transcript`."""
         self._decoder = SSEDecoder()
+        self._alike = RepeatedEvents(plain_text)
         self._reader = MessageReader(transcript)
         self._is_over = False
 
@@ -156,12 +158,16 @@ class AnthropicMessagesReply(ReplyReader):
 
     @override
     def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
+        if not (self.done or self._decoder.is_amid_event) and (text := self._alike.text_of(chunk)):
+            yield from self._reader.say(text)
+            return
         for event in self._decoder.feed(chunk):
             data = event.data.strip()
             self._is_over = self._is_over or data == DONE  # gateways end every stream as they end OpenAI's
             if not data or self.done:
                 continue
             if text := plain_text(data):
+                self._alike.learn(event, text)
                 yield from self._reader.say(text)
             else:
                 yield from self._read(data)

@@ -18,6 +18,7 @@ from ..protocols import CompletionRequest
 from ..wire.openai_chat import DONE, request_to_payload
 from ..wire.openai_chat_reply import ReplyReader
 from ..wire.openai_chat_schema import PlainEnd, parse_chunk, parse_model_list, read_plain
+from ..wire.repeated_events import RepeatedEvents
 from ..wire.sse import ServerSentEvent, SSEDecoder
 from .http_access import Access
 from .http_provider import HTTPProvider
@@ -102,6 +103,7 @@ class OpenAIChatReply:
     def __init__(self, transcript: Transcript) -> None:
         """Keep the ids of new calls apart from those of `transcript`."""
         self._decoder = SSEDecoder()
+        self._alike = RepeatedEvents(read_plain)
         self._reader = ReplyReader(transcript)
         self.done = False
 
@@ -110,6 +112,9 @@ class OpenAIChatReply:
         return self._reader.finished
 
     def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
+        if not (self.done or self._decoder.is_amid_event) and (text := self._alike.text_of(chunk)):
+            yield self._words(text)
+            return
         for event in self._decoder.feed(chunk):
             plain = None if self.done or event.type == "error" else read_plain(event.data)
             if plain is None:
@@ -117,8 +122,12 @@ class OpenAIChatReply:
             elif isinstance(plain, PlainEnd):
                 yield from self._reader.read_end(plain)
             elif plain:
-                self._reader.note_text()
-                yield TextDelta(plain)
+                self._alike.learn(event, plain)
+                yield self._words(plain)
+
+    def _words(self, text: str) -> TextDelta:
+        self._reader.note_text()
+        return TextDelta(text)
 
     def _read_event(self, event: ServerSentEvent) -> Iterable[ProviderEvent]:
         data = event.data.strip()

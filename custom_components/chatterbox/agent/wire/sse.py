@@ -43,7 +43,7 @@ class SSEDecoder:
 
         Raises `ProviderReplyInvalid` for an event beyond the bound; the decoder is of no use then.
         """
-        if self._is_begun or b"\r" in chunk or len(chunk) > self._max_event_bytes:
+        if self.is_amid_event or b"\r" in chunk or len(chunk) > self._max_event_bytes:
             yield from self._feed_lines(chunk)
             return
         *blocks, rest = chunk.split(b"\n\n")
@@ -60,7 +60,8 @@ class SSEDecoder:
         yield from self._feed_lines(rest)
 
     @property
-    def _is_begun(self) -> bool:
+    def is_amid_event(self) -> bool:
+        """Whether what was fed last is the beginning of something."""
         return bool(self._line or self._data or self._type or self._after_carriage_return)
 
     def _feed_lines(self, chunk: bytes) -> Iterator[ServerSentEvent]:
