@@ -6,7 +6,7 @@ import math
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
+from custom_components.chatterbox.agent.errors import ProviderReplyInvalid, ProviderUnreachable
 from custom_components.chatterbox.agent.providers.http_body import StreamedBody
 from tests.servers.raw_http import Ending, RawReply, raw_http_server
 
@@ -39,4 +39,20 @@ async def test_who_holds_a_connection_after_its_end_gets_the_end(session: aiohtt
         assert await body.receive(math.inf) == b"words"
         body.hold()
         assert await body.receive(math.inf) == b""
+        body.close()
+
+
+async def test_a_session_that_is_closed_while_a_connection_is_held_is_a_failure_of_the_service(
+    session: aiohttp.ClientSession,
+) -> None:
+    async with (
+        raw_http_server(RawReply((HEAD + b"words",), Ending.WAIT)) as server,
+        session.get(f"http://127.0.0.1:{server.port}") as response,
+    ):
+        body = StreamedBody(response, silence=60)
+        assert await body.receive(math.inf) == b"words"
+        body.hold()
+        await session.close()
+        with pytest.raises(ProviderUnreachable):
+            await body.receive(math.inf)
         body.close()

@@ -86,6 +86,8 @@ class StreamedBody:
                 chunk = await self._response.content.readany()
         except WaitedTooLong:
             failure = aiohttp.SocketTimeoutError()
+        except RuntimeError:  # so `aiohttp` says that its session was closed between two reads
+            failure = aiohttp.ClientConnectionError("the connection was closed")
         except (aiohttp.ClientError, OSError) as err:
             failure = err
         else:
