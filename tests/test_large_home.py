@@ -12,7 +12,7 @@ from homeassistant.helpers import area_registry as ar, entity_registry as er
 from custom_components.chatterbox.find_tool import FindTool
 from custom_components.chatterbox.home_description import FIND_ENTITIES
 from custom_components.chatterbox.large_home import MOST_TOLD, async_asked, async_get_index
-from tests.llm_apis import satellite
+from tests.llm_apis import StubTool, register, satellite
 from tests.prefixes import HELLO, prefix_of, words_of
 from tests.programs import ASSIST, Program, a_user, let_programs_in
 from tests.servers.model_server import ReceivedRequest
@@ -121,8 +121,10 @@ async def test_other_homes_are_listed_as_ever(hass: HomeAssistant, serve: Serve,
     assert "by room" not in words(request)
 
 
-async def test_an_agent_without_assist_is_told_of_no_home(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(HELLO, llm_hass_api=[], **FEW)
+@pytest.mark.parametrize("apis", [[], ["other"]], ids=repr)
+async def test_an_agent_without_assist_is_told_of_no_home(hass: HomeAssistant, serve: Serve, apis: list[str]) -> None:
+    register(hass, "other", StubTool(name="search"))
+    server = await serve(HELLO, llm_hass_api=apis, **FEW)
     await say(hass, "turn on the desk lamp")
     assert FIND_ENTITIES not in json.dumps(server.requests[0].body)
 
