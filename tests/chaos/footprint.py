@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import _lru_cache_wrapper
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from statistics import median
 from typing import Final, Self
@@ -59,11 +59,11 @@ def _forget_what_has_a_bound() -> None:
 def growth(footprints: Sequence[Footprint], turns: int) -> Iterator[str]:
     """Yield what has grown over some footprints, in words; `turns` are taken between two of them.
 
-    The first does not count: things are still being loaded. Some are loaded late, once; so of memory the median of the
-    steps counts. A turn that leaves a few objects behind shows in it at once, a single one in a longer run.
+    The first does not count: things are still being loaded. A turn that leaves a few objects behind shows at once, a
+    single one in a longer run.
     """
     early, late = footprints[1:3], footprints[-2:]
-    step = median(after.blocks - before.blocks for before, after in pairwise(footprints[1:]))
+    step = _step([one.blocks for one in footprints[1:]])
     if step > _BLOCKS_OF_NOISE + turns / 4:
         yield f"memory: {step:.0f} pieces more in {turns} turns"
     if (peak := late[-1].peak - early[-1].peak) > _MIB_OF_NOISE:
@@ -72,3 +72,16 @@ def growth(footprints: Sequence[Footprint], turns: int) -> Iterator[str]:
         yield f"{tasks} tasks more"
     if (files := min(one.files for one in late) - max(one.files for one in early)) > 0:
         yield f"{files} open files more"
+
+
+def _step(levels: Sequence[int]) -> float:
+    """Return by how much a level grows from one moment to the next.
+
+    Some things are loaded late, once: the median of the steps knows nothing of that. What is kept of the last turns is
+    now more and now less: that is nothing to the median of all slopes (Theil-Sen). What grows grows by both.
+    """
+    steps = (after - before for before, after in pairwise(levels))
+    slopes = (
+        (levels[after] - levels[before]) / (after - before) for before, after in combinations(range(len(levels)), 2)
+    )
+    return min(median(steps), median(slopes))
