@@ -130,7 +130,7 @@ class _Ahead[T]:
                         await self._writer
         except asyncio.CancelledError as err:
             if not self._is_left:
-                self._failure = err if _is_cancelled() else cancelled_as(f"{name} was cancelled")
+                self._failure = err if is_cancelled() else cancelled_as(f"{name} was cancelled")
             raise
         except Exception as err:  # noqa: BLE001  # whoever reads gets it, or else the log
             self._failure = err
@@ -151,7 +151,7 @@ def _wake(waiting: asyncio.Future[None] | None) -> None:
         waiting.set_result(None)
 
 
-def _is_cancelled() -> bool:
+def is_cancelled() -> bool:
     """Tell whether it is this task that was cancelled, and not what it waited for."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

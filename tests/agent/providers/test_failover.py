@@ -225,6 +225,35 @@ async def test_a_link_that_ignores_its_cancellation_holds_nobody_up(
     assert chain.open_streams == 0
 
 
+@pytest.mark.parametrize("lets_go", [True, False])
+async def test_only_who_may_hold_its_reader_up_gets_a_task_of_its_own(*, lets_go: bool) -> None:
+    tasks: list[asyncio.Task[object] | None] = []
+
+    async def note() -> None:
+        tasks.append(asyncio.current_task())
+
+    chain = Chain([[note, *HELLO]])
+    chain.links = [replace(chain.links[0], lets_go=lets_go)]
+
+    assert await chain.ask() == HELLO
+    assert (tasks == [asyncio.current_task()]) is lets_go
+
+
+async def test_who_leaves_a_link_that_lets_go_has_left_it_at_once() -> None:
+    chain = Chain([[TextDelta("It"), never]])
+    chain.links = [replace(chain.links[0], lets_go=True)]
+    asking = asyncio.create_task(chain.ask())
+    await let_others_go_on()
+    assert chain.open_streams == 1
+
+    asking.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert chain.open_streams == 0
+    assert chain.breakers[0].state is CLOSED
+
+
 async def test_no_link_takes_the_time_of_those_after_it() -> None:
     chain = Chain([[never]], [[never]], [HELLO])
     turn = FailoverProvider(chain.links, chain.clock, lambda: 0.5, within=4)

@@ -125,6 +125,27 @@ async def test_who_is_cancelled_takes_the_stream_along() -> None:
     assert provider.open_streams == 0
 
 
+@pytest.mark.parametrize("lines", [[], [TextDelta("It")]], ids=["first", "between"])
+async def test_what_a_stream_waits_for_may_be_cancelled_by_others(lines: list[Line]) -> None:
+    """Then the service has failed, and whoever waits for it was not cancelled."""
+    waited_for = asyncio.get_running_loop().create_future()
+    gate = Gate()
+
+    async def wait() -> None:
+        gate.reached.set()
+        await waited_for
+
+    provider = ScriptedProvider([*lines, wait])
+    reading = asyncio.create_task(read(provider, ManualClock()))
+    await gate.reached.wait()
+
+    waited_for.cancel()
+
+    with pytest.raises(ProviderUnreachable):
+        await reading
+    assert provider.open_streams == 0
+
+
 async def test_the_clock_of_the_machine_keeps_the_bounds_too() -> None:
     before = SYSTEM_CLOCK.now()
     with pytest.raises(FirstTokenTimeout):

@@ -221,12 +221,7 @@ class FailoverProvider(LeavableProvider):
         link = candidate.link
         is_trusted = link.breaker.state is BreakerState.CLOSED
         return await begin(
-            lambda: leavable(
-                link.provider.stream(candidate.request),
-                f"provider of {link.name}",
-                may_fail=ProviderError,
-                cancelled_as=ProviderUnreachable,
-            ),
+            lambda: _open(link, candidate.request),
             min(link.patience.first_token, self._share(candidate.position)),
             link.retries if is_trusted and may_retry else _ONCE,
             self._clock,
@@ -250,6 +245,14 @@ def _passed_on(event: ProviderEvent, candidate: _Candidate, permit: Permit) -> P
             return CompletionResult(finish_reason, usage, provider_items, link.id)
         case _:
             return event
+
+
+def _open(link: Link, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+    """Return a stream that whoever reads it can leave at any moment."""
+    stream = link.provider.stream(request)
+    if link.lets_go:
+        return stream
+    return leavable(stream, f"provider of {link.name}", may_fail=ProviderError, cancelled_as=ProviderUnreachable)
 
 
 def _has_acted(request: CompletionRequest) -> bool:

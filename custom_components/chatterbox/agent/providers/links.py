@@ -44,6 +44,8 @@ class Link:
     retries: Retries = _DEFAULT_RETRIES
     tools: Callable[[ToolDefinition], bool] = every_tool
     """Tells which of the tools of a turn this link may see. The turn offers those of all links."""
+    lets_go: bool = False
+    """Whether its provider's streams end at once when they are left: then they need no task of their own."""
     id: str = ""
     """By which others know who has answered, as names may be alike."""
     check: Callable[[], Coroutine[object, object, None]] | None = None

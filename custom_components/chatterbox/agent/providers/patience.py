@@ -5,15 +5,18 @@ the reader of a stream does between two events. The whole turn has its own deadl
 stream that might ignore its cancellation is handed in as a `leavable` one.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, fields
 from typing import Final
 
 from ..clock import Clock, WaitedTooLong, WaitLimit
-from ..errors import BetweenTokensTimeout, FirstTokenTimeout, ProviderReplyInvalid
+from ..errors import BetweenTokensTimeout, FirstTokenTimeout, ProviderReplyInvalid, ProviderUnreachable
 from ..events import CompletionResult, ProviderEvent
+from ..timeouts import is_cancelled
 
 _NO_FINISH: Final = "the stream ended without a finish"
+_CANCELLED: Final = "the stream was cancelled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,8 @@ class BegunStream:
 async def await_first(stream: AsyncGenerator[ProviderEvent], seconds: float, clock: Clock) -> BegunStream:
     """Wait for a stream to begin; closes one that does not.
 
-    Raises `FirstTokenTimeout`, whatever `ProviderError` the stream raises, or `ProviderReplyInvalid` when
-    it ends without a finish.
+    Raises `FirstTokenTimeout`, whatever `ProviderError` the stream raises, `ProviderReplyInvalid` when it ends without
+    a finish, or `ProviderUnreachable` when something cancels what it waits for, and not who waits for the stream.
     """
     limit = WaitLimit(clock)
     limit.set(seconds)
@@ -61,6 +64,10 @@ async def await_first(stream: AsyncGenerator[ProviderEvent], seconds: float, clo
         raise ProviderReplyInvalid(_NO_FINISH) from None
     except WaitedTooLong as err:
         raise FirstTokenTimeout(f"the service sent nothing for {max(seconds, 0):g} seconds") from err
+    except asyncio.CancelledError as err:
+        if is_cancelled():
+            raise
+        raise ProviderUnreachable(_CANCELLED) from err
     finally:
         if begun is None:
             limit.stop()
@@ -85,6 +92,10 @@ async def follow(begun: BegunStream, patience: Patience) -> AsyncGenerator[Provi
         raise ProviderReplyInvalid(_NO_FINISH) from None
     except WaitedTooLong as err:
         raise BetweenTokensTimeout(f"the service fell silent for {patience.between_tokens:g} seconds") from err
+    except asyncio.CancelledError as err:
+        if is_cancelled():
+            raise
+        raise ProviderUnreachable(_CANCELLED) from err
     finally:
         limit.stop()
         await begun.rest.aclose()
