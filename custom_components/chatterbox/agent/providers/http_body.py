@@ -9,7 +9,7 @@ from typing import Final, final
 
 import aiohttp
 
-from ..clock import SYSTEM_CLOCK, Clock, WaitedTooLong, WaitLimit
+from ..clock import SYSTEM_CLOCK, Clock, Timer, WaitedTooLong, WaitLimit
 from ..errors import ProviderReplyInvalid
 from .failures import error_of_exception
 
@@ -52,6 +52,8 @@ class StreamedBody:
         self._limit = WaitLimit(clock)
         self._held: asyncio.Transport | None = None
         """The connection, while nothing is read from it."""
+        self._timer: Timer | None = None
+        """Of the moment at which it is read again."""
         if response.connection is not None and (protocol := response.connection.protocol) is not None:
             protocol.read_timeout = None  # from the next packet on; until then its timer says the same as ours
 
@@ -75,9 +77,7 @@ class StreamedBody:
         Both times are on the clock that this was given.
         """
         if self._held is not None:
-            if (seconds := not_before - self._clock.now()) > 0:
-                await self._clock.sleep(seconds)
-            self._release()
+            self._release_in(not_before - self._clock.now())
         must_succeed = math.isinf(deadline)
         self._limit.set(self._silence if must_succeed else deadline - self._clock.now())
         failure: Exception
@@ -96,7 +96,16 @@ class StreamedBody:
             raise error_of_exception(failure) from failure
         return b""
 
+    def _release_in(self, seconds: float) -> None:
+        if seconds <= 0:
+            self._release()
+        elif self._timer is None:  # a timer lets the connection be read: who sleeps would be woken twice for a frame
+            self._timer = self._clock.call_later(seconds, self._release)
+
     def _release(self) -> None:
+        timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
         held, self._held = self._held, None
         if held is not None:
             held.resume_reading()

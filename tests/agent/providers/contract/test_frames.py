@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import override
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.clock import SystemClock
+from custom_components.chatterbox.agent.clock import SystemClock, Timer
 from custom_components.chatterbox.agent.errors import ProviderError, ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
@@ -22,7 +22,7 @@ from custom_components.chatterbox.agent.events import (
 )
 from custom_components.chatterbox.agent.messages import FinishReason, ToolCall
 from custom_components.chatterbox.agent.providers.http_access import Access
-from custom_components.chatterbox.agent.providers.http_stream import ModelService, TimeLimits
+from custom_components.chatterbox.agent.providers.http_stream import DEFAULT_LIMITS, ModelService, TimeLimits
 from custom_components.chatterbox.agent.providers.refused_parameters import RefusedParameters
 from tests.servers.certificate import self_signed
 from tests.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server
@@ -39,11 +39,21 @@ class _FrameClock(SystemClock):
     """The time of the machine, but that a frame lasts until it is ended."""
 
     def __init__(self) -> None:
-        self.over = asyncio.Event()
+        self._ends: list[Callable[[], None]] = []
+        self._are_over = False
+
+    def end_frames(self) -> None:
+        """End this frame, and those to come at once."""
+        self._are_over = True
+        for end in self._ends:
+            end()
 
     @override
-    async def sleep(self, seconds: float) -> None:
-        await self.over.wait()
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> Timer:
+        if seconds > DEFAULT_LIMITS.frame or self._are_over:
+            return super().call_later(seconds, callback)
+        self._ends.append(callback)
+        return super().call_later(IN_TIME, callback)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +71,7 @@ class _Conversation:
         """Have the server send the rest within the frame of the first words, and then end that."""
         self.go_on.set()
         await self.reply.sent.wait()
-        self.clock.over.set()
+        self.clock.end_frames()
 
 
 def _pieces(dialect: Dialect, answer: Answer = WORDS) -> list[bytes]:
