@@ -126,6 +126,10 @@ async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos
         agents = [await service.set_up(hass, server.base_url) for service in services]
         async with chaos_server(plans.answer) as gone:
             agents.append(await Service(GONE, names[0], api, _FALLBACKS[GONE]).set_up(hass, gone.base_url))
+        # Where two wait for the tools of an integration that is imported, and one is cancelled, Home Assistant fails
+        # for both (`LazyIntegrationPlatforms`).
+        nobody = llm.LLMContext("test", Context(), "en", conversation.DOMAIN, None)
+        await llm.async_get_api(hass, llm.LLM_API_ASSIST, nobody)
         for _ in range(_CONTEXTS):
             hass.bus.async_fire(EVENT_AUTOMATION_TRIGGERED, {"entity_id": "automation.of_somebody"}, context=Context())
         plans.agents = agents

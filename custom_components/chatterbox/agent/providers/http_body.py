@@ -76,7 +76,7 @@ class StreamedBody:
 
         Both times are on the clock that this was given.
         """
-        if self._held is not None:
+        if self._held is not None and self._timer is None:
             self._release_in(not_before - self._clock.now())
         must_succeed = math.isinf(deadline)
         self._limit.set(self._silence if must_succeed else deadline - self._clock.now())
@@ -99,7 +99,7 @@ class StreamedBody:
     def _release_in(self, seconds: float) -> None:
         if seconds <= 0:
             self._release()
-        elif self._timer is None:  # a timer lets the connection be read: who sleeps would be woken twice for a frame
+        else:  # a timer lets the connection be read: who sleeps would be woken twice for a frame
             self._timer = self._clock.call_later(seconds, self._release)
 
     def _release(self) -> None:
