@@ -123,6 +123,8 @@ async def test_words_wait_for_no_longer_than_a_frame(dialect: Dialect, session: 
             heard: list[ProviderEvent] = []
             while text_of(heard) != "One two three four.":  # in as many pieces as the network makes of them
                 heard.append(await anext(events))
+            assert {type(event) for event in heard} == {TextDelta}
+            assert not server.left.is_set()
 
 
 async def test_thoughts_and_words_stay_apart(dialect: Dialect, session: aiohttp.ClientSession) -> None:
