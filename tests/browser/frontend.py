@@ -117,10 +117,15 @@ class Frontend:
         return dialog
 
     async def finish(self, dialog: Locator) -> None:
-        """Close the dialog that says that an integration was added; it may ask in which room, which stays open."""
+        """Close the dialog that says what was added; it may ask in which room, which stays open.
+
+        Home Assistant then goes to the page of the device by itself, or to that of the integration if there are
+        several, or none yet.
+        """
         finish = dialog.get_by_role("button", name=re.compile("finish", re.IGNORECASE))
         await finish.click()
         await expect(finish).to_be_hidden()
+        await self.page.wait_for_url(re.compile(r"/config/(devices/device|integrations/integration)/"))
 
     async def close_when_changed(self, dialog: Locator) -> None:
         """Close the dialog that says that something was changed."""
@@ -130,7 +135,7 @@ class Frontend:
         await expect(done).to_be_hidden()
 
     async def add_model(self, base_url: str, model: str = "") -> None:
-        """Add a model of LM Studio at an address, from the list of integrations, and go back there.
+        """Add a model of LM Studio at an address, from the list of integrations.
 
         `model` is needed where the server has several.
         """
@@ -144,10 +149,10 @@ class Frontend:
             await self.choose_model(dialog, model)
         await self.submit(dialog)
         await self.finish(dialog)
-        await self.open_devices_and_services()
 
     async def open_service(self, name: str) -> None:
-        """Go to the page of an integration, from the list of integrations."""
+        """Go to the page of an integration from anywhere."""
+        await self.open_devices_and_services()
         await self.page.get_by_role("link", name=name).click()
         await self.page.get_by_role("button", name="Add service").wait_for()
 

@@ -21,7 +21,6 @@ async def test_a_program_switches_the_lights_once_it_may(frontend: Frontend, cam
     dialog = await frontend.pick_integration("Chatterbox")
     await dialog.get_by_text("Offline", exact=True).click()
     await frontend.finish(dialog)
-    await frontend.open_devices_and_services()
     await frontend.open_service("Chatterbox")
 
     options = await frontend.open_options()

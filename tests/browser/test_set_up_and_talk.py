@@ -53,7 +53,6 @@ async def test_offline_assistant_is_added_and_switches_the_lights(frontend: Fron
     await frontend.see_light("Counter Light", on=False)
     await camera.take_page(frontend.page, "kitchen")
 
-    await frontend.open_devices_and_services()
     await frontend.open_service("Chatterbox")
     await camera.take_page(frontend.page, "service")
 
@@ -118,7 +117,6 @@ async def _add_server(frontend: Frontend, camera: Camera, base_url: str) -> None
 
 async def _add_agent_with_stand_in(frontend: Frontend, camera: Camera) -> None:
     """Add an agent with options of its own, after one that does not fit, and find them again."""
-    await frontend.open_devices_and_services()
     await frontend.open_service("Chatterbox")
     dialog = await frontend.begin_agent()
     await frontend.choose_model(dialog, "large-model")
