@@ -63,9 +63,10 @@ def growth(footprints: Sequence[Footprint], turns: int) -> Iterator[str]:
     single one in a longer run.
     """
     early, late = footprints[1:3], footprints[-2:]
-    step = _step([one.blocks for one in footprints[1:]])
+    blocks = [one.blocks for one in footprints[1:]]
+    step = _step(blocks)
     if step > _BLOCKS_OF_NOISE + turns / 4:
-        yield f"memory: {step:.0f} pieces more in {turns} turns"
+        yield f"memory: {step:.0f} pieces more in {turns} turns, of {blocks}"
     if (peak := late[-1].peak - early[-1].peak) > _MIB_OF_NOISE:
         yield f"memory: {peak} MiB more"
     if (tasks := min(one.tasks for one in late) - max(one.tasks for one in early)) > 0:
