@@ -98,7 +98,8 @@ which something is said to the agent, without the time that the server takes fro
 agent holds back before it says anything counts. The bare client sends what `llama_cpp` sends, and reads the stream with
 `aiohttp`. "Home Assistant alone" is an agent that sends the same bytes, hands on each fragment as it comes and has Home
 Assistant run the calls: no prompt, no history, nothing else. `open_router` and `litellm` ask for no stream: their first
-words are there when the last are. Each figure is a median, with its quartiles in brackets.
+words are there when the last are. Each figure is a median, with its quartiles in brackets; where several processes have
+measured the same, the median of theirs, with the lowest and the highest.
 """
 
 
