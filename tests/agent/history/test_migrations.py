@@ -8,10 +8,11 @@ from sqlalchemy import Connection, Engine, create_engine, inspect, text
 from sqlalchemy.pool import NullPool
 
 from custom_components.chatterbox.agent.history.database import Database
+from custom_components.chatterbox.agent.history.indexes_where_known import index_what_is_known
 from custom_components.chatterbox.agent.history.migrations import VERSION, Step, migrate
 from custom_components.chatterbox.agent.history.response_table import let_responses_be_kept
 from custom_components.chatterbox.agent.history.search import SearchQuery
-from custom_components.chatterbox.agent.history.selection import OneAgent
+from custom_components.chatterbox.agent.history.selection import OneAgent, OnePerson
 from custom_components.chatterbox.agent.history.store_trouble import StoreUnavailable, Trouble
 
 from .records import audit, response, turn
@@ -118,7 +119,10 @@ def columns_and_indexes(engine: Engine, table: str) -> object:
     """Return what a table is made of."""
     found = inspect(engine)
     columns = [(one["name"], str(one["type"]), one["nullable"], one["default"]) for one in found.get_columns(table)]
-    indexes = {one["name"]: (one["column_names"], one["unique"]) for one in found.get_indexes(table)}
+    indexes = {
+        one["name"]: (one["column_names"], one["unique"], {str(where) for where in one["dialect_options"].values()})
+        for one in found.get_indexes(table)
+    }
     return columns, indexes, found.get_unique_constraints(table), found.get_pk_constraint(table)
 
 
@@ -146,3 +150,48 @@ def test_a_step_that_adds_responses_and_was_broken_off_is_begun_again(url: str) 
     with engine.begin() as connection:
         let_responses_be_kept(connection)
     assert columns_and_indexes(engine, "chatterbox_responses") == whole
+
+
+KNOWN = {
+    "chatterbox_turns_person": ("chatterbox_turns", "person, seq"),
+    "chatterbox_turns_person_at": ("chatterbox_turns", "person, at"),
+    "chatterbox_turns_device": ("chatterbox_turns", "device, seq"),
+    "chatterbox_audit_person": ("chatterbox_audit", "person"),
+    "chatterbox_responses_person": ("chatterbox_responses", "person"),
+}
+"""The indexes that hold only what is known, since version 4."""
+
+
+def indexes_of(engine: Engine) -> list[object]:
+    """Return what the tables with such indexes are made of."""
+    return [columns_and_indexes(engine, table) for table in sorted({table for table, _ in KNOWN.values()})]
+
+
+async def test_tables_of_version_3_get_the_same_indexes_as_new_ones(url: str, stores: Stores) -> None:
+    engine = prepared(url)
+    new = indexes_of(engine)
+    with engine.begin() as connection:
+        for index, (table, columns) in KNOWN.items():
+            connection.execute(text(f"DROP INDEX {index}"))
+            connection.execute(text(f"CREATE INDEX {index} ON {table} ({columns})"))
+        connection.execute(text("DELETE FROM chatterbox_schema"))
+        connection.execute(text("INSERT INTO chatterbox_schema (version, since) VALUES (3, 0)"))
+    assert indexes_of(engine) != new
+
+    store, _ = stores.open(url)
+    assert await store.record(turn(1, person="ann")).stored()
+    assert await store.purge(OnePerson("ann")) == 1
+    await store.close()
+    assert version_of(engine) == VERSION
+    assert indexes_of(engine) == new
+
+
+def test_a_step_that_makes_indexes_anew_and_was_broken_off_is_begun_again(url: str) -> None:
+    engine = prepared(url)
+    whole = indexes_of(engine)
+    with engine.begin() as connection:
+        connection.execute(text("DROP INDEX chatterbox_turns_device"))
+    for _ in range(2):
+        with engine.begin() as connection:
+            index_what_is_known(connection)
+    assert indexes_of(engine) == whole

@@ -384,16 +384,36 @@ async def test_any_turns_come_back_as_they_were(url: str, recorded: list[TurnRec
         await store.close()
 
 
-async def test_an_audit_record_is_stored_with_its_turn(url: str, stores: Stores) -> None:
+async def test_audit_records_are_stored_with_their_turn(url: str, stores: Stores) -> None:
     store, _ = stores.open(url, limits=WriterLimits(gathering=3_600))
-    waiting = store.record(audit(1))
+    waiting = [store.record(audit(number)) for number in (1, 2)]
     assert await store.turns("kitchen talk") == ()
-    is_stored_alone = waiting.given
+    are_stored_alone = [one.given for one in waiting]
 
     assert await store.record(turn(1)).stored()
 
-    assert (is_stored_alone, waiting.given) == (False, True)
-    assert await kept(store) == ["turn 1", "audit 1"]
+    assert (are_stored_alone, [one.given for one in waiting]) == ([False, False], [True, True])
+    assert await kept(store) == ["turn 1", "audit 1", "audit 2"]
+    next_turns = store.record(audit(3))
+    assert len(await store.turns("kitchen talk")) == 1
+    assert not next_turns.given
+
+
+async def test_an_audit_record_that_no_turn_follows_is_stored_too(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite)
+    for number in range(20):  # each wakes a writer that may be waiting for something to do
+        assert await store.record(audit(number)).stored(2)
+
+
+async def test_a_turn_behind_something_else_to_do_does_not_gather(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite, limits=WriterLimits(gathering=3_600))
+    await store.hold_still()
+    purge = asyncio.create_task(store.purge(OnePerson("nobody")))
+    await asyncio.sleep(0)
+    behind = store.record(turn(1))
+    store.go_on()
+    assert await purge == 0
+    assert await behind.stored(2)
 
 
 async def test_an_audit_record_waits_for_no_turn_when_somebody_asks_for_it(url: str, stores: Stores) -> None:

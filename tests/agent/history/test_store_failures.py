@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, Engine, event
+from sqlalchemy import Engine, event, text
 from sqlalchemy.exc import (
     DataError,
     IntegrityError,
@@ -20,7 +20,9 @@ from sqlalchemy.exc import (
 )
 
 from custom_components.chatterbox.agent.history.database import Database
+from custom_components.chatterbox.agent.history.migrations import VERSION
 from custom_components.chatterbox.agent.history.search import SearchQuery
+from custom_components.chatterbox.agent.history.search_index import clear_index
 from custom_components.chatterbox.agent.history.selection import Everything, OnePerson
 from custom_components.chatterbox.agent.history.store import HistoryStore, check_address
 from custom_components.chatterbox.agent.history.store_failures import failure_of
@@ -37,27 +39,48 @@ from .stores import HASTY, Stores, sqlite_url
 class Disk:
     """How large a SQLite file may grow from now on, as on a disk that is nearly full."""
 
-    pages: int | None = None
+    def __init__(self) -> None:
+        self._pages: int = _LARGEST
+        self._connections: list[sqlite3.Connection] = []
 
-    def limit(self, connection: Connection) -> None:
-        """Tell a connection that begins to write."""
-        if connection.dialect.name == "sqlite":
-            connection.exec_driver_sql(f"PRAGMA max_page_count={self.pages or _LARGEST}")
+    def connect(self, connection: object, _record: object) -> None:
+        """Hear of a connection that is new."""
+        if isinstance(connection, sqlite3.Connection):
+            self._connections.append(connection)
+            self._tell(connection)
+
+    def closed(self, connection: object, _record: object) -> None:
+        """Hear of a connection that is gone: other tests count what is held."""
+        if isinstance(connection, sqlite3.Connection) and connection in self._connections:
+            self._connections.remove(connection)
+
+    def limit(self, pages: int) -> None:
+        """Tell every connection that is open, and those that come."""
+        self._pages = pages
+        for connection in tuple(self._connections):
+            try:
+                self._tell(connection)
+            except sqlite3.ProgrammingError:  # it is closed
+                self._connections.remove(connection)
+
+    def _tell(self, connection: sqlite3.Connection) -> None:
+        connection.execute(f"PRAGMA max_page_count={self._pages}")
 
 
 _LARGEST = 2**32 - 2
 _DISK = Disk()
-event.listen(Engine, "begin", _DISK.limit)  # for good: to take it away while a thread begins is an error
+event.listen(Engine, "connect", _DISK.connect)  # for good: to take it away while a thread connects is an error
+event.listen(Engine, "close", _DISK.closed)
 
 
 @contextmanager
 def small_disk(pages: int) -> Iterator[None]:
     """Let no SQLite file grow past so many pages meanwhile."""
-    _DISK.pages = pages
+    _DISK.limit(pages)
     try:
         yield
     finally:
-        _DISK.pages = None
+        _DISK.limit(_LARGEST)
 
 
 def read(file: Path) -> bytes:
@@ -586,3 +609,26 @@ def test_many_who_read_at_once_leave_few_descriptors_open(sqlite: str, file: Pat
     assert 1 <= descriptors_of(file) <= 6
     database.close()
     assert descriptors_of(file) == 0
+
+
+def test_a_disk_that_fills_while_tables_are_brought_forward_is_told_as_full(tmp_path: Path) -> None:
+    file = tmp_path / "history.db"
+    database = Database(sqlite_url(file))
+    with database.begin(writes=True) as connection:
+        words = [" ".join(f"word{number}x{count}" for count in range(100)) for number in range(200)]
+        insert_records(connection, [turn(number, person="ann", said=said) for number, said in enumerate(words)])
+    with database.begin(writes=True) as connection:
+        clear_index(connection)
+        connection.execute(text("UPDATE chatterbox_schema SET version = 1"))
+    database.give_back_room()
+    database.close()
+    with closing(sqlite3.connect(file)) as plain:
+        [pages] = plain.execute("PRAGMA page_count").fetchone()
+
+    with small_disk(pages), pytest.raises(StoreUnavailable) as raised, database.begin(writes=True):
+        pass
+    assert raised.value.trouble is Trouble.DISK_FULL
+
+    with database.begin(writes=True) as connection:
+        assert connection.scalar(text("SELECT max(version) FROM chatterbox_schema")) == VERSION
+    database.close()

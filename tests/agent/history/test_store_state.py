@@ -46,6 +46,31 @@ async def test_nothing_is_kept_of_who_gave_up() -> None:
     assert answer() is None
 
 
+async def test_who_waits_for_some_time_only_goes_on_then() -> None:
+    acknowledgement = Acknowledgement()
+    impatient = acknowledgement.stored(0)
+    answer = impatient.send(None)
+    await asyncio.wait([answer])
+    kept = weakref.ref(answer)
+    del answer
+    with pytest.raises(StopIteration) as ended:
+        impatient.send(None)
+    assert ended.value.value is False
+    gc.collect()
+    assert kept() is None
+    assert not acknowledgement.given
+    acknowledgement.give(stored=True)
+    assert await acknowledgement.stored(0)
+
+
+async def test_an_answer_in_time_is_given_at_once() -> None:
+    acknowledgement = Acknowledgement()
+    waiting = asyncio.create_task(acknowledgement.stored(3600))
+    await asyncio.sleep(0)
+    acknowledgement.give(stored=True)
+    assert await waiting
+
+
 def test_an_answer_for_a_loop_that_is_gone_harms_nobody() -> None:
     acknowledgement = Acknowledgement()
     waiting = acknowledgement.stored()

@@ -206,6 +206,12 @@ def test_a_long_result_is_left_whole_while_it_is_new_and_the_model_can_read_it()
     assert len(content_of(later.transcript[14])) == 1_000
 
 
+def test_long_words_that_fit_take_nothing_from_earlier_turns() -> None:
+    said, earlier = conversation(20), tokens(conversation(19))
+    long, short = (fit_window((*said, UserMessage(words)), 20_000, earlier=earlier) for words in ("x" * 40_000, "x"))
+    assert long.dropped == short.dropped > 0
+
+
 def test_a_budget_for_earlier_turns_never_allows_more_than_there_is() -> None:
     said = conversation(21)
     assert fit_window(said, 500, earlier=100_000) == fit_window(said, 500)

@@ -4,13 +4,14 @@ Knows SQLAlchemy and what SQLite has to be told. Must not know what is stored. E
 server, so nothing of it may be called on an event loop. Any thread may read; one thread writes, and closes.
 """
 
+import os
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
@@ -19,7 +20,6 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from .migrations import migrate
-from .prepared_statements import run_in_sqlite
 from .search_filling import make_index_anew
 from .store_failures import failure_of, unavailable
 from .store_trouble import StoreUnavailable, Trouble
@@ -34,7 +34,6 @@ _DATABASE_ENDINGS: Final = frozenset({".db", ".db3", ".sqlite", ".sqlite3"})
 """Of files that are put aside when they are damaged. Others may be something else, given by mistake."""
 _BESIDE: Final = ("", "-wal", "-shm")
 """What SQLite adds to the name of a database for the files that belong to it."""
-_WRITES: Final = "chatterbox_writes"
 _SETTINGS: Final = (
     "PRAGMA journal_mode=WAL",  # who reads never waits for who writes, and a process that is killed loses nothing
     "PRAGMA synchronous=FULL",  # what is acknowledged is on the disk, also when the power fails; once for each batch
@@ -49,7 +48,7 @@ class Database:
     def __init__(self, url: str) -> None:
         """Take its address, as SQLAlchemy writes it. Raises StoreUnavailable (WRONG_URL) for what is none."""
         self._url = _parsed(url)
-        self._path: Final = Path(self._url.database or "")
+        self._name: Final = self._url.database or ""
         """Where it is, if it is a file."""
         self.is_file: Final = self._url.get_backend_name() == _SQLITE
         """Whether it is a file of SQLite, and no server."""
@@ -74,11 +73,12 @@ class Database:
         StoreUnavailable or RecordRefused for the errors of the database.
         """
         try:
-            with self._connection(writes=writes) as connection, connection.begin():
+            if writes and self.is_file:
+                yield from self._write()
+                return
+            with self._reader() if self.is_file else self._opened().connect() as connection, connection.begin():
                 yield connection
-            if writes and self._holds_deleted:
-                self.give_back_room(waits=False)
-        except SQLAlchemyError as err:
+        except (SQLAlchemyError, sqlite3.Error) as err:
             raise failure_of(err, self.where) from None  # the texts of its cause quote what was stored
 
     def check(self, _connection: Connection) -> int:
@@ -124,7 +124,7 @@ class Database:
         One that is whole but for its full text index gets another index instead: no turn is lost for that.
         """
         self.close()
-        file = self._path
+        file = Path(self._name)
         if not self.is_file or file.suffix not in _DATABASE_ENDINGS or not file.is_file() or self._has_mended_index():
             return None
         self.close()
@@ -157,17 +157,27 @@ class Database:
         if connection.exec_driver_sql(check).scalar() != "ok":
             raise unavailable(Trouble.CORRUPT, self.where)
 
-    def _connection(self, *, writes: bool) -> AbstractContextManager[Connection]:
-        if not self.is_file:
-            return self._opened().connect()
-        if not writes:
-            return self._reader()
+    def _write(self) -> Iterator[Connection]:
+        """Give a transaction that writes to a file, begun and ended without SQLAlchemy, which takes far longer."""
+        connection = self._writer()
+        driver = _driver_of(connection)
+        driver.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection
+            driver.commit()
+        finally:
+            driver.rollback()  # nothing, after a commit
+            connection.rollback()  # else SQLAlchemy takes it to go on, where it ran a statement in it
+        if self._holds_deleted:
+            self.give_back_room(waits=False)
+
+    def _writer(self) -> Connection:
         if self._kept is not None and self._kept_file != self._file():
             self.close()  # what is written into a file that was deleted, or renamed, is lost
         if self._kept is None:
-            self._kept = self._opened().connect().execution_options(**{_WRITES: writes})
+            self._kept = self._opened().connect()
             self._kept_file = self._file()
-        return nullcontext(self._kept)
+        return self._kept
 
     @contextmanager
     def _reader(self) -> Iterator[Connection]:
@@ -177,7 +187,7 @@ class Database:
     def _file(self) -> tuple[int, int] | None:
         """Return which file has the name of the database; None where there is none."""
         try:
-            found = self._path.stat()
+            found = os.stat(self._name)  # noqa: PTH116  # at every transaction; a Path takes five times as long
         except OSError:
             return None
         return found.st_dev, found.st_ino
@@ -196,7 +206,7 @@ class Database:
 
     def _unopened(self, error: Exception) -> StoreUnavailable:
         """Return why the tables are not as they have to be. Whatever it is, no record is to blame."""
-        told = failure_of(error, self.where) if isinstance(error, SQLAlchemyError) else error
+        told = failure_of(error, self.where) if isinstance(error, SQLAlchemyError | sqlite3.Error) else error
         return (
             told if isinstance(told, StoreUnavailable) else unavailable(Trouble.OTHER, self.where, type(error).__name__)
         )
@@ -260,4 +270,10 @@ def _set_up_sqlite(connection: DBAPIConnection, _record: ConnectionPoolEntry) ->
 
 
 def _begin_in_sqlite(connection: Connection) -> None:
-    run_in_sqlite(connection, "BEGIN IMMEDIATE" if connection.get_execution_options().get(_WRITES) else "BEGIN")
+    driver = _driver_of(connection)
+    if not driver.in_transaction:  # else it was begun to write
+        driver.execute("BEGIN")
+
+
+def _driver_of(connection: Connection) -> sqlite3.Connection:
+    return cast("sqlite3.Connection", connection.connection.dbapi_connection)  # that of a file

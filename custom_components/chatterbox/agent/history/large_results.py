@@ -48,7 +48,8 @@ class LargeResults:
         """
         most = min(window // SHARE_OF_WINDOW, MOST_TOKENS)
         # A character rarely takes more than a token, so that most results need not be measured.
-        if not any(isinstance(message, ToolResult) and len(message.content) > most for message in request.transcript):
+        results = [message for message in request.transcript if isinstance(message, ToolResult)]
+        if not [result for result in results if len(result.content) > most]:
             return request
         tools = {tool.name: tool for tool in request.tools}
 

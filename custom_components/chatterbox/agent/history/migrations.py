@@ -11,18 +11,19 @@ from typing import Final
 
 from sqlalchemy import Connection, Engine, func, insert, inspect, select
 
+from .indexes_where_known import index_what_is_known
 from .response_table import let_responses_be_kept
 from .schema import metadata, versions
 from .search_filling import let_turns_be_found
 from .search_index import create_index
 from .store_trouble import StoreUnavailable, Trouble
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the tables in `schema.py`."""
 
 type Step = Callable[[Connection], None]
 
-STEPS: Final[Mapping[int, Step]] = {2: let_turns_be_found, 3: let_responses_be_kept}
+STEPS: Final[Mapping[int, Step]] = {2: let_turns_be_found, 3: let_responses_be_kept, 4: index_what_is_known}
 """By the version that a step leads to, from 2 on. A step does not use `schema.py`, which goes on changing.
 
 MariaDB keeps what a broken off step has changed, so a step has to bear being begun again.

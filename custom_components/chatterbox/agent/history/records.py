@@ -33,15 +33,15 @@ def weight_of(record: Record) -> int:
 
 
 def _weight_of_transcript(messages: Transcript) -> int:
-    return sum(map(_weight_of_message, messages))
+    return sum([_weight_of_message(message) for message in messages])
 
 
 def _weight_of_message(message: Message) -> int:
     match message:
         case UserMessage(text, attachments, context):
-            return len(text) + len(context) + sum(len(attachment.data) for attachment in attachments)
+            return len(text) + len(context) + sum([len(attachment.data) for attachment in attachments])
         case AssistantMessage(text, reasoning, calls, _):
-            return len(text) + len(reasoning) + sum(len(call.arguments) for call in calls)
+            return len(text) + len(reasoning) + sum([len(call.arguments) for call in calls])
         case ToolResult():
             return len(message.content)
         case _ as unreachable:

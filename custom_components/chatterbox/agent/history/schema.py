@@ -21,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     false,
+    text,
 )
 from sqlalchemy.dialects.mysql import LONGTEXT
 
@@ -33,6 +34,16 @@ _CHARSET: Final = "utf8mb4"
 _COLLATION: Final = "utf8mb4_bin"
 
 metadata: Final = MetaData()
+
+
+def _where_known(name: str, *columns: str) -> Index:
+    """Return an index of the rows whose first of these columns is known; at a satellite, who speaks often is not.
+
+    What looks for a value finds it there; a database that knows no such index has one of all rows.
+    """
+    is_known = text(f"{columns[0]} IS NOT NULL")
+    return Index(name, *columns, sqlite_where=is_known, postgresql_where=is_known)
+
 
 versions: Final = Table(
     "chatterbox_schema",
@@ -49,7 +60,10 @@ conversations: Final = Table(
     Column("began_at", Double, nullable=False),
     mysql_charset=_CHARSET,
     mysql_collate=_COLLATION,
+    sqlite_with_rowid=False,
 )
+"""SQLite keeps these rows in their key alone; a file from before version 4 has the keys twice, which nobody sees.
+`messages` are not kept so: in a key, a row has room for a thousand bytes only."""
 
 turns: Final = Table(
     "chatterbox_turns",
@@ -70,9 +84,9 @@ turns: Final = Table(
     Column("body", _JSON, nullable=False),
     Column("outside", Boolean, nullable=False, server_default=false()),
     Index("chatterbox_turns_conversation", "conversation", "seq"),
-    Index("chatterbox_turns_person", "person", "seq"),
-    Index("chatterbox_turns_person_at", "person", "at"),
-    Index("chatterbox_turns_device", "device", "seq"),
+    _where_known("chatterbox_turns_person", "person", "seq"),
+    _where_known("chatterbox_turns_person_at", "person", "at"),
+    _where_known("chatterbox_turns_device", "device", "seq"),
     Index("chatterbox_turns_agent", "agent", "at"),
     mysql_charset=_CHARSET,
     mysql_collate=_COLLATION,
@@ -105,7 +119,7 @@ audit: Final = Table(
     Column("size", BigInteger, nullable=False),
     Column("body", _JSON, nullable=False),
     Index("chatterbox_audit_conversation", "conversation"),
-    Index("chatterbox_audit_person", "person"),
+    _where_known("chatterbox_audit_person", "person"),
     Index("chatterbox_audit_agent", "agent", "at"),
     mysql_charset=_CHARSET,
     mysql_collate=_COLLATION,
@@ -124,7 +138,7 @@ responses: Final = Table(
     Column("size", BigInteger, nullable=False),
     Column("body", _JSON, nullable=False),
     Index("chatterbox_responses_conversation", "conversation", "seq"),
-    Index("chatterbox_responses_person", "person"),
+    _where_known("chatterbox_responses_person", "person"),
     Index("chatterbox_responses_agent", "agent", "at"),
     mysql_charset=_CHARSET,
     mysql_collate=_COLLATION,

@@ -35,6 +35,16 @@ def let_turns_be_found(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE chatterbox_turns ADD COLUMN outside BOOLEAN NOT NULL DEFAULT false"))
     if _AT_INDEX not in {index["name"] for index in inspect(connection).get_indexes("chatterbox_turns")}:
         connection.execute(text(f"CREATE INDEX {_AT_INDEX} ON chatterbox_turns (person, at)"))
+    _fill_index(connection)
+
+
+def make_index_anew(connection: Connection) -> None:
+    """Make the index of an SQLite file again, when it is damaged."""
+    drop_index(connection)
+    _fill_index(connection)
+
+
+def _fill_index(connection: Connection) -> None:
     create_index(connection)
     clear_index(connection)
     marked: set[str] = set()
@@ -53,12 +63,6 @@ def let_turns_be_found(connection: Connection) -> None:
         add_to_index(
             connection, (Indexed(row.seq, row.person, terms_of_messages(said[row.seq])) for row in rows if row.person)
         )
-
-
-def make_index_anew(connection: Connection) -> None:
-    """Make the index of an SQLite file again, when it is damaged."""
-    drop_index(connection)
-    let_turns_be_found(connection)
 
 
 def _messages(connection: Connection, after: int, last: int) -> dict[int, list[Message]]:

@@ -36,7 +36,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.mysql import LONGTEXT
 from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 
-from .prepared_statements import insert_rows
+from .prepared_statements import PreparedStatements
 from .schema import turns
 from .search_terms import Phrase, padded
 
@@ -229,7 +229,7 @@ def clear_index(connection: Connection) -> None:
 def add_to_index(connection: Connection, added: Iterable[Indexed]) -> None:
     """Let turns be found."""
     index = index_of(connection)
-    insert_rows(connection, index.added, [index.row(one) for one in added])
+    PreparedStatements(connection).insert_rows(index.added, [index.row(one) for one in added])
 
 
 @contextmanager

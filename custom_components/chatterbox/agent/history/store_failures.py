@@ -4,8 +4,10 @@ Knows SQLAlchemy's errors and the codes of SQLite and of SQL. No text of a datab
 values, and pieces of addresses that may belong to a password.
 """
 
+import sqlite3
 from typing import Final
 
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.exc import (
     DataError,
     DBAPIError,
@@ -31,6 +33,8 @@ _SQLITE: Final = {
 }
 """By primary result code. Source: https://sqlite.org/rescode.html"""
 
+_DIALECT: Final = SQLiteDialect_pysqlite()
+
 _SQLSTATE: Final = {"53100": Trouble.DISK_FULL, "25006": Trouble.READ_ONLY, "55P03": Trouble.LOCKED}
 """Source: https://www.postgresql.org/docs/current/errcodes-appendix.html"""
 
@@ -55,8 +59,10 @@ def unavailable(trouble: Trouble, where: str, code: str = "") -> StoreUnavailabl
     return StoreUnavailable(trouble, f"The history in {where} cannot be used now. {text}")
 
 
-def failure_of(error: SQLAlchemyError, where: str) -> StoreUnavailable | RecordRefused:
-    """Return what an error of the database means."""
+def failure_of(error: SQLAlchemyError | sqlite3.Error, where: str) -> StoreUnavailable | RecordRefused:
+    """Return what an error of the database means, also one of SQLite's that did not come through SQLAlchemy."""
+    if isinstance(error, sqlite3.Error):
+        error = DBAPIError.instance(None, None, error, sqlite3.Error, dialect=_DIALECT)
     # A plain StatementError has not got to the database: there is something in the record that nobody could store.
     if isinstance(error, IntegrityError | DataError) or type(error) is StatementError or _is_too_large(error):
         return RecordRefused(f"The history in {where} does not take a record ({type(error).__name__}).")

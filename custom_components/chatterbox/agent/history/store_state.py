@@ -57,19 +57,23 @@ class Acknowledgement:
         self._answer: bool | None = None
         self._waiting: list[asyncio.Future[bool]] = []
 
-    async def stored(self) -> bool:
-        """Wait for the answer, as long as it takes."""
+    async def stored(self, at_most: float | None = None) -> bool:
+        """Wait for the answer, as long as it takes; or `at_most` some seconds, after which it is False for now."""
         with _ANSWERING:
             if self._answer is not None:
                 return self._answer
-            answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+            loop = asyncio.get_running_loop()
+            answer: asyncio.Future[bool] = loop.create_future()
             self._waiting.append(answer)
+        timer = None if at_most is None else loop.call_later(at_most, _give, answer, False)  # noqa: FBT003  # the same
         try:
             return await answer
-        except asyncio.CancelledError:  # a store may be down for days
-            with _ANSWERING, suppress(ValueError):
-                self._waiting.remove(answer)
-            raise
+        finally:
+            if timer is not None:
+                timer.cancel()
+            if self._answer is None:  # a store may be down for days
+                with _ANSWERING, suppress(ValueError):
+                    self._waiting.remove(answer)
 
     @property
     def given(self) -> bool:

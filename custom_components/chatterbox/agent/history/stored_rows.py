@@ -7,7 +7,7 @@ works inside a transaction that it is given.
 import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import batched, chain, groupby
+from itertools import batched, groupby
 from typing import Final, assert_never
 
 from sqlalchemy import ColumnElement, Connection, Table, bindparam, insert, select
@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Table, bindparam, insert, sele
 from ..messages import JsonObject
 from ..transcript import has_outside_content
 from .json_fields import StoredJsonInvalid, stored_json
-from .prepared_statements import insert_row, insert_rows, select_rows
+from .prepared_statements import PreparedStatements
 from .records import Record
 from .response_records import ResponseRecord
 from .schema import audit, conversations, key_of, messages, turns
@@ -76,7 +76,8 @@ def insert_records(connection: Connection, records: Iterable[Record], *, are_new
     if new_turns:
         _insert_turns(connection, new_turns.values())
     if new_audit:
-        insert_rows(connection, _INSERT[audit], [_audit_row(record) for record in new_audit.values()])
+        rows = [_audit_row(record) for record in new_audit.values()]
+        PreparedStatements(connection).insert_rows(_INSERT[audit], rows)
     put_responses(connection, new_responses)
 
 
@@ -106,12 +107,12 @@ def read_turns(stored: Iterable[StoredTurn]) -> tuple[TurnRecord, ...]:
 
 def marked_conversations(connection: Connection, keys: Iterable[str]) -> set[str]:
     """Return those of the conversations that hold something from outside the house, or did when their last turn was."""
-    return {key for key, is_marked in _conversations(connection, keys).items() if is_marked}
+    return {key for key, is_marked in _conversations(PreparedStatements(connection), keys).items() if is_marked}
 
 
-def _conversations(connection: Connection, keys: Iterable[str]) -> dict[str, bool]:
+def _conversations(statements: PreparedStatements, keys: Iterable[str]) -> dict[str, bool]:
     """Return which conversations there are, and of each whether it is marked."""
-    rows = chain.from_iterable(select_rows(connection, _CONVERSATION, {"key": key}) for key in keys)
+    rows = [row for key in keys for row in statements.select_rows(_CONVERSATION, {"key": key})]
     return {str(key): bool(is_marked) for key, is_marked in rows}
 
 
@@ -126,26 +127,28 @@ def _insert_turns(connection: Connection, new: Collection[TurnRecord]) -> None:
     began: dict[str, float] = {}
     for turn in new:
         began.setdefault(key_of(turn.origin.conversation_id), turn.began_at)
-    marks = _conversations(connection, began)
+    statements = PreparedStatements(connection)
+    marks = _conversations(statements, began)
     begun = [{"id": key, "began_at": at} for key, at in began.items() if key not in marks]
-    insert_rows(connection, _INSERT[conversations], begun)
+    statements.insert_rows(_INSERT[conversations], begun)
     rows_of_messages: list[dict[str, object]] = []
     indexed: list[Indexed] = []
     for turn in new:
         said = messages_as_json(turn)
         bodies = [stored_json(message) for message in said]
-        key = key_of(turn.origin.conversation_id)
-        marks[key] = outside = marks.get(key, False) or has_outside_content(turn.messages)
-        row = _turn_row(turn, sum(map(len, bodies))) | {"outside": outside}
-        number = insert_row(connection, _INSERT[turns], row)
-        rows_of_messages += (
+        row = _turn_row(turn, sum(map(len, bodies)))
+        key = str(row["conversation"])
+        marks[key] = row["outside"] = marks.get(key, False) or has_outside_content(turn.messages)
+        number = statements.insert_row(_INSERT[turns], row)
+        rows_of_messages += [
             {"turn": number, "position": position, "role": message["role"], "body": body}
             for position, (message, body) in enumerate(zip(said, bodies, strict=True))
-        )
+        ]
         if turn.origin.person_id:
             indexed.append(Indexed(number, key_of(turn.origin.person_id), terms_of_messages(turn.messages)))
-    insert_rows(connection, _INSERT[messages], rows_of_messages)
-    add_to_index(connection, indexed)
+    statements.insert_rows(_INSERT[messages], rows_of_messages)
+    if indexed:
+        add_to_index(connection, indexed)
 
 
 def _turn_row(turn: TurnRecord, size_of_messages: int) -> dict[str, object]:

@@ -73,7 +73,7 @@ class TokenEstimate:
 
     def of_text(self, text: str) -> int:
         """Estimate the tokens of a text; 0 for none."""
-        return self._scaled(_weight(text))
+        return self._scaled(_weight(text)) if text else 0
 
     def of_message(self, message: Message) -> int:
         """Estimate the tokens of a message with all that belongs to it.
@@ -87,11 +87,11 @@ class TokenEstimate:
                 return self._scaled(_weight(message.prompt), _MESSAGE + shown)
             case AssistantMessage():
                 items = sum(_weight(canonical_json(item.data)) for item in message.provider_items)
-                calls = sum(_weight(call.name) + _weight(call.arguments) for call in message.tool_calls)
                 thought = max(_weight(message.reasoning), items)
-                return self._scaled(_weight(message.text) + thought + calls, _MESSAGE + _CALL * len(message.tool_calls))
+                written = message.text + "".join([call.name + call.arguments for call in message.tool_calls])
+                return self._scaled(_weight(written) + thought, _MESSAGE + _CALL * len(message.tool_calls))
             case ToolResult():
-                return self._scaled(_weight(message.name) + _weight(message.content), _CALL)
+                return self._scaled(_weight(message.name + message.content), _CALL)
             case _:
                 assert_never(message)
 

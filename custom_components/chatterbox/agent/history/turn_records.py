@@ -116,13 +116,13 @@ def messages_as_json(turn: TurnRecord) -> list[JsonObject]:
 
 def turn_as_json(turn: TurnRecord) -> JsonObject:
     """Write a turn without its messages."""
-    phases: list[JsonValue] = [{"phase": one.phase.value, "at": one.at} for one in turn.phases]
+    phases: list[JsonValue] = [{"phase": one.phase, "at": one.at} for one in turn.phases]
     return {
         "id": turn.id,
         "origin": _origin_as_json(turn.origin),
         "began_at": turn.began_at,
         "duration": turn.duration,
-        "stop_reason": turn.stop_reason.value if turn.stop_reason else None,
+        "stop_reason": turn.stop_reason,
         "usage": {kind: getattr(turn.usage, kind) for kind in _KINDS},
         "iterations": turn.iterations,
         "phases": phases,

@@ -94,14 +94,6 @@ def _turn_begin(transcript: Transcript, index: int) -> int:
     return 0
 
 
-def _unit_bounds(transcript: Transcript, begin: int, end: int) -> Iterator[int]:
-    """Yield where what is sent together begins, a call with its results, and where the last of it ends."""
-    for index in range(begin, end):
-        if not isinstance(transcript[index], ToolResult):
-            yield index
-    yield end
-
-
 class GrownWindows:
     """The windows on the conversations that were last sent, up to their last turns.
 
@@ -181,7 +173,9 @@ class _GrowingWindow:
         begin = len(self.whole)
         self.whole = transcript[:end]
         self._look_at(transcript[begin:end])
-        for unit in pairwise(_unit_bounds(transcript, begin, end)):
+        # A call is sent together with its results.
+        units = [index for index in range(begin, end) if not isinstance(transcript[index], ToolResult)]
+        for unit in pairwise([*units, end]):
             self._add(*unit)
 
     def _look_at(self, added: Transcript) -> None:
@@ -190,10 +184,6 @@ class _GrowingWindow:
                 self.has_outside_content = self.has_outside_content or message.open_world
             elif isinstance(message, UserMessage) and message.attachments:
                 self.shows_something = True
-
-    @property
-    def _recap(self) -> int:
-        return self.recap_room if self.start else 0
 
     def _add(self, begin: int, end: int) -> None:
         """Take in the next messages, which are sent together, and fall back if that is too much."""
@@ -204,15 +194,15 @@ class _GrowingWindow:
         self.messages += unit
         self._sizes += added
         self.kept += sum(added)
-        is_too_long = not self._fits(self._budget)
-        if is_too_long or not self._fits(self._budget, self._earlier):
+        if not self._fits(self._budget, self._earlier):
+            is_too_long = not self._fits(self._budget)
             goals = (self._budget // _LOW if is_too_long else self._budget, self._earlier // _LOW)
             for _ in self._savings(is_too_long=is_too_long):
                 if self._fits(*goals):
                     break
 
     def _fits(self, budget: int, earlier: int | None = None) -> bool:
-        recap = self._recap
+        recap = self.recap_room if self.start else 0
         return self.kept + recap <= budget and (earlier is None or self._kept_before + recap <= earlier)
 
     def _savings(self, *, is_too_long: bool) -> Iterator[None]:
@@ -251,4 +241,4 @@ class _GrowingWindow:
 
 def shows_something(messages: Transcript) -> bool:
     """Tell whether a person shows anything in these messages."""
-    return any(isinstance(message, UserMessage) and message.attachments for message in messages)
+    return bool([message for message in messages if isinstance(message, UserMessage) and message.attachments])

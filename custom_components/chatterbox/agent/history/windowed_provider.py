@@ -143,14 +143,14 @@ class WindowedProvider:
     def _note(self, sent: _Fitted, tokens: int) -> None:
         """Learn from what a service has counted. What a picture takes is anybody's guess, and says nothing of texts."""
         self.last_size = sent.size.as_reported(tokens)
-        if sent.estimate is self.estimate and not shows_something(sent.request.transcript):
+        if sent.estimate is self._scale.estimate and not shows_something(sent.request.transcript):
             self._scale.reported(sent.size.prompt, tokens)
         if self._question is not None:
             self._question.put()
 
     def _after(self, error: PromptTooLong, request: CompletionRequest, sent: _Fitted) -> _Fitted | None:
         """Learn from a refusal; return what else may be sent, None where there is nothing."""
-        if error.prompt_tokens is not None and sent.estimate is self.estimate:
+        if error.prompt_tokens is not None and sent.estimate is self._scale.estimate:
             self._scale.refused(sent.size.prompt, error.prompt_tokens)
         if error.window_tokens is not None:
             self._context.refused(error.window_tokens)
@@ -173,7 +173,7 @@ class WindowedProvider:
 
     def _fitted(self, request: CompletionRequest, context: int | None = None) -> _Fitted:
         context = self._context.tokens if context is None else context
-        estimate = self.estimate
+        estimate = self._scale.estimate
         tools, instructions, directive = needed = self._needed(request, estimate)
         if not request.may_be_shortened:
             told = sum(map(estimate.of_message, request.transcript))

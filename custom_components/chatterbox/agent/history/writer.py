@@ -15,7 +15,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from .database import Database
-from .records import Record
+from .records import Record, weight_of
 from .response_records import ResponseRecord
 from .store_state import Acknowledgement, StoreState, WriterLimits
 from .store_trouble import StoreUnavailable, Trouble
@@ -37,7 +37,9 @@ class HistoryWriter:
         self._database = database
         self._on_state = on_state
         self._limits = limits
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
+        """Only the thread that writes waits for it."""
         self._queue: WriterQueue = deque()
         self._in_hand: list[Waiting] = []
         self._left: tuple[Record, ...] = ()
@@ -45,6 +47,8 @@ class HistoryWriter:
         self._is_closing = False
         self._is_closed = False
         self._is_hurried = False
+        self._is_urgent = False
+        """Whether more waits than audit records, which may wait for their turn."""
         self._state = StoreState()
         self._told = self._state
         self._thread = threading.Thread(target=self._run, name="chatterbox-history", daemon=True)
@@ -58,17 +62,17 @@ class HistoryWriter:
 
         Returns what could not be stored.
         """
-        with self._changed:
+        with self._lock:
             self._is_closing = True
-            self._changed.notify_all()
+            self._changed.notify()
         self._thread.join(patience)
-        with self._changed:
+        with self._lock:
             return self._left or tuple(one.record for one in self._records())
 
     @property
     def state(self) -> StoreState:
         """How it is now."""
-        with self._changed:
+        with self._lock:
             return replace(self._state, waiting=len(self._records()))
 
     @property
@@ -78,14 +82,16 @@ class HistoryWriter:
 
     def record(self, record: Record) -> Acknowledgement:
         """Have a record stored."""
-        waiting = Waiting(record)
-        with self._changed:
+        waiting = Waiting(record, weight_of(record))
+        with self._lock:
             if self._is_closed:
                 self._drop(waiting)
                 return waiting.acknowledgement
             acknowledgement = put(self._queue, waiting)
             self._keep_within_bounds()
-            self._changed.notify_all()
+            self._is_urgent = self._is_urgent or not isinstance(record, AuditRecord)
+            if self._is_urgent or len(self._queue) == 1:  # else it knows that something gathers
+                self._changed.notify()
         return acknowledgement
 
     def do(self, work: Callable[[Connection], int], after: Callable[[], None]) -> Future[int]:
@@ -95,13 +101,13 @@ class HistoryWriter:
         """
         deed = Deed(work, after)
         deed.answer.set_running_or_notify_cancel()
-        with self._changed:
+        with self._lock:
             if self._is_closed:
                 deed.answer.set_exception(_closed())
             else:
                 self._queue.append(deed)
-                self._is_hurried = True
-                self._changed.notify_all()
+                self._is_hurried = self._is_urgent = True
+                self._changed.notify()
         return deed.answer
 
     def waiting_turns(self) -> tuple[TurnRecord, ...]:
@@ -113,7 +119,7 @@ class HistoryWriter:
         return tuple(record for record in self._waiting_records() if isinstance(record, ResponseRecord))
 
     def _waiting_records(self) -> tuple[Record, ...]:
-        with self._changed:
+        with self._lock:
             return tuple(one.record for one in self._records())
 
     def _run(self) -> None:
@@ -121,8 +127,7 @@ class HistoryWriter:
         self._attempt(())
         self._tell()
         while (batch := self._next_batch()) is not None:
-            with self._changed:
-                is_last = self._is_closing
+            is_last = self._is_closing
             if self._attempt(batch):
                 pause = self._limits.first_pause
                 self._tell()
@@ -138,9 +143,9 @@ class HistoryWriter:
 
     def _next_batch(self) -> tuple[Waiting, ...] | Deed | None:
         """Wait for something to do; None at the end. While the store is down, looking whether it is up is something."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._is_closing or self._state.trouble)
-            self._changed.wait_for(self._is_urgent, self._limits.gathering)
+        with self._lock:
+            self._changed.wait_for(lambda: self._queue or self._is_closing or self.is_down)
+            self._changed.wait_for(lambda: self._is_urgent or self._is_closing or self.is_down, self._limits.gathering)
             if self._is_closing and not self._queue:
                 return None
             while self._queue and len(self._in_hand) < _MOST_AT_ONCE:
@@ -149,15 +154,12 @@ class HistoryWriter:
                     if self._in_hand:
                         break
                     self._queue.popleft()
+                    self._is_urgent = bool(self._queue)
                     return first
                 self._queue.popleft()
                 self._in_hand.append(first)
+            self._is_urgent = bool(self._queue)
             return tuple(self._in_hand)
-
-    def _is_urgent(self) -> bool:
-        """Tell whether there is more to do than to store audit records, which may wait for their turn."""
-        only_audit = all(isinstance(one, Waiting) and isinstance(one.record, AuditRecord) for one in self._queue)
-        return self._is_closing or self.is_down or not only_audit
 
     def _attempt(self, batch: tuple[Waiting, ...] | Deed) -> bool:
         """Do what is to be done. Return whether the database could be used."""
@@ -169,7 +171,7 @@ class HistoryWriter:
         except StoreUnavailable as err:
             self._database.close()
             aside = self._database.put_aside() if err.trouble is Trouble.CORRUPT else None
-            with self._changed:
+            with self._lock:
                 self._state = replace(self._state, trouble=err.trouble, message=str(err))
                 if aside is not None:
                     self._state = replace(self._state, put_aside=str(aside))
@@ -181,7 +183,7 @@ class HistoryWriter:
                 self._in_hand.clear()
                 self._keep_within_bounds()
             return False
-        with self._changed:
+        with self._lock:
             self._in_hand.clear()
             if self._state.trouble is not None:
                 self._state = replace(self._state, trouble=None, message="")
@@ -216,20 +218,20 @@ class HistoryWriter:
                 return
             # The text of the error may quote what was said.
             _LOGGER.error("A record could not be stored, and is dropped (%s)", type(err).__name__)  # noqa: TRY400
-            with self._changed:
+            with self._lock:
                 self._drop(batch[0])
         else:
             for one in batch:
                 one.acknowledgement.give(stored=True)
 
     def _rest(self, pause: float) -> None:
-        with self._changed:
+        with self._lock:
             self._changed.wait_for(lambda: self._is_closing or self._is_hurried, pause)
             self._is_hurried = False
 
     def _give_up(self) -> None:
         """Answer everybody who still waits: the end has come."""
-        with self._changed:
+        with self._lock:
             self._is_closed = True
             self._left = tuple(one.record for one in self._records())
             self._state = replace(self._state, dropped=self._state.dropped + len(self._left))

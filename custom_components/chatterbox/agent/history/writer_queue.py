@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from .records import Record, weight_of
+from .records import Record
 from .response_records import ResponseRecord
 from .store_state import Acknowledgement, WriterLimits
 from .store_trouble import StoreUnavailable
@@ -21,12 +21,9 @@ class Waiting:
     """A record that is not stored yet."""
 
     record: Record
-    weight: int = field(init=False)
+    weight: int
+    """See `weight_of`."""
     acknowledgement: Acknowledgement = field(default_factory=Acknowledgement)
-
-    def __post_init__(self) -> None:
-        """Weigh the record."""
-        self.weight = weight_of(self.record)
 
     def give_up(self, _why: StoreUnavailable) -> None:
         """Say that it never will be."""
@@ -68,7 +65,9 @@ def too_much(queue: Iterable[Waiting | Deed], limits: WriterLimits) -> list[Wait
     matters more; of each, the oldest.
     """
     waiting = [one for one in queue if isinstance(one, Waiting)]
-    count, weight = len(waiting), sum(one.weight for one in waiting)
+    count, weight = len(waiting), sum([one.weight for one in waiting])
+    if count <= limits.records and weight <= limits.bytes:  # as nearly always
+        return []
     gone: list[Waiting] = []
     leaving = sorted(waiting, key=lambda one: not isinstance(one.record, ResponseRecord))
     while count > limits.records or weight > limits.bytes:
