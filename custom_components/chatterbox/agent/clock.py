@@ -38,9 +38,7 @@ class Clock(Protocol):
 class SystemClock:
     """The `Clock` of the machine; `now` may be asked from any thread."""
 
-    def now(self) -> float:
-        """Return the seconds of the monotonic clock, which is the event loop's too."""
-        return time.monotonic()
+    now = staticmethod(time.monotonic)  # the event loop's clock too; asked so often that a call around it shows
 
     def call_later(self, seconds: float, callback: Callable[[], None]) -> Timer:
         """Let the event loop call; see `Clock.call_later`."""
@@ -54,8 +52,8 @@ class SystemClock:
 SYSTEM_CLOCK: Final = SystemClock()
 
 
-class WaitedTooLong(Exception):
-    """A wait was longer than its limit."""
+class WaitedTooLong(TimeoutError):
+    """A wait was longer than its limit: for who waits for a server, as if the system had said so."""
 
 
 @final
@@ -109,9 +107,10 @@ class WaitLimit:
             raise WaitedTooLong from error
 
     def _set_timer(self) -> None:
-        self.stop()
+        if self._timer is not None:
+            self._timer.cancel()
         self._timer_at = self._ends_at
-        self._timer = self._clock.call_later(self.left, self._ring)
+        self._timer = self._clock.call_later(max(self._ends_at - self._clock.now(), 0), self._ring)
 
     def _ring(self) -> None:
         self._timer = None

@@ -147,20 +147,21 @@ async def test_an_empty_answer_is_an_answer(session: aiohttp.ClientSession) -> N
         assert await collect(provider_of(server, session)) == [CompletionResult(FinishReason.STOP)]
 
 
+WHOLE_CHOICES: list[dict[str, object]] = [
+    {
+        "index": 0,
+        "message": {
+            "role": "assistant",
+            "content": "Hello",
+            "reasoning_content": "hm",
+            "tool_calls": [{"id": "a", "type": "function", "function": {"name": "on", "arguments": '{"x":1}'}}],
+        },
+        "finish_reason": "tool_calls",
+    }
+]
 WHOLE = {
     "object": "chat.completion",
-    "choices": [
-        {
-            "index": 0,
-            "message": {
-                "role": "assistant",
-                "content": "Hello",
-                "reasoning_content": "hm",
-                "tool_calls": [{"id": "a", "type": "function", "function": {"name": "on", "arguments": '{"x":1}'}}],
-            },
-            "finish_reason": "tool_calls",
-        }
-    ],
+    "choices": WHOLE_CHOICES,
     "usage": {"prompt_tokens": 5, "completion_tokens": 1},
 }
 
@@ -172,6 +173,20 @@ async def test_a_server_that_does_not_stream_is_understood(session: aiohttp.Clie
             TextDelta("Hello"),
             ToolCallReady(ToolCall("a", "on", '{"x":1}')),
             CompletionResult(FinishReason.TOOL_CALLS, Usage(5, 1)),
+        ]
+
+
+async def test_a_last_message_that_repeats_what_came_in_pieces_is_no_second_call(
+    session: aiohttp.ClientSession,
+) -> None:
+    begun = {"index": 0, "id": "a", "type": "function", "function": {"name": "on", "arguments": '{"x":'}}
+    ended = {"index": 0, "function": {"arguments": "1}"}}
+    choices = [{"delta": {"tool_calls": [begun]}}, {"delta": {"tool_calls": [ended]}}, *WHOLE_CHOICES]
+    events = [b"data: %b\n\n" % json.dumps({"choices": [choice]}).encode() for choice in choices]
+    async with raw_http_server(event_stream([*events, DONE])) as server:
+        assert await collect(provider_of(server, session)) == [
+            ToolCallReady(ToolCall("a", "on", '{"x":1}')),
+            CompletionResult(FinishReason.TOOL_CALLS),
         ]
 
 

@@ -49,9 +49,10 @@ async def test_an_error_in_a_stream_is_a_failure(session: aiohttp.ClientSession)
         (b'{"message":"no such key","code":"invalid_api_key"}', ProviderRejectedKey, "error: no such key$"),
         (b'"boom"', ProviderUnreachable, "error: boom$"),
         (b"out of memory", ProviderUnreachable, "error: out of memory$"),
+        (b'{"choices":[{"index":0,"delta":{"content":"boom"}}]}', ProviderUnreachable, "error"),
         (b'{"message":"' + b"x" * 5000 + b'"}', ProviderUnreachable, "error: x{199}…$"),
     ],
-    ids=["message", "error", "key", "JSON text", "words", "long"],
+    ids=["message", "error", "key", "JSON text", "words", "usual chunk", "long"],
 )
 @pytest.mark.parametrize("ending", [b"\n\n", b""])
 async def test_an_event_named_error_keeps_the_words_of_the_server(

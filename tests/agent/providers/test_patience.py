@@ -1,6 +1,7 @@
 """A stream may begin late, pause and end without a word: each has its bound, and each its error."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import aclosing
 
 import pytest
@@ -16,7 +17,7 @@ from custom_components.chatterbox.agent.errors import (
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.patience import Patience, await_first, follow
+from custom_components.chatterbox.agent.providers.patience import BegunStream, Patience, await_first
 from tests.doubles import Gate, Line, ScriptedProvider, never, say
 
 from .manual_clock import ManualClock
@@ -29,8 +30,19 @@ END = CompletionResult(FinishReason.STOP)
 async def read(provider: ScriptedProvider, clock: ManualClock) -> list[ProviderEvent]:
     """Follow a stream to its end, with the patience of these tests."""
     begun = await await_first(provider.stream(REQUEST), PATIENCE.first_token, clock)
-    async with aclosing(follow(begun, PATIENCE)) as stream:
-        return [event async for event in stream]
+    async with aclosing(begun):
+        return await read_on(begun)
+
+
+async def read_on(begun: BegunStream, after_each: Callable[[], None] = lambda: None) -> list[ProviderEvent]:
+    """Follow a stream that has begun to its end."""
+    events: list[ProviderEvent] = []
+    event: ProviderEvent | None = begun.first
+    while event is not None:
+        events.append(event)
+        after_each()
+        event = await begun.after(event, PATIENCE)
+    return events
 
 
 async def test_a_stream_in_time_passes_unchanged_and_is_closed() -> None:
@@ -78,11 +90,8 @@ async def test_the_time_that_a_reader_takes_is_not_the_models() -> None:
     stream = ScriptedProvider([TextDelta("It "), TextDelta("is "), END]).stream(REQUEST)
     begun = await await_first(stream, PATIENCE.first_token, clock)
 
-    read_slowly: list[ProviderEvent] = []
-    async with aclosing(follow(begun, PATIENCE)) as events:
-        async for event in events:
-            read_slowly.append(event)
-            clock.advance(60)
+    async with aclosing(begun):
+        read_slowly = await read_on(begun, lambda: clock.advance(60))
     assert read_slowly == [TextDelta("It "), TextDelta("is "), END]
 
 
@@ -104,10 +113,9 @@ async def test_what_a_stream_raises_is_passed_on(error: Exception) -> None:
 async def test_leaving_in_the_middle_closes_the_stream() -> None:
     provider = ScriptedProvider([TextDelta("It"), never])
     begun = await await_first(provider.stream(REQUEST), 1, ManualClock())
-    events = follow(begun, PATIENCE)
-    assert await anext(events) == TextDelta("It")
+    assert begun.first == TextDelta("It")
 
-    await events.aclose()
+    await begun.aclose()
 
     assert provider.open_streams == 0
 

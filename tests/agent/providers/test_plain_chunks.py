@@ -1,6 +1,7 @@
 """What comes with every token is read in a short way, and exactly as the strict way would have read it."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -26,6 +27,9 @@ from custom_components.chatterbox.agent.wire import (
     openai_responses_reply,
     openai_responses_schema,
 )
+from custom_components.chatterbox.agent.wire.call_assembly import CallFragment
+
+_MADE_UP: Final = re.compile(r"\b[0-9a-f]{9}\b")
 
 type Strategy = st.SearchStrategy[JsonValue]
 type Object = st.SearchStrategy[JsonObject]
@@ -54,8 +58,14 @@ COUNTS: Strategy = objects(
     completion_tokens_details=objects(reasoning_tokens=ODD) | ODD,
     prompt_cache_hit_tokens=ODD,
 )
-CALLS = _one_of([{"index": 0, "id": "a", "function": {"name": "on", "arguments": "{}"}}])
-CHAT_DELTA: Strategy = objects({"content": TEXT}, role=ODD, refusal=ODD, reasoning=ODD, tool_calls=CALLS | ODD) | ODD
+FUNCTION: Strategy = objects(name=_one_of("on", "off") | ODD, arguments=_one_of('{"a":', "1}", "{}") | ODD) | ODD
+CALL: Strategy = objects({"index": INDEX, "function": FUNCTION}, id=_one_of("a", "b") | ODD, extra_content=ODD) | ODD
+CALLS: Strategy = st.lists(CALL, max_size=2)
+CHAT_DELTA: Strategy = (
+    objects({"content": TEXT}, role=ODD, refusal=ODD, reasoning=ODD, tool_calls=CALLS | ODD)
+    | objects({"tool_calls": CALLS}, content=ODD)
+    | ODD
+)
 CHAT_CHOICE: Strategy = objects(
     {"delta": CHAT_DELTA}, index=ODD, message=CHAT_DELTA, finish_reason=_one_of("stop") | ODD
 )
@@ -159,10 +169,10 @@ def _fed(reader: ReplyReader, stream: str) -> Iterator[ProviderEvent]:
 
 
 def _outcome(events: Iterator[ProviderEvent]) -> Sequence[object]:
-    """Return what was read, and how it failed."""
+    """Return what was read, as text without the ids that were made up, and how it failed."""
     read: list[object] = []
     try:
-        read.extend(events)
+        read.extend(_MADE_UP.sub("new", repr(event)) for event in events)
     except FailureReported as failure:
         read.append(("reported", failure.report))
     except ProviderError as error:
@@ -204,6 +214,28 @@ def test_the_short_way_reads_what_the_strict_one_reads(name: str, data: st.DataO
             openai_chat_schema.PlainEnd("", Usage(7, 2, 3)),
         ),
         (
+            openai_chat_schema.read_plain,
+            {
+                "choices": [
+                    {
+                        "delta": {
+                            "content": None,
+                            "tool_calls": [
+                                {
+                                    "index": 0,
+                                    "id": "a",
+                                    "type": "function",
+                                    "function": {"name": "on", "arguments": ""},
+                                },
+                                {"index": 1, "function": {"arguments": "{}"}},
+                            ],
+                        }
+                    }
+                ]
+            },
+            [CallFragment(0, "a", "on", ""), CallFragment(1, "", "", "{}")],
+        ),
+        (
             anthropic_messages_schema.plain_text,
             {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "früh"}},
             "früh",
@@ -242,7 +274,19 @@ def test_what_is_not_usual_is_left_to_the_strict_way(sent: bytes) -> None:
         {"choices": [{"delta": {"content": "One"}, "message": {"content": "One"}}]},
         {"choices": [{"delta": {"content": "One", "refusal": "No"}}]},
         {"choices": [{"delta": {"content": "One", "reasoning": "Hm."}}]},
-        {"choices": [{"delta": {"content": "One", "tool_calls": [{"index": 0}]}}]},
+        {"choices": [{"delta": {"content": "One", "tool_calls": [{"index": 0, "function": {}}]}}]},
+        {
+            "choices": [
+                {"delta": {"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}, "finish_reason": "stop"}
+            ]
+        },
+        {"choices": [{"delta": {"tool_calls": ["on"]}}]},
+        {"choices": [{"delta": {"tool_calls": [{"index": 0}]}}]},
+        {"choices": [{"delta": {"tool_calls": [{"function": {"name": "on", "arguments": "{}"}}]}}]},
+        {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": 1, "function": {"arguments": "{}"}}]}}]},
+        {"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"arguments": {"a": 1}}}]}}]},
+        {"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"name": 1}}]}}]},
+        {"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {}, "extra_content": {"signed": "s"}}]}}]},
         {"choices": [], "error": "gone"},
     ],
 )

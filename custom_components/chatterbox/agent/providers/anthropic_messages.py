@@ -158,16 +158,19 @@ class AnthropicMessagesReply(ReplyReader):
 
     @override
     def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
-        if not (self.done or self._decoder.is_amid_event) and (text := self._alike.text_of(chunk)):
-            yield from self._reader.say(text)
-            return
+        if not (self.done or self._decoder.is_amid_event):
+            text, chunk = self._alike.text_of(chunk)
+            if text:
+                yield from self._reader.say(text)
+            if not chunk:
+                return
         for event in self._decoder.feed(chunk):
             data = event.data.strip()
             self._is_over = self._is_over or data == DONE  # gateways end every stream as they end OpenAI's
             if not data or self.done:
                 continue
             if text := plain_text(data):
-                self._alike.learn(event, text)
+                self._alike.saw(event, text)
                 yield from self._reader.say(text)
             else:
                 yield from self._read(data)

@@ -6,7 +6,7 @@ builds them; a `FailoverProvider` costs nothing and is made for a turn.
 """
 
 import math
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -19,7 +19,7 @@ from ..receipts import changing_tools
 from ..timeouts import leavable
 from .breaker import BreakerState, Permit
 from .links import Link, every_tool
-from .patience import BegunStream, follow
+from .patience import BegunStream
 from .retry import RANDOM_JITTER, Jitter, Retries, begin
 
 _SHARE_OF_WAITING: Final = 0.75
@@ -142,17 +142,18 @@ class FailoverProvider(LeavableProvider):
                         raise
                     continue
                 self._has_turn = candidate.link
-                events = follow(begun, candidate.link.patience)
+                event: ProviderEvent | None = begun.first
                 try:
-                    async for event in events:
+                    while event is not None:
                         yield _passed_on(event, candidate, permit)
+                        event = await begun.after(event, candidate.link.patience)
                 except ProviderError as error:
                     inference.failed(candidate.link, error)
                     candidate.link.failed(permit, error)
                     inference.with_notes(error)
                     raise
                 finally:
-                    await events.aclose()
+                    await begun.aclose()
                 return
         raise inference.error()
 
@@ -217,10 +218,10 @@ class FailoverProvider(LeavableProvider):
     def _spent(self, link: Link) -> BudgetSpent | None:
         return None if link is self._has_turn else link.spent()
 
-    async def _begin(self, candidate: _Candidate, *, may_retry: bool) -> BegunStream:
+    def _begin(self, candidate: _Candidate, *, may_retry: bool) -> Awaitable[BegunStream]:
         link = candidate.link
         is_trusted = link.breaker.state is BreakerState.CLOSED
-        return await begin(
+        return begin(
             lambda: _open(link, candidate.request),
             min(link.patience.first_token, self._share(candidate.position)),
             link.retries if is_trusted and may_retry else _ONCE,
@@ -239,7 +240,7 @@ def _passed_on(event: ProviderEvent, candidate: _Candidate, permit: Permit) -> P
     link = candidate.link
     match event:
         case ToolCallReady(call) if link.tools is not every_tool:
-            return ToolCallReady(call, frozenset(tool.name for tool in candidate.request.tools))
+            return ToolCallReady(call, frozenset([tool.name for tool in candidate.request.tools]))
         case CompletionResult(finish_reason, usage, provider_items):
             link.succeeded(permit)  # before it is passed on: nobody reads on after it
             return CompletionResult(finish_reason, usage, provider_items, link.id)

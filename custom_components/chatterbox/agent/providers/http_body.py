@@ -5,11 +5,12 @@ Knows bounds of size and time; must not know who is asked, or what the bytes mea
 
 import asyncio
 import math
+from collections.abc import Awaitable, Callable
 from typing import Final, final
 
 import aiohttp
 
-from ..clock import SYSTEM_CLOCK, Clock, Timer, WaitedTooLong, WaitLimit
+from ..clock import SYSTEM_CLOCK, Clock, Timer, WaitLimit
 from ..errors import ProviderReplyInvalid
 from .failures import error_of_exception
 
@@ -18,8 +19,11 @@ _MAX_ERROR_BYTES: Final = 64 * 1024
 _FOR_ERROR_BODY: Final = 1.0
 """Seconds to wait for an error body: the status says most, and somebody waits for who comes next."""
 
+type Receive = Callable[[], Awaitable[bytes]]
+"""Returns the next bytes of a body; see `receive`."""
 
-async def receive(response: aiohttp.ClientResponse, deadline: float) -> bytes:
+
+async def receive(response: aiohttp.ClientResponse, deadline: float = math.inf) -> bytes:
     """Return the next bytes, empty at the end of the response.
 
     A finite `deadline`, on the clock of the event loop, means that all that matters was
@@ -39,53 +43,58 @@ async def receive(response: aiohttp.ClientResponse, deadline: float) -> bytes:
 
 @final
 class StreamedBody:
-    """What is left of a response that comes in pieces. To be closed.
+    """What is left of a response that comes in pieces. To be closed."""
 
-    Bounds the silence itself: `aiohttp` sets a timer anew for every packet, this has one for all.
-    """
-
-    def __init__(self, response: aiohttp.ClientResponse, silence: float, clock: Clock = SYSTEM_CLOCK) -> None:
-        """Wait no longer than `silence`, in seconds, for any piece."""
+    def __init__(
+        self, response: aiohttp.ClientResponse, limit: WaitLimit, silence: float, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        """Wait no longer than `silence`, in seconds, for any piece; the `limit` is that of the request."""
         self._response = response
+        self._limit = limit
         self._silence = silence
         self._clock = clock
-        self._limit = WaitLimit(clock)
+        self._ends_at = math.inf
+        """When the response is taken to be over, by which time all that matters was received."""
+        self._transport = response.connection.transport if response.connection else None
         self._held: asyncio.Transport | None = None
         """The connection, while nothing is read from it."""
+        self._held_until = 0.0
         self._timer: Timer | None = None
         """Of the moment at which it is read again."""
-        if response.connection is not None and (protocol := response.connection.protocol) is not None:
-            protocol.read_timeout = None  # from the next packet on; until then its timer says the same as ours
 
     def close(self) -> None:
-        """Bound nothing any more, and let the connection be read."""
-        self._limit.stop()
+        """Let the connection be read."""
         self._release()
 
-    def hold(self) -> None:
-        """Read nothing until the next `receive`: the system keeps what comes, and nobody is woken by it.
+    def hold(self, seconds: float = 0) -> None:
+        """Read nothing until the next `receive`, nor for so many seconds from now.
 
-        So nothing can fail either, before what came until now has been handled.
+        The system keeps what comes, and nobody is woken by it. So nothing can fail either, before what came until now
+        has been handled.
         """
-        if self._held is None and (connection := self._response.connection) and (transport := connection.transport):
-            transport.pause_reading()
-            self._held = transport
+        if self._held is None and self._transport is not None and not self._response.closed:
+            self._transport.pause_reading()
+            self._held = self._transport
+        if seconds:
+            self._held_until = self._clock.now() + seconds
 
-    async def receive(self, deadline: float, not_before: float = 0) -> bytes:
-        """Return the next bytes; see `receive`. After `hold`, all that are there at the time `not_before`.
+    async def receive(self, rest: float | None = None) -> bytes:
+        """Return the next bytes; see `receive`. After `hold`, all that are there at the end of its time.
 
-        Both times are on the clock that this was given.
+        Where a `rest` is given, all that matters was received: the response is over in so many seconds, nothing is held
+        any more, and what fails is the end.
         """
+        now = self._clock.now()
+        if rest is not None:
+            self._ends_at, self._held_until = min(self._ends_at, now + rest), now
         if self._held is not None and self._timer is None:
-            self._release_in(not_before - self._clock.now())
-        must_succeed = math.isinf(deadline)
-        self._limit.set(self._silence if must_succeed else deadline - self._clock.now())
+            self._release_in(self._held_until - now)
+        must_succeed = math.isinf(self._ends_at)
+        self._limit.set(self._silence if must_succeed else self._ends_at - now)
         failure: Exception
         try:
             with self._limit:
                 chunk = await self._response.content.readany()
-        except WaitedTooLong:
-            failure = aiohttp.SocketTimeoutError()
         except RuntimeError:  # so `aiohttp` says that its session was closed between two reads
             failure = aiohttp.ClientConnectionError("the connection was closed")
         except (aiohttp.ClientError, OSError) as err:
@@ -111,24 +120,24 @@ class StreamedBody:
             held.resume_reading()
 
 
-async def read_beginning(response: aiohttp.ClientResponse) -> bytes:
+async def read_beginning(receive_next: Receive) -> bytes:
     """Return the first bytes that are not blank, empty where there are none.
 
     Blanks before an answer keep the connection alive and mean nothing. Raises a `ProviderError`.
     """
-    while chunk := await receive(response, math.inf):
+    while chunk := await receive_next():
         if beginning := chunk.lstrip():
             return beginning
     return b""
 
 
-async def read_text(response: aiohttp.ClientResponse, beginning: bytes = b"", *, most: int = _MAX_BODY_BYTES) -> str:
+async def read_text(receive_next: Receive, beginning: bytes = b"", *, most: int = _MAX_BODY_BYTES) -> str:
     """Return `beginning` and all that follows it as text.
 
     Raises a `ProviderError`, also for more than `most` bytes.
     """
     body = bytearray(beginning)
-    while chunk := await receive(response, math.inf):
+    while chunk := await receive_next():
         body += chunk
         if len(body) > most:
             raise ProviderReplyInvalid(f"the service sent an answer of more than {most} bytes")

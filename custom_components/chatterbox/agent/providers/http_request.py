@@ -7,7 +7,7 @@ heard, and a model that is asked twice costs twice: that one is never repeated. 
 """
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 from types import SimpleNamespace
@@ -54,13 +54,13 @@ class RequestSender:
                 raise
         return await self._send(request, _Connection())
 
-    async def _send(self, request: HTTPRequest, connection: _Connection) -> aiohttp.ClientResponse:
+    def _send(self, request: HTTPRequest, connection: _Connection) -> Awaitable[aiohttp.ClientResponse]:
         if self._session.closed:
             raise aiohttp.ClientConnectionError("the session is closed")
         if self._watched is None:
             self._watched = _watched(self._session)
             weakref.finalize(self, self._watched.detach)
-        return await self._watched.request(
+        return self._watched.request(
             request.method,
             request.url,
             data=_in_pieces(request.body),

@@ -6,24 +6,24 @@ format: that is the reader's. Nothing of what is said is kept.
 """
 
 import asyncio
-import math
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Final
 
 import aiohttp
 from yarl import URL
 
-from ..clock import SYSTEM_CLOCK, Clock
+from ..clock import SYSTEM_CLOCK, Clock, WaitLimit
 from ..errors import PromptTooLong, ProviderError, ProviderReplyInvalid
 from ..events import ProviderEvent
 from ..messages import JsonObject
 from ..wire.sendable import payload_to_bytes
 from .failures import error_of_exception, error_of_report, error_of_response
 from .http_access import Access, target_at
-from .http_body import StreamedBody, read_beginning, read_error, read_soon, read_text
+from .http_body import StreamedBody, read_beginning, read_error, read_soon, read_text, receive
 from .http_request import HTTPRequest, RequestSender
 from .refused_parameters import RefusedParameters
 from .reply_reader import PIECES, FailureReported, ReplyReader, joined
@@ -39,7 +39,8 @@ class TimeLimits:
     connect: float = 10.0
     """Until a connection stands, TLS included."""
     between_bytes: float = 60.0
-    """Without a byte. Long: a local server may have to load its model first."""
+    """Without a byte; for the first one of a stream, connecting counts too. Long: a local server may have to load its
+    model first."""
     after_finish: float = 5.0
     """For the usage and the end of the stream, once the message itself is finished."""
     after_done: float = 0.1
@@ -78,6 +79,8 @@ class ModelService:
         self._timeout = aiohttp.ClientTimeout(
             total=None, connect=limits.connect, sock_connect=limits.connect, sock_read=limits.between_bytes
         )
+        self._timeout_of_stream = aiohttp.ClientTimeout(connect=limits.connect, sock_connect=limits.connect)
+        """Leaves the silence to us: for it, `aiohttp` sets a timer anew with every packet."""
 
     async def stream(
         self, path: str, payload: JsonObject, reader: ReplyReader, *, streams_objects: bool = False
@@ -87,30 +90,38 @@ class ModelService:
         `streams_objects` says that streams of this format begin as whole answers do, with `{`:
         then the Content-Type tells them apart, which many servers give wrongly.
         """
+        limit = WaitLimit(self._clock)
         try:
-            response = await self._post(path, payload)
+            response = await self._post(path, payload, limit)
+            body = StreamedBody(response, limit, self._limits.between_bytes, self._clock)
             try:
                 if "html" in response.content_type:
                     raise ProviderReplyInvalid("the service answered with a web page: is this the address of its API?")
-                beginning = await read_beginning(response)
-                if _is_whole(response, beginning, streams_objects=streams_objects):
-                    for event in reader.read_whole(await read_text(response, beginning)):
+                chunk = await read_beginning(body.receive)
+                if _is_whole(response, chunk, streams_objects=streams_objects):
+                    for event in reader.read_whole(await read_text(body.receive, chunk)):
                         yield event
-                else:
-                    async with aclosing(self._read_stream(reader, response, beginning)) as events:
-                        async for event in events:
-                            yield event
+                    chunk = b""
+                while chunk:
+                    for event in () if reader.done else joined(reader.feed(chunk)):
+                        # Words that come right after others are read in one piece.
+                        body.hold(self._limits.frame if isinstance(event, PIECES) else 0)
+                        yield event
+                    chunk = await body.receive(self._rest(reader))
                 self.overflow = None  # before the last event, after which nobody reads on
                 for event in reader.end():
                     yield event
             except FailureReported as failure:
                 raise error_of_report(failure.report, self._access.secret) from None
             finally:
+                body.close()
                 if not response.closed:  # as it is after its end, when its connection may serve somebody else
                     response.close()
         except PromptTooLong as error:
             self.overflow = error
             raise
+        finally:
+            limit.stop()
 
     async def get_text(self, path: str, what: str, query: Mapping[str, str] | None = None) -> str:
         """Return the text at `GET path?query`; `what` names it for errors, as in "list of models".
@@ -141,7 +152,7 @@ class ModelService:
         """
         response = await self._post(path, payload)
         try:
-            return await read_text(response, most=most)
+            return await read_text(partial(receive, response), most=most)
         finally:
             response.close()
 
@@ -155,7 +166,7 @@ class ModelService:
             try:
                 if not _succeeded(response):
                     raise self._refusal(response, await read_error(response))
-                await read_beginning(response)
+                await read_beginning(partial(receive, response))
                 await read_soon(response, self._limits.after_finish)  # to its end, so that the connection can be kept
             finally:
                 response.close()
@@ -172,7 +183,7 @@ class ModelService:
         try:
             if not _succeeded(response):
                 raise self._refusal(response, await read_error(response))
-            return await read_text(response)
+            return await read_text(partial(receive, response))
         finally:
             response.close()
 
@@ -192,11 +203,11 @@ class ModelService:
         except TimeoutError as err:
             raise error_of_exception(err) from err
 
-    async def _post(self, path: str, payload: JsonObject) -> aiohttp.ClientResponse:
+    async def _post(self, path: str, payload: JsonObject, limit: WaitLimit | None = None) -> aiohttp.ClientResponse:
         """Ask for a reply; again without the parameter that a refusal names, for as long as one does."""
         trial = self._refused.trial(payload)
         while True:
-            response = await self._send("POST", path, trial.payload)
+            response = await self._send("POST", path, trial.payload, limit=limit)
             if _succeeded(response):
                 trial.accepted()
                 return response
@@ -209,15 +220,26 @@ class ModelService:
                 raise refusal
 
     async def _send(
-        self, method: str, path: str, payload: JsonObject | None = None, *, query: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        payload: JsonObject | None = None,
+        *,
+        query: Mapping[str, str] | None = None,
+        limit: WaitLimit | None = None,
     ) -> aiohttp.ClientResponse:
+        """Send a request; a `limit` is set to when its headers have to be whole, and bounds the wait for them."""
         if (target := self._targets.get(path)) is None:
             target = self._targets[path] = target_at(self._access, path)
         url, headers = target
         body = None if payload is None else payload_to_bytes(payload)
-        request = HTTPRequest(method, url.update_query(query) if query else url, headers, body, self._timeout)
+        timeout = self._timeout_of_stream if limit else self._timeout
+        request = HTTPRequest(method, url.update_query(query) if query else url, headers, body, timeout)
+        if limit:
+            limit.set(self._limits.connect + self._limits.between_bytes)
         try:
-            return await self._sender.send(request)
+            with limit or nullcontext():
+                return await self._sender.send(request)
         except (aiohttp.ClientError, OSError) as err:
             raise error_of_exception(err) from err
 
@@ -226,28 +248,11 @@ class ModelService:
             response.status, body, retry_after=response.headers.get("Retry-After"), secret=self._access.secret
         )
 
-    async def _read_stream(
-        self, reader: ReplyReader, response: aiohttp.ClientResponse, chunk: bytes
-    ) -> AsyncGenerator[ProviderEvent]:
-        """Yield the events of a stream that begins with `chunk`; words that come right after others in one piece."""
-        clock, limits = self._clock, self._limits
-        deadline, frame_end = math.inf, 0.0
-        body = StreamedBody(response, limits.between_bytes, clock)
-        try:
-            while chunk:
-                if not reader.done:
-                    began = clock.now()
-                    for event in joined(reader.feed(chunk)):
-                        body.hold()
-                        if isinstance(event, PIECES):
-                            frame_end = began + limits.frame
-                        yield event
-                if reader.done or reader.finished:
-                    frame_end = clock.now()
-                    deadline = min(deadline, frame_end + (limits.after_done if reader.done else limits.after_finish))
-                chunk = await body.receive(deadline, frame_end)
-        finally:
-            body.close()
+    def _rest(self, reader: ReplyReader) -> float | None:
+        """Return how long what is left of a response is waited for; None while it matters."""
+        if reader.done:
+            return self._limits.after_done
+        return self._limits.after_finish if reader.finished else None
 
 
 def _is_hopeless(refusal: ProviderError) -> bool:

@@ -12,7 +12,7 @@ from typing import Final, override
 import aiohttp
 
 from ..errors import ProviderReplyInvalid
-from ..events import ProviderEvent, TextDelta
+from ..events import ProviderEvent
 from ..messages import JsonObject, JsonValue, Transcript
 from ..protocols import CompletionRequest
 from ..wire.openai_chat import DONE, request_to_payload
@@ -112,22 +112,25 @@ class OpenAIChatReply:
         return self._reader.finished
 
     def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
-        if not (self.done or self._decoder.is_amid_event) and (text := self._alike.text_of(chunk)):
-            yield self._words(text)
-            return
+        if not (self.done or self._decoder.is_amid_event):
+            text, chunk = self._alike.text_of(chunk)
+            if text:
+                yield self._reader.read_words(text)
+            if not chunk:
+                return
         for event in self._decoder.feed(chunk):
-            plain = None if self.done or event.type == "error" else read_plain(event.data)
-            if plain is None:
-                yield from self._read_event(event)
-            elif isinstance(plain, PlainEnd):
-                yield from self._reader.read_end(plain)
-            elif plain:
-                self._alike.learn(event, plain)
-                yield self._words(plain)
-
-    def _words(self, text: str) -> TextDelta:
-        self._reader.note_text()
-        return TextDelta(text)
+            plain = None if self.done or event.data == DONE or event.type == "error" else read_plain(event.data)
+            match plain:
+                case None:
+                    yield from self._read_event(event)
+                case str():
+                    if plain:
+                        self._alike.saw(event, plain)
+                        yield self._reader.read_words(plain)
+                case PlainEnd():
+                    yield from self._reader.read_end(plain)
+                case _:
+                    yield from self._reader.read_fragments(plain)
 
     def _read_event(self, event: ServerSentEvent) -> Iterable[ProviderEvent]:
         data = event.data.strip()

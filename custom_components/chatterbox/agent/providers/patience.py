@@ -40,12 +40,37 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class BegunStream:
-    """A stream whose first event is there. Whoever holds it closes `rest`, and stops `limit`, as `follow` does."""
+    """A stream whose first event is there. Whoever holds it closes it."""
 
     first: ProviderEvent
     rest: AsyncGenerator[ProviderEvent]
     limit: WaitLimit
     """Bounds the waits for `rest`, by the timer that bounded the first one."""
+
+    async def after(self, event: ProviderEvent, patience: Patience) -> ProviderEvent | None:
+        """Wait for what follows an event; None after its `CompletionResult`.
+
+        Raises as `await_first` does, with `BetweenTokensTimeout` for a silence that is too long.
+        """
+        if isinstance(event, CompletionResult):
+            return None
+        self.limit.set(patience.between_tokens)
+        try:
+            with self.limit:
+                return await anext(self.rest)
+        except StopAsyncIteration:
+            raise ProviderReplyInvalid(_NO_FINISH) from None
+        except WaitedTooLong as err:
+            raise BetweenTokensTimeout(f"the service fell silent for {patience.between_tokens:g} seconds") from err
+        except asyncio.CancelledError as err:
+            if is_cancelled():
+                raise
+            raise ProviderUnreachable(_CANCELLED) from err
+
+    async def aclose(self) -> None:
+        """Leave the stream, and bound nothing any more."""
+        self.limit.stop()
+        await self.rest.aclose()
 
 
 async def await_first(stream: AsyncGenerator[ProviderEvent], seconds: float, clock: Clock) -> BegunStream:
@@ -73,29 +98,3 @@ async def await_first(stream: AsyncGenerator[ProviderEvent], seconds: float, clo
             limit.stop()
             await stream.aclose()
     return begun
-
-
-async def follow(begun: BegunStream, patience: Patience) -> AsyncGenerator[ProviderEvent]:
-    """Yield all events of a stream, the first one and its `CompletionResult` included; closes it at the end.
-
-    Raises as `await_first` does, with `BetweenTokensTimeout` for a silence that is too long.
-    """
-    event, limit = begun.first, begun.limit
-    try:
-        while not isinstance(event, CompletionResult):
-            yield event
-            limit.set(patience.between_tokens)
-            with limit:
-                event = await anext(begun.rest)
-        yield event
-    except StopAsyncIteration:
-        raise ProviderReplyInvalid(_NO_FINISH) from None
-    except WaitedTooLong as err:
-        raise BetweenTokensTimeout(f"the service fell silent for {patience.between_tokens:g} seconds") from err
-    except asyncio.CancelledError as err:
-        if is_cancelled():
-            raise
-        raise ProviderUnreachable(_CANCELLED) from err
-    finally:
-        limit.stop()
-        await begun.rest.aclose()

@@ -23,6 +23,8 @@ from ..wire.text_markup import MAX_HELD_CHARACTERS, CallText, Dropped, MarkupSca
 from ..wire.written_calls import ReadText, WrittenCall, read_calls
 
 _CUT_SHORT: Final = frozenset({FinishReason.LENGTH, FinishReason.CONTENT_FILTER})
+_STAY: Final = _CUT_SHORT | {FinishReason.TOOL_CALLS}
+"""Reasons that are the same with calls."""
 _SPACE: Final = string.whitespace
 _ID_LENGTH: Final = 9
 """Letters or digits of an id, the one form that all services take (Mistral's rule)."""
@@ -94,6 +96,8 @@ class _Message:
         """Take in what the provider streams; return what is passed on for it."""
         self._out = []
         match event:
+            case TextDelta(text) if self._text.passes(text):
+                self._say(text, event)
             case TextDelta(text):
                 self._pass_on(self._text.feed(text))
             case ReasoningDelta(text):
@@ -103,7 +107,7 @@ class _Message:
                 self._out += self._calls.given(call, self._tool_of(call.name))
             case CompletionResult(reason):
                 self._end(cut=reason in _CUT_SHORT)
-                called = self._calls.any and reason not in _CUT_SHORT
+                called = self._calls.any and reason not in _STAY
                 self._out.append(replace(event, finish_reason=FinishReason.TOOL_CALLS) if called else event)
             case ProviderSwitched():
                 self._out.append(event)
@@ -142,7 +146,8 @@ class _Message:
                 case _:
                     assert_never(piece)
 
-    def _say(self, text: str) -> None:
+    def _say(self, text: str, written: TextDelta | None = None) -> None:
+        """Pass a text on, as it was `written` where it is still the same."""
         if self._removed and (not self._last_said or self._last_said.isspace()):
             text = text.lstrip(self._removed)
         if not text:
@@ -152,7 +157,7 @@ class _Message:
         if not text.isspace():
             self._end_thought()
             self._answered = True
-        self._out.append(TextDelta(text))
+        self._out.append(written if written is not None and written.text == text else TextDelta(text))
 
     def _call(self, piece: CallText, *, cut: bool) -> None:
         self._end_thought()
@@ -186,7 +191,8 @@ class _Message:
     def _think(self, text: str) -> None:
         """Look for calls in a piece of reasoning."""
         self._thoughts = self._thoughts or MarkupScanner(markers_in_thoughts(self._names))
-        self._keep_calls(self._thoughts.feed(text))
+        if not self._thoughts.passes(text):
+            self._keep_calls(self._thoughts.feed(text))
 
     def _end_thought(self) -> None:
         if self._thoughts is not None:

@@ -7,9 +7,9 @@ object at the very end, because some servers send `{}` first and the arguments a
 What is not whole when the message ends goes out as it is, for the loop to answer.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..errors import ProviderReplyInvalid
 from ..messages import JsonObject, ToolCall
@@ -19,11 +19,11 @@ MAX_CALLS: Final = 256
 """Calls in one message, far beyond what any turn may run."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallFragment:
-    """One piece of a call, as a chunk carries it. Empty text means that it was not sent."""
+class CallFragment(NamedTuple):
+    """One piece of a call, as a chunk carries it; a tuple, for many make a call. Empty text was not sent."""
 
-    index: int | None
+    position: int | None
+    """Its index on the wire."""
     id: str
     name: str
     arguments: str
@@ -45,9 +45,6 @@ class _OpenCall:
     released: bool = False
     arguments: ObjectText = field(default_factory=ObjectText)
 
-    def may_go(self, *, is_last: bool) -> bool:
-        return self.arguments.complete and not (is_last and self.arguments.is_empty_object)
-
     def says_nothing(self) -> bool:
         """Tell a call from noise: an opening that nothing followed, or the same arguments sent again."""
         text = self.arguments.text
@@ -67,45 +64,47 @@ class CallAssembler:
         self._chunks = 0
         self._released = 0
 
-    def add(self, fragments: Iterable[CallFragment]) -> Iterator[ToolCall]:
-        """Take the fragments of one chunk; yield the calls that can go out now.
+    def add(self, fragments: Iterable[CallFragment]) -> list[ToolCall]:
+        """Take the fragments of one chunk; return the calls that can go out now.
 
         Raises `ProviderReplyInvalid` for more than `MAX_CALLS` calls.
         """
         self._chunks += 1
         for fragment in fragments:
             call = self._find(fragment)
-            if call is None or self._begins_another(call, fragment):
-                call = self._open(_OpenCall(fragment.index, fragment.id, fragment.name))
+            if call is None or (fragment.name and self._begins_another(call, fragment)):
+                call = self._open(_OpenCall(fragment.position, fragment.id, fragment.name))
             elif fragment.name != call.name:
                 call.name += fragment.name
             call.wire_id = call.wire_id or fragment.id
             call.extra = call.extra or fragment.extra
             call.last_chunk = self._chunks
             self._append(call, fragment.arguments)
-        yield from self._release(finished=False)
+        return self._release(finished=False)
 
-    def finish(self) -> Iterator[ToolCall]:
-        """Yield what is left: the message is over."""
-        yield from self._release(finished=True)
+    def finish(self) -> list[ToolCall]:
+        """Return what is left: the message is over."""
+        return self._release(finished=True)
 
     def _find(self, fragment: CallFragment) -> _OpenCall | None:
         """Return the call that a fragment may continue: the one of its index, its id, or the last one."""
-        newest_first = self._calls[::-1]
-        if fragment.index is not None:
-            return next((call for call in newest_first if call.index == fragment.index), None)
-        if fragment.id and (same := [call for call in newest_first if call.wire_id == fragment.id]):
-            return same[0]
-        return next(iter(newest_first), None)
+        if fragment.position is not None:
+            for call in reversed(self._calls):
+                if call.index == fragment.position:
+                    return call
+            return None
+        if fragment.id and (same := [call for call in self._calls if call.wire_id == fragment.id]):
+            return same[-1]
+        return self._calls[-1] if self._calls else None
 
     def _begins_another(self, call: _OpenCall, fragment: CallFragment) -> bool:
         """Tell a new call from more of `call`. Only a new one is named, but some servers repeat or cut the name."""
-        if not fragment.name or not call.name:
+        if not call.name:
             return False
         other_id = bool(fragment.id and call.wire_id) and fragment.id != call.wire_id
         if other_id or call.last_chunk == self._chunks:
             return True
-        more_of_the_name = fragment.index is not None and not call.arguments.text
+        more_of_the_name = fragment.position is not None and not call.arguments.text
         return fragment.name != call.name and not more_of_the_name
 
     def _append(self, call: _OpenCall, text: str) -> None:
@@ -127,16 +126,19 @@ class CallAssembler:
         self._calls.append(call)
         return call
 
-    def _release(self, *, finished: bool) -> Iterator[ToolCall]:
+    def _release(self, *, finished: bool) -> list[ToolCall]:
+        released: list[ToolCall] = []
         while self._released < len(self._calls):
             call = self._calls[self._released]
             is_last = self._released + 1 == len(self._calls)
-            if not (finished or call.may_go(is_last=is_last)):
-                return
+            is_whole = call.arguments.complete and not (is_last and call.arguments.is_empty_object)
+            if not (finished or is_whole):
+                break
             self._released += 1
             call.released = True
             if not call.says_nothing():
-                yield self._tool_call(call)
+                released.append(self._tool_call(call))
+        return released
 
     def _tool_call(self, call: _OpenCall) -> ToolCall:
         call_id = call.wire_id

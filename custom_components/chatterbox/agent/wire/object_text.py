@@ -8,6 +8,8 @@ import json
 import re
 from typing import Final
 
+import orjson
+
 from ..messages import JsonValue, canonical_json
 
 MAX_OBJECT_CHARACTERS: Final = 1_000_000
@@ -18,6 +20,10 @@ _NOT_SPACE: Final = re.compile(r"\S")
 
 def is_json_object(text: str) -> bool:
     """Tell whether `text` is one JSON object, of whole characters, and nothing else but whitespace."""
+    try:
+        return isinstance(orjson.loads(text), dict)
+    except orjson.JSONDecodeError:  # it knows no endless depth, and no number beyond a double: Python does
+        pass
     try:
         value: JsonValue = json.loads(text, parse_constant=_refuse)
         canonical_json(value).encode()

@@ -8,7 +8,7 @@ that their authors gave them, nothing volatile before the last message. So two r
 one conversation share every byte of their common beginning, and a server's cache keeps it.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Final, assert_never
 
 from ..messages import (
@@ -20,7 +20,6 @@ from ..messages import (
     NamedTool,
     ToolCall,
     ToolChoiceMode,
-    ToolDefinition,
     ToolResult,
     UserMessage,
 )
@@ -51,7 +50,11 @@ def request_to_payload(
     """
     payload: JsonObject = {"model": model, "messages": _messages(request, dialect, shown)}
     if request.tools:
-        payload["tools"] = [_tool(tool) for tool in request.tools]
+        functions: list[JsonObject] = [
+            {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+            for tool in request.tools
+        ]
+        payload["tools"] = [{"type": "function", "function": function} for function in functions]
         if request.tool_choice is not ToolChoiceMode.AUTO:  # the default, which some servers refuse to be told
             payload["tool_choice"] = _tool_choice(request, dialect)
         payload["parallel_tool_calls"] = request.options.parallel_tool_calls  # true is not the default of llama.cpp
@@ -72,35 +75,32 @@ def _messages(request: CompletionRequest, dialect: ChatDialect, shown: Collectio
     messages: list[JsonObject] = []
     if request.instructions:
         messages.append({"role": "system", "content": request.instructions})
-    for message in request.transcript:
-        messages.extend(_message(message, dialect, shown))
+    messages += [sent for message in request.transcript if (sent := _message(message, dialect, shown)) is not None]
     if request.directive:
         messages.append({"role": "user", "content": request.directive})
     return [*(in_turns(messages) if dialect.alternates else messages)]
 
 
-def _message(message: Message, dialect: ChatDialect, shown: Collection[str]) -> Iterator[JsonObject]:
-    """Write one message; an assistant message that says and calls nothing is left out."""
+def _message(message: Message, dialect: ChatDialect, shown: Collection[str]) -> JsonObject | None:
+    """Return a message as it is sent; None for an assistant's that says and calls nothing."""
     match message:
         case UserMessage(attachments=attachments, prompt=prompt):
-            yield {"role": "user", "content": _content(prompt, attachments, shown)}
+            return {"role": "user", "content": _content(prompt, attachments, shown)}
         case AssistantMessage(text=text, tool_calls=()):
-            if text:
-                yield {"role": "assistant", "content": text}
+            return {"role": "assistant", "content": text} if text else None
         case AssistantMessage():
-            yield _message_with_calls(message, dialect)
+            return _message_with_calls(message, dialect)
         case ToolResult(call_id=call_id, content=content):
-            yield {
-                "role": "tool",
-                "tool_call_id": sendable_call_id(call_id, dialect.call_ids),
-                "content": content,
-            }
+            sent_id = sendable_call_id(call_id, dialect.call_ids)
+            return {"role": "tool", "tool_call_id": sent_id, "content": content}
         case _:
             assert_never(message)
 
 
 def _content(text: str, attachments: Collection[Attachment], shown: Collection[str]) -> JsonValue:
     """Write what a person said and showed; in one text where nothing can be shown, which every server takes."""
+    if not attachments:
+        return text
     if not any(attachment.mime_type in shown for attachment in attachments):
         return "\n\n".join([*([text] if text else []), *map(attachment_note, attachments)])
     parts: list[JsonValue] = [{"type": "text", "text": text}] if text else []
@@ -137,11 +137,6 @@ def _call(call: ToolCall, signed: SignedReasoning, dialect: ChatDialect) -> Json
     if call.id in signed.call_extras:
         written["extra_content"] = signed.call_extras[call.id]
     return written
-
-
-def _tool(tool: ToolDefinition) -> JsonValue:
-    function: JsonValue = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return {"type": "function", "function": function}
 
 
 def _tool_choice(request: CompletionRequest, dialect: ChatDialect) -> JsonValue:

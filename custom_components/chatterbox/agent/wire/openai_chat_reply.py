@@ -4,7 +4,7 @@ Knows the format and its dialects; must not know connections, addresses or keys.
 Source: OpenAI API reference, "The chat completion chunk object"; the dialects are named in `openai_chat_schema.py`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from ..errors import PromptTooLong, ProviderReplyInvalid
@@ -64,16 +64,24 @@ class ReplyReader:
                 self._finish = choice.finish_reason
                 yield from self._ready(self._calls.finish())
 
-    def note_text(self) -> None:
-        """Hear that a piece of the answer came, which was read elsewhere."""
+    def read_words(self, words: str) -> TextDelta:
+        """Return the words of chunks that bring nothing else."""
         self._streams = self._has_text = True
+        return TextDelta(words)
 
-    def read_end(self, end: PlainEnd) -> Iterator[ProviderEvent]:
-        """Yield the calls that are whole now that the message ends."""
+    def read_fragments(self, fragments: Iterable[CallFragment]) -> list[ToolCallReady]:
+        """Return the calls that are whole now that pieces of them came."""
+        self._streams = True
+        calls = self._calls.add(fragments)
+        return self._ready(calls) if calls else []
+
+    def read_end(self, end: PlainEnd) -> list[ToolCallReady]:
+        """Return the calls that are whole now that the message ends."""
         self._usage = end.usage or self._usage
-        if end.finish_reason:
-            self._finish = end.finish_reason
-            yield from self._ready(self._calls.finish())
+        if not end.finish_reason:
+            return []
+        self._finish = end.finish_reason
+        return self._ready(self._calls.finish())
 
     def _read_piece(self, piece: Delta) -> Iterator[ProviderEvent]:
         if thoughts := piece.thoughts():
@@ -100,10 +108,9 @@ class ReplyReader:
         self._signed.call_extras |= self._calls.extras
         yield CompletionResult(self._finish_reason(), self._usage, self._signed.items())
 
-    def _ready(self, calls: Iterator[ToolCall]) -> Iterator[ProviderEvent]:
-        for call in calls:
-            self._has_calls = True
-            yield ToolCallReady(call)
+    def _ready(self, calls: list[ToolCall]) -> list[ToolCallReady]:
+        self._has_calls = self._has_calls or bool(calls)
+        return [ToolCallReady(call) for call in calls]
 
     def _finish_reason(self) -> FinishReason:
         """Read the reason; where it contradicts the calls, or is unknown beside them, the calls are right."""

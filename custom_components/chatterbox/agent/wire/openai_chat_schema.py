@@ -12,6 +12,7 @@ from typing import Final
 from pydantic import JsonValue, NonNegativeInt, TypeAdapter
 
 from ..messages import Usage
+from .call_assembly import CallFragment
 from .openai_chat_items import details_text
 from .received import Lenient, Received, parse_plain, parse_received
 
@@ -142,8 +143,8 @@ class PlainEnd:
     usage: Usage | None
 
 
-def read_plain(sent: bytes) -> str | PlainEnd | None:
-    """Return what a chunk of the usual kind brings: words, which may be empty, or the end of a message.
+def read_plain(sent: bytes) -> str | list[CallFragment] | PlainEnd | None:
+    """Return what a chunk of the usual kind brings: words, which may be empty, pieces of calls, or a message's end.
 
     None for any other, which `parse_chunk` reads. It would read this one alike, and take longer.
     """
@@ -151,24 +152,53 @@ def read_plain(sent: bytes) -> str | PlainEnd | None:
     choices = chunk.get("choices")
     if not isinstance(choices, list) or len(choices) > 1 or chunk.get("error") or chunk.get("object") == "error":
         return None
-    text, finish, usage = "", "", None
+    brought: str | list[CallFragment] | None = ""
+    finish, usage = "", None
     if (counts := chunk.get("usage")) is not None and (usage := _plain_usage(counts)) is None:
         return None
     for choice in choices:
         if not isinstance(choice, dict) or choice.get("index") or choice.get("message") is not None:
             return None
-        delta, reason = choice.get("delta"), choice.get("finish_reason") or ""
-        if not isinstance(delta, dict) or not isinstance(reason, str):
+        brought, reason = _plain_delta(choice.get("delta")), choice.get("finish_reason") or ""
+        if brought is None or not isinstance(reason, str):
             return None
         finish = reason
-        for name, value in delta.items():
-            if name == "content" and isinstance(value, str):
-                text = value
-            elif name != "role" and value is not None:
-                return None
     if not finish and usage is None:
+        return brought
+    return None if brought else PlainEnd(finish, usage)
+
+
+def _plain_delta(delta: JsonValue) -> str | list[CallFragment] | None:
+    """Return the words or the pieces of calls that a delta brings; None where it brings both, or anything else."""
+    if not isinstance(delta, dict):
+        return None
+    text, fragments = "", list[CallFragment]()
+    for name, value in delta.items():
+        if name == "content" and isinstance(value, str):
+            text = value
+        elif name == "tool_calls" and isinstance(value, list):
+            for call in value:
+                if (fragment := _plain_fragment(call)) is None:
+                    return None
+                fragments.append(fragment)
+        elif name != "role" and value is not None:
+            return None
+    if not fragments:
         return text
-    return None if text else PlainEnd(finish, usage)
+    return None if text else fragments
+
+
+def _plain_fragment(call: JsonValue) -> CallFragment | None:
+    """Return a piece of a call as every service sends it; None for any other."""
+    if not isinstance(call, dict) or call.get("extra_content") is not None:
+        return None
+    index, call_id, function = call.get("index"), call.get("id"), call.get("function")
+    if type(index) is not int or not isinstance(call_id, str | None) or not isinstance(function, dict):
+        return None
+    name, arguments = function.get("name"), function.get("arguments")
+    if not isinstance(name, str | None) or not isinstance(arguments, str | None):
+        return None
+    return CallFragment(index, call_id or "", name or "", arguments or "")
 
 
 def _plain_usage(counts: JsonValue) -> Usage | None:

@@ -200,10 +200,9 @@ class ReplyReader:
         fragment = CallFragment(call.calls, call.call_id, call.name, sendable_text(arguments))
         yield from self._ready(self._assembler.add([fragment]))
 
-    def _ready(self, calls: Iterator[ToolCall]) -> Iterator[ProviderEvent]:
-        for call in calls:
-            self._has_calls = True
-            yield ToolCallReady(call)
+    def _ready(self, calls: list[ToolCall]) -> list[ToolCallReady]:
+        self._has_calls = self._has_calls or bool(calls)
+        return [ToolCallReady(call) for call in calls]
 
     def _open(self, kind: str, item_id: str | None, index: int | None) -> _Item:
         if len(self._items) >= MAX_ITEMS:

@@ -26,11 +26,41 @@ class RepeatedEvents:
     def __init__(self, read: Callable[[bytes], object]) -> None:
         """Know nothing yet. `read` returns the text in an event's data, where that is all that the event brings."""
         self._read = read
+        self._seen: tuple[ServerSentEvent, str] | None = None
+        """What nothing was learnt from yet: that is for when more comes, so that first words need not wait for it."""
         self._before = self._after = self._between = b""
         self._tries = _TRIES
 
-    def learn(self, event: ServerSentEvent, text: str) -> None:
+    def saw(self, event: ServerSentEvent, text: str) -> None:
         """Take an event that brings `text` and nothing else as the pattern of those to come."""
+        self._seen = event, text
+
+    def text_of(self, chunk: bytes) -> tuple[str, bytes]:
+        """Return the text of the events that a chunk begins with and that are like the last one seen; and the rest.
+
+        No text, and all of the chunk, where any of them has to be read by itself.
+        """
+        if self._seen is not None:
+            self._learn(*self._seen)
+            self._seen = None
+        if not self._before or len(chunk) > MAX_EVENT_BYTES or not chunk.startswith(self._before):
+            return "", chunk
+        *pieces, last = chunk[len(self._before) :].split(self._between)
+        piece, ends, rest = last.partition(self._after)
+        if ends:
+            pieces.append(piece)
+        else:
+            rest = self._before + last
+        if not pieces or any(map(_NOT_AS_WRITTEN.search, pieces)):
+            return "", chunk
+        try:
+            text = "".join([piece.decode() for piece in pieces])
+        except UnicodeDecodeError:
+            return "", chunk
+        self._tries = _TRIES
+        return text, rest
+
+    def _learn(self, event: ServerSentEvent, text: str) -> None:
         if not self._tries:
             return
         self._tries -= 1
@@ -40,19 +70,3 @@ class RepeatedEvents:
             name = b"" if event.type == "message" else b"event: %b\n" % event.type.encode()
             self._before, self._after = b'%bdata: %b"' % (name, before), b'"%b%b' % (after, _END)
             self._between = self._after + self._before
-
-    def text_of(self, chunk: bytes) -> str:
-        """Return the text of whole events that are all like the last one learnt; empty for anything else."""
-        if not self._before or len(chunk) > MAX_EVENT_BYTES:
-            return ""
-        if not (chunk.startswith(self._before) and chunk.endswith(self._after)):
-            return ""
-        pieces = chunk[len(self._before) : -len(self._after)].split(self._between)
-        if any(map(_NOT_AS_WRITTEN.search, pieces)):
-            return ""
-        try:
-            text = "".join([piece.decode() for piece in pieces])
-        except UnicodeDecodeError:
-            return ""
-        self._tries = _TRIES
-        return text

@@ -64,5 +64,5 @@ def new_call_id() -> str:
 def call_ids(transcript: Transcript) -> frozenset[str]:
     """Return the ids of all calls of a transcript, which a new call may not have again."""
     return frozenset(
-        call.id for message in transcript if isinstance(message, AssistantMessage) for call in message.tool_calls
+        [call.id for message in transcript if isinstance(message, AssistantMessage) for call in message.tool_calls]
     )

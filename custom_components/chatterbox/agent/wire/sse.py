@@ -57,7 +57,8 @@ class SSEDecoder:
                 yield ServerSentEvent(data[6:], event_type or "message")
             else:
                 yield from self._feed_lines(block + b"\n\n")
-        yield from self._feed_lines(rest)
+        if rest:
+            yield from self._feed_lines(rest)
 
     @property
     def is_amid_event(self) -> bool:

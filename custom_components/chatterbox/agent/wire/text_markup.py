@@ -87,17 +87,17 @@ class MarkupScanner:
 
     def feed(self, text: str) -> list[Piece]:
         """Take more text; return what is decided now."""
-        if text and self._is_plain(text):
-            self._glued = text[-1] in _SENTENCE_ENDS
-            return [Said(text)]
         self._held += text
         return self._advance(final=False)
 
-    def _is_plain(self, text: str) -> bool:
-        """Tell whether no marker can begin in the next text, nor any be under way."""
-        if self._region is not None or self._held or self._line_start or self._message_start:
+    def passes(self, text: str) -> bool:
+        """Take more text if it is said as it is: no marker can begin in it, nor is any under way."""
+        if not text or self._region is not None or self._held or self._line_start or self._message_start:
             return False
-        return not (self._glued and text[0] in "aA") and _PLACE.search(text) is None
+        if (self._glued and text[0] in "aA") or _PLACE.search(text):
+            return False
+        self._glued = text[-1] in _SENTENCE_ENDS
+        return True
 
     def finish(self) -> list[Piece]:
         """Return what is left: the message is over."""

@@ -24,6 +24,7 @@ from custom_components.chatterbox.agent.messages import FinishReason, ToolCall
 from custom_components.chatterbox.agent.providers.http_access import Access
 from custom_components.chatterbox.agent.providers.http_stream import DEFAULT_LIMITS, ModelService, TimeLimits
 from custom_components.chatterbox.agent.providers.refused_parameters import RefusedParameters
+from tests.agent.turns import let_others_go_on
 from tests.servers.certificate import self_signed
 from tests.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server
 
@@ -196,8 +197,9 @@ async def test_after_its_finish_a_message_waits_for_no_frame(dialect: Dialect, s
     stream = dialect.render(WORDS)
     whole = until_finished(dialect, stream)
     pieces = [whole, *([rest] if (rest := stream[len(whole) :]) else [])]
+    limits = TimeLimits(after_finish=60, after_done=60)
 
-    async with _conversation(dialect, session, pieces, Ending.WAIT, limits=TimeLimits(after_finish=0.3)) as told:
+    async with _conversation(dialect, session, pieces, Ending.KEEP, limits=limits) as told:
         assert await anext(told.events) == TextDelta("One two three four.")
         told.go_on.set()
         assert isinstance(await anext(told.events), CompletionResult)
@@ -220,6 +222,25 @@ async def test_the_connection_of_a_frame_is_used_again(dialect: Dialect, session
     async with raw_http_server(streamed(dialect, _pieces(dialect))) as server, asyncio.timeout(IN_TIME):
         provider = provider_of(dialect, server, session)
         for _ in range(3):
+            assert text_of(await collect(provider)) == "One two three four."
+
+    assert server.connections == 1
+
+
+async def test_who_takes_a_whole_answer_slowly_holds_up_nobody_else(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    go_on = asyncio.Event()
+    head, *body = streamed(dialect, [dialect.render(WORDS)]).pieces
+    reply = RawReply([head, b"".join(body)], Ending.KEEP, held={1: go_on})  # its end comes with its first words
+    async with raw_http_server(reply) as server, asyncio.timeout(IN_TIME):
+        provider = provider_of(dialect, server, session)
+        async with aclosing(provider.stream(HI)) as slow:
+            first = asyncio.ensure_future(anext(slow))
+            await server.arrived.wait()
+            await let_others_go_on()  # so that the head is read by then
+            go_on.set()
+            assert text_of([await first]) == "One two three four."
             assert text_of(await collect(provider)) == "One two three four."
 
     assert server.connections == 1
