@@ -61,6 +61,7 @@ REFERS: Final[JsonObject] = {
         (STRING, ["light"], "light"),
         (BOOLEAN, "True", True),
         (BOOLEAN, " false", False),
+        ({"type": "boolean", "minimum": 2}, "true", True),
         (NULL, "", None),
         (DOMAIN, "LIGHT", "light"),
         (DOMAIN, " cover ", "Cover"),
@@ -156,6 +157,9 @@ def test_a_value_with_one_reading_is_read_so(schema: JsonObject, value: JsonValu
         (VOLUME, 0, "expected number above 0 below 10, got 0"),
         (VOLUME, "10", "expected number above 0 below 10"),
         ({"type": "integer", "minimum": 1}, 0, "expected integer of at least 1, got 0"),
+        ({"type": "integer", "exclusiveMinimum": 1}, 1, "expected integer above 1, got 1"),
+        ({"type": "integer", "exclusiveMaximum": 1}, 1, "expected integer below 1, got 1"),
+        ({"type": "array", "maxItems": 1}, [1, 2], "expected a list, at most 1 item, got [1,2]"),
         ({"type": "number", "maximum": 1.5}, 2, "expected number of at most 1.5"),
         (
             SHORT,

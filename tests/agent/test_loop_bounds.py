@@ -2,14 +2,18 @@
 
 import asyncio
 import contextlib
+import time
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import override
 
 import pytest
 
+from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
     Phase,
+    ProviderEvent,
     StopReason,
     TextDelta,
     ToolCallReady,
@@ -25,7 +29,7 @@ from custom_components.chatterbox.agent.messages import (
     ToolOutcome,
     ToolResult,
 )
-from custom_components.chatterbox.agent.protocols import Hooks
+from custom_components.chatterbox.agent.protocols import CompletionRequest, Hooks, LeavableProvider
 from custom_components.chatterbox.agent.turn import Limits, Turn
 from tests.agent.turns import collect, finished, let_others_go_on, phases, results, spoken
 from tests.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
@@ -166,6 +170,24 @@ async def test_calls_that_had_no_time_to_start_are_said_not_to_have_run() -> Non
     [result] = results(events)
     assert result.content == "Not run: the turn ended first."
     assert not any(isinstance(event, ToolStarted) for event in events)
+
+
+class Hasty(LeavableProvider):
+    """A model that always has another word, for so many seconds, so that nobody who reads it ever waits."""
+
+    async def stream(self, _: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        """Write, and end well."""
+        end = time.monotonic() + 1
+        while time.monotonic() < end:
+            yield TextDelta("so ")
+        yield CompletionResult(FinishReason.STOP)
+
+
+async def test_the_deadline_ends_an_answer_that_nobody_has_to_wait_for() -> None:
+    events = await collect(AgenticLoop(Hasty(), ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.05)))
+
+    assert finished(events).stop_reason is StopReason.DEADLINE
+    assert spoken(events).startswith("so so ")
 
 
 async def test_a_result_that_is_there_at_the_deadline_is_kept() -> None:
@@ -321,3 +343,30 @@ async def test_words_that_are_there_at_the_deadline_are_still_read_and_spoken() 
 
     assert finished(events).stop_reason is StopReason.DEADLINE
     assert spoken(events).startswith("It is dark. ")
+
+
+class Sulking(LeavableProvider):
+    """Says all that it has to say, and fails when its stream is closed."""
+
+    async def stream(self, _: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        try:
+            yield TextDelta("Hello.")
+            yield CompletionResult(FinishReason.STOP)
+        finally:
+            raise ProviderUnreachable("gone")
+
+
+async def test_a_stream_that_cannot_be_closed_is_a_failure_of_its_model() -> None:
+    events = await collect(AgenticLoop(Sulking(), ScriptedDispatcher()), TURN)
+    assert finished(events).stop_reason is StopReason.PROVIDER_FAILED
+
+
+async def test_a_call_that_reads_is_not_waited_for_when_its_model_fails() -> None:
+    look = ToolCall("l", "look", "{}")
+    provider = ScriptedProvider([ToolCallReady(look), let_others_go_on, ProviderUnreachable("gone")])
+    dispatcher = ScriptedDispatcher({"look": never})
+    async with asyncio.timeout(2):  # of the 30 seconds that the turn has
+        events = await collect(AgenticLoop(provider, dispatcher), TURN)
+    assert "Cut off" in results(events)[0].content
+    assert dispatcher.running == 0
+    assert finished(events).stop_reason is StopReason.PROVIDER_FAILED

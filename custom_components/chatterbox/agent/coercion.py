@@ -9,6 +9,7 @@ tools; nothing of tools, calls or turns.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from .json_text import finite, parse_json, shown
@@ -51,7 +52,8 @@ class _Fit:
         """Return the value as the schema wants it; raise `Unfit` otherwise."""
         if not isinstance(schema, dict):
             return value
-        schema = self._resolve(schema)
+        if "$ref" in schema:
+            schema = self._resolve(schema)
         if isinstance(demands := schema.get("allOf"), list) and demands:
             value = self._fit_all(demands, value, path, generous=generous)
         if choices := _alternatives(schema):
@@ -172,12 +174,8 @@ class _Fit:
 
     def _fit_scalar(self, kind: str, schema: JsonObject, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
         accepts, readings = _SCALARS[kind]
-        candidates = [value]
-        if generous:
-            if isinstance(value, list) and len(value) == 1:
-                candidates = [value[0]]
-            candidates += [*readings(candidates[0])]
-        for candidate in candidates:
+        one = value[0] if generous and isinstance(value, list) and len(value) == 1 else value
+        for candidate in chain((one,), readings(one) if generous else ()):
             if accepts(candidate) and is_within(candidate, schema):
                 return candidate
         raise self._unfit(path, schema, value)

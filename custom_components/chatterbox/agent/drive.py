@@ -35,6 +35,7 @@ from .messages import (
     AssistantMessage,
     ToolCall,
     ToolResult,
+    Transcript,
     UserMessage,
 )
 from .next_step import (
@@ -48,7 +49,7 @@ from .next_step import (
     next_step,
 )
 from .protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
-from .transcript import TranscriptRecorder, open_calls, repair, synthetic_result
+from .transcript import open_calls, repair, synthetic_result
 from .turn import ApprovalAnswer, Turn
 
 _HOOK_GRACE: Final = 0.1
@@ -87,7 +88,8 @@ class Drive:
         self._runner = ToolRunner(
             dispatcher, self._hooks, turn.limits.tool_timeout, one_by_one=not turn.options.parallel_tool_calls
         )
-        self._recorder = TranscriptRecorder()
+        self._messages: Transcript = ()
+        """What this turn has added to the history by now."""
         history = repair(turn.history)
         self._state = TurnState(turn if history is turn.history else replace(turn, history=history))
         self._inference: Inference | None = None
@@ -99,7 +101,13 @@ class Drive:
         try:
             while True:
                 async for event in acting:
-                    self._recorder.add(event)
+                    match event:
+                        case MessageDone(message):
+                            self._messages += (message,)
+                        case ToolFinished(result):
+                            self._messages += (result,)
+                        case _:
+                            pass
                     yield event
                     if isinstance(event, TurnFinished):
                         return
@@ -117,7 +125,7 @@ class Drive:
         inference, self._inference = self._inference, None
         state = inference.state if inference else self._state
         elapsed = state.turn.limits.deadline - self._limit.left
-        return state._replace(elapsed=elapsed, messages=self._recorder.messages)
+        return state._replace(elapsed=elapsed, messages=self._messages)
 
     def _act(self, step: NextStep) -> AsyncGenerator[TurnEvent]:
         match step:
@@ -142,7 +150,7 @@ class Drive:
             text = await self._cleared_prompt(turn.user_text)
             if text != turn.user_text:
                 yield PromptReplaced(text)
-            self._recorder.append(UserMessage(text, turn.attachments, turn.context))
+            self._messages += (UserMessage(text, turn.attachments, turn.context),)
         if turn.approval is not None:
             for judged in await self._resume(turn.approval):
                 yield ToolCallReady(judged.call)
@@ -196,7 +204,7 @@ class Drive:
                 waiting = replace(synthetic_result(judged.call, _AWAITS_APPROVAL), is_error=False)
                 return ToolFinished(waiting, awaits_approval=True)
             case _:
-                return ToolFinished(await self._runner.result(judged.call, self._limit.left))
+                return ToolFinished(await self._runner.result(judged.call, self._limit))
 
     async def _interrupt_for_approval(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.APPROVAL_INTERRUPT)
@@ -250,13 +258,13 @@ class Drive:
 
     def _unanswered(self) -> list[JudgedCall]:
         """Return the calls that have no result yet; one that waits for a yes got its with its siblings."""
-        unanswered = open_calls(self._recorder.messages)
+        unanswered = open_calls(self._messages)
         return [judged for judged in self._state.open_calls if judged.call in unanswered]
 
     def _receipts(self) -> tuple[ToolResult, ...]:
         return tuple(
             message
-            for message in self._recorder.messages
+            for message in self._messages
             if isinstance(message, ToolResult) and not (message.is_error or message.synthetic)
         )
 

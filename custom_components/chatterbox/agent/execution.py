@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .calls import Runnable
+from .clock import SYSTEM_CLOCK, WaitedTooLong, WaitLimit
 from .events import ToolStarted
 from .hooks import HookChain
 from .messages import ToolCall, ToolOutcome, ToolResult
@@ -69,23 +70,27 @@ class ToolRunner:
             self._changing.append(_Changing(targets, task))
         return ToolStarted(call, verdict.tool.annotations.open_world)
 
-    async def result(self, call: ToolCall, remaining: float) -> ToolResult:
+    async def result(self, call: ToolCall, limit: WaitLimit) -> ToolResult:
         """Wait for a started call and return its result.
 
-        After `remaining` seconds the turn is out of time: then every call that still runs is
-        cut off.
+        At the limit the turn is out of time: then every call that still runs is cut off.
         """
         task = self._tasks[call.id]
-        await asyncio.wait({task}, timeout=max(remaining, 0))
-        if not task.done():
+        try:
+            if not task.done():
+                with limit:
+                    await asyncio.wait({task})
+        except WaitedTooLong:
             await self.close()
         return self._failed(call, _CUT_OFF) if task.cancelled() else task.result()
 
     async def conclude(self, call: ToolCall) -> ToolResult:
         """Return the result of a call that the turn does not wait for any more."""
-        if call.id in self._tasks:
-            return await self.result(call, 0)
-        return synthetic_result(call, "Not run: the turn ended first.")
+        if call.id not in self._tasks:
+            return synthetic_result(call, "Not run: the turn ended first.")
+        no_time = WaitLimit(SYSTEM_CLOCK)
+        no_time.set(0)
+        return await self.result(call, no_time)
 
     async def close(self) -> None:
         """Cut off what still runs, all at once, and wait until it has let go."""

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, assert_never
+from typing import Final, assert_never, final
 
 from .approval_terms import join_terms
 from .json_text import copied
@@ -55,18 +55,19 @@ class _Asked[V]:
     ask: Ask
 
 
-@dataclass(frozen=True, slots=True)
+@final
 class HookChain:
     """The hooks of a loop."""
 
-    hooks: Sequence[Hooks]
-    timeout: Callable[[], float]
-    """Tells how many seconds a hook may take before its silence is a failure."""
+    def __init__(self, hooks: Sequence[Hooks], timeout: Callable[[], float]) -> None:
+        """Ask these hooks, as they are now; `timeout` tells how many seconds one may take before that is a failure."""
+        self._timeout = timeout
+        self._with_say = {point: _with_say(hooks, methods) for point, methods in _NO_SAY.items()}
 
     @property
     def hold_speech(self) -> bool:
         """Tell whether any hook wants to see text before it is spoken."""
-        return bool(self._with_say(HookPoint.PRE_SPEECH))
+        return bool(self._with_say[HookPoint.PRE_SPEECH])
 
     async def user_prompt_submit(self, text: str) -> Seen[str]:
         """Show the user's words."""
@@ -100,10 +101,10 @@ class HookChain:
         A no ends nothing here: the tool has run, and the reason may quote what it brought in. The hooks after it see
         the result as it left it, and can change nothing of it any more.
         """
-        denied = False
-        for hook in self._with_say(HookPoint.POST_TOOL_USE):
-            shown = partial(hook.post_tool_use, call, result)
-            match await self._decision(HookPoint.POST_TOOL_USE, hook, shown, _speaks):
+        point, denied = HookPoint.POST_TOOL_USE, False
+        decide = partial(self._decision, point, lambda hook, value: hook.post_tool_use(call, value), _speaks)
+        for hook in self._with_say[point]:
+            match await decide(hook, result):
                 case Deny(reason) if not denied:
                     denied = True
                     result = replace(result, content=reason, is_error=True, native=None)
@@ -118,10 +119,6 @@ class HookChain:
         """Show a message before it is spoken."""
         return await self._show(HookPoint.PRE_SPEECH, text, lambda hook, value: hook.pre_speech(value), _speaks)
 
-    def _with_say(self, point: HookPoint) -> list[Hooks]:
-        """Return the hooks that have something to say at a point: the others need not be asked."""
-        return [hook for hook in self.hooks if _has_say(hook, point)]
-
     async def _show[V: JsonValue](
         self,
         point: HookPoint,
@@ -130,12 +127,9 @@ class HookChain:
         understood: Callable[[object], bool],
         fitted: Callable[[V], V] | None = None,
     ) -> Seen[V]:
-        if not (hooks := self._with_say(point)):
+        if not (hooks := self._with_say[point]):
             return Seen(value)
-
-        async def decide(hook: Hooks, value: V) -> _Decision[V]:
-            return await self._decision(point, hook, partial(show, hook, value), understood)
-
+        decide = partial(self._decision, point, show, understood)
         asked: list[_Asked[V]] = []
         for hook in hooks:
             match decision := await decide(hook, value):
@@ -151,17 +145,18 @@ class HookChain:
                     assert_never(decision)
         return Seen(value, await _question(asked, value, decide) if asked else None)
 
-    async def _decision[D](
+    async def _decision[V, D](
         self,
         point: HookPoint,
-        hook: Hooks,
-        show: Callable[[], Coroutine[object, object, D]],
+        show: Callable[[Hooks, V], Coroutine[object, object, D]],
         understood: Callable[[object], bool],
+        hook: Hooks,
+        value: V,
     ) -> D | Deny | None:
         """Ask one hook. If it fails, that is a no or no opinion."""
         name = type(hook).__name__
         try:
-            return _understood(await finish_within(self.timeout(), show(), f"hook {name}"), understood)
+            return _understood(await finish_within(self._timeout(), show(hook, value), f"hook {name}"), understood)
         except Exception as error:  # noqa: BLE001  # a hook that breaks must not open the door
             denies = hook.denies_on_failure(point)
             _log_failure(name, error, "denies" if denies else "has no say")
@@ -196,13 +191,16 @@ async def _question[V: JsonValue](
     return _joined(asks)
 
 
-def _has_say(hook: Hooks, point: HookPoint) -> bool:
-    """Tell whether a hook has a method of its own for a point."""
-    for name, method in _NO_SAY[point]:
-        called = getattr(hook, name)
-        if getattr(called, "__func__", called) is not method:
-            return True
-    return False
+def _with_say(hooks: Sequence[Hooks], methods: Sequence[tuple[str, object]]) -> list[Hooks]:
+    """Return the hooks that have one of the methods of a point for themselves: the others need not be asked."""
+    asked: list[Hooks] = []
+    for hook in hooks:
+        for name, method in methods:
+            called = getattr(hook, name)
+            if getattr(called, "__func__", called) is not method:
+                asked.append(hook)
+                break
+    return asked
 
 
 def _log_failure(name: str, error: Exception, consequence: str) -> None:

@@ -4,7 +4,7 @@ Calls that only read start while the model still writes. Knows providers, hooks 
 runner; what comes after the inference is `next_step`'s to say.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import assert_never
@@ -40,10 +40,6 @@ from .structured_output import Misfit, read_output
 from .timeouts import leavable
 
 
-class OutOfTime(Exception):
-    """The deadline of the turn came while the model was writing."""
-
-
 @dataclass(slots=True)
 class Inference:
     """One model call of a turn. `state` is the turn's state as it goes on."""
@@ -54,6 +50,10 @@ class Inference:
     limit: WaitLimit
     """Until when the turn may last."""
     state: TurnState
+    _begun: AssistantMessage = field(init=False)
+    """What the message goes on from."""
+    _withheld: str = ""
+    """What the message before it, which it corrects, was not to say."""
     _text: list[str] = field(default_factory=list)
     """All that the model wrote."""
     _said: list[str] = field(default_factory=list)
@@ -65,37 +65,44 @@ class Inference:
     """Whether nothing may be said before the message is whole."""
 
     async def stream(self, step: CallModel) -> AsyncGenerator[TurnEvent]:
-        """Yield what the model does; afterwards `state` holds its calls or its answer."""
-        yield PhaseEntered(Phase.LLM_INFERENCE)
-        request, before = request_for(self.state, step), self.state
-        begun = before.answer or AssistantMessage()
-        if step.repairs:
-            yield MessageDone(begun)
-            begun = AssistantMessage()
-        self._begin(step)
-        events = self._follow(request)
-        try:
-            async for event in events:
-                yield event
-        except ProviderError as err:
-            self.state = self.state._replace(failure=err)
-        except OutOfTime:
-            self.state = self.state._replace(out_of_time=True)
-        finally:
-            await events.aclose()
-        for event in await self._last_words():
-            yield event
-        message = self._message(begun)
-        if message.tool_calls:
-            yield MessageDone(message)
-        else:
-            # A correction that says nothing leaves what it was to correct.
-            withheld = self._hold.held or ("" if any(map(str.strip, self._said)) else before.withheld)
-            self.state = self.state._replace(answer=message, withheld=withheld, misfit=self._misfit(message))
-        yield PhaseEntered(Phase.TOOL_DECISION)
+        """Yield what the model does, words only as far as they may be said by now.
 
-    def _begin(self, step: CallModel) -> None:
+        Afterwards `state` holds its calls or its answer.
+        """
+        yield PhaseEntered(Phase.LLM_INFERENCE)
+        request = self._begin(step)
+        if step.repairs:
+            yield MessageDone(self._begun)
+            self._begun = AssistantMessage()
+        stream = self._open(request)
+        try:
+            try:
+                while self.state.finish_reason is None and self.limit.left:  # a stream may never make us wait
+                    with self.limit:
+                        event = await anext(stream)
+                    match event:
+                        case TextDelta(text):
+                            if said := self._heard(text):
+                                yield event if said == text else TextDelta(said)
+                        case ToolCallReady(call, offered):
+                            for follows in self._called(await self._judge(call, offered)):
+                                yield follows
+                        case _:
+                            yield self._noted(event)
+            finally:
+                await stream.aclose()
+        except (ProviderError, StopAsyncIteration) as err:
+            cut = ProviderReplyInvalid("the stream ended without a finish")
+            self.state = self.state._replace(failure=err if isinstance(err, ProviderError) else cut)
+        except WaitedTooLong:
+            pass  # `_ended` sees that there is neither an end nor a failure
+        for last in await self._ended():
+            yield last
+
+    def _begin(self, step: CallModel) -> CompletionRequest:
         state = self.state
+        request = request_for(state, step)
+        self._begun, self._withheld = state.answer or AssistantMessage(), state.withheld
         self._hold = ClaimHold(state.claim_language)
         self._holds_all = self.hooks.hold_speech
         self.state = state._replace(
@@ -107,17 +114,74 @@ class Inference:
             corrected=state.corrected or step.corrects,
             repaired=state.repaired or step.repairs,
         )
+        return request
 
-    async def _last_words(self) -> list[TurnEvent]:
-        """Return what was held back until the message was whole."""
+    def _open(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        stream = self.provider.stream(request)
+        if isinstance(self.provider, LeavableProvider):
+            return stream
+        return leavable(stream, "provider", may_fail=ProviderError, cancelled_as=ProviderUnreachable)
+
+    def _heard(self, text: str) -> str:
+        """Take in what the model wrote; return what of it may be said by now."""
+        # Many models begin with blank lines; nobody can hear them.
+        text = text if self._text else text.lstrip()
+        if text:
+            self._text.append(text)
+        if self._holds_all:
+            return ""
+        said = self._hold.feed(text)
+        self._said.append(said)
+        return said
+
+    def _called(self, judged: JudgedCall) -> Iterator[TurnEvent]:
+        """Take in a call, and start it where that may be; not before whoever reads knows of it."""
+        self.state = self.state._replace(open_calls=(*self.state.open_calls, judged))
+        if said := self._hold.end():
+            self._said.append(said)
+            yield TextDelta(said)
+        yield ToolCallReady(judged.call)
+        if started := self._start_early(judged):
+            yield started
+
+    def _noted(self, event: ReasoningDelta | ProviderSwitched | CompletionResult) -> TurnEvent:
+        match event:
+            case ReasoningDelta(text):
+                self._reasoning.append(text)
+                return event
+            case ProviderSwitched():
+                return event
+            case CompletionResult():
+                self._count(event)
+                return UsageReported(event.usage, event.answered_by)
+            case _:
+                assert_never(event)
+
+    async def _ended(self) -> list[TurnEvent]:
+        """Return what is told when nothing comes any more: what was held back until then, and the calls."""
+        state = self.state
+        if state.finish_reason is None and state.failure is None:
+            self.state = state = state._replace(out_of_time=True)
         rest = await self._cleared_for_speech("".join(self._text)) if self._holds_all and self._text else ""
-        last: list[TurnEvent] = [*self._say(self._hold.feed(rest)), *self._say(self._hold.end())]
-        return [*last, ClaimWithheld(self._hold.held)] if self._hold.held else last
+        said = self._hold.feed(rest) + self._hold.end()
+        self._said.append(said)
+        told: list[TurnEvent] = [TextDelta(said)] if said else []
+        if self._hold.held:
+            told.append(ClaimWithheld(self._hold.held))
+        message = self._message()
+        if message.tool_calls:
+            told.append(MessageDone(message))
+        else:
+            # A correction that says nothing leaves what it was to correct.
+            withheld = self._hold.held or ("" if any(map(str.strip, self._said)) else self._withheld)
+            self.state = state._replace(answer=message, withheld=withheld, misfit=self._misfit(message))
+        return [*told, PhaseEntered(Phase.TOOL_DECISION)]
 
-    def _message(self, begun: AssistantMessage) -> AssistantMessage:
+    def _message(self) -> AssistantMessage:
         """Return the message, which goes on where the one that it corrects broke off."""
-        calls = tuple(judged.call for judged in self.state.open_calls)
-        text, reasoning = begun.text + "".join(self._said), begun.reasoning + "".join(self._reasoning)
+        calls = tuple([judged.call for judged in self.state.open_calls])
+        text = self._begun.text + "".join(self._said)
+        reasoning = self._begun.reasoning + "".join(self._reasoning)
         return AssistantMessage(text, reasoning, calls, self._provider_items)
 
     def _misfit(self, answer: AssistantMessage) -> str:
@@ -129,69 +193,6 @@ class Inference:
         except Misfit as err:
             return str(err)
         return ""
-
-    def _heard(self, delta: TextDelta) -> list[TextDelta]:
-        """Take in what the model wrote; return what of it may be said by now."""
-        # Many models begin with blank lines; nobody can hear them.
-        text = delta.text if self._text else delta.text.lstrip()
-        if text:
-            self._text.append(text)
-        return [] if self._holds_all else self._say(self._hold.feed(text), delta)
-
-    def _say(self, text: str, written: TextDelta | None = None) -> list[TextDelta]:
-        """Return a text as what is said: as it was `written`, where it is the same."""
-        if not text:
-            return []
-        self._said.append(text)
-        return [written if written and written.text == text else TextDelta(text)]
-
-    def _open(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        stream = self.provider.stream(request)
-        if isinstance(self.provider, LeavableProvider):
-            return stream
-        return leavable(stream, "provider", may_fail=ProviderError, cancelled_as=ProviderUnreachable)
-
-    async def _follow(self, request: CompletionRequest) -> AsyncGenerator[TurnEvent]:
-        """Yield what the model does; words only as far as they may be said by now."""
-        stream = self._open(request)
-        try:
-            while True:
-                match event := await self._next(stream):
-                    case TextDelta():
-                        for said in self._heard(event):
-                            yield said
-                    case ReasoningDelta(text):
-                        self._reasoning.append(text)
-                        yield event
-                    case ProviderSwitched():
-                        yield event
-                    case ToolCallReady(call, offered):
-                        judged = await self._judge(call, offered)
-                        self.state = self.state._replace(open_calls=(*self.state.open_calls, judged))
-                        for said in self._say(self._hold.end()):
-                            yield said
-                        yield ToolCallReady(judged.call)
-                        if started := self._start_early(judged):
-                            yield started
-                    case CompletionResult():
-                        self._count(event)
-                        yield UsageReported(event.usage, event.answered_by)
-                        return
-                    case _:
-                        assert_never(event)
-        finally:
-            await stream.aclose()
-
-    async def _next(self, stream: AsyncGenerator[ProviderEvent]) -> ProviderEvent:
-        if not self.limit.left:  # a stream that never makes us wait
-            raise OutOfTime
-        try:
-            with self.limit:
-                return await anext(stream)
-        except StopAsyncIteration:
-            raise ProviderReplyInvalid("the stream ended without a finish") from None
-        except WaitedTooLong as err:
-            raise OutOfTime from err
 
     def _count(self, end: CompletionResult) -> None:
         state = self.state

@@ -32,14 +32,14 @@ def parse_json(text: str, *, unique_names: bool = False) -> JsonValue:
         raise ValueError("it is nested too deeply") from err
     if "\\u" in text or text.count("{") + text.count("[") > MAX_DEPTH:
         check_json(value)
-    else:  # nothing else can be wrong with what the decoder lets pass
+    elif not text.isascii():  # nothing else can be wrong with what the decoder lets pass
         _check_characters(text)
     return value
 
 
 def copied(value: JsonObject) -> JsonObject:
     """Return an object of which whoever gets it may change every part."""
-    return {key: _copied(item) for key, item in value.items()}
+    return {key: _copied(item) if isinstance(item, (dict, list)) else item for key, item in value.items()}
 
 
 def check_json(value: JsonValue) -> None:
@@ -82,14 +82,10 @@ _DECODER: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite)
 _STRICT: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite, object_pairs_hook=_unique)
 
 
-def _copied(value: JsonValue) -> JsonValue:
-    match value:
-        case dict():
-            return copied(value)
-        case list():
-            return [_copied(item) for item in value]
-        case _:
-            return value
+def _copied(value: JsonObject | list[JsonValue]) -> JsonValue:
+    if isinstance(value, dict):
+        return copied(value)
+    return [_copied(item) if isinstance(item, (dict, list)) else item for item in value]
 
 
 def _parts(value: JsonValue) -> list[JsonValue]:

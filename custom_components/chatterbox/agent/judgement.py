@@ -28,7 +28,7 @@ def judge_call(state: TurnState, call: ToolCall, offered: frozenset[str] | None 
     call = _with_own_id(state, call)
     if state.last_call is not None or turn.tool_choice is ToolChoiceMode.NONE:
         return settle(as_recorded(call), "Not run: no more tools in this turn. Answer from what is known.")
-    tools = turn.tools if offered is None else tuple(tool for tool in turn.tools if tool.name in offered)
+    tools = turn.tools if offered is None else [tool for tool in turn.tools if tool.name in offered]
     judged = judge(call, tools, turn.allowed_tools, (*state.messages, *_open_message(state)))
     if not turn.options.parallel_tool_calls and _is_one_too_many(state, judged):
         return settle(judged.call, "Not run: the caller runs one call at a time, by itself. Call it again.")
@@ -61,7 +61,7 @@ def _open_message(state: TurnState) -> tuple[Message, ...]:
                 idle.append(ToolResult(judged.call.id, judged.call.name, "", synthetic=True))
             case _:
                 assert_never(judged.verdict)
-    return AssistantMessage(tool_calls=tuple(judged.call for judged in state.open_calls)), *idle
+    return AssistantMessage(tool_calls=tuple([judged.call for judged in state.open_calls])), *idle
 
 
 def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:

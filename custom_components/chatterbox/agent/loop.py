@@ -1,8 +1,9 @@
 """The loop: a turn goes in, events come out, and nothing is kept between turns.
 
 There is one path and it streams; `run` collects it. Closing the stream at any event ends
-the inference and every tool; `TranscriptRecorder` knows what stays valid. How a turn is
-driven stands in `drive.py`, what it does next in `next_step.py`.
+the inference and every tool; whoever may leave early follows the events with a
+`TranscriptRecorder`, which knows what stays valid. How a turn is driven stands in `drive.py`,
+what it does next in `next_step.py`.
 """
 
 from collections.abc import AsyncGenerator, Sequence

@@ -217,7 +217,7 @@ def _step_for_calls(state: TurnState) -> NextStep:
     calls = state.open_calls
     if any(isinstance(call.verdict, ForClient) for call in calls):
         return ReturnToClient(calls)
-    ready = tuple(call for call in calls if not isinstance(call.verdict, Gated))
+    ready = tuple([call for call in calls if not isinstance(call.verdict, Gated)])
     return ExecuteTools(ready) if ready else InterruptForApproval(calls)
 
 

@@ -67,7 +67,7 @@ def _results_by_turn(transcript: Sequence[Message]) -> Iterator[list[ToolResult]
 
 def changing_tools(tools: Iterable[ToolDefinition]) -> frozenset[str]:
     """Return the names of the tools that are not known to only read."""
-    return frozenset(tool.name for tool in tools if not tool.annotations.read_only)
+    return frozenset({tool.name for tool in tools if not tool.annotations.read_only})
 
 
 def base_language(tag: str) -> str:
