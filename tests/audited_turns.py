@@ -15,7 +15,7 @@ from custom_components.chatterbox.agent.loop import AgenticLoop
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, Transcript, canonical_json
 from custom_components.chatterbox.agent.protocols import Hooks
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
-from custom_components.chatterbox.agent.turn import ApprovalAnswer, Approved, Denied, Turn
+from custom_components.chatterbox.agent.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
 from custom_components.chatterbox.agent_settings import AgentSettings
 from custom_components.chatterbox.approvals import GivenAnswer, Question, Spot, async_get_approvals
 from custom_components.chatterbox.call_guard import CallGuard, EffectsOf
@@ -71,6 +71,7 @@ class AuditedTalk:
     outside: bool = False
     """Something from outside the house is part of the conversation."""
     history: Transcript = ()
+    limits: Limits = field(default_factory=Limits)
 
     async def begin(self, answered: tuple[Question, GivenAnswer] | None = None) -> Begun:
         """Return what a turn begins with."""
@@ -83,7 +84,7 @@ class AuditedTalk:
         origin = turn_origin(said, AGENT, "a-talk", replace(self.speaker, device_id=self.device_id))
         audited = AuditedTurn(origin=origin, context=self.context, answered=answered)
         audit = ChangeAudit(audited, await async_get_change_words(self.hass))
-        audit.judged_by(guard.seen, effects_of)
+        audit.judged_by(guard, effects_of)
         return Begun(offer, guard, audit, origin)
 
     async def events_of(
@@ -91,9 +92,10 @@ class AuditedTalk:
     ) -> tuple[Question | None, Sequence[TurnEvent]]:
         """Take a turn; return the question that it ends with, and its events."""
         begun = await self.begin(answered)
-        hooks = [begun.audit, *self.scripts, begun.guard]
+        hooks = [begun.audit, *self.scripts, begun.guard] if self.scripts else [begun.guard]
         loop = AgenticLoop(ScriptedProvider(*inferences), begun.offer.dispatcher, hooks=hooks)
-        turn = Turn(None if answered else "please", self.history, "", begun.offer.definitions)
+        said = None if answered else "please"
+        turn = Turn(said, self.history, "", begun.offer.definitions, limits=self.limits)
         if answered:
             question, answer = answered
             decision = Approved() if answer.approved else Denied()

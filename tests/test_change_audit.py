@@ -17,6 +17,7 @@ from pytest_homeassistant_custom_component.common import MockUser, async_capture
 from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.agent.protocols import Ask, Deny, Rewrite
+from custom_components.chatterbox.agent.turn import Limits
 from custom_components.chatterbox.agent_settings import AgentSettings
 from custom_components.chatterbox.approval_rules import Policy, Rule, Verdict
 from custom_components.chatterbox.approvals import Channel, GivenAnswer, async_get_approvals
@@ -353,6 +354,22 @@ async def test_a_refused_call_of_which_nothing_can_be_told_is_told(talk: Audited
     assert told(changes, "outcome", "entity_ids", "message") == [
         ("refused_by_script", [], "did not use hass turn on: a script refused it")
     ]
+
+
+async def test_a_call_that_is_not_judged_in_time_is_told(talk: AuditedTalk, changes: Changes) -> None:
+    offer, asked_for = (await talk.begin()).offer, list[str]()
+
+    async def think_long_at_first(name: str, arguments: JsonObject) -> Effects:
+        asked_for.append(name)
+        if len(asked_for) == 1:
+            await asyncio.Event().wait()
+        return await offer.dispatcher.async_effects(name, arguments)
+
+    talk.effects_of, talk.limits = think_long_at_first, Limits(tool_timeout=0.01)
+
+    await talk.events_of(call(LAMP_ON), say("It did not work."))
+
+    assert told(changes, "outcome", "entity_ids", "verdict") == [("refused_by_script", ["light.lamp"], None)]
 
 
 async def test_a_tool_of_somebody_else_is_told_by_its_name(talk: AuditedTalk, changes: Changes) -> None:

@@ -12,7 +12,13 @@ from homeassistant.helpers import issue_registry as ir
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
 
-from custom_components.chatterbox.const import DOMAIN, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED, EVENT_TURN_STARTED
+from custom_components.chatterbox.const import (
+    DOMAIN,
+    EVENT_CHANGE,
+    EVENT_TOOL_FINISHED,
+    EVENT_TURN_FINISHED,
+    EVENT_TURN_STARTED,
+)
 from tests.documented_yaml import blocks_with
 from tests.servers.model_server import ReceivedRequest
 from tests.servers.script import Script, ScriptedAnswer, ScriptedCall
@@ -72,10 +78,12 @@ async def test_a_script_refuses_a_call_and_the_model_reads_why(hass: HomeAssista
     server = await serve(ACTS, pre_tool_use="script.judge")
     await add_script(hass, answering({"decision": "deny", "reason": "The baby sleeps."}))
     finished = async_capture_events(hass, EVENT_TOOL_FINISHED)
+    changes = async_capture_events(hass, EVENT_CHANGE)
 
     result = await say(hass, "light!")
 
     assert hass.states.is_state(LIGHT, "off")
+    assert [change.data["outcome"] for change in changes] == ["refused_by_script"]
     assert "The baby sleeps." in results_in(server.requests[1])[0]
     assert speech(result) == "So be it."
     assert finished[0].data["has_run"] is False

@@ -163,7 +163,7 @@ class AgentTurns:
         )
         effects_of, is_marked = tools.dispatcher.async_effects, thread.is_cut or has_outside_content(turn.history)
         guard = CallGuard(self._hass, settings, begin.speaker, effects_of, has_outside_content=is_marked)
-        audit.judged_by(guard.seen, effects_of)
+        audit.judged_by(guard, effects_of)
         if self._warm_up is not None:
             if self._warm_up.is_under_way:
                 await self._warm_up.async_give_way(max(settings.limits.preparation - report.duration, 0))
@@ -171,7 +171,8 @@ class AgentTurns:
             self._warm_up.async_note_turn(turn)
         wishes = [ProgramApprovals(program.request, tools.labels)] if program else []
         scripts = self._scripts(begin, house, composer) if settings.scripts else ()
-        hooks = [*filter(None, (tools.names,)), audit, *scripts, *wishes, guard]
+        before_guard = (audit, *scripts, *wishes) if scripts or wishes else ()
+        hooks = [*filter(None, (tools.names,)), *before_guard, guard]
         not_done = _NotDone(composer, guard, begin)
         took_over = self._agent.took_over(composer.sentences)
         falls_back = program is None or program.may_fall_back

@@ -98,6 +98,7 @@ class CallGuard(Hooks):
         self._speaker = speaker
         self._effects_of = effects_of
         self._has_outside_content = has_outside_content
+        self._shown: dict[tuple[str, str], ToolDefinition] = {}
         self._seen: dict[tuple[str, str], SeenCall] = {}
 
     @property
@@ -109,6 +110,10 @@ class CallGuard(Hooks):
         """Return how a call was judged last; None for one that never got here."""
         return self._seen.get((call.name, call.arguments))
 
+    def shown(self, call: ToolCall) -> ToolDefinition | None:
+        """Return the tool of a call that got here, even if it was not judged in time."""
+        return self._shown.get((call.name, call.arguments))
+
     def asked(self, pending: PendingApproval) -> tuple[AskedCall, ...]:
         """Return what the calls of `pending` would do, in their order."""
         found = ((gated, self._seen[gated.call.name, gated.call.arguments]) for gated in pending.calls)
@@ -116,8 +121,9 @@ class CallGuard(Hooks):
 
     @override
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
-        seen = await self._see(tool, arguments)
-        self._seen[tool.name, canonical_json(arguments)] = seen
+        key = tool.name, canonical_json(arguments)
+        self._shown[key] = tool
+        seen = self._seen[key] = await self._see(tool, arguments)
         if seen.refusal:
             return Deny(_TOLD[seen.refusal])
         return Ask("", _terms(seen)) if seen.outcome is GuardOutcome.ASKED else None

@@ -5,7 +5,7 @@ how calls are judged. That calls wait, and what else comes of a question, is tol
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, assert_never, override
 
@@ -16,7 +16,7 @@ from .agent.messages import JsonObject, JsonValue, ToolAnnotations, ToolCall, To
 from .agent.protocols import Hooks
 from .approval_rules import Verdict
 from .approvals import AskedCall, GivenAnswer, Question
-from .call_guard import EffectsOf, GuardOutcome, Refusal, SeenCall
+from .call_guard import CallGuard, EffectsOf, GuardOutcome, Refusal, SeenCall
 from .change_events import async_fire_change
 from .change_record import ApprovalWay, ChangeOutcome, ChangeRecord, ChangingCall, approval_by
 from .change_words import ChangeWords
@@ -47,31 +47,30 @@ class AuditedTurn:
 
 
 class ChangeAudit(Hooks):
-    """Follows the calls of one turn. It is the first of the turn's hooks, to know which calls the others are shown."""
+    """Follows the calls of one turn.
+
+    Where others see calls before the guard does, it is a hook before them, to know of those that they refuse.
+    """
 
     def __init__(self, turn: AuditedTurn, words: ChangeWords) -> None:
         """Begin with what was approved: of each such call one record is owed, whatever happens."""
         self._turn = turn
         self._words = words
         self._tools: dict[tuple[str, str], ToolDefinition] = {}
-        """Those of the calls that hooks were shown, by name and arguments."""
+        """Those of the calls that it was shown as a hook, by name and arguments."""
         self._calls: dict[str, ToolCall] = {}
         self._running: dict[str, ToolCall] = {}
         self._refused: set[tuple[str, str]] = set()
         self._owed: dict[str, AskedCall] = {}
         """By the ids under which they come anew; by those of the question before they do."""
-        self._seen: Callable[[ToolCall], SeenCall | None] = lambda _: None
+        self._guard: CallGuard | None = None
         self._effects_of: EffectsOf = _unknown_effects
         if turn.answered and turn.answered[1].approved:
             self._owed = {asked.gated.call.id: asked for asked in turn.answered[0].calls}
 
-    def judged_by(self, seen: Callable[[ToolCall], SeenCall | None], effects_of: EffectsOf) -> None:
-        """Learn how calls are judged, before the first one.
-
-        `seen` tells how a call was judged, and None for one that never was; `effects_of` what one would do that a
-        script refused before.
-        """
-        self._seen, self._effects_of = seen, effects_of
+    def judged_by(self, guard: CallGuard, effects_of: EffectsOf) -> None:
+        """Learn who judges calls, before the first one; `effects_of` tells what one would do that it never judged."""
+        self._guard, self._effects_of = guard, effects_of
 
     @override
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> None:
@@ -133,8 +132,7 @@ class ChangeAudit(Hooks):
         """Return how a call was refused, or None when it did not come that far."""
         seen = self._seen(call)
         if seen is None:
-            was_shown = (call.name, call.arguments) in self._tools
-            return ChangeOutcome.REFUSED_BY_SCRIPT if was_shown else None
+            return ChangeOutcome.REFUSED_BY_SCRIPT if self._shown(call) else None
         return _outcome_of(seen.refusal) if seen.outcome is GuardOutcome.DENIED else None
 
     def _change(self, call: ToolCall, asked: AskedCall | None) -> ChangingCall:
@@ -144,8 +142,16 @@ class ChangeAudit(Hooks):
             return ChangingCall(call, seen.effects, seen.judgement, seen.for_outside_content, by_script)
         if asked:
             return replace(ChangingCall.of_asked(asked), call=call)
-        tool = self._tools.get((call.name, call.arguments))
+        tool = self._shown(call)
         return ChangingCall(call, Annotated(tool.annotations) if tool else _LEAST_SAFE, None)
+
+    def _seen(self, call: ToolCall) -> SeenCall | None:
+        """Return how a call was judged; None for one that never was."""
+        return self._guard.seen(call) if self._guard else None
+
+    def _shown(self, call: ToolCall) -> ToolDefinition | None:
+        """Return the tool of a call that any hook was shown; None where it did not come that far."""
+        return self._tools.get((call.name, call.arguments)) or (self._guard.shown(call) if self._guard else None)
 
     async def _resolved(self, change: ChangingCall) -> ChangingCall:
         """Find out what a call would have done that nobody has judged."""
