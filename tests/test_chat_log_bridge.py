@@ -63,6 +63,34 @@ async def test_a_turn_comes_back_from_the_chat_log_as_it_was(hass: HomeAssistant
     )
 
 
+async def test_what_was_told_of_a_message_stays_as_it_was_told(hass: HomeAssistant) -> None:
+    light, fan = ToolCall("1", "light_on", "{}"), ToolCall("2", "fan_on", "{}")
+    provider = ScriptedProvider(call(light, fan), say("Both are on."))
+    heard: list[dict[str, object]] = []
+    as_told: list[dict[str, object]] = []
+
+    def listen(_: conversation.ChatLog, delta: dict[str, object]) -> None:
+        heard.append(delta)
+        as_told.append({key: list(value) if isinstance(value, list) else value for key, value in delta.items()})
+
+    with (
+        chat_session.async_get_chat_session(hass, "a-talk") as session,
+        conversation.async_get_chat_log(hass, session, chat_log_delta_listener=listen) as chat_log,
+    ):
+        chat_log.async_add_user_content(UserContent("Both!"))
+        turn = Turn("Both!", tools=(tool("light_on"), tool("fan_on")))
+        loop = AgenticLoop(provider, ScriptedDispatcher())
+        await async_record_turn(chat_log, TALKER, loop.stream(turn), TurnReport("Both!"))
+
+    assert heard == as_told
+    assert [sorted(delta) for delta in heard if delta.get("role") != "tool_result"] == [
+        ["role"],
+        ["tool_calls"],
+        ["tool_calls"],
+        ["content", "role"],
+    ]
+
+
 async def test_a_call_that_did_not_run_is_remembered_as_such(hass: HomeAssistant) -> None:
     loop = AgenticLoop(
         ScriptedProvider(call(ToolCall("1", "light_on", "{}"))), ScriptedDispatcher(), hooks=[asks_for("light_on")]

@@ -123,23 +123,28 @@ async def _deltas(chat_log: ChatLog, events: AsyncGenerator[TurnEvent], report: 
     try:
         async for event in events:
             report.add(event)
-            if delta := _content_delta(event):
-                if not in_message:
-                    in_message = True
-                    yield {"role": "assistant"}
-                yield delta
+            delta: AssistantContentDeltaDict | None = None
             match event:
-                case TextDelta():
-                    pass
-                case MessageDone():
-                    in_message = False
+                case TextDelta(text):
+                    delta = {"content": text}
+                case ReasoningDelta(text):
+                    delta = {"thinking_content": text}
+                case ToolCallReady(call):
+                    delta = {"tool_calls": [tool_input(call)]}
+                case MessageDone(message) if message.provider_items:
+                    delta = {"native": message.provider_items}
                 case ToolFinished(result):
-                    in_message = False
                     yield _result_delta(result)
                 case PromptReplaced(text):
                     _replace_words(chat_log, text)
                 case _:
                     pass
+            if delta and not in_message and "tool_calls" in delta:  # whose list would go on as that of the message
+                yield {"role": "assistant"}
+                yield delta
+            elif delta:
+                yield delta if in_message else {"role": "assistant", **delta}
+            in_message = (in_message or delta is not None) and not isinstance(event, (MessageDone, ToolFinished))
     finally:
         await events.aclose()
 
@@ -148,20 +153,6 @@ def _replace_words(chat_log: ChatLog, text: str) -> None:
     """Put other words in place of the person's, before anything else is said: no later turn must send the old ones."""
     said = chat_log.content[-1]
     chat_log.content[-1] = replace(said, content=text) if isinstance(said, UserContent) else UserContent(text)
-
-
-def _content_delta(event: TurnEvent) -> AssistantContentDeltaDict | None:
-    match event:
-        case TextDelta(text):
-            return {"content": text}
-        case ReasoningDelta(text):
-            return {"thinking_content": text}
-        case ToolCallReady(call):
-            return {"tool_calls": [tool_input(call)]}
-        case MessageDone(message) if message.provider_items:
-            return {"native": message.provider_items}
-        case _:
-            return None
 
 
 def _result_delta(result: ToolResult) -> ToolResultContentDeltaDict:

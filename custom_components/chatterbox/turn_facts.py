@@ -6,7 +6,9 @@ nothing of Home Assistant, and keeps nothing beyond its turn.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
+from functools import reduce
+from operator import add
 from typing import Final
 
 from .agent.events import (
@@ -24,10 +26,12 @@ from .agent.events import (
     UsageReported,
 )
 from .agent.history.turn_records import PhaseTime
-from .agent.messages import JsonObject, Usage
+from .agent.messages import JsonObject, ToolResult, Usage
 
 _NO_USAGE: Final = Usage()
 _KINDS: Final = tuple(field.name for field in fields(Usage))
+_ANSWERS: Final = (TextDelta, ReasoningDelta, ToolCallReady, UsageReported)
+"""By what a model is known to have begun to answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,18 +101,19 @@ class TurnFacts:
     @property
     def usage(self) -> Usage:
         """Tokens of all its inferences."""
-        return sum((one.usage for one in self.inferences if one.usage), _NO_USAGE)
+        usages = [one.usage for one in self.inferences if one.usage]
+        return reduce(add, usages) if usages else _NO_USAGE
 
     def as_json(self) -> JsonObject:
         """Return it as a JSON object with the same names; moments and durations are in milliseconds."""
         return {
             "began_at": self.began_at,
-            "duration": _milliseconds(self.duration),
+            "duration": round(self.duration * 1000, 1),
             **self.timings(),
-            "stop_reason": self.stop_reason.value if self.stop_reason else None,
+            "stop_reason": str(self.stop_reason) if self.stop_reason else None,
             "error": self.error,
             "iterations": self.iterations,
-            "phases": [{"phase": one.phase.value, "at": _milliseconds(one.at)} for one in self.phases],
+            "phases": [{"phase": str(one.phase), "at": round(one.at * 1000, 1)} for one in self.phases],
         }
 
     def timings(self) -> JsonObject:
@@ -117,7 +122,7 @@ class TurnFacts:
             "first_words": _milliseconds(self.first_words),
             "inferences": [
                 {
-                    "began": _milliseconds(one.began),
+                    "began": round(one.began * 1000, 1),
                     "first_token": _milliseconds(one.first_token),
                     "duration": _milliseconds(one.duration),
                     "usage": usage_as_json(one.usage) if one.usage else None,
@@ -135,7 +140,7 @@ class TurnFacts:
                 for one in self.tools
             ],
             "handovers": [
-                {"at": _milliseconds(one.at), "to": one.to, "reason": one.reason} for one in self.handed_over
+                {"at": round(one.at * 1000, 1), "to": one.to, "reason": one.reason} for one in self.handed_over
             ],
         }
 
@@ -147,6 +152,11 @@ def usage_as_json(usage: Usage) -> JsonObject:
 
 def _milliseconds(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds * 1000, 1)
+
+
+def _ended(tool: ToolFacts, now: float, result: ToolResult) -> ToolFacts:
+    duration = None if tool.began is None else now - tool.began
+    return ToolFacts(name=tool.name, began=tool.began, duration=duration, is_error=result.is_error)
 
 
 class TurnWatch:
@@ -179,7 +189,7 @@ class TurnWatch:
     @property
     def duration(self) -> float:
         """Seconds from the beginning to the end of the turn, or until now."""
-        return self._now if self._ended is None else self._ended
+        return self._clock() - self._began if self._ended is None else self._ended
 
     @property
     def facts(self) -> TurnFacts:
@@ -203,64 +213,44 @@ class TurnWatch:
             self._told = facts
         return facts
 
-    @property
-    def _now(self) -> float:
-        return self._clock() - self._began
-
     def add(self, event: TurnEvent) -> None:
         """Take in one event, as it happens."""
-        self._told = None
+        self._told, now = None, self._clock() - self._began
+        if self._inferring_since is not None and self._first_token is None and isinstance(event, _ANSWERS):
+            self._first_token = now - self._inferring_since
         match event:
-            case TextDelta() | ReasoningDelta():
-                self._answer_began()
-                if self._first_words is None and isinstance(event, TextDelta):
-                    self._first_words = self._now
+            case TextDelta() if self._first_words is None:
+                self._first_words = now
             case PhaseEntered(phase):
-                self._enter(phase)
+                self._phases.append(PhaseTime(phase, now))
+                self._inference_ended(now)
+                self._inferring_since = now if phase is Phase.LLM_INFERENCE else None
+                self._first_token = None
             case ToolCallReady(call):
-                self._answer_began()
                 self._tools[call.id] = ToolFacts(name=call.name)
             case ProviderSwitched(provider, reason):
-                self._handed_over.append(HandoverFacts(at=self._now, to=provider, reason=reason))
+                self._handed_over.append(HandoverFacts(at=now, to=provider, reason=reason))
             case UsageReported(usage, answered_by):
-                self._answer_began()
-                self._inference_ended(self._now, usage, answered_by)
+                self._inference_ended(now, usage, answered_by)
             case ToolStarted(call):
-                self._tools[call.id] = replace(self._tools[call.id], began=self._now)
+                self._tools[call.id] = ToolFacts(name=call.name, began=now)
             case ToolFinished(result):
-                facts = self._tools[result.call_id]
-                duration = None if facts.began is None else self._now - facts.began
-                self._tools[result.call_id] = replace(facts, duration=duration, is_error=result.is_error)
+                self._tools[result.call_id] = _ended(self._tools[result.call_id], now, result)
             case TurnFinished(stop_reason, iterations=iterations, error=error):
-                self._ended, self._stop_reason, self._iterations = self._now, stop_reason, iterations
+                self._ended, self._stop_reason, self._iterations = now, stop_reason, iterations
                 self._error = type(error).__name__ if error else ""
             case _:
                 pass
 
-    def _enter(self, phase: Phase) -> None:
-        now = self._now
-        self._phases.append(PhaseTime(phase, now))
-        self._inference_ended(now)
-        if phase is Phase.LLM_INFERENCE:
-            self._inferring_since, self._first_token = now, None
-
-    def _answer_began(self) -> None:
-        if self._first_token is None and self._inferring_since is not None:
-            self._first_token = self._now - self._inferring_since
-
     def _inference_ended(self, now: float, usage: Usage | None = None, answered_by: str = "") -> None:
-        began = self._inferring_since
-        if began is not None:
-            self._inferences.append(
-                InferenceFacts(
-                    began=began,
-                    first_token=self._first_token,
-                    duration=now - began,
-                    usage=usage,
-                    answered_by=answered_by,
-                )
+        if (began := self._inferring_since) is None:
+            return
+        self._inferences.append(
+            InferenceFacts(
+                began=began, first_token=self._first_token, duration=now - began, usage=usage, answered_by=answered_by
             )
-            self._inferring_since = None
+        )
+        self._inferring_since = None
 
     @property
     def _all_inferences(self) -> tuple[InferenceFacts, ...]:

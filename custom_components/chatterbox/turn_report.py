@@ -42,7 +42,10 @@ _MAX_CALLS: Final = 12_000
 _MOST_CALLS: Final = 40
 """Calls that are shown one by one; the first ones tell most."""
 _MOST_BYTES: Final = 6
-"""Of a character in JSON, such as one that is written as its number; numbers like 1e15 grow less when written out."""
+"""Of a character in JSON, such as one that is written as its number; numbers like 1e15 grow less when written out.
+
+So a text that fits by that need not be written to know it, and neither need the JSON in it.
+"""
 NOTHING_SHOWN: Final = -1
 """In place of a number of bytes: of arguments and of a result nothing is shown, not even that they are empty."""
 _CUT_OFF: Final = "interrupted"
@@ -51,7 +54,10 @@ _CUT_OFF: Final = "interrupted"
 
 def shown_arguments(call: ToolCall) -> JsonObject:
     """Parse what ran. A call that could not be understood has no arguments to show."""
-    arguments = _parsed(call.arguments)
+    try:
+        arguments = parse_json(call.arguments)
+    except ValueError:
+        return {}
     return arguments if isinstance(arguments, dict) else {}
 
 
@@ -60,7 +66,7 @@ def shown_call(call: ToolCall, most: int) -> dict[str, JsonValue]:
     if most == NOTHING_SHOWN:
         return {"name": call.name, "arguments": {}}
     arguments = shown_arguments(call)
-    if not _surely_fits(call.arguments, most) and _size(arguments) > most:
+    if len(call.arguments) * _MOST_BYTES > most and _size(arguments) > most:
         arguments = {"cut": _cut(canonical_json(arguments), most)}
     return {"name": call.name, "arguments": arguments}
 
@@ -70,8 +76,7 @@ def shown_result(result: ToolResult, most: int) -> dict[str, JsonValue]:
     if most == NOTHING_SHOWN:
         return {"result": None, "is_error": result.is_error}
     content = _cut(result.content, most)
-    parsed = _parsed(content) if content == result.content else content
-    return {"result": parsed, "is_error": result.is_error}
+    return {"result": parsed_content(result) if content == result.content else content, "is_error": result.is_error}
 
 
 def shown_text(text: str) -> str:
@@ -80,16 +85,11 @@ def shown_text(text: str) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    if _surely_fits(text, most):
+    if len(text) * _MOST_BYTES <= most:
         return text
     start = text[:most]
     fitting = bisect_right(range(len(start) + 1), most, key=lambda length: _size(start[:length])) - 1
     return text if fitting == len(text) else f"{start[:fitting]}…"
-
-
-def _surely_fits(text: str, most: int) -> bool:
-    """Tell, without writing it, whether a text fits, and the JSON in it: no character of either takes more."""
-    return len(text) * _MOST_BYTES <= most
 
 
 def _size(value: JsonValue) -> int:
@@ -100,14 +100,10 @@ def _size(value: JsonValue) -> int:
 
 def parsed_content(result: ToolResult) -> JsonValue:
     """Return what a tool answered, as JSON if it is that."""
-    return _parsed(result.content)
-
-
-def _parsed(text: str) -> JsonValue:
     try:
-        return parse_json(text)
+        return parse_json(result.content)
     except ValueError:
-        return text
+        return result.content
 
 
 @dataclass(slots=True)
@@ -140,7 +136,8 @@ class TurnReport:
         """Take in one event."""
         self._watch.add(event)
         self.recorder.add(event)
-        self._accepted = self._accepted or event != PhaseEntered(Phase.RECEIVE_INPUT)
+        if not self._accepted:
+            self._accepted = not (isinstance(event, PhaseEntered) and event.phase is Phase.RECEIVE_INPUT)
         match event:
             case TextDelta() | ReasoningDelta():
                 pass

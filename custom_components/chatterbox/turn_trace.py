@@ -6,47 +6,34 @@ returned; there the same stands as a text beside the speech. It has to be a text
 nothing else there.
 """
 
-from collections.abc import Iterator
-
 from homeassistant.components.conversation import ChatLog
 
 from .turn_facts import InferenceFacts, ToolFacts, TurnFacts
 
 
 def trace_turn(chat_log: ChatLog, facts: TurnFacts) -> None:
-    """Add how a turn went to the trace of its conversation; its tokens apart, as other agents of Home Assistant do."""
+    """Add how a turn went to the trace of its conversation; its tokens also as other agents of Home Assistant do."""
     usage = facts.usage
-    chat_log.async_trace(
-        {
-            "stats": {
-                "input_tokens": usage.input_tokens,
-                "cached_input_tokens": usage.cached_tokens,
-                "output_tokens": usage.output_tokens,
-            }
-        }
-    )
-    chat_log.async_trace({"turn": facts.as_json()})
+    stats = {
+        "input_tokens": usage.input_tokens,
+        "cached_input_tokens": usage.cached_tokens,
+        "output_tokens": usage.output_tokens,
+    }
+    chat_log.async_trace({"stats": stats, "turn": facts.as_json()})
 
 
 def times_of(facts: TurnFacts) -> str:
     """Return how a turn went, a line for each request, tool and handover, in milliseconds."""
-    return "\n".join(_lines(facts))
-
-
-def _lines(facts: TurnFacts) -> Iterator[str]:
-    yield f"turn: {_ms(facts.duration)}, first words after {_ms(facts.first_words)}"
-    for number, inference in enumerate(facts.inferences, 1):
-        yield f"request {number}: {_ms(inference.duration)}, {_inference(inference)}"
-    for tool in facts.tools:
-        yield f"tool {tool.name}: {_tool(tool)}"
-    for handover in facts.handed_over:
-        yield f"taken over by {handover.to} at {_ms(handover.at)}: {handover.reason}"
-    reason = facts.stop_reason.value if facts.stop_reason else "interrupted"
-    yield f"end: {reason} {facts.error}".strip()
+    turn = f"turn: {_ms(facts.duration)}, first words after {_ms(facts.first_words)}"
+    requests = [f"request {number}: {_inference(inference)}" for number, inference in enumerate(facts.inferences, 1)]
+    tools = [f"tool {tool.name}: {_tool(tool)}" for tool in facts.tools]
+    handovers = [f"taken over by {one.to} at {_ms(one.at)}: {one.reason}" for one in facts.handed_over]
+    end = f"end: {facts.stop_reason or 'interrupted'} {facts.error}".strip()
+    return "\n".join((turn, *requests, *tools, *handovers, end))
 
 
 def _inference(facts: InferenceFacts) -> str:
-    first = f"began at {_ms(facts.began)}, first token after {_ms(facts.first_token)}"
+    first = f"{_ms(facts.duration)}, began at {_ms(facts.began)}, first token after {_ms(facts.first_token)}"
     usage = facts.usage
     if usage is None:
         return f"{first}, no answer"
