@@ -4,7 +4,7 @@ import pytest
 from homeassistant.core import HomeAssistant
 
 from custom_components.chatterbox.agent.history.store import HistoryStore
-from custom_components.chatterbox.history_keeping import history_address
+from custom_components.chatterbox.history_keeping import async_get_histories
 from tests.servers.script import Script, ScriptedAnswer
 from tests.talk import LIGHT_ON, Serve, say
 from tests.test_history import the_entry
@@ -18,7 +18,7 @@ async def test_what_a_turn_did_is_stored_when_home_assistant_stops(
     hass: HomeAssistant, serve: Serve, *, is_background: bool
 ) -> None:
     server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(delay_seconds=3600))))
-    address = history_address(hass, the_entry(hass))
+    address = async_get_histories(hass).address(the_entry(hass))
     begin = hass.async_create_background_task if is_background else hass.async_create_task
     _ = begin(say(hass, "Light!"), "a turn")
     while len(server.requests) < 2:

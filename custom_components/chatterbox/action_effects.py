@@ -55,14 +55,14 @@ class ActionReader:
         """Read a service that is called for entities, whose ids are the registered ones."""
         action = named_action(domain, service, data)
         if domain != HOMEASSISTANT_DOMAIN or service not in _GENERIC:
-            self._add_all(EntityAction(entity_id, action) for entity_id in entity_ids)
+            self._add_all([EntityAction(entity_id, action) for entity_id in entity_ids])
             return
         alike: dict[str, list[str]] = defaultdict(list)
         for entity_id in entity_ids:
             alike[entity_id.partition(".")[0]].append(entity_id)
         for own, those in alike.items():
             able = those if self.hass.services.has_service(own, service) else groups_among(self.hass, those)
-            self._add_all(EntityAction(entity_id, f"{own}.{service}") for entity_id in able)
+            self._add_all([EntityAction(entity_id, f"{own}.{service}") for entity_id in able])
 
     @callback
     def call(self, domain: str, service: str, data: Mapping[str, object], source: EntityAction | None = None) -> None:
@@ -100,7 +100,7 @@ class ActionReader:
         """Follow what was read to its end, and return all of it."""
         while self._waiting:
             batch, self._waiting = self._waiting, []
-            groups = set(groups_among(self.hass, (action.entity_id for action in batch)))
+            groups = set(groups_among(self.hass, [action.entity_id for action in batch]))
             for action in batch:
                 if action.action in _RUNNING:
                     self._run(action)

@@ -8,10 +8,10 @@ it all again. So the first part is sent first in every turn, and the second righ
 import re
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Final, override
+from typing import Final, NamedTuple, override
 
 from homeassistant.components.conversation import ChatLog, SystemContent
 from homeassistant.components.conversation.chat_log import DATA_SUBSCRIPTIONS
@@ -40,8 +40,7 @@ _ASSIST_ON_ROOM: Final = (
 """Assist's own words for that, in every turn. Source: `async_get_tools` (homeassistant.components.intent.llm)."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptSources:
+class PromptSources(NamedTuple):
     """Who has something to say in a prompt."""
 
     template: str | None = None
@@ -136,7 +135,7 @@ def async_provide_prompt(
     Does what `ChatLog.async_provide_llm_data` does, which knows no prompt in parts.
     """
     if not sources.extra and chat_log.extra_system_prompt:
-        sources = replace(sources, extra=chat_log.extra_system_prompt)
+        sources = sources._replace(extra=chat_log.extra_system_prompt)
     prompt = async_write_prompt(chat_log.hass, llm_context, sources)
     chat_log.llm_input_provided_index = len(chat_log.content)
     chat_log.llm_api = instance

@@ -82,7 +82,7 @@ class Tally:
         return replace(
             self,
             turns=self.turns + 1,
-            tool_calls=self.tool_calls + sum(tool.began is not None for tool in facts.tools),
+            tool_calls=self.tool_calls + len([tool for tool in facts.tools if tool.began is not None]),
             failures=self.failures + (facts.stop_reason in _FAILURES),
             failovers=self.failovers + facts.handovers,
         )
@@ -96,6 +96,9 @@ class Tally:
         return self.spent.get(_month(day), 0.0)
 
 
+_NOTHING: Final = Tally()
+
+
 @dataclass(frozen=True, slots=True)
 class Tallies:
     """The sums of all agents of a house."""
@@ -107,7 +110,7 @@ class Tallies:
 
     def of(self, agent: str) -> Tally:
         """Return the sums of an agent."""
-        return self.agents.get(agent, Tally())
+        return self.agents.get(agent, _NOTHING)
 
     def with_turn(self, agent: str, turn_id: str, facts: TurnFacts, price_of: PriceOf, day: date) -> Self:
         """Count a turn, unless it was counted before."""
@@ -117,9 +120,9 @@ class Tallies:
         agents[agent] = self.of(agent).with_turn(facts)
         for one in facts.inferences:
             if one.usage is not None and one.answered_by:
-                tally = agents.get(one.answered_by, Tally())
+                tally = agents.get(one.answered_by, _NOTHING)
                 agents[one.answered_by] = tally.with_usage(one.usage, price_of(one.answered_by), day)
-        return replace(self, agents=agents, turns=(*self.turns, turn_id)[-_TURNS_KNOWN:])
+        return type(self)(agents, (*self.turns, turn_id)[-_TURNS_KNOWN:])
 
     def with_usage(self, agent: str, usage: Usage, price: ModelPrice | None, day: date) -> Self:
         """Count a request that an agent's model has answered outside of turns."""

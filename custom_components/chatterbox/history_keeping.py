@@ -37,12 +37,6 @@ def _now() -> float:
     return dt_util.utcnow().timestamp()
 
 
-@callback
-def history_address(hass: HomeAssistant, entry: ConfigEntry) -> str:
-    """Return the address of the database of a service, as SQLAlchemy writes it: what its owner has set, or a file."""
-    return entry.options.get(CONF_HISTORY_ADDRESS) or f"sqlite:///{hass.config.path(_FILE)}"
-
-
 @dataclass(slots=True)
 class _Kept:
     """A store, and what has been said about it; the store is None for an address that cannot be used."""
@@ -82,6 +76,7 @@ class Histories:
     def __init__(self, hass: HomeAssistant) -> None:
         """Begin with none."""
         self._hass = hass
+        self._file = f"sqlite:///{hass.config.path(_FILE)}"
         self._kept: dict[str, _Kept] = {}
         """By address."""
         self._opening = asyncio.Lock()
@@ -95,8 +90,12 @@ class Histories:
     @callback
     def of(self, entry: ConfigEntry) -> HistoryStore | None:
         """Return the store of a service; None while it is not open, or for an address that cannot be used."""
-        kept = self._kept.get(history_address(self._hass, entry))
+        kept = self._kept.get(self.address(entry))
         return kept.store if kept else None
+
+    def address(self, entry: ConfigEntry) -> str:
+        """Return where the database of a service is, as SQLAlchemy writes it: what its owner has set, or a file."""
+        return entry.options.get(CONF_HISTORY_ADDRESS) or self._file
 
     @property
     def all(self) -> tuple[HistoryStore, ...]:
@@ -110,7 +109,7 @@ class Histories:
         to the new one. Whether the database can be
         reached is not waited for: that is the store's, and the owner is told.
         """
-        address = history_address(self._hass, entry)
+        address = self.address(entry)
         async with self._opening:
             if self._is_over:
                 return None

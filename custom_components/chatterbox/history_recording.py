@@ -4,9 +4,7 @@ Knows turns, events of changes, and the store. Must not know how a turn is taken
 Where an agent is set to keep nothing, nothing is written.
 """
 
-import asyncio
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -28,6 +26,15 @@ from .turn_report import TurnReport
 
 _PATIENCE: Final = 0.1
 """Seconds that the end of a turn waits until it is safe. What is heard of it has begun long before."""
+_PLACES: Final = {
+    "person_id": "person_id",
+    "person": "person",
+    "device_id": "device_id",
+    "satellite": "satellite_id",
+    "caller": "caller",
+    "language": "language",
+}
+"""What is stored of an origin, and its names in `turn_events.turn_origin`."""
 
 
 @dataclass(slots=True)
@@ -54,7 +61,7 @@ class TurnRecording:
         self._is_handed_in = True
         try:
             record = _turn_record(agent, self.origin, self.report)
-            self._acknowledgement = async_store_record(self.hass, self.entry, agent, record)
+            self._acknowledgement = _async_hand_in(self.hass, self.entry, agent, record)
         except Exception:  # noqa: BLE001  # no turn fails because it cannot be stored
             LOGGER.exception("A turn of %s is not stored", self.subentry.title)
 
@@ -62,9 +69,7 @@ class TurnRecording:
         """Hand the turn to the store, and give it a moment to be safe, unless the store is down."""
         self.async_store()
         if self._acknowledgement is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_PATIENCE):
-                    await self._acknowledgement.stored()
+            await self._acknowledgement.stored(_PATIENCE)
 
 
 @callback
@@ -81,8 +86,11 @@ def async_store_record(hass: HomeAssistant, entry: ConfigEntry, agent: str, reco
 
     Returns None where nobody can tell soon whether it is safe.
     """
-    if not _async_is_kept(hass, entry, agent):
-        return None
+    return _async_hand_in(hass, entry, agent, record) if _async_is_kept(hass, entry, agent) else None
+
+
+@callback
+def _async_hand_in(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> Acknowledgement | None:
     store = async_get_histories(hass).of(entry)
     if store is None:
         later = _async_store_later(hass, entry, agent, record)
@@ -115,20 +123,8 @@ def _turn_record(agent: str, origin: Mapping[str, JsonValue], report: TurnReport
 
 
 def _turn_origin(agent: str, origin: Mapping[str, JsonValue]) -> TurnOrigin:
-    return TurnOrigin(
-        conversation_id=str(origin["history_id"]),
-        agent=agent,
-        person_id=_text(origin["person_id"]),
-        person=_text(origin["person"]),
-        device_id=_text(origin["device_id"]),
-        satellite=_text(origin["satellite_id"]),
-        caller=_text(origin["caller"]),
-        language=_text(origin["language"]),
-    )
-
-
-def _text(value: JsonValue) -> str | None:
-    return value if isinstance(value, str) else None
+    known = {place: value for place, key in _PLACES.items() if isinstance(value := origin[key], str)}
+    return TurnOrigin(conversation_id=str(origin["history_id"]), agent=agent, **known)
 
 
 _RECORDING: HassKey[CALLBACK_TYPE] = HassKey(f"{DOMAIN}_change_recording")
@@ -147,13 +143,13 @@ def _async_record_change(hass: HomeAssistant, event: Event[JsonObject]) -> None:
     if registered is None or registered.config_entry_id is None or registered.config_subentry_id is None:
         return
     entry = hass.config_entries.async_get_entry(registered.config_entry_id)
-    agent = registered.config_subentry_id
+    agent, turn_id = registered.config_subentry_id, event.data["turn_id"]
     if entry is None:
         return
     record = AuditRecord(
         id=ulid_now(),
         origin=_turn_origin(agent, event.data),
-        turn_id=_text(event.data["turn_id"]),
+        turn_id=turn_id if isinstance(turn_id, str) else None,
         at=event.time_fired_timestamp,
         body=dict(event.data),
     )

@@ -120,7 +120,7 @@ def intent_naming(hass: HomeAssistant, intent_type: str) -> Naming:
 
     Without slots for one whose name is not that of an entity, such as a timer's, or of which that is not known.
     """
-    handler = next((handler for handler in intent.async_get(hass) if handler.intent_type == intent_type), None)
+    handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
     if isinstance(handler, intent.DynamicServiceIntentHandler):
         return Naming(("name", "area", "floor"), frozenset(handler.required_domains or ()))
     reach = HANDLERS.get(_name_of(handler), _READS) if handler else _READS
@@ -134,7 +134,7 @@ def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistan
     `assistant` is whom the entities have to be exposed to. What a timer says when it has run down cannot be told
     here: see `delayed_command`.
     """
-    handler = next((handler for handler in intent.async_get(hass) if handler.intent_type == intent_type), None)
+    handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
     if handler is None:
         return NOTHING
     if delayed_command(intent_type, slots):

@@ -98,11 +98,11 @@ class NumberDescription(SensorEntityDescription):
 
 
 def _total(
-    key: str, value: Callable[[Tally], int], *, needs_model: bool = True, is_enabled: bool = True
+    key: str, value: Callable[[AgentNumbers], int], *, needs_model: bool = True, is_enabled: bool = True
 ) -> NumberDescription:
     return NumberDescription(
         key=key,
-        value=lambda numbers: value(numbers.tally),
+        value=value,
         needs_model=needs_model,
         state_class=SensorStateClass.TOTAL_INCREASING,
         entity_registry_enabled_default=is_enabled,
@@ -136,18 +136,18 @@ def _seconds(key: str, value: Callable[[LastTurn], float | None], *, needs_model
 
 
 NUMBERS: Final = (
-    _total("input_tokens", lambda tally: tally.input_tokens),
-    _total("cached_tokens", lambda tally: tally.cached_tokens),
-    _total("output_tokens", lambda tally: tally.output_tokens),
-    _total("reasoning_tokens", lambda tally: tally.reasoning_tokens, is_enabled=False),
-    _total("inferences", lambda tally: tally.inferences, is_enabled=False),
+    _total("input_tokens", lambda numbers: numbers.tally.input_tokens),
+    _total("cached_tokens", lambda numbers: numbers.tally.cached_tokens),
+    _total("output_tokens", lambda numbers: numbers.tally.output_tokens),
+    _total("reasoning_tokens", lambda numbers: numbers.tally.reasoning_tokens, is_enabled=False),
+    _total("inferences", lambda numbers: numbers.tally.inferences, is_enabled=False),
     _money("cost", lambda numbers: numbers.cost),
     _money("spent_today", lambda numbers: numbers.spent_today, lambda day: day),
     _money("spent_this_month", lambda numbers: numbers.spent_this_month, lambda day: day.replace(day=1)),
-    _total("turns", lambda tally: tally.turns, needs_model=False),
-    _total("tool_calls", lambda tally: tally.tool_calls, needs_model=False, is_enabled=False),
-    _total("failures", lambda tally: tally.failures, needs_model=False),
-    _total("failovers", lambda tally: tally.failovers, is_enabled=False),
+    _total("turns", lambda numbers: numbers.tally.turns, needs_model=False),
+    _total("tool_calls", lambda numbers: numbers.tally.tool_calls, needs_model=False, is_enabled=False),
+    _total("failures", lambda numbers: numbers.tally.failures, needs_model=False),
+    _total("failovers", lambda numbers: numbers.tally.failovers, is_enabled=False),
     _seconds("time_to_first_token", lambda turn: turn.first_token, needs_model=True),
     _seconds("turn_time", lambda turn: turn.duration, needs_model=False),
     NumberDescription(
@@ -188,20 +188,20 @@ class NumberBoard:
         self._entry = entry
         self._agent = agent
         self._keeper = keeper
-        self._shown: dict[Callable[[AgentNumbers], None], None] = {}
+        self._sensors: dict[NumberSensor, None] = {}
         self._stop: CALLBACK_TYPE | None = None
 
     @callback
-    def async_show(self, hass: HomeAssistant, show: Callable[[AgentNumbers], None]) -> CALLBACK_TYPE:
-        """Call `show` whenever the sums have changed, until what is returned is called."""
+    def async_show_on(self, hass: HomeAssistant, sensor: NumberSensor) -> CALLBACK_TYPE:
+        """Have a sensor show its number whenever that is another one, until what is returned is called."""
         if self._stop is None:
             self._stop = async_dispatcher_connect(hass, SIGNAL_TALLIES, self._async_follow)
-        self._shown[show] = None
+        self._sensors[sensor] = None
 
         @callback
         def async_leave() -> None:
-            del self._shown[show]
-            if not self._shown and self._stop is not None:
+            del self._sensors[sensor]
+            if not self._sensors and self._stop is not None:
                 self._stop()
                 self._stop = None
 
@@ -211,8 +211,9 @@ class NumberBoard:
     def _async_follow(self, changed: Collection[str] | None) -> None:
         if changed is None or self._agent in changed:
             numbers = self.numbers
-            for show in tuple(self._shown):
-                show(numbers)
+            for sensor in tuple(self._sensors):
+                if sensor.is_another(numbers):
+                    sensor.async_write_ha_state()
 
     @property
     def numbers(self) -> AgentNumbers:
@@ -255,15 +256,10 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
     async def async_added_to_hass(self) -> None:
         """Follow the sums."""
         await super().async_added_to_hass()
-        self._is_another(self._board.numbers)
-        self.async_on_remove(self._board.async_show(self.hass, self._async_show))
+        self.is_another(self._board.numbers)
+        self.async_on_remove(self._board.async_show_on(self.hass, self))
 
-    @callback
-    def _async_show(self, numbers: AgentNumbers) -> None:
-        if self._is_another(numbers):
-            self.async_write_ha_state()
-
-    def _is_another(self, numbers: AgentNumbers) -> bool:
+    def is_another(self, numbers: AgentNumbers) -> bool:
         """Take the number as it is now, and what it is made of. Return whether anything of that is new."""
         description = self.entity_description
         value = description.value(numbers)

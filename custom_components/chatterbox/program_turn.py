@@ -160,7 +160,7 @@ class ProgramTurn:
         failures = {label: _NO_TOOLS for label, found in by_label.items() if not found}
         offered = ToolsOffered(by_label, failures, self.answered)
         chosen = ProgramTools(
-            replace(tools, definitions=kept),
+            tools._replace(definitions=kept),
             self.request.functions,
             _choice(self.request, offered),
             _allowed(self.request, offered),

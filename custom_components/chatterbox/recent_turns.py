@@ -79,11 +79,10 @@ class RecentTurns:
     @callback
     def _on_turn(self, news: TurnNews) -> None:
         entries = self._hass.config_entries.async_entries(DOMAIN)
-        entry = next((entry for entry in entries if news.agent in entry.subentries), None)
-        if entry is None:  # its agent was removed while it ran
-            return
+        if not (found := [entry for entry in entries if news.agent in entry.subentries]):
+            return  # its agent was removed while it ran
         words: JsonObject | None = None
-        if news.report is not None and _shows_words(entry):
+        if news.report is not None and _shows_words(found[0]):
             report = news.report.as_event_data()
             words = {name: report[name] for name in _WORDS}
         turns = self._turns.setdefault(news.agent, deque(maxlen=MOST_TURNS))

@@ -4,9 +4,7 @@ Knows entries, users as persons, and the store. Must not know requests, or what 
 to keep nothing, or is removed meanwhile, leaves nothing.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -52,9 +50,7 @@ class KeptResponses:
         acknowledgement = async_store_record(self.hass, self.entry, self.agent, record)
         async_note_growth(self.hass, self.entry, self.agent, weight_of(record))
         if acknowledgement is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_PATIENCE):
-                    await acknowledgement.stored()
+            await acknowledgement.stored(_PATIENCE)
 
     async def get(self, response_id: str) -> ResponseRecord | None:
         """Return a response; None for one of an agent that the service does not have."""

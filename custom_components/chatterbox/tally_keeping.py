@@ -41,6 +41,7 @@ _DELAY: Final = 10.0
 _BEFORE_MIDNIGHT: Final = 1.0
 """Seconds to store and tell what was counted at the end of a day."""
 _LAST_HOUR: Final = 23
+_NO_USAGE: Final = Usage()
 
 SIGNAL_TALLIES: Final[SignalType[Collection[str] | None]] = SignalType(f"{DOMAIN}_tallies")
 """Sent when sums of these agents have changed; None for those of all, when a day has begun."""
@@ -206,7 +207,7 @@ def _usages(facts: TurnFacts) -> Mapping[str, Usage]:
     usages: dict[str, Usage] = {}
     for one in facts.inferences:
         if one.usage is not None and one.answered_by:
-            usages[one.answered_by] = usages.get(one.answered_by, Usage()) + one.usage
+            usages[one.answered_by] = usages.get(one.answered_by, _NO_USAGE) + one.usage
     return usages
 
 

@@ -61,7 +61,7 @@ class _Search:
             device_classes=self.device_classes or None,
             assistant=assistant,
         )
-        return frozenset(state.entity_id for state in matching_states(hass, constraints, entity_ids))
+        return frozenset([state.entity_id for state in matching_states(hass, constraints, entity_ids)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +84,15 @@ _NAMES: HassKey[dict[str, _Names]] = HassKey(f"{DOMAIN}_told_names")
 class ToldNames(Hooks):
     """Puts the names in the calls of one turn right. It is the first of the hooks, so that all others see the same."""
 
-    def __init__(self, hass: HomeAssistant, llm_context: llm.LLMContext, tools: Sequence[llm.Tool]) -> None:
-        """Read the calls of `tools` for who asks."""
+    def __init__(self, hass: HomeAssistant, llm_context: llm.LLMContext, tools: Mapping[str, llm.Tool]) -> None:
+        """Read the calls of `tools`, by their names, for who asks."""
         self._hass = hass
         self._llm_context = llm_context
         self._tools = tools
 
     @override
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Rewrite[JsonObject] | None:
-        offered = next((one for one in self._tools if one.name == tool.name), None)
+        offered = self._tools.get(tool.name)
         search = _search(self._hass, offered, arguments) if offered else None
         if search is None or search.name == _EVERYTHING or self._hass.states.get(search.name):
             return None
@@ -138,7 +138,7 @@ def _search(hass: HomeAssistant, tool: llm.Tool, arguments: JsonObject) -> _Sear
     given = {slot: _text(arguments.get(f"{prefix}{slot}")) for slot in naming.slots}
     if not (name := given.get("name")):
         return None
-    domains = frozenset(domain.lower() for domain in _texts(arguments.get("domain"))) or naming.domains
+    domains = frozenset([domain.lower() for domain in _texts(arguments.get("domain"))]) or naming.domains
     classes = frozenset(_texts(arguments.get("device_class")))
     takes_area = "area" in naming.slots
     return _Search(f"{prefix}name", name, given.get("area"), given.get("floor"), domains, classes, takes_area)

@@ -19,7 +19,7 @@ def native_entities_done(native: object) -> frozenset[str]:
     if (response := _intent_response(native)) is None:
         return frozenset()
     entity = intent.IntentResponseTargetType.ENTITY
-    return frozenset(target.id for target in response.success_results if target.type is entity and target.id)
+    return frozenset([target.id for target in response.success_results if target.type is entity and target.id])
 
 
 def error_text(result: ToolResult) -> str:

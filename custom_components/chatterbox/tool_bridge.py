@@ -6,8 +6,8 @@ one `llm.API`, which the ChatLog is given: Home Assistant sees the same tools un
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
@@ -46,8 +46,7 @@ type _Answer = tuple[ApiOffer | None, str | None]
 """What an API offers; None and the reason when it has nothing to give."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolOffer:
+class ToolOffer(NamedTuple):
     """The tools of one turn."""
 
     instance: llm.APIInstance | None
@@ -61,7 +60,7 @@ class ToolOffer:
     """What the APIs say that holds for who asks, or at this moment."""
     missing_apis: tuple[str, ...] = ()
     """Ids of chosen APIs that Home Assistant does not have, or not any more."""
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = MappingProxyType({})
     """Ids of the APIs that the tools come from, by the names of the tools."""
     home_is_large: bool = False
     """Whether the home has more things than are listed, and an agent needs a tool of its own that finds them."""
@@ -105,21 +104,23 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes wha
     _log_changes(hass, {**findings, **merged.findings})
     offer = _offer(hass, llm_context, home, merged)
     context = "\n".join(filter(None, (_silence(silent), merged.context)))
-    return replace(offer, instance=offer.instance if offers else None, context=context, missing_apis=tuple(missing))
+    instance = offer.instance if offers else None
+    return offer._replace(instance=instance, context=context, missing_apis=tuple(missing))
 
 
 def _offer(hass: HomeAssistant, llm_context: llm.LLMContext, home: HomeTelling, merged: MergedApi) -> ToolOffer:
     """Offer what was gathered to who asks now."""
     instance = merged.api.instance(llm_context)
+    dispatcher = LlmToolDispatcher(instance)
     return ToolOffer(
         instance=instance,
         definitions=merged.definitions,
-        dispatcher=LlmToolDispatcher(instance),
+        dispatcher=dispatcher,
         prompt=merged.prompt,
         context=merged.context,
         labels=merged.labels,
         home_is_large=merged.home_is_large,
-        names=ToldNames(hass, llm_context, instance.tools) if home.is_compact else None,
+        names=ToldNames(hass, llm_context, dispatcher.tools) if home.is_compact else None,
     )
 
 
@@ -191,7 +192,8 @@ class LlmToolDispatcher:
         """Run the tools of `instance`."""
         self._instance = instance
         self._hass = instance.api.hass
-        self._tools = {tool.name: tool for tool in instance.tools}
+        self.tools: Final[Mapping[str, llm.Tool]] = {tool.name: tool for tool in instance.tools}
+        """By name."""
         self._judged: dict[tuple[str, str], Effects] = {}
         """What calls of this turn would do at once, as it was found out last, by name and arguments."""
 
@@ -199,13 +201,13 @@ class LlmToolDispatcher:
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
         """Return the ids of the entities that a call may change, or None when it cannot be told."""
         effects = self._judged.get((name, canonical_json(arguments)))
-        if effects is None and (tool := self._tools.get(name)):
+        if effects is None and (tool := self.tools.get(name)):
             effects = call_effects(self._hass, self._instance.llm_context, tool, arguments)
         return targets_of(effects) if effects else None
 
     async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
         """Return what a call would do. Raises KeyError for a tool that is not offered."""
-        tool = self._tools[name]
+        tool = self.tools[name]
         if later_command(tool, arguments):
             return await async_call_effects(self._hass, self._instance.llm_context, tool, arguments)
         effects = call_effects(self._hass, self._instance.llm_context, tool, arguments)

@@ -19,6 +19,6 @@ def targets_of(effects: Effects) -> frozenset[str] | None:
     """
     if not isinstance(effects, Touches) or not effects.actions:
         return None
-    if any(action.domain in _ACTS_ELSEWHERE for action in effects.actions):
+    if not _ACTS_ELSEWHERE.isdisjoint([action.domain for action in effects.actions]):
         return None
-    return frozenset(action.entity_id for action in effects.actions)
+    return frozenset([action.entity_id for action in effects.actions])

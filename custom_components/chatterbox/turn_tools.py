@@ -4,8 +4,9 @@ Knows who runs which. Must not know who may call them: that is the chain's.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
@@ -40,8 +41,7 @@ class HouseDispatcher(ToolDispatcher, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class TurnTools:
+class TurnTools(NamedTuple):
     """What an agent may use in one turn."""
 
     llm_context: llm.LLMContext
@@ -58,7 +58,7 @@ class TurnTools:
     """What these APIs say that holds for who asks, or at this moment."""
     memories: str = ""
     """What the agent was asked to remember by who asks, as its model reads it."""
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = MappingProxyType({})
     """Ids of the APIs that tools come from, by the names of the tools; an agent's own come from none."""
     names: ToldNames | None = None
     """Who has to see calls before anybody else, where the home is told in names of its own."""
