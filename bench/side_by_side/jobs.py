@@ -83,6 +83,7 @@ def everything(share: float = 1) -> Plan:
             *((Job("turns", size, of(4)),) for _ in range(of(_PROCESSES)) for size in THOROUGH),
             *((Job("growth", rounds=of(2)),), (Job("five", rounds=of(6)),)),
             *_starts((OURS, REFERENCE), of(3)),
+            *((Job("first", size, of(200), (OURS,)),) for size in THOROUGH),
             [Job("profile", size, of(240), (OURS,)) for size in THOROUGH],
             *((Job("turns", size, of(4)),) for size in SIZES if size not in THOROUGH),
             *((Job("pipeline", size, of(10)),) for size in THOROUGH),

@@ -103,15 +103,20 @@ measured the same, the median of theirs, with the lowest and the highest.
 """
 
 
-_TURNS: Final[Mapping[str, str]] = {"plain": "in words", "tool": "with one call"}
+_PROFILED: Final[Mapping[str, str]] = {
+    "first words": "Until the first words of a turn",
+    "plain": "A turn in words",
+    "tool": "A turn with one call",
+}
 _SHOWN: Final = 0.05
 """Milliseconds of a turn that a module takes at least that is named."""
 _PROFILES: Final = """\
 ## Where the time goes
 
-Our agent alone in a Home Assistant, looked at some hundred times a second of its processor time. What runs counts for
-the innermost module at work that is ours or Home Assistant's, with the libraries that it calls. All is counted until 15
-seconds after the last turn.
+Our agent alone in a Home Assistant. What runs counts for the innermost module at work that is ours or Home Assistant's,
+with the libraries that it calls. On the way to the first words, it is looked at by the clock, five thousand times a
+second, and what the server takes counts too. Turns as a whole are looked at some hundred times a second of processor
+time, and all is counted until 15 seconds after the last.
 """
 
 
@@ -188,11 +193,11 @@ def _where_time_goes(results: Results) -> Iterator[str]:
         yield _PROFILES
     for profile in sorted(results.profiles, key=lambda one: (one.scenario, one.entities)):
         yield (
-            f"A turn {_TURNS.get(profile.scenario, profile.scenario)}, {profile.entities} exposed entities: "
-            f"{profile.cpu_ms:.2f} ms in all, {profile.samples} looks.\n"
+            f"{_PROFILED[profile.scenario]}, {profile.entities} exposed entities: "
+            f"{profile.ms:.2f} ms in all, {profile.samples} looks.\n"
         )
         rows = [
-            (part.name, f"{part.cost:.2f}", f"{part.cost / profile.cpu_ms:.0%}", _dearest(part))
+            (part.name, f"{part.cost:.2f}", f"{part.cost / profile.ms:.0%}", _dearest(part))
             for part in parts_of(profile.parts)
         ]
         yield _table(("part", "ms", "share", "of it"), rows)

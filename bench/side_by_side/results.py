@@ -75,15 +75,16 @@ class Machine(BaseModel):
 
 
 class Profile(BaseModel):
-    """Where the processor time of one agent's turns went."""
+    """Where the time of one agent's turns went."""
 
     model_config = _FROZEN
 
     scenario: str
     entities: int
     agent: str
-    cpu_ms: float
-    """Of a turn, all threads, with everything that was put off: a while without turns counts with it."""
+    ms: float
+    """Of a turn. To its first words, by the clock; else processor time of all threads, with everything that was put
+    off: a while without turns counts with it."""
     parts: dict[str, float]
     """Milliseconds of a turn, the dearest part first."""
     samples: int

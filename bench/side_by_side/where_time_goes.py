@@ -1,7 +1,8 @@
-"""Where the processor time of one agent's turns goes: a sampling profile, by the module at work.
+"""Where the time of one agent's turns goes, by the module at work: sampling profiles.
 
-The main thread is looked at whenever the process has used some milliseconds; what other threads use is counted by the
-system. Must not know what a module is for.
+Of its processor time, the main thread is looked at whenever the process has used some milliseconds; what other threads
+use is counted by the system. Of the time to the first words, it is looked at by the clock. Must not know what a module
+is for.
 """
 
 import asyncio
@@ -27,6 +28,9 @@ _PUT_OFF: Final = 15.0
 _THREADS: Final = Path("/proc/self/task")
 _NETWORK: Final = "asyncio, aiohttp and all else without one of the above"
 _WAITING: Final = "select"
+_EVERY_BY_THE_CLOCK: Final = 0.0002
+"""Seconds between two looks on the way to the first words, which are there soon."""
+_SERVER: Final = "the server"
 
 
 async def measure_where_time_goes(setting: Setting) -> list[Profile]:
@@ -36,6 +40,27 @@ async def measure_where_time_goes(setting: Setting) -> list[Profile]:
         await _profile(setting, "plain", plain),
         await _profile(setting, "tool", plain.model_copy(update={"calls": (TURN_ON,)})),
     ]
+
+
+async def measure_first_words(setting: Setting) -> list[Profile]:
+    """Look at what turns of the first agent do before their first words; as many as the extent has rounds."""
+    agent, turns = setting.agents[0], setting.extent.rounds
+    await setting.server.plan(Plan(fragments=1))
+    for _ in range(_FIRST):
+        await converse(setting.hass, agent, Said())
+    seen: Counter[str] = Counter()
+    seconds = 0.0
+    for _ in range(turns):
+        await settle(setting.hass)
+        clear_away()
+        looks = _look_by_the_clock()
+        heard = await converse(setting.hass, agent, Said())
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        seconds += heard.first - heard.began
+        seen.update(part for at, part in looks if heard.began <= at <= heard.first)
+    each = seconds * 1000 / turns
+    first = Profile(scenario="first words", entities=setting.entities, agent=agent.name, ms=each, parts={}, samples=0)
+    return [_summed_up(first.model_copy(update={"samples": seen.total()}), seen, {threading.main_thread().name: each})]
 
 
 async def _profile(setting: Setting, scenario: str, plan: Plan) -> Profile:
@@ -61,7 +86,7 @@ async def _profile(setting: Setting, scenario: str, plan: Plan) -> Profile:
             scenario=scenario,
             entities=setting.entities,
             agent=agent.name,
-            cpu_ms=sum(used.values()) * 1000 / turns,
+            ms=sum(used.values()) * 1000 / turns,
             parts={},
             samples=seen.total(),
         ),
@@ -71,7 +96,7 @@ async def _profile(setting: Setting, scenario: str, plan: Plan) -> Profile:
 
 
 def _summed_up(profile: Profile, seen: Counter[str], used: dict[str, float]) -> Profile:
-    """Share the main thread's time out as it was seen, and add the other threads'."""
+    """Share the main thread's milliseconds out as it was seen, and add the other threads'."""
     main = used.pop(threading.main_thread().name)
     parts = {name: main * times / seen.total() for name, times in seen.items()}
     parts |= {f"thread {name}": value for name, value in used.items()}
@@ -88,6 +113,19 @@ def _look(seen: Counter[str]) -> None:
 
     signal.signal(signal.SIGPROF, note)
     signal.setitimer(signal.ITIMER_PROF, _EVERY, _EVERY)
+
+
+def _look_by_the_clock() -> list[tuple[float, str]]:
+    """Begin to look where the main thread is, and when, on the monotonic clock; also while it waits."""
+    looks: list[tuple[float, str]] = []
+
+    def note(_number: int, frame: FrameType | None) -> None:
+        is_waiting = frame is not None and frame.f_code.co_name == _WAITING
+        looks.append((time.monotonic(), _SERVER if is_waiting else _part(frame)))
+
+    signal.signal(signal.SIGALRM, note)
+    signal.setitimer(signal.ITIMER_REAL, _EVERY_BY_THE_CLOCK, _EVERY_BY_THE_CLOCK)
+    return looks
 
 
 def _part(frame: FrameType | None) -> str:

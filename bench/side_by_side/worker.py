@@ -25,7 +25,7 @@ from bench.side_by_side.memory import measure_allocations, measure_idle
 from bench.side_by_side.prompts import measure_prefix, measure_prompts
 from bench.side_by_side.results import MEASURED, RESTS, Measured
 from bench.side_by_side.setting import Extent, Setting, furnished
-from bench.side_by_side.where_time_goes import measure_where_time_goes
+from bench.side_by_side.where_time_goes import measure_first_words, measure_where_time_goes
 
 KINDS: Final[Mapping[str, Callable[[Setting], Awaitable[Measured]]]] = {
     "turns": measure_turns,
@@ -38,6 +38,7 @@ KINDS: Final[Mapping[str, Callable[[Setting], Awaitable[Measured]]]] = {
     "five": measure_five_tools,
     "allocations": measure_allocations,
     "idle": measure_idle,
+    "first": measure_first_words,
     "profile": measure_where_time_goes,
 }
 """What is measured with everybody in one home; `import` and `setup` are measured of one agent each."""

@@ -11,7 +11,7 @@ from bench.side_by_side.run import Run, merged
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 FIGURE = figure("plain", 10, "somebody", "cpu_ms", [2.0])
-PROFILE = Profile(scenario="plain", entities=10, agent="somebody", cpu_ms=2, parts={"loop": 2}, samples=1)
+PROFILE = Profile(scenario="plain", entities=10, agent="somebody", ms=2, parts={"loop": 2}, samples=1)
 MEASURING = f"print({RESTS!r}); print({MEASURED.dump_json([FIGURE, PROFILE]).decode()!r})"
 WORKER = f"""
 import sys, time

@@ -96,11 +96,19 @@ def test_home_assistant_alone_is_a_floor_and_no_agent_of_core() -> None:
 
 def test_the_page_shows_where_the_time_goes_the_dearest_part_first() -> None:
     costs = {"chatterbox.agent.wire.sse": 1.0, "chatterbox.agent.drive": 7.0, "chatterbox.agent.wire.received": 2.0}
-    profile = Profile(scenario="tool", entities=300, agent="chatterbox", cpu_ms=10, parts=costs, samples=9)
+    profile = Profile(scenario="tool", entities=300, agent="chatterbox", ms=10, parts=costs, samples=9)
     written = page.write_page(results().model_copy(update={"profiles": (profile,)}), "performance")
     assert "with one call, 300 exposed entities: 10.00 ms in all" in written
     loop = "| loop | 7.00 | 70% | agent.drive 7.00 |"
     assert f"{loop}\n| formats | 3.00 | 30% | agent.wire.received 2.00, agent.wire.sse 1.00 |" in written
+
+
+def test_the_page_shows_what_is_done_until_the_first_words() -> None:
+    costs = {"the server": 0.5, "Home Assistant: core": 1.5}
+    profile = Profile(scenario="first words", entities=10, agent="chatterbox", ms=2, parts=costs, samples=9)
+    written = page.write_page(results().model_copy(update={"profiles": (profile,)}), "performance")
+    assert "Until the first words of a turn, 10 exposed entities: 2.00 ms in all, 9 looks." in written
+    assert "| the server, and the way to it and back | 0.50 | 25% | the server 0.50 |" in written
 
 
 def test_the_page_says_what_could_not_be_measured() -> None:
