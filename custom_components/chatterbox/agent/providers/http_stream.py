@@ -45,8 +45,8 @@ class TimeLimits:
     """For the usage and the end of the stream, once the message itself is finished."""
     after_done: float = 0.1
     """For the end of the response, once the stream is done: then its connection is used again."""
-    frame: float = 0.02
-    """For words that follow others so soon: they are passed on together. Nobody hears or sees a fiftieth of a second,
+    frame: float = 1 / 30
+    """For words that follow others so soon: they are passed on together. Nobody hears or sees a thirtieth of a second,
     and one piece costs all who handle it as much as ten."""
 
 
