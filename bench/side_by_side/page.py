@@ -115,8 +115,9 @@ _PROFILES: Final = """\
 
 Our agent alone in a Home Assistant. What runs counts for the innermost module at work that is ours or Home Assistant's,
 with the libraries that it calls. On the way to the first words, it is looked at by the clock, five thousand times a
-second, and what the server takes counts too. Turns as a whole are looked at some hundred times a second of processor
-time, and all is counted until 15 seconds after the last.
+second: what the server takes counts too, and to look so often makes all of it take longer than in the tables below.
+Turns as a whole are looked at some hundred times a second of processor time, and all is counted until 15 seconds after
+the last.
 """
 
 
