@@ -119,8 +119,8 @@ class Frontend:
     async def finish(self, dialog: Locator) -> None:
         """Close the dialog that says what was added; it may ask in which room, which stays open.
 
-        Home Assistant then goes to the page of the device by itself, or to that of the integration if there are
-        several, or none yet.
+        Where that was a service, Home Assistant goes to the page of its device by itself, or to that of the integration
+        if there are several, or none yet.
         """
         finish = dialog.get_by_role("button", name=re.compile("finish", re.IGNORECASE))
         await finish.click()
