@@ -114,8 +114,8 @@ _PROFILES: Final = """\
 ## Where the time goes
 
 Our agent alone in a Home Assistant. What runs counts for the innermost module at work that is ours or Home Assistant's,
-with the libraries that it calls. On the way to the first words, it is looked at by the clock, five thousand times a
-second: what the server takes counts too, and to look so often makes all of it take longer than in the tables below.
+with the libraries that it calls. On the way to the first words, it is looked at by the clock, up to five thousand times
+a second: what the server takes counts too, and to look so often makes all of it take longer than in the tables below.
 Turns as a whole are looked at some hundred times a second of processor time, and all is counted until 15 seconds after
 the last.
 """

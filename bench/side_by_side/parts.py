@@ -29,7 +29,7 @@ _PARTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("tally", "agent_tallies", "number_", "sensor", "turn_report", "turn_facts", "turn_trace"),
     ),
     ("Home Assistant", ("Home Assistant",)),
-    ("the server, and the way to it and back", ("the server",)),
+    ("waiting, mostly for the server", ("the server",)),
     ("event loop and network", ("asyncio",)),
     ("other threads, mostly files that are written", ("thread ",)),
     ("the benchmark", ("the benchmark",)),

@@ -10,6 +10,7 @@ import signal
 import threading
 import time
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -30,7 +31,7 @@ _NETWORK: Final = "asyncio, aiohttp and all else without one of the above"
 _WAITING: Final = "select"
 _EVERY_BY_THE_CLOCK: Final = 0.0002
 """Seconds between two looks on the way to the first words, which are there soon."""
-_SERVER: Final = "the server"
+_SERVER: Final = "the server and other waits"
 
 
 async def measure_where_time_goes(setting: Setting) -> list[Profile]:
@@ -48,19 +49,28 @@ async def measure_first_words(setting: Setting) -> list[Profile]:
     await setting.server.plan(Plan(fragments=1))
     for _ in range(_FIRST):
         await converse(setting.hass, agent, Said())
-    seen: Counter[str] = Counter()
-    seconds = 0.0
+    seen: dict[str, float] = defaultdict(float)
+    seconds, samples = 0.0, 0
     for _ in range(turns):
         await settle(setting.hass)
         clear_away()
-        looks = _look_by_the_clock()
-        heard = await converse(setting.hass, agent, Said())
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        looks: list[tuple[float, str]] = []
+        try:
+            _look_by_the_clock(looks)
+            heard = await converse(setting.hass, agent, Said())
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         seconds += heard.first - heard.began
-        seen.update(part for at, part in looks if heard.began <= at <= heard.first)
+        before = heard.began
+        for at, part in looks:
+            if before <= at <= heard.first:  # a look is as late as the call of C is long that it has to wait for
+                seen[part] += at - before
+                before, samples = at, samples + 1
     each = seconds * 1000 / turns
-    first = Profile(scenario="first words", entities=setting.entities, agent=agent.name, ms=each, parts={}, samples=0)
-    return [_summed_up(first.model_copy(update={"samples": seen.total()}), seen, {threading.main_thread().name: each})]
+    profile = Profile(
+        scenario="first words", entities=setting.entities, agent=agent.name, ms=each, parts={}, samples=samples
+    )
+    return [_summed_up(profile, seen, {threading.main_thread().name: each})]
 
 
 async def _profile(setting: Setting, scenario: str, plan: Plan) -> Profile:
@@ -73,11 +83,13 @@ async def _profile(setting: Setting, scenario: str, plan: Plan) -> Profile:
     clear_away()
     seen: Counter[str] = Counter()
     before, began = _threads(), time.monotonic()
-    _look(seen)
-    for _ in range(turns):
-        await converse(setting.hass, agent, Said())
-        await settle(setting.hass)
-    signal.setitimer(signal.ITIMER_PROF, 0)
+    try:
+        _look(seen)
+        for _ in range(turns):
+            await converse(setting.hass, agent, Said())
+            await settle(setting.hass)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
     await asyncio.sleep(_PUT_OFF)
     used = {name: value - before.get(name, 0) for name, value in _threads().items()}
     used[threading.main_thread().name] -= idle * (time.monotonic() - began)
@@ -95,10 +107,11 @@ async def _profile(setting: Setting, scenario: str, plan: Plan) -> Profile:
     )
 
 
-def _summed_up(profile: Profile, seen: Counter[str], used: dict[str, float]) -> Profile:
+def _summed_up(profile: Profile, seen: Mapping[str, float], used: dict[str, float]) -> Profile:
     """Share the main thread's milliseconds out as it was seen, and add the other threads'."""
     main = used.pop(threading.main_thread().name)
-    parts = {name: main * times / seen.total() for name, times in seen.items()}
+    whole = sum(seen.values())
+    parts = {name: main * share / whole for name, share in seen.items()}
     parts |= {f"thread {name}": value for name, value in used.items()}
     dearest = sorted(parts.items(), key=lambda part: -part[1])
     return profile.model_copy(update={"parts": dict(dearest)})
@@ -115,9 +128,8 @@ def _look(seen: Counter[str]) -> None:
     signal.setitimer(signal.ITIMER_PROF, _EVERY, _EVERY)
 
 
-def _look_by_the_clock() -> list[tuple[float, str]]:
+def _look_by_the_clock(looks: list[tuple[float, str]]) -> None:
     """Begin to look where the main thread is, and when, on the monotonic clock; also while it waits."""
-    looks: list[tuple[float, str]] = []
 
     def note(_number: int, frame: FrameType | None) -> None:
         is_waiting = frame is not None and frame.f_code.co_name == _WAITING
@@ -125,7 +137,6 @@ def _look_by_the_clock() -> list[tuple[float, str]]:
 
     signal.signal(signal.SIGALRM, note)
     signal.setitimer(signal.ITIMER_REAL, _EVERY_BY_THE_CLOCK, _EVERY_BY_THE_CLOCK)
-    return looks
 
 
 def _part(frame: FrameType | None) -> str:

@@ -104,11 +104,11 @@ def test_the_page_shows_where_the_time_goes_the_dearest_part_first() -> None:
 
 
 def test_the_page_shows_what_is_done_until_the_first_words() -> None:
-    costs = {"the server": 0.5, "Home Assistant: core": 1.5}
+    costs = {"the server and other waits": 0.5, "Home Assistant: core": 1.5}
     profile = Profile(scenario="first words", entities=10, agent="chatterbox", ms=2, parts=costs, samples=9)
     written = page.write_page(results().model_copy(update={"profiles": (profile,)}), "performance")
     assert "Until the first words of a turn, 10 exposed entities: 2.00 ms in all, 9 looks." in written
-    assert "| the server, and the way to it and back | 0.50 | 25% | the server 0.50 |" in written
+    assert "| waiting, mostly for the server | 0.50 | 25% | the server and other waits 0.50 |" in written
 
 
 def test_the_page_says_what_could_not_be_measured() -> None:
