@@ -144,3 +144,14 @@ def test_facts_are_json_in_milliseconds_without_a_word_of_what_was_said() -> Non
     ]
     assert data["handovers"] == [{"at": 500.0, "to": "Other", "reason": "Talker: ConnectTimeout"}]
     assert "It is" not in json.dumps(data)
+
+
+def test_a_model_that_says_nothing_has_begun_to_answer_when_it_tells_its_tokens() -> None:
+    facts = facts_of(
+        [(0.25, PhaseEntered(Phase.LLM_INFERENCE)), (1.0, UsageReported(Usage(100), "agent"))],
+        until=2,
+    )
+
+    [inference] = facts.inferences
+    assert (inference.first_token, inference.duration) == (0.75, 0.75)
+    assert facts.first_words is None

@@ -108,12 +108,12 @@ class TurnFacts:
         """Return it as a JSON object with the same names; moments and durations are in milliseconds."""
         return {
             "began_at": self.began_at,
-            "duration": round(self.duration * 1000, 1),
+            "duration": _milliseconds(self.duration),
             **self.timings(),
             "stop_reason": str(self.stop_reason) if self.stop_reason else None,
             "error": self.error,
             "iterations": self.iterations,
-            "phases": [{"phase": str(one.phase), "at": round(one.at * 1000, 1)} for one in self.phases],
+            "phases": [{"phase": str(one.phase), "at": _milliseconds(one.at)} for one in self.phases],
         }
 
     def timings(self) -> JsonObject:
@@ -122,7 +122,7 @@ class TurnFacts:
             "first_words": _milliseconds(self.first_words),
             "inferences": [
                 {
-                    "began": round(one.began * 1000, 1),
+                    "began": _milliseconds(one.began),
                     "first_token": _milliseconds(one.first_token),
                     "duration": _milliseconds(one.duration),
                     "usage": usage_as_json(one.usage) if one.usage else None,
@@ -140,7 +140,7 @@ class TurnFacts:
                 for one in self.tools
             ],
             "handovers": [
-                {"at": round(one.at * 1000, 1), "to": one.to, "reason": one.reason} for one in self.handed_over
+                {"at": _milliseconds(one.at), "to": one.to, "reason": one.reason} for one in self.handed_over
             ],
         }
 
