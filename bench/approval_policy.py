@@ -29,14 +29,14 @@ from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_test_home_assistant
 
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.agent_settings import AgentSettings
-from custom_components.chatterbox.approval_policy import judge
-from custom_components.chatterbox.approval_rules import Policy, Rule, Verdict
-from custom_components.chatterbox.call_guard import CallGuard
-from custom_components.chatterbox.effects import CallEffects, actions_of
-from custom_components.chatterbox.offline_provider import PROCESS_SENTENCE, SENTENCE
-from custom_components.chatterbox.speakers import Asking, Speaker
-from custom_components.chatterbox.turn_tools import TurnTools, async_gather_tools
+from custom_components.chatterbox.approvals.guard import CallGuard
+from custom_components.chatterbox.approvals.policy import judge
+from custom_components.chatterbox.effects.effect import CallEffects, actions_of
+from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE
+from custom_components.chatterbox.people.speakers import Asking, Speaker
+from custom_components.chatterbox.settings.agent import AgentSettings
+from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
+from custom_components.chatterbox.tools.turn_tools import TurnTools, async_gather_tools
 
 ALLOWED: Final = 0.005
 """Seconds that resolving and judging one call may take."""

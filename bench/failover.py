@@ -25,7 +25,7 @@ from custom_components.chatterbox.agent.providers.failover import FailoverProvid
 from custom_components.chatterbox.agent.providers.links import Link
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.patience import Patience
-from tests.servers.raw_http import Ending, RawReply, event_stream, raw_http_server, reply
+from tests.support.servers.raw_http import Ending, RawReply, event_stream, raw_http_server, reply
 
 BUDGET: Final = 0.1
 """Seconds that the second provider may take beyond the first-token deadline of the first."""

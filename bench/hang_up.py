@@ -18,7 +18,7 @@ from typing import Final
 
 import aiohttp
 
-from tests.clients.house import Address
+from tests.behaviour.clients.house import Address
 
 ALLOWED: Final = 0.2
 """Seconds."""
@@ -33,7 +33,7 @@ _ENDLESS: Final = "slowly\nrepeat 2000\nsay And so on. "
 async def _house() -> AsyncGenerator[Address]:
     with tempfile.TemporaryDirectory() as folder:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.clients.house", folder, stdout=asyncio.subprocess.PIPE
+            sys.executable, "-m", "tests.behaviour.clients.house", folder, stdout=asyncio.subprocess.PIPE
         )
         assert process.stdout is not None  # noqa: S101  # it is a pipe
         try:

@@ -23,12 +23,12 @@ from homeassistant.helpers import area_registry as ar, llm
 from homeassistant.loader import DATA_CUSTOM_COMPONENTS
 from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
-from custom_components.chatterbox.agent_prompt import PromptSources, async_write_prompt
-from custom_components.chatterbox.api_askers import nobody_in_particular
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.tool_bridge import async_offer_tools
-from tests.llm_apis import satellite
-from tests.talk import move_into_the_demo_home
+from custom_components.chatterbox.tools.api_askers import nobody_in_particular
+from custom_components.chatterbox.tools.dispatch import async_offer_tools
+from custom_components.chatterbox.turns.prompt import PromptSources, async_write_prompt
+from tests.support.llm_apis import satellite
+from tests.support.talk import move_into_the_demo_home
 
 ALLOWED_AFTER_A_CHANGE: Final = 0.025
 ALLOWED: Final = 0.001

@@ -1,10 +1,10 @@
 """How often the thing that somebody means is among those that a model is told of, and what it takes to find them.
 
 Run it with `python -m bench.thing_ranking`. For each language with a home of 2,000 things and sentences that are said
-in it (`tests/spoken_things`), it prints how many things there are, how many sentences, for which part of them the thing
-that is meant comes among the first 40, 10 and 1, and the milliseconds of processor time: to make the index, which is
-kept until the home changes, and to find what one sentence may mean, when it is said for the first time, and later. `-v`
-names the sentences that are not understood.
+in it (`tests/support/spoken_things`), it prints how many things there are, how many sentences, for which part of them
+the thing that is meant comes among the first 40, 10 and 1, and the milliseconds of processor time: to make the index,
+which is kept until the home changes, and to find what one sentence may mean, when it is said for the first time, and
+later. `-v` names the sentences that are not understood.
 """
 
 import argparse
@@ -16,9 +16,9 @@ from typing import Final
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
-from custom_components.chatterbox.thing_kinds import async_read_kinds
-from custom_components.chatterbox.thing_ranking import ThingIndex
-from tests.spoken_things.spoken_home import LANGUAGES, SpokenHome
+from custom_components.chatterbox.home.kinds import async_read_kinds
+from custom_components.chatterbox.home.ranking import ThingIndex
+from tests.support.spoken_things.spoken_home import LANGUAGES, SpokenHome
 
 _PLACES: Final = (40, 10, 1)
 _ROW: Final = "{:10}{:>8}{:>11}{:>8}{:>8}{:>8}{:>10}{:>10}{:>10}"

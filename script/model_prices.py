@@ -1,4 +1,4 @@
-"""Writes custom_components/chatterbox/model_prices.json: what known models cost and how much they can read.
+"""Writes custom_components/chatterbox/usage/prices.json: what known models cost and how much they can read.
 
 Run by `script/prices`, in an environment that holds the package `genai-prices`. What it writes is a snapshot of today:
 the text models of the services below, without those that their service calls deprecated. Where a price depends on the

@@ -15,10 +15,10 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
-from tests.leaks import Leaks
-from tests.servers.chat_completions import ScriptedChatCompletions
-from tests.servers.script import Script
-from tests.talk import Serve, add_agent, move_into_the_demo_home
+from tests.support.leaks import Leaks
+from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.script import Script
+from tests.support.talk import Serve, add_agent, move_into_the_demo_home
 
 # Home Assistant's test plugin has each statement of a database logged, which takes longer than the statement.
 logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
@@ -42,14 +42,14 @@ _TAKE_LONG = frozenset(
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Change what the tests of `tests/chaos` and `tests/hostile` do; see there."""
+    """Change what the tests of `tests/behaviour/chaos` and `tests/behaviour/hostile` do; see there."""
     group = parser.getgroup("chaos")
     group.addoption("--chaos-turns", type=int, default=10_000, help="How many turns (default: %(default)s).")
     group.addoption("--chaos-seed", type=int, default=1, help="What happens in them (default: %(default)s).")
     group.addoption("--chaos-turn", type=int, help="Take only this one, after those before it in its conversation.")
     pages = parser.getgroup("pages")
     pages.addoption(
-        "--write-pages", action="store_true", help="Write examples anew; see tests/test_diagnosing_page.py."
+        "--write-pages", action="store_true", help="Write examples anew; see tests/repository/test_diagnosing_page.py."
     )
     hostile = parser.getgroup("hostile")
     hostile.addoption("--unguarded", action="store_true", help="Allow everything, to see attacks succeed.")
@@ -58,7 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the tests that take long, so that no worker is left alone with them at the end."""
-    items.sort(key=lambda item: item.path.relative_to(_HERE).parts[0] not in _TAKE_LONG)
+    items.sort(key=lambda item: _TAKE_LONG.isdisjoint(item.path.relative_to(_HERE).parts))
 
 
 @pytest.fixture(autouse=True)

@@ -29,20 +29,20 @@ from custom_components.chatterbox.const import (
     EVENT_TURN_FINISHED,
     ServiceKind,
 )
-from custom_components.chatterbox.home_description import FIND_ENTITIES
-from custom_components.chatterbox.model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
-from custom_components.chatterbox.task_settings import INSTRUCTIONS
-from custom_components.chatterbox.turn_news import SIGNAL_TURN, TurnNews
-from tests.documented_yaml import blocks_with
-from tests.listening_agent import add_automations, start
-from tests.llm_apis import StubApi, StubTool
-from tests.picture_files import png
-from tests.sentences import sentence
-from tests.servers.model_server import ReceivedRequest
-from tests.servers.raw_http import RawHTTPServer, RawReply, raw_http_server, reply
-from tests.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
-from tests.talk import LIGHT_ON, messages_of, move_into_the_demo_home
-from tests.tasks import SERVERS, TASKS, add_camera, have_done, task_entry, working
+from custom_components.chatterbox.home.description import FIND_ENTITIES
+from custom_components.chatterbox.records.news import SIGNAL_TURN, TurnNews
+from custom_components.chatterbox.settings.tasks import INSTRUCTIONS
+from custom_components.chatterbox.usage.reports import SIGNAL_USAGE, ModelUsage, UsagePurpose
+from tests.support.documented_yaml import blocks_with
+from tests.support.listening_agent import add_automations, start
+from tests.support.llm_apis import StubApi, StubTool
+from tests.support.picture_files import png
+from tests.support.sentences import sentence
+from tests.support.servers.model_server import ReceivedRequest
+from tests.support.servers.raw_http import RawHTTPServer, RawReply, raw_http_server, reply
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
+from tests.support.talk import LIGHT_ON, messages_of, move_into_the_demo_home
+from tests.support.tasks import SERVERS, TASKS, add_camera, have_done, task_entry, working
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 

@@ -4,8 +4,8 @@ import pytest
 from homeassistant.core import HomeAssistant
 
 from custom_components.chatterbox.backup import async_post_backup, async_pre_backup
-from custom_components.chatterbox.history_keeping import async_get_histories
-from tests.talk import say
+from custom_components.chatterbox.history.stores import async_get_histories
+from tests.support.talk import say
 
 pytestmark = pytest.mark.usefixtures("offline")
 

@@ -9,14 +9,19 @@ from homeassistant.helpers import llm
 from yarl import URL
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER
-from tests.config_entries import offline_entry, only_agent, server_entry, set_up
-from tests.servers.in_process import (
-    serving,
-    serving_script,
-    with_list,
-)
+from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
+from tests.support.servers.in_process import serving, serving_script, with_list
 
-from .service_dialogs import GUARDED, TALKING, choose_offline, choose_server, models_in, open_dialog, submit, suggested
+from .support.service_dialogs import (
+    GUARDED,
+    TALKING,
+    choose_offline,
+    choose_server,
+    models_in,
+    open_dialog,
+    submit,
+    suggested,
+)
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 

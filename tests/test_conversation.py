@@ -10,9 +10,9 @@ from homeassistant.helpers.json import json_bytes
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.const import DOMAIN, EVENT_TURN_FINISHED
-from tests.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
-from tests.talk import AGENT, LIGHT_ON, Serve, messages_of, say, speech, talk_as_the_pipeline_does
-from tests.test_link_watch import issues
+from tests.runtime.test_health import issues
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
+from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, say, speech, talk_as_the_pipeline_does
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 

@@ -30,14 +30,14 @@ from custom_components.chatterbox.agent.history.selection import Everything
 from custom_components.chatterbox.agent.history.store_trouble import StoreUnavailable
 from custom_components.chatterbox.agent.messages import ToolCall, ToolResult, Usage
 from custom_components.chatterbox.const import CONF_DIAGNOSE_WORDS, CONF_HISTORY_ADDRESS, DOMAIN
-from custom_components.chatterbox.history_keeping import async_get_histories
-from custom_components.chatterbox.turn_news import SIGNAL_TURN, TurnNews
-from custom_components.chatterbox.turn_report import TurnReport
+from custom_components.chatterbox.history.stores import async_get_histories
+from custom_components.chatterbox.records.news import SIGNAL_TURN, TurnNews
+from custom_components.chatterbox.records.report import TurnReport
 from tests.agent.history.records import response, turn
-from tests.config_entries import offline_entry, only_agent, server_entry, set_up
-from tests.servers.in_process import address_without_server, serving_script
-from tests.servers.script import Script, ScriptedAnswer, ScriptedUsage
-from tests.talk import LIGHT_ON, Serve, say
+from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
+from tests.support.servers.in_process import address_without_server, serving_script
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedUsage
+from tests.support.talk import LIGHT_ON, Serve, say
 
 
 async def download(hass_client: ClientSessionGenerator, entry: ConfigEntry, device_id: str = "") -> dict[str, Any]:

@@ -11,8 +11,8 @@ from homeassistant.helpers.translation import async_get_exception_message
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.const import DOMAIN
-from tests.config_entries import offline_entry, only_agent, server_entry, set_up, state_of
-from tests.servers.in_process import (
+from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up, state_of
+from tests.support.servers.in_process import (
     address_without_server,
     always,
     serving,
@@ -20,7 +20,7 @@ from tests.servers.in_process import (
     serving_untrusted_tls,
     with_list,
 )
-from tests.servers.script import Script
+from tests.support.servers.script import Script
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 

@@ -18,7 +18,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, setup_
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.llm import async_get_tools
 
-from .weather_station import DAILY, HOURLY, TWICE_DAILY, Station
+from .support.weather_station import DAILY, HOURLY, TWICE_DAILY, Station
 
 TOOL = "chatterbox__get_forecast"
 

@@ -12,12 +12,12 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
-from custom_components.chatterbox.approvals import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
 from custom_components.chatterbox.const import DOMAIN, EVENT_CHANGE
-from custom_components.chatterbox.speakers import Speaker
-from tests.audited_turns import AGENT, LAMP_ON, UNLOCK, AuditedTalk, begin_talk, calling
-from tests.config_entries import offline_entry, set_up
-from tests.doubles import call, say
+from custom_components.chatterbox.people.speakers import Speaker
+from tests.support.audited_turns import AGENT, LAMP_ON, UNLOCK, AuditedTalk, begin_talk, calling
+from tests.support.config_entries import offline_entry, set_up
+from tests.support.doubles import call, say
 
 YES = GivenAnswer(approved=True, channel=Channel.VOICE)
 

@@ -6,11 +6,11 @@ from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import entity_registry as er
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.approvals import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
 from custom_components.chatterbox.sensor import WaitingQuestionsSensor
-from tests.config_entries import offline_entry, only_agent, server_entry, set_up
-from tests.servers.in_process import address_without_server
-from tests.waiting_questions import TEXT, ask, asked_call, question
+from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
+from tests.support.servers.in_process import address_without_server
+from tests.support.waiting_questions import TEXT, ask, asked_call, question
 
 SENSOR = "sensor.talker_waiting_questions"
 

@@ -7,11 +7,11 @@ from homeassistant.components.ai_task.services import STRUCTURE_FIELD_SCHEMA
 from homeassistant.helpers.selector import selector
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.coercion import fit
+from custom_components.chatterbox.agent.json.coercion import fit
+from custom_components.chatterbox.agent.loop.structured_output import Misfit, read_output
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
-from custom_components.chatterbox.agent.structured_output import Misfit, read_output
 from custom_components.chatterbox.agent.wire.output_schema import ANTHROPIC, OPENAI, strict_schema
-from custom_components.chatterbox.task_structure import data_of, shape_of
+from custom_components.chatterbox.ai_task import data_of, shape_of
 from tests.agent.wire.test_output_schema import filled
 
 type Field = tuple[dict[str, object], JsonValue]

@@ -16,9 +16,9 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.memories import LONGEST_FACT, Keeper, Memories, async_get_memories
-from tests.config_entries import offline_entry, only_agent, set_up
-from tests.listening_agent import add_person
+from custom_components.chatterbox.memory.facts import LONGEST_FACT, Keeper, Memories, async_get_memories
+from tests.support.config_entries import offline_entry, only_agent, set_up
+from tests.support.listening_agent import add_person
 
 LIST = "todo.talker_what_it_remembers_of_anna"
 

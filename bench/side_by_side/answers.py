@@ -12,12 +12,12 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from tests.servers.anthropic_messages import ScriptedMessages
-from tests.servers.chat_completions import ScriptedChatCompletions
-from tests.servers.model_server import Asked, ScriptedModelServer
-from tests.servers.ollama_chat import ScriptedOllama
-from tests.servers.openai_responses import ScriptedResponses
-from tests.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedUsage
+from tests.support.servers.anthropic_messages import ScriptedMessages
+from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.model_server import Asked, ScriptedModelServer
+from tests.support.servers.ollama_chat import ScriptedOllama
+from tests.support.servers.openai_responses import ScriptedResponses
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedUsage
 
 MODEL: Final = "scripted-model"
 _PROSE: Final = (

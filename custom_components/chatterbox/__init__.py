@@ -1,9 +1,11 @@
 """Chatterbox: a voice conversation agent that walks from words to deeds in an agentic loop.
 
 This module is the life of the integration, and of a config entry: checked, set up, reloaded when something about it
-changes, unloaded. What is built for it stands in `runtime.py`.
+changes, unloaded. What is built for it stands in `runtime/composition.py`.
 """
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from homeassistant.const import Platform
@@ -11,27 +13,27 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.typing import ConfigType
 
-from .actions import async_register_actions
 from .agent.errors import ProviderError
-from .answer_rights import async_get_answer_rights
-from .budget_watch import async_watch_budgets
-from .callers import async_get_context_watch
+from .approvals.answer_rights import async_get_answer_rights
+from .approvals.notifications import QuestionNotices
+from .approvals.question_audit import async_audit_questions
+from .approvals.question_event import async_tell_questions
 from .const import CONF_RESPONSES_API, DOMAIN
-from .error_bridge import as_setup_error
-from .history_keeping import async_get_histories
-from .history_recording import async_record_changes
-from .history_upkeep import HistoryUpkeep
-from .link_watch import LinkWatch
-from .loaded_agents import ChatterboxConfigEntry
-from .question_audit import async_audit_questions
-from .question_event import async_tell_questions
-from .question_notices import QuestionNotices
-from .recent_turns import async_get_recent_turns
-from .removed_agents import async_follow_removals, async_forget
-from .responses_api import async_let_programs_in, async_serve_programs
-from .rule_gaps import RuleGaps
-from .rule_upkeep import async_follow_entities
-from .runtime import async_build
+from .history.recording import async_record_changes
+from .history.retention import HistoryUpkeep
+from .history.stores import async_get_histories
+from .people.callers import async_get_context_watch
+from .responses.api import async_let_programs_in, async_serve_programs
+from .runtime.agents import ChatterboxConfigEntry
+from .runtime.budget_watch import async_watch_budgets
+from .runtime.composition import async_build
+from .runtime.health import LinkWatch
+from .runtime.recent_turns import async_get_recent_turns
+from .runtime.removed_agents import async_follow_removals, async_forget
+from .runtime.rule_gaps import RuleGaps
+from .runtime.rule_upkeep import async_follow_entities
+from .services import async_register_actions
+from .speech.sentences import as_setup_error
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
 PLATFORMS: Final = (Platform.CONVERSATION, Platform.SENSOR, Platform.TODO)
@@ -69,11 +71,16 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     await hass.config_entries.async_forward_entry_setups(entry, _platforms_of(entry))
     LinkWatch(hass, entry).async_start()
     async_watch_budgets(hass, entry)
-    QuestionNotices(hass, entry).async_start()
+    QuestionNotices(hass, entry, partial(_notified_by, entry)).async_start()
     RuleGaps(hass, entry).async_start()
     if entry.options.get(CONF_RESPONSES_API):
         await async_let_programs_in(hass)
     return True
+
+
+def _notified_by(entry: ChatterboxConfigEntry, agent_id: str) -> Sequence[str] | None:
+    agent = entry.runtime_data.agents.get(agent_id)
+    return agent.settings.notify if agent else None
 
 
 async def async_unload_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> bool:

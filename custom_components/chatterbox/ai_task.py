@@ -8,8 +8,9 @@ is data. Nobody can be asked: what needs a yes is not done, unless the owner tru
 from collections.abc import Collection
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Final, override
+from typing import Any, Final, override
 
+import voluptuous as vol
 from homeassistant.components.ai_task import (
     AITaskEntity,
     AITaskEntityFeature,
@@ -21,25 +22,101 @@ from homeassistant.components.ai_task import (
 from homeassistant.components.conversation import Attachment, ChatLog, ConversationInput
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import llm
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+from homeassistant.util import slugify
 
 from .agent.errors import ProviderError
-from .agent_turn import AgentTurns
-from .beginning import Beginning
-from .const import CONF_KIND, LOGGER, SUBENTRY_AI_TASK, ServiceKind
+from .agent.events import StopReason, TurnFinished
+from .agent.loop.structured_output import read_output
+from .agent.messages import JsonObject
+from .agent.protocols import OutputFormat
+from .const import CONF_KIND, DOMAIN, LOGGER, SUBENTRY_AI_TASK, ServiceKind
 from .entity import ChatterboxEntity
-from .link_watch import SIGNAL_LINKS, async_tell_links
-from .loaded_agents import ChatterboxConfigEntry
-from .model_usage import SIGNAL_USAGE, ModelUsage, UsagePurpose
+from .people.speakers import Asking, Speaker, async_get_speaker, speaker_context
+from .records.report import TurnReport
 from .repair_issues import async_forget_turns
-from .runtime import image_provider, known_server
-from .shown_files import MAX_FILE, can_be_shown
-from .speakers import Asking, Speaker, async_get_speaker, speaker_context
-from .task_errors import error_of_end, service_error, task_error
-from .task_settings import image_model_of
-from .task_structure import data_of, shape_of
-from .turn_report import TurnReport
+from .runtime.agents import ChatterboxConfigEntry
+from .runtime.composition import image_provider, known_server
+from .runtime.health import SIGNAL_LINKS, async_tell_links
+from .settings.tasks import image_model_of
+from .speech.sentences import error_key
+from .tools.schema import convert_schema
+from .turns.input import Beginning
+from .turns.run import AgentTurns
+from .turns.shown_files import MAX_FILE, can_be_shown
+from .usage.reports import SIGNAL_USAGE, ModelUsage, UsagePurpose
+
+_WITH_AN_ANSWER: Final = frozenset({StopReason.COMPLETED, StopReason.UNKNOWN_FINISH})
+
+
+def task_error(key: str, **placeholders: str) -> HomeAssistantError:
+    """Return the error of a translation key."""
+    return HomeAssistantError(
+        translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders or None
+    )
+
+
+def service_error(error: ProviderError, service: str) -> HomeAssistantError:
+    """Return what a service has said, as it is told everywhere else."""
+    return task_error(error_key(error), service=service)
+
+
+def error_of_end(finished: TurnFinished | None, task: str, service: str) -> HomeAssistantError | None:
+    """Return why a turn ended, if it did, without what the task wants; None when it is there.
+
+    What was done before is part of it: an automation that goes on should not do that again.
+    """
+    match finished:
+        case TurnFinished(stop_reason=StopReason.OUTPUT_UNFIT, misfit=misfit):
+            return task_error("task_output_unfit", task=task, problem=misfit)
+        case TurnFinished(error=ProviderError() as error, receipts=()):
+            return service_error(error, service)
+        case TurnFinished(stop_reason=reason, composed=False) if reason in _WITH_AN_ANSWER:
+            return None
+        case TurnFinished(stop_reason=reason, receipts=(_, *_)) if reason in _WITH_AN_ANSWER:
+            return None
+        case _:
+            return task_error("task_not_done", task=task, why=finished.text if finished else "")
+
+
+_MOST: Final = 64
+"""Characters of a name that every provider takes."""
+
+
+def shape_of(task: str, structure: vol.Schema) -> OutputFormat:
+    """Return the shape that the answer to a task has to have.
+
+    Raises `HomeAssistantError` for a structure that no model can be given.
+    """
+    try:
+        converted = convert_schema(structure, llm.selector_serializer)
+    except Exception as error:  # a schema may hold anybody's code
+        raise task_error("task_structure_unusable", task=task, problem=str(error)) from error
+    remarks: JsonObject = {"description": " ".join(converted.remarks)} if converted.remarks else {}
+    return OutputFormat(
+        slugify(task)[:_MOST] or "answer", {**remarks, **converted.parameters}, lambda data: _flaw(structure, data)
+    )
+
+
+def data_of(answer: str, shape: OutputFormat, structure: vol.Schema) -> Any:
+    """Return the data of an answer, with what the structure adds to it. Raises `Misfit`."""
+    data = read_output(answer, shape)
+    checked = structure(data)
+    return data if checked == data else checked  # 5 stays 5, and does not become 5.0
+
+
+def _flaw(structure: vol.Schema, data: JsonObject) -> str:
+    """Tell what is wrong with data that fits the JSON Schema; nothing when nothing is."""
+    try:
+        structure(data)
+    except vol.Invalid as error:
+        problems = error.errors if isinstance(error, vol.MultipleInvalid) else [error]
+        return " ".join(f"{'.'.join(map(str, one.path))}: {one.msg}.".lstrip(": ") for one in problems)
+    return ""
+
 
 PARALLEL_UPDATES = 0
 

@@ -10,7 +10,7 @@ from homeassistant.core import HomeAssistant
 
 from .agent.history.store_trouble import StoreUnavailable
 from .const import LOGGER
-from .history_keeping import async_get_histories
+from .history.stores import async_get_histories
 
 
 async def async_pre_backup(hass: HomeAssistant) -> None:

@@ -1,8 +1,6 @@
-"""The dialogs that add a service, change it, and give it a new key: one config entry each.
+"""What a new service begins with: an agent to talk to and, with a model, one for tasks.
 
-Knows what a person is asked for, and in which order. Must not know what is typed and stored
-(`service_form.py`), how a server is asked (`service_check.py`), what an agent is made of
-(`agent_flow.py`), or any sentence (`translations/`).
+Knows what is stored of each. Must not know dialogs.
 """
 
 from collections.abc import Mapping
@@ -15,6 +13,7 @@ from homeassistant.config_entries import (
     ConfigEntry,
     ConfigFlow,
     ConfigFlowResult,
+    ConfigSubentryData,
     ConfigSubentryFlow,
     OptionsFlow,
 )
@@ -24,11 +23,6 @@ from homeassistant.data_entry_flow import AbortFlow
 
 from .agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from .agent.providers.profiles import PROFILES
-from .agent_flow import ConversationAgentFlow
-from .agent_form import model_selector, model_title, only_model
-from .agent_model import ModelProvider
-from .agent_options import new_agent_data
-from .agent_settings import AgentSettings, settings_of
 from .const import (
     CONF_BASE_URL,
     CONF_KIND,
@@ -39,12 +33,9 @@ from .const import (
     SUBENTRY_CONVERSATION,
     ServiceKind,
 )
-from .error_bridge import async_get_sentences, error_key
-from .first_subentries import first_agent, first_task
-from .runtime import is_same_server, model_server
-from .service_address import parse_address
-from .service_check import answering_interface, check_key, models_of, offered_models
-from .service_form import (
+from .flows.agent_flow import ConversationAgentFlow
+from .flows.agent_form import model_selector, model_title, only_model
+from .flows.service_form import (
     EXAMPLE_URL,
     INTERFACES,
     KEY_SCHEMA,
@@ -54,8 +45,16 @@ from .service_form import (
     server_schema,
     title_of,
 )
-from .service_options import ServiceOptionsFlow
-from .task_flow import AITaskFlow
+from .flows.service_options import ServiceOptionsFlow
+from .flows.task_flow import AITaskFlow
+from .runtime.composition import is_same_server, model_server
+from .runtime.model import ModelProvider
+from .runtime.service_check import answering_interface, check_key, models_of, offered_models
+from .settings.agent import AgentSettings, settings_of
+from .settings.options import new_agent_data
+from .settings.service_address import parse_address
+from .settings.tasks import new_task_data
+from .speech.sentences import async_get_sentences, error_key
 
 _STEP_CLOUD: Final = "cloud"
 _STEP_OWN_SERVER: Final = "own_server"
@@ -281,3 +280,14 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
             errors=errors,
             description_placeholders=self._placeholders(),
         )
+
+
+def first_agent(kind: ServiceKind, title: str, model: str = "") -> ConfigSubentryData:
+    """Return an agent that nothing was set for, of `model` where the service has any."""
+    data = new_agent_data(kind, model)
+    return ConfigSubentryData(data=data, subentry_type=SUBENTRY_CONVERSATION, title=title, unique_id=None)
+
+
+def first_task(title: str, model: str) -> ConfigSubentryData:
+    """Return a model for tasks that nothing was set for."""
+    return ConfigSubentryData(data=new_task_data(model), subentry_type=SUBENTRY_AI_TASK, title=title, unique_id=None)

@@ -8,6 +8,9 @@ LOGGER: Final[Logger] = getLogger(__package__)
 
 DOMAIN: Final = "chatterbox"
 
+INTEGRATION: Final = __package__ or DOMAIN
+"""The package of the integration, for what imports a module while Home Assistant runs."""
+
 # A config entry is one service. Its data: CONF_KIND and what that kind asks for.
 CONF_KIND: Final = "kind"
 CONF_SERVER: Final = "server"
@@ -41,8 +44,8 @@ class ServiceKind(StrEnum):
 
 
 # A subentry is one conversation agent, or one model for AI tasks. Its data, also CONF_LLM_HASS_API, CONF_PROMPT and
-# CONF_MODEL of homeassistant.const; what each means, and its default, stands in `agent_settings.py`, and what is
-# different for tasks in `task_settings.py`.
+# CONF_MODEL of homeassistant.const; what each means, and its default, stands in `settings/agent.py`, and what is
+# different for tasks in `settings/tasks.py`.
 SUBENTRY_CONVERSATION: Final = "conversation"
 SUBENTRY_AI_TASK: Final = "ai_task_data"
 CONF_IMAGE_MODEL: Final = "image_model"
@@ -97,7 +100,7 @@ CONF_SEARCH_HISTORY: Final = "search_history"
 SCRIPT_DOMAIN: Final = "script"
 """Of the integration that runs an owner's scripts."""
 
-# Fired while a turn runs; data: see `turn_events.py`, and for questions `question_event.py`.
+# Fired while a turn runs; data: see `turns/events.py`, and for questions `approvals/question_event.py`.
 EVENT_TURN_STARTED: Final = "chatterbox_turn_started"
 EVENT_TOOL_CALLED: Final = "chatterbox_tool_called"
 EVENT_TOOL_FINISHED: Final = "chatterbox_tool_finished"
@@ -105,7 +108,19 @@ EVENT_APPROVAL_REQUESTED: Final = "chatterbox_approval_requested"
 EVENT_TURN_FINISHED: Final = "chatterbox_turn_finished"
 
 EVENT_CHANGE: Final = "chatterbox_change"
-"""Fired for each call that changed something, or would have; data: see `change_record.py`."""
+"""Fired for each call that changed something, or would have; data: see `approvals/change_record.py`."""
 
 SERVICE_ASK: Final = "ask"
-"""The action by which somebody says something to an agent; see `ask_action.py`."""
+"""The action by which somebody says something to an agent; see `actions/ask.py`."""
+
+# Names of the tools that an agent has of its own.
+TOOL_REMEMBER: Final = f"{DOMAIN}__remember"
+TOOL_FORGET: Final = f"{DOMAIN}__forget"
+TOOL_LIST_MEMORIES: Final = f"{DOMAIN}__list_memories"
+TOOL_SEARCH_HISTORY: Final = f"{DOMAIN}__search_history"
+
+HIDDEN_WORDS: Final = "(a PIN)"
+"""In place of words in which somebody has said a PIN."""
+
+BASE_PATH: Final = f"/api/{DOMAIN}/v1"
+"""Of the Responses API."""

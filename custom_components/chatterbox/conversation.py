@@ -22,25 +22,23 @@ from homeassistant.helpers import intent
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
+from .actions.reported_result import reported
 from .agent.events import StopReason
 from .agent.speech import asks_back, speakable
-from .agent_turn import AgentTurns
-from .approvals import GivenAnswer, Question
-from .beginning import Beginning
+from .approvals.questions import GivenAnswer, Question
 from .const import DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
-from .error_bridge import async_get_sentences
-from .filler import filling_silence
-from .link_watch import SIGNAL_LINKS, async_tell_links
-from .loaded_agents import ChatterboxConfigEntry
+from .records.report import TurnReport
 from .repair_issues import async_forget_turns
-from .reported_result import reported
-from .spoken_deltas import SpokenDeltas, speaking
-from .taking_up import async_take_up
-from .turn_beginning import TurnBeginnings
-from .turn_report import TurnReport
-from .turn_trace import trace_turn
-from .warm_up import WarmUp
+from .runtime.agents import ChatterboxConfigEntry
+from .runtime.health import SIGNAL_LINKS, async_tell_links
+from .speech.sentences import async_get_sentences
+from .turns.input import Beginning, TurnBeginnings
+from .turns.resume import async_take_up
+from .turns.run import AgentTurns
+from .turns.spoken_answer import SpokenDeltas, filling_silence, speaking
+from .turns.trace import trace_turn
+from .turns.warm_up import WarmUp
 
 PARALLEL_UPDATES = 0
 

@@ -17,11 +17,11 @@ from .agent.history.store_trouble import StoreUnavailable
 from .agent.messages import JsonObject, JsonValue
 from .agent.providers.links import LinkState
 from .const import DOMAIN
-from .history_keeping import async_get_histories
-from .loaded_agents import ChatterboxConfigEntry
-from .prompt_parts import async_weigh_prompt
-from .recent_turns import async_get_recent_turns
-from .redaction import secrets_in, without_secrets
+from .history.stores import async_get_histories
+from .runtime.agents import ChatterboxConfigEntry
+from .runtime.recent_turns import async_get_recent_turns
+from .settings.redaction import secrets_in, without_secrets
+from .turns.prompt_size import async_weigh_prompt
 
 if TYPE_CHECKING:  # it imports SQLAlchemy, which is done in a thread
     from .agent.history.store import HistoryStore

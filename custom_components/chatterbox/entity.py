@@ -10,7 +10,7 @@ from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 from homeassistant.helpers.entity import Entity
 
 from .const import DOMAIN
-from .loaded_agents import ChatterboxConfigEntry
+from .runtime.agents import ChatterboxConfigEntry
 
 
 class AgentDeviceEntity(Entity):

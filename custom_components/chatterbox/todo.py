@@ -19,11 +19,11 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from .agent_settings import settings_of
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
-from .loaded_agents import ChatterboxConfigEntry
-from .memories import LONGEST_FACT, MOST_FACTS, SIGNAL_MEMORIES, Keeper, NotRemembered, async_get_memories
+from .memory.facts import LONGEST_FACT, MOST_FACTS, SIGNAL_MEMORIES, Keeper, NotRemembered, async_get_memories
+from .runtime.agents import ChatterboxConfigEntry
+from .settings.agent import settings_of
 
 PARALLEL_UPDATES = 0
 

@@ -6,10 +6,10 @@ from typing import override
 
 import pytest
 
-from custom_components.chatterbox.agent.clock import SYSTEM_CLOCK, SystemClock, Timer, WaitedTooLong, WaitLimit
+from custom_components.chatterbox.agent.timeouts import SYSTEM_CLOCK, SystemClock, Timer, WaitedTooLong, WaitLimit
 from tests.agent.providers.manual_clock import ManualClock
 from tests.agent.turns import let_others_go_on
-from tests.doubles import Gate
+from tests.support.doubles import Gate
 
 
 class CountingClock(SystemClock):

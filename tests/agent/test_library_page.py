@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import custom_components
-from tests.servers.process import scripted_server
-from tests.servers.script import Script, ScriptedAnswer, ScriptedCall
+from tests.support.servers.process import scripted_server
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 
 _REPOSITORY = Path(custom_components.__file__).parents[1]
 _PAGE = (_REPOSITORY / "docs/library.md").read_text(encoding="utf-8")

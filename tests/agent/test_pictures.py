@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.pictures import read_picture
-from tests.picture_files import jpeg, png, webp
+from custom_components.chatterbox.agent.messages import read_picture
+from tests.support.picture_files import jpeg, png, webp
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import override
 
 import pytest
 
-from custom_components.chatterbox.agent.composition import PlainComposer
 from custom_components.chatterbox.agent.errors import MaxIterationsExceeded, ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
@@ -18,6 +17,8 @@ from custom_components.chatterbox.agent.events import (
     TurnEvent,
     TurnFinished,
 )
+from custom_components.chatterbox.agent.loop.composition import PlainComposer
+from custom_components.chatterbox.agent.loop.turn import Approved, Denied, Limits
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
@@ -31,9 +32,8 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import Deny, Hooks, Rewrite
 from custom_components.chatterbox.agent.session import Session
 from custom_components.chatterbox.agent.toolbox import Toolbox, tool
-from custom_components.chatterbox.agent.turn import Approved, Denied, Limits
 from tests.agent.turns import assert_valid, calls, finished, let_others_go_on, results
-from tests.doubles import (
+from tests.support.doubles import (
     Gate,
     Line,
     ScriptedCensor,

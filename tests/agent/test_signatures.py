@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
-from custom_components.chatterbox.agent.coercion import fit
+from custom_components.chatterbox.agent.json.coercion import fit
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.agent.signatures import read_parameters
+from custom_components.chatterbox.agent.toolbox import read_parameters
 
 
 class Mode(StrEnum):

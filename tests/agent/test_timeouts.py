@@ -11,7 +11,7 @@ import pytest
 
 from custom_components.chatterbox.agent.timeouts import TookTooLong, WorkCancelled, finish_within, leavable
 from tests.agent.turns import let_others_go_on
-from tests.doubles import Gate, never
+from tests.support.doubles import Gate, never
 
 
 async def answer() -> str:

@@ -12,12 +12,12 @@ import pytest
 from pydantic import BaseModel, Field, model_serializer
 
 from custom_components.chatterbox.agent.errors import InvalidToolbox
-from custom_components.chatterbox.agent.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import JsonObject, ToolAnnotations, ToolCall, ToolOutcome
 from custom_components.chatterbox.agent.toolbox import Tool, Toolbox, as_outcome, tool
-from custom_components.chatterbox.agent.turn import Turn
 from tests.agent.turns import collect, finished, results
-from tests.doubles import ScriptedProvider, call, never, say
+from tests.support.doubles import ScriptedProvider, call, never, say
 
 
 @tool

@@ -22,9 +22,9 @@ from custom_components.chatterbox.agent.events import (
     TurnFinished,
     UsageReported,
 )
-from custom_components.chatterbox.agent.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import AssistantMessage, Message, ToolCall, ToolResult, Usage
-from custom_components.chatterbox.agent.turn import Turn
 
 _SILENT_ENDINGS = {StopReason.APPROVAL_REQUIRED, StopReason.CLIENT_TOOLS}
 

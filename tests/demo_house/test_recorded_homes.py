@@ -7,8 +7,8 @@ import yaml
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 
-from tests.assist_mini import Home, Task, read_homes, snapshot
 from tests.demo_house.move_in import move_in, states_of
+from tests.support.assist_mini import Home, Task, read_homes, snapshot
 
 
 @dataclass(frozen=True, slots=True)

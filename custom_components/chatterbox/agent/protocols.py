@@ -4,16 +4,16 @@ Who implements one of these may rely on what is written here, and on nothing els
 messages, events and errors; no implementation.
 """
 
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
-from .answer_options import NO_WISHES, AnswerOptions
 from .errors import AgentError
 from .events import ProviderEvent, StopReason
 from .messages import (
     JsonObject,
+    Picture,
     Summary,
     ToolCall,
     ToolChoice,
@@ -22,9 +22,86 @@ from .messages import (
     ToolOutcome,
     ToolResult,
     Transcript,
+    canonical_json,
 )
-from .output_format import OutputFormat
-from .pictures import Picture
+
+
+class ReasoningEffort(StrEnum):
+    """How long a model thinks before it answers, from not at all to as long as it can.
+
+    Not every model knows every step: a refused one is left out, and the model decides.
+    """
+
+    NONE = "none"
+    MINIMAL = "minimal"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+    MAX = "max"
+
+
+class Verbosity(StrEnum):
+    """How much a model says."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+LEAST_OUTPUT_TOKENS: Final = 16
+"""Tokens of the shortest answer that can be asked for: some services refuse less."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOptions:
+    """Wishes for the answers of one turn. What is None is as the owner of the agent has set it."""
+
+    temperature: float | None = None
+    """0 for the likeliest words, up to 2."""
+    top_p: float | None = None
+    """Above 0, up to 1."""
+    reasoning_effort: ReasoningEffort | None = None
+    verbosity: Verbosity | None = None
+    max_output_tokens: int | None = None
+    """Most tokens of one answer, reasoning included; what the owner has set holds where that is less."""
+    parallel_tool_calls: bool = True
+    """Whether several calls may run at once, and whether the caller can be given several to run."""
+
+    def __post_init__(self) -> None:
+        """Refuse an answer that could hold nothing."""
+        if self.max_output_tokens is not None and self.max_output_tokens < LEAST_OUTPUT_TOKENS:
+            raise ValueError(f"max_output_tokens must be at least {LEAST_OUTPUT_TOKENS}")
+
+
+NO_WISHES: Final = AnswerOptions()
+
+
+_TOLD: Final = (
+    "Your answer is read by a program. It has to be one JSON object that fits this JSON Schema, with nothing before or"
+    " after it and no Markdown around it:\n{schema}"
+)
+
+
+def _no_flaw(_: JsonObject) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFormat:
+    """The shape of the last answer of a turn. Tools may be called before."""
+
+    name: str
+    """1 to 64 characters from `[A-Za-z0-9_-]`, the set that every provider accepts."""
+    schema: JsonObject
+    """JSON Schema; the top level is an object with properties."""
+    flaw_of: Callable[[JsonObject], str] = field(default=_no_flaw, compare=False)
+    """Says, in words for the model, what is wrong with data that fits the schema; nothing when nothing is."""
+
+    @property
+    def told(self) -> str:
+        """What a model is told, whether or not its service can be made to keep to the schema: many cannot."""
+        return _TOLD.format(schema=canonical_json(self.schema))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Self
 
 from .events import PendingApproval, Phase, PhaseEntered, PromptReplaced, TurnEvent, TurnFinished, UsageReported
-from .loop import AgenticLoop, answer_of
+from .loop.loop import AgenticLoop, answer_of
+from .loop.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
 from .messages import ToolCall, ToolResult, Transcript, Usage, UserMessage
 from .protocols import Hooks, LLMProvider, ResponseComposer
 from .toolbox import Toolbox, as_outcome
 from .transcript import NOT_STARTED, TranscriptRecorder, repair, synthetic_result
-from .turn import ApprovalAnswer, Approved, Denied, Limits, Turn
 
 type Decision = Approved | Denied
 

@@ -8,13 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from .events import MessageDone, TextDelta, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
-from .messages import (
-    AssistantMessage,
-    Message,
-    ToolCall,
-    ToolResult,
-    Transcript,
-)
+from .messages import AssistantMessage, Message, ToolCall, ToolDefinition, ToolResult, Transcript
 
 INTERRUPTED: Final = "The turn was interrupted before this result arrived. The call may have taken effect."
 NOT_STARTED: Final = "Not run: the turn was interrupted first."
@@ -142,3 +136,8 @@ def _is_valid(messages: Transcript) -> bool:
         elif isinstance(message, AssistantMessage):
             due = iter(message.tool_calls)
     return next(due, None) is None
+
+
+def changing_tools(tools: Iterable[ToolDefinition]) -> frozenset[str]:
+    """Return the names of the tools that are not known to only read."""
+    return frozenset({tool.name for tool in tools if not tool.annotations.read_only})

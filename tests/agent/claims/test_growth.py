@@ -11,10 +11,10 @@ from time import thread_time
 
 import pytest
 
-from custom_components.chatterbox.agent.claim_hold import ClaimHold
 from custom_components.chatterbox.agent.claims import GRAMMARS, statements
 from custom_components.chatterbox.agent.claims.grammar import Patterns, patterns_of
-from custom_components.chatterbox.agent.receipts import claims_action
+from custom_components.chatterbox.agent.claims.receipts import claims_action
+from custom_components.chatterbox.agent.loop.claim_hold import ClaimHold
 
 TOO_SHORT_TO_TELL = 0.001
 """Seconds; what takes less is taken to last as long."""

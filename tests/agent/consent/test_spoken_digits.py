@@ -11,7 +11,7 @@ from custom_components.chatterbox.agent.consent.answers import Answer, Asked
 from custom_components.chatterbox.agent.consent.reading import phrases_of
 from custom_components.chatterbox.agent.consent.spoken_digits import spoken_digits
 from custom_components.chatterbox.agent.consent.wording import Action
-from tests.consent.labelled import Kind, read_answers
+from tests.behaviour.consent.labelled import Kind, read_answers
 
 LANGUAGES = st.sampled_from(sorted(NUMBER_WORDS))
 SPELLED = {

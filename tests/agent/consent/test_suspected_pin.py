@@ -8,7 +8,7 @@ from custom_components.chatterbox.agent.consent import NUMBER_WORDS
 from custom_components.chatterbox.agent.consent.answers import Answer
 from custom_components.chatterbox.agent.consent.spoken_digits import spoken_digits
 from custom_components.chatterbox.agent.consent.suspected_pin import may_hold_pin
-from tests.consent.labelled import Kind, question_in, read_answers
+from tests.behaviour.consent.labelled import Kind, question_in, read_answers
 
 LANGUAGES = st.sampled_from(sorted(NUMBER_WORDS))
 PINS = st.text("0123456789", min_size=4, max_size=10)

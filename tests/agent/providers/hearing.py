@@ -16,7 +16,7 @@ from custom_components.chatterbox.agent.messages import FinishReason, Message, T
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.text_calls import TextCalls
 from tests.agent.wire.written_examples import OFFERED
-from tests.doubles import Line, ScriptedProvider
+from tests.support.doubles import Line, ScriptedProvider
 
 
 @dataclass

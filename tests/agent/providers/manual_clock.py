@@ -1,6 +1,6 @@
 """A clock that a test moves by hand, so that deadlines and cool-downs need no waiting.
 
-Keeps the contract of `agent/clock.py`; knows asyncio, and nothing of who asks for the time.
+Keeps the contract of `agent/timeouts.py`; knows asyncio, and nothing of who asks for the time.
 """
 
 import asyncio

@@ -8,7 +8,6 @@ from dataclasses import replace
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.answer_options import AnswerOptions, ReasoningEffort
 from custom_components.chatterbox.agent.errors import (
     ProviderBusy,
     ProviderError,
@@ -35,11 +34,11 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
+from custom_components.chatterbox.agent.protocols import AnswerOptions, CompletionRequest, LLMProvider, ReasoningEffort
 from custom_components.chatterbox.agent.providers.anthropic_messages import AnthropicMessagesProvider
 from custom_components.chatterbox.agent.providers.options import ModelOptions
 from custom_components.chatterbox.agent.providers.profiles import LLAMA_CPP
-from tests.servers.raw_http import RawHTTPServer, RawReply, event_stream, raw_http_server, reply
+from tests.support.servers.raw_http import RawHTTPServer, RawReply, event_stream, raw_http_server, reply
 
 REQUEST = CompletionRequest("Be brief.", (UserMessage("Hi"),))
 SIGNED: JsonObject = {"type": "thinking", "thinking": "hm", "signature": "Eqo="}

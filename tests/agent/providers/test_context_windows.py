@@ -11,7 +11,7 @@ from custom_components.chatterbox.agent.providers.http_provider import HTTPProvi
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.openai_responses import OpenAIResponsesProvider
 from custom_components.chatterbox.agent.providers.profiles import LM_STUDIO, OPENAI, OPENROUTER, OTHER
-from tests.servers.raw_http import RawReply, raw_http_server, reply
+from tests.support.servers.raw_http import RawReply, raw_http_server, reply
 
 NO_PAGE = reply(b"404 page not found", "text/plain", 404)
 SHRUG = reply(b'{"data":[{"id":"mine"}]}')

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-from custom_components.chatterbox.agent.answer_options import AnswerOptions
 from custom_components.chatterbox.agent.errors import (
     BetweenTokensTimeout,
     ConnectTimeout,
@@ -43,14 +42,14 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.protocols import AnswerOptions, CompletionRequest
 from custom_components.chatterbox.agent.providers.breaker import BreakerPolicy, BreakerState, CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
 from custom_components.chatterbox.agent.providers.links import Link, chain_state, is_available
 from custom_components.chatterbox.agent.providers.patience import Patience
 from custom_components.chatterbox.agent.providers.retry import Retries
 from tests.agent.turns import let_others_go_on
-from tests.doubles import Gate, Line, ScriptedProvider, call, never, tool
+from tests.support.doubles import Gate, Line, ScriptedProvider, call, never, tool
 
 from .manual_clock import ManualClock
 

@@ -15,7 +15,7 @@ from custom_components.chatterbox.agent.providers.breaker import CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
 from custom_components.chatterbox.agent.providers.links import Link
 from custom_components.chatterbox.agent.providers.retry import Retries
-from tests.doubles import Line, ScriptedProvider, call, say, tool
+from tests.support.doubles import Line, ScriptedProvider, call, say, tool
 
 LIGHT, LOOK = tool("light_on"), tool("look", read_only=True)
 HELLO = UserMessage("Hi")

@@ -37,7 +37,7 @@ from custom_components.chatterbox.agent.providers.links import Link
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
 from custom_components.chatterbox.agent.providers.patience import Patience
 from custom_components.chatterbox.agent.providers.retry import Retries
-from tests.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply
+from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply
 
 from .manual_clock import ManualClock
 

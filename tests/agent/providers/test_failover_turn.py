@@ -16,15 +16,15 @@ from custom_components.chatterbox.agent.events import (
     TextDelta,
     TurnEvent,
 )
-from custom_components.chatterbox.agent.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approved, Limits, Turn
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
 from custom_components.chatterbox.agent.providers.breaker import CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
 from custom_components.chatterbox.agent.providers.links import Link
 from custom_components.chatterbox.agent.providers.retry import Retries
-from custom_components.chatterbox.agent.turn import ApprovalAnswer, Approved, Limits, Turn
 from tests.agent.turns import collect, finished, let_others_go_on, spoken
-from tests.doubles import ScriptedDispatcher, ScriptedProvider, call, never, say, tool
+from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
 from .manual_clock import ManualClock
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.clock import SYSTEM_CLOCK, WaitLimit
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid, ProviderUnreachable
 from custom_components.chatterbox.agent.providers.http_body import StreamedBody
-from tests.servers.raw_http import Ending, RawReply, raw_http_server
+from custom_components.chatterbox.agent.timeouts import SYSTEM_CLOCK, WaitLimit
+from tests.support.servers.raw_http import Ending, RawReply, raw_http_server
 
 from .manual_clock import ManualClock
 

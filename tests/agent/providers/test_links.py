@@ -17,7 +17,7 @@ from custom_components.chatterbox.agent.providers.breaker import BreakerPolicy, 
 from custom_components.chatterbox.agent.providers.links import Link
 from custom_components.chatterbox.agent.providers.patience import Patience
 from tests.agent.turns import let_others_go_on
-from tests.doubles import Gate, ScriptedProvider
+from tests.support.doubles import Gate, ScriptedProvider
 
 from .manual_clock import ManualClock
 

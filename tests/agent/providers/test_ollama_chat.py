@@ -7,7 +7,6 @@ from dataclasses import replace
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.answer_options import ReasoningEffort
 from custom_components.chatterbox.agent.errors import (
     ModelNotFound,
     PromptTooLong,
@@ -26,12 +25,12 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
 from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
 from custom_components.chatterbox.agent.providers.ollama_chat import KEEP_FOREVER, OllamaChatProvider, OllamaSettings
 from custom_components.chatterbox.agent.providers.options import ModelOptions
 from custom_components.chatterbox.agent.providers.profiles import OLLAMA, ServerProfile
-from tests.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply
+from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply
 
 REQUEST = CompletionRequest("", (UserMessage("Hi", (Attachment("image/png", b"\x89PNG"),)),))
 LINES = [

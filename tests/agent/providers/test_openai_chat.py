@@ -7,10 +7,7 @@ from contextlib import aclosing
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.errors import (
-    ProviderReplyInvalid,
-    ProviderUnreachable,
-)
+from custom_components.chatterbox.agent.errors import ProviderReplyInvalid, ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
     ProviderEvent,
@@ -18,15 +15,11 @@ from custom_components.chatterbox.agent.events import (
     TextDelta,
     ToolCallReady,
 )
-from custom_components.chatterbox.agent.messages import (
-    FinishReason,
-    ToolCall,
-    Usage,
-)
+from custom_components.chatterbox.agent.messages import FinishReason, ToolCall, Usage
 from custom_components.chatterbox.agent.providers.reply_reader import joined
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
 from custom_components.chatterbox.agent.wire.sendable import payload_to_bytes
-from tests.servers.raw_http import Ending, event_stream, raw_http_server, reply
+from tests.support.servers.raw_http import Ending, event_stream, raw_http_server, reply
 
 from .chat_completions import (
     ANSWER,

@@ -10,36 +10,15 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.errors import (
-    ProviderError,
-    ProviderRejectedKey,
-    ProviderUnreachable,
-)
-from custom_components.chatterbox.agent.events import (
-    CompletionResult,
-    TextDelta,
-)
-from custom_components.chatterbox.agent.messages import (
-    FinishReason,
-    UserMessage,
-)
+from custom_components.chatterbox.agent.errors import ProviderError, ProviderRejectedKey, ProviderUnreachable
+from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
+from custom_components.chatterbox.agent.messages import FinishReason, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
-from tests.servers.certificate import self_signed
-from tests.servers.raw_http import Ending, RawReply, event_stream, head, raw_http_server
+from tests.support.servers.certificate import self_signed
+from tests.support.servers.raw_http import Ending, RawReply, event_stream, head, raw_http_server
 
-from .chat_completions import (
-    ANSWER,
-    ANSWER_EVENTS,
-    DONE,
-    HELLO,
-    IMPATIENT,
-    KEY,
-    REQUEST,
-    STOP,
-    collect,
-    provider_of,
-)
+from .chat_completions import ANSWER, ANSWER_EVENTS, DONE, HELLO, IMPATIENT, KEY, REQUEST, STOP, collect, provider_of
 
 
 @pytest.mark.parametrize("key", [None, "", "  "])

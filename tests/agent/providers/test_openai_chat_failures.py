@@ -15,7 +15,7 @@ from custom_components.chatterbox.agent.errors import (
     ProviderUnreachable,
 )
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
-from tests.servers.raw_http import Ending, RawReply, event_stream, head, raw_http_server, reply
+from tests.support.servers.raw_http import Ending, RawReply, event_stream, head, raw_http_server, reply
 
 from .chat_completions import ANSWER, ANSWER_EVENTS, HELLO, KEY, RECORDED, STOP, WITH_TOOLS, collect, provider_of
 

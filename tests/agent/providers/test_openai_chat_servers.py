@@ -7,7 +7,6 @@ from typing import override
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.answer_options import ReasoningEffort
 from custom_components.chatterbox.agent.errors import (
     ProviderBusy,
     ProviderError,
@@ -23,7 +22,7 @@ from custom_components.chatterbox.agent.messages import (
     ToolResult,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
 from custom_components.chatterbox.agent.providers.options import ModelOptions
 from custom_components.chatterbox.agent.providers.profiles import (
@@ -36,7 +35,7 @@ from custom_components.chatterbox.agent.providers.profiles import (
 )
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
 from custom_components.chatterbox.agent.wire.sendable import payload_to_bytes
-from tests.servers.raw_http import Ending, RawReply, event_stream, head, raw_http_server, reply
+from tests.support.servers.raw_http import Ending, RawReply, event_stream, head, raw_http_server, reply
 
 from .chat_completions import ANSWER, HELLO, IMPATIENT, KEY, RECORDED, REQUEST, collect, provider_of
 

@@ -14,11 +14,10 @@ from custom_components.chatterbox.agent.errors import (
     ProviderReplyInvalid,
     ProviderUnreachable,
 )
-from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, Usage
-from custom_components.chatterbox.agent.pictures import Picture
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, Picture, Usage
 from custom_components.chatterbox.agent.providers.openai_images import OpenAIImageProvider
-from tests.picture_files import jpeg, png
-from tests.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server, reply
+from tests.support.picture_files import jpeg, png
+from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server, reply
 
 FILE = png(3, 2)
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.answer_options import ReasoningEffort, Verbosity
 from custom_components.chatterbox.agent.errors import (
     ProviderBusy,
     ProviderError,
@@ -26,7 +25,7 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort, Verbosity
 from custom_components.chatterbox.agent.providers.openai_responses import (
     OpenAIResponsesProvider,
     ReasoningSummary,
@@ -35,7 +34,7 @@ from custom_components.chatterbox.agent.providers.openai_responses import (
 )
 from custom_components.chatterbox.agent.providers.options import ModelOptions
 from custom_components.chatterbox.agent.providers.profiles import OPENAI, ServerProfile
-from tests.servers.raw_http import RawHTTPServer, RawReply, event_stream, raw_http_server, reply
+from tests.support.servers.raw_http import RawHTTPServer, RawReply, event_stream, raw_http_server, reply
 
 THOUGHT: JsonObject = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "AAA"}
 KEPT = ProviderItem("openai_responses", {"block": {"model": "gpt", "item": THOUGHT}, "text": 0, "calls": 0, "skip": 0})

@@ -6,7 +6,6 @@ from contextlib import aclosing
 
 import pytest
 
-from custom_components.chatterbox.agent.clock import SYSTEM_CLOCK
 from custom_components.chatterbox.agent.errors import (
     BetweenTokensTimeout,
     FirstTokenTimeout,
@@ -18,7 +17,8 @@ from custom_components.chatterbox.agent.events import CompletionResult, Provider
 from custom_components.chatterbox.agent.messages import FinishReason, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.patience import BegunStream, Patience, await_first
-from tests.doubles import Gate, Line, ScriptedProvider, never, say
+from custom_components.chatterbox.agent.timeouts import SYSTEM_CLOCK
+from tests.support.doubles import Gate, Line, ScriptedProvider, never, say
 
 from .manual_clock import ManualClock
 

@@ -10,10 +10,9 @@ from typing import Protocol
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.answer_options import ReasoningEffort
 from custom_components.chatterbox.agent.errors import ProviderError, ProviderRejectedRequest
 from custom_components.chatterbox.agent.messages import JsonObject, ToolDefinition, UserMessage
-from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider, Prefiller
+from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider, Prefiller, ReasoningEffort
 from custom_components.chatterbox.agent.providers.anthropic_messages import AnthropicMessagesProvider
 from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
 from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatProvider
@@ -24,7 +23,7 @@ from custom_components.chatterbox.agent.providers.profiles import LLAMA_CPP, Ser
 from tests.agent.providers.contract.dialect import KEY, MODEL, Dialect
 from tests.agent.providers.contract.dialects import DIALECTS
 from tests.agent.providers.contract.service import HELLO, answered, collect, streamed
-from tests.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server, reply
+from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server, reply
 
 REQUEST = CompletionRequest(
     "Be brief.", (UserMessage("Hi"),), (ToolDefinition("light_on", "Light.", {"type": "object", "properties": {}}),)

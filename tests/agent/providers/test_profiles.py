@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from custom_components.chatterbox.agent.answer_options import ReasoningEffort
+from custom_components.chatterbox.agent.protocols import ReasoningEffort
 from custom_components.chatterbox.agent.providers.address import api_root
 from custom_components.chatterbox.agent.providers.profiles import (
     DEEPSEEK,

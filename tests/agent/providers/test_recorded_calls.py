@@ -8,13 +8,13 @@ import pytest
 from pydantic import JsonValue
 
 from custom_components.chatterbox.agent.events import TextDelta, ToolCallReady
-from custom_components.chatterbox.agent.json_text import parse_json
+from custom_components.chatterbox.agent.json.text import parse_json
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
 from custom_components.chatterbox.agent.speech import SpeechFilter
 from tests.agent.providers.hearing import Heard, hear, message, request
-from tests.doubles import Line, tool
-from tests.recorded_runs.hard_cases import TOOLS, HardCase, read_hard_cases
-from tests.recorded_runs.runs import RecordedCall, RecordedMessage, read_runs
+from tests.behaviour.recorded_runs.hard_cases import TOOLS, HardCase, read_hard_cases
+from tests.behaviour.recorded_runs.runs import RecordedCall, RecordedMessage, read_runs
+from tests.support.doubles import Line, tool
 
 CASES = read_hard_cases()
 OFFERED = request([*map(tool, sorted(TOOLS.values()))])

@@ -9,12 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from custom_components.chatterbox.agent.events import (
-    CompletionResult,
-    ProviderEvent,
-    ReasoningDelta,
-    TextDelta,
-)
+from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, ToolCall
 from custom_components.chatterbox.agent.providers.reply_reader import joined
 from custom_components.chatterbox.agent.speech import SpeechFilter

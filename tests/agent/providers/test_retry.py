@@ -21,7 +21,7 @@ from custom_components.chatterbox.agent.messages import UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.patience import BegunStream
 from custom_components.chatterbox.agent.providers.retry import RANDOM_JITTER, Retries, begin
-from tests.doubles import Gate, ScriptedProvider, say
+from tests.support.doubles import Gate, ScriptedProvider, say
 
 from .manual_clock import ManualClock
 

@@ -17,7 +17,8 @@ from custom_components.chatterbox.agent.events import (
     TextDelta,
     ToolCallReady,
 )
-from custom_components.chatterbox.agent.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
@@ -26,15 +27,13 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.output_format import OutputFormat
-from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.protocols import CompletionRequest, OutputFormat
 from custom_components.chatterbox.agent.providers.text_calls import TextCalls
-from custom_components.chatterbox.agent.turn import Turn
 from custom_components.chatterbox.agent.wire.text_markup import MAX_HELD_CHARACTERS
 from tests.agent.providers.hearing import cuts, hear, hear_from, message, request, stream
 from tests.agent.turns import collect, results, spoken
 from tests.agent.wire.written_examples import CALLS, OFFERED, PROSE, REASONING, TURN_ON, Written
-from tests.doubles import Line, ScriptedDispatcher, ScriptedProvider, tool
+from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, tool
 
 EXAMPLES = (*REASONING, *CALLS)
 KITCHEN_ON = '{"name": "HassTurnOn", "arguments": {"name": "Kitchen Light"}}'

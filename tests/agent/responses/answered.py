@@ -5,18 +5,18 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from custom_components.chatterbox.agent.events import PendingApproval, TurnEvent
-from custom_components.chatterbox.agent.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Turn
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, Transcript
 from custom_components.chatterbox.agent.protocols import Hooks
 from custom_components.chatterbox.agent.responses.house import ApprovalDecisions, HouseEvent, ToolsOffered
 from custom_components.chatterbox.agent.responses.request import CreateRequest
 from custom_components.chatterbox.agent.responses.response_frame import ResponseFrame
 from custom_components.chatterbox.agent.responses.stream import ResponseStream
-from custom_components.chatterbox.agent.turn import ApprovalAnswer, Turn
 from tests.agent.responses.asked import asked_with, frame
 from tests.agent.responses.valid_stream import ValidStream
 from tests.agent.turns import assert_whole, finished
-from tests.doubles import Line, ScriptedDispatcher, ScriptedProvider, tool
+from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, tool
 
 LIGHT, LOCK, LOOK = tool("light_on"), tool("unlock"), tool("look", read_only=True)
 PAGE = tool("show_page", client=True)

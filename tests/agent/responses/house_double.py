@@ -13,7 +13,8 @@ from typing import assert_never, override
 
 from custom_components.chatterbox.agent.events import PendingApproval, TurnFinished
 from custom_components.chatterbox.agent.history.response_records import ResponseRecord
-from custom_components.chatterbox.agent.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Limits, Turn
 from custom_components.chatterbox.agent.messages import (
     JsonObject,
     NamedTool,
@@ -36,9 +37,8 @@ from custom_components.chatterbox.agent.responses.house import (
     TurnRequest,
 )
 from custom_components.chatterbox.agent.responses.request import AllowedTools, FunctionRef, HouseRef, HouseTools
-from custom_components.chatterbox.agent.turn import ApprovalAnswer, Limits, Turn
 from tests.agent.turns import assert_valid
-from tests.doubles import ScriptedDispatcher, ScriptedProvider
+from tests.support.doubles import ScriptedDispatcher, ScriptedProvider
 
 KITCHEN = "conversation.kitchen"
 ANNA, BEN = Caller("anna"), Caller("ben")

@@ -7,7 +7,7 @@ from custom_components.chatterbox.agent.responses.api_errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.agent.responses.house_double import BEN, HouseDouble
 from tests.agent.responses.service_talk import ask, items, last_response, mcp, said, stream
-from tests.doubles import Line, ScriptedDispatcher, ScriptedProvider, asks_for, call, say, tool
+from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, asks_for, call, say, tool
 
 UNLOCK, OPEN, LIGHT = tool("unlock"), tool("open_door"), tool("light_on")
 YES, NO = True, False

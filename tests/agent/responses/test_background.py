@@ -16,20 +16,10 @@ from custom_components.chatterbox.agent.responses.endpoint import Streamed, Whol
 from custom_components.chatterbox.agent.responses.house import HouseEvent, ToolsOffered, TurnRequest
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.agent.responses.house_double import ANNA, BEN, HouseDouble, MemoryStore
-from tests.agent.responses.service_talk import (
-    ask,
-    collected,
-    items,
-    last_response,
-    mcp,
-    objects,
-    read,
-    request,
-    said,
-)
+from tests.agent.responses.service_talk import ask, collected, items, last_response, mcp, objects, read, request, said
 from tests.agent.responses.valid_stream import check_resource, check_stream
 from tests.agent.turns import let_others_go_on
-from tests.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
+from tests.support.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
 ON = ToolCall("call_on", "light_on", "{}")
 

@@ -18,7 +18,7 @@ from custom_components.chatterbox.agent.responses.endpoint import Whole
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.agent.responses.house_double import ANNA, BEN, HouseDouble
 from tests.agent.responses.service_talk import ask, function, items, mcp, output, request, said, stream
-from tests.doubles import ScriptedProvider, call, never, say, tool
+from tests.support.doubles import ScriptedProvider, call, never, say, tool
 
 LIGHT = tool("light_on")
 

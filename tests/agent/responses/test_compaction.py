@@ -15,7 +15,7 @@ from custom_components.chatterbox.agent.responses.service import ResponsesServic
 from tests.agent.responses.house_double import ANNA, BEN, KITCHEN, HouseDouble
 from tests.agent.responses.open_responses import assert_fits
 from tests.agent.responses.service_talk import ask, function, items, mcp, objects, output, said
-from tests.doubles import ScriptedDispatcher, ScriptedProvider, call, say, tool
+from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, call, say, tool
 
 
 async def compacted(service: ResponsesService, **fields: JsonValue) -> JsonObject:

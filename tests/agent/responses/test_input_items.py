@@ -21,9 +21,9 @@ from custom_components.chatterbox.agent.responses.input_items import (
     with_references,
 )
 from custom_components.chatterbox.agent.responses.item_pairs import check_pairs
-from custom_components.chatterbox.agent.wire.response_item_shapes import function_call_item
-from custom_components.chatterbox.agent.wire.response_parts import MAX_TEXT
-from custom_components.chatterbox.agent.wire.sealed_content import Seal
+from custom_components.chatterbox.agent.responses.items.parts import MAX_TEXT
+from custom_components.chatterbox.agent.responses.items.sealed_content import Seal
+from custom_components.chatterbox.agent.responses.items.shapes import function_call_item
 
 SEAL = Seal(b"a key")
 HI: JsonObject = {"role": "user", "content": "Hi"}

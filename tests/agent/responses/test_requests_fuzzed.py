@@ -9,13 +9,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.responses.api_errors import ApiError
 from custom_components.chatterbox.agent.responses.input_items import translate_input
+from custom_components.chatterbox.agent.responses.items.sealed_content import Seal
 from custom_components.chatterbox.agent.responses.request import CompactRequest, CreateRequest
-from custom_components.chatterbox.agent.responses.request_reading import (
-    read_compact,
-    read_create,
-    read_socket_create,
-)
-from custom_components.chatterbox.agent.wire.sealed_content import Seal
+from custom_components.chatterbox.agent.responses.request_reading import read_compact, read_create, read_socket_create
 from tests.agent.json_values import json_values
 
 from .open_responses import misfits, schemas

@@ -41,7 +41,7 @@ from tests.agent.responses.service_talk import (
     said,
     stream,
 )
-from tests.doubles import ScriptedDispatcher, ScriptedHooks, ScriptedProvider, call, say, tool
+from tests.support.doubles import ScriptedDispatcher, ScriptedHooks, ScriptedProvider, call, say, tool
 
 LIGHT = tool("light_on")
 ON = ToolCall("call_on", "light_on", "{}")

@@ -8,7 +8,7 @@ from custom_components.chatterbox.agent.messages import JsonValue
 from custom_components.chatterbox.agent.responses.api_errors import ApiError
 from custom_components.chatterbox.agent.responses.endpoint import Streamed, Whole
 from custom_components.chatterbox.agent.responses.service import ResponsesService
-from tests.doubles import ScriptedProvider, say
+from tests.support.doubles import ScriptedProvider, say
 
 from .house_double import ANNA, KITCHEN, HouseDouble
 from .schema_values import bodies, changed, values_of

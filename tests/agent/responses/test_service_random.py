@@ -35,7 +35,7 @@ from tests.agent.responses.service_talk import (
 )
 from tests.agent.responses.valid_stream import check_resource, check_stream
 from tests.agent.turns import assert_valid
-from tests.doubles import Line, ScriptedProvider, asks_for, tool
+from tests.support.doubles import Line, ScriptedProvider, asks_for, tool
 
 CALLS = st.builds(
     lambda call_id, name: ToolCallReady(ToolCall(call_id, name, "{}")),

@@ -16,7 +16,7 @@ from tests.agent.responses.test_background import Broken
 from tests.agent.responses.test_chains import words
 from tests.agent.responses.valid_stream import check_stream
 from tests.agent.turns import let_others_go_on
-from tests.doubles import Gate, ScriptedProvider, call, never, say
+from tests.support.doubles import Gate, ScriptedProvider, call, never, say
 
 PAGE = ToolCall("call_page", "show_page", "{}")
 

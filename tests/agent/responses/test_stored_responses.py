@@ -11,7 +11,7 @@ from custom_components.chatterbox.agent.responses.house import ResponseStore
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.agent.responses.house_double import ANNA, BEN, HouseDouble, MemoryStore
 from tests.agent.responses.service_talk import ask, objects, read, said
-from tests.doubles import ScriptedProvider, say
+from tests.support.doubles import ScriptedProvider, say
 
 
 class TwoStores(HouseDouble):

@@ -16,6 +16,7 @@ from custom_components.chatterbox.agent.events import (
     TurnFinished,
     UsageReported,
 )
+from custom_components.chatterbox.agent.loop.turn import Limits
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
@@ -25,16 +26,14 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     canonical_json,
 )
-from custom_components.chatterbox.agent.output_format import OutputFormat
-from custom_components.chatterbox.agent.protocols import Deny, Rewrite
+from custom_components.chatterbox.agent.protocols import Deny, OutputFormat, Rewrite
 from custom_components.chatterbox.agent.responses.model_failures import internal_error
 from custom_components.chatterbox.agent.responses.stream import ResponseStream
-from custom_components.chatterbox.agent.turn import Limits
 from tests.agent.responses.answered import ASKED, OFFERED, TURN, Asking, an_object, answered, objects, tell, text_of
 from tests.agent.responses.asked import ASKED as PLAIN, frame
 from tests.agent.responses.valid_stream import check_stream
 from tests.agent.turns import finished
-from tests.doubles import Line, ScriptedHooks, call, say
+from tests.support.doubles import Line, ScriptedHooks, call, say
 
 ON = ToolCall("a", "light_on", "{}")
 STOP = CompletionResult(FinishReason.STOP, Usage(10, 5))

@@ -15,6 +15,7 @@ from custom_components.chatterbox.agent.events import (
     ToolStarted,
     TurnFinished,
 )
+from custom_components.chatterbox.agent.loop.turn import Approved, Denied
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
@@ -32,14 +33,13 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.responses.call_items import listed_labels
 from custom_components.chatterbox.agent.responses.house import ApprovalDecisions, ToolsOffered
+from custom_components.chatterbox.agent.responses.items.carriers import sealed_provider_items
+from custom_components.chatterbox.agent.responses.items.reading import to_transcript
+from custom_components.chatterbox.agent.responses.items.schema import complete_item
+from custom_components.chatterbox.agent.responses.items.sealed_content import Seal
 from custom_components.chatterbox.agent.responses.model_failures import internal_error
 from custom_components.chatterbox.agent.responses.stream import ResponseStream
 from custom_components.chatterbox.agent.transcript import repair
-from custom_components.chatterbox.agent.turn import Approved, Denied
-from custom_components.chatterbox.agent.wire.response_carriers import sealed_provider_items
-from custom_components.chatterbox.agent.wire.response_item_schema import complete_item
-from custom_components.chatterbox.agent.wire.response_items import to_transcript
-from custom_components.chatterbox.agent.wire.sealed_content import Seal
 from tests.agent.responses.answered import (
     ASKED,
     LIGHT,
@@ -58,7 +58,7 @@ from tests.agent.responses.answered import (
 from tests.agent.responses.asked import asked_with, frame
 from tests.agent.responses.valid_stream import check_stream
 from tests.agent.turns import assert_valid
-from tests.doubles import Gate, ScriptedDispatcher, asks_for, call, say, tool
+from tests.support.doubles import Gate, ScriptedDispatcher, asks_for, call, say, tool
 
 ON, UNLOCK = ToolCall("a", "light_on", '{"room":"kitchen"}'), ToolCall("u", "unlock", "{}")
 OFF = ToolCall("b", "light_on", '{"room":"hall"}')

@@ -18,7 +18,8 @@ from custom_components.chatterbox.agent.events import (
     TurnEvent,
     TurnFinished,
 )
-from custom_components.chatterbox.agent.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
@@ -31,18 +32,16 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.output_format import OutputFormat
-from custom_components.chatterbox.agent.protocols import Ask, Deny, Rewrite
+from custom_components.chatterbox.agent.protocols import Ask, Deny, OutputFormat, Rewrite
 from custom_components.chatterbox.agent.responses.house import ApprovalDecisions, ToolsOffered
 from custom_components.chatterbox.agent.responses.model_failures import internal_error
 from custom_components.chatterbox.agent.responses.stream import ResponseStream
 from custom_components.chatterbox.agent.transcript import open_calls, repair
-from custom_components.chatterbox.agent.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
 from tests.agent.responses.answered import objects
 from tests.agent.responses.asked import asked_with, frame
 from tests.agent.responses.valid_stream import ValidStream
 from tests.agent.turns import assert_valid
-from tests.doubles import Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, tool
+from tests.support.doubles import Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, tool
 
 TOOLS = (
     tool("on"),

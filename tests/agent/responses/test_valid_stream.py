@@ -10,7 +10,7 @@ from custom_components.chatterbox.agent.events import CompletionResult, Reasonin
 from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, JsonValue, ToolCall
 from tests.agent.responses.answered import ASKED, Asking, an_object
 from tests.agent.responses.valid_stream import check_stream
-from tests.doubles import Line, call, say
+from tests.support.doubles import Line, call, say
 
 ON = ToolCall("a", "light_on", '{"room":"kitchen"}')
 SHOW = ToolCall("s", "show_page", "{}")

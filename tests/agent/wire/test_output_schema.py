@@ -5,11 +5,10 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.coercion import fit
+from custom_components.chatterbox.agent.json.coercion import fit
+from custom_components.chatterbox.agent.loop.structured_output import read_output
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolChoiceMode, UserMessage
-from custom_components.chatterbox.agent.output_format import OutputFormat
-from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.structured_output import read_output
+from custom_components.chatterbox.agent.protocols import CompletionRequest, OutputFormat
 from custom_components.chatterbox.agent.wire.output_schema import (
     ANTHROPIC,
     OPENAI,
@@ -19,7 +18,7 @@ from custom_components.chatterbox.agent.wire.output_schema import (
     strict_schema,
 )
 from tests.agent.json_values import SchemaAndValue, schemas_and_values
-from tests.doubles import tool
+from tests.support.doubles import tool
 
 NULL: JsonObject = {"type": "null"}
 

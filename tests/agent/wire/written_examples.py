@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from custom_components.chatterbox.agent.messages import ToolDefinition
-from tests.doubles import tool
+from tests.support.doubles import tool
 
 TURN_ON: Final = "intent__HassTurnOn"
 CONTEXT: Final = "homeassistant__GetLiveContext"

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
-from ..receipts import base_language
+from ..text import base_language
 from . import WORDINGS
 from .reading import Phrase, phrases_of, without_accents, words_of
 from .wording import Action, Wording

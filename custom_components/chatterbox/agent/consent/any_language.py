@@ -5,7 +5,7 @@ Pure. Knows which languages have words; must not know what was asked to be done.
 
 from typing import Final
 
-from ..receipts import base_language
+from ..text import base_language
 from . import WORDINGS
 from .answers import NOTHING_NAMED, Answer, Asked, understand_answer
 from .suspected_pin import may_hold_pin

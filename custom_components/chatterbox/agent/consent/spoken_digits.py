@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from ..receipts import base_language
+from ..text import base_language
 from . import NUMBER_WORDS
 from .answers import NOTHING_NAMED, Answer, Asked, understand_answer
 from .pin import LONGEST_PIN, SHORTEST_PIN

@@ -13,7 +13,7 @@ from fnmatch import translate
 from functools import cache
 from typing import Final
 
-from ..receipts import base_language
+from ..text import base_language
 from . import NUMBER_WORDS, WORDINGS
 from .answers import NOTHING_NAMED, Answer, Asked, understand_answer
 from .pin import SHORTEST_PIN

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..messages import Message
+from ..text import clipped
 from .search_terms import Phrase, padded, terms_of
-from .shortening import clipped
 from .turn_records import TurnRecord, answered_in, said_in
 
 _SHOWN: Final = 500

@@ -11,10 +11,9 @@ from typing import Final, override
 
 import aiohttp
 
-from ..answer_options import ReasoningEffort
 from ..events import ProviderEvent
 from ..messages import JsonObject, Transcript
-from ..protocols import CompletionRequest
+from ..protocols import CompletionRequest, ReasoningEffort
 from ..wire.anthropic_messages import request_to_payload
 from ..wire.anthropic_messages_reply import ReplyReader as MessageReader
 from ..wire.anthropic_messages_schema import parse_event, plain_text

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, override
 
-from ..answer_options import ReasoningEffort
 from ..messages import JsonObject, JsonValue
+from ..protocols import ReasoningEffort
 from .profiles import nearest_effort
 from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters, Trial
 

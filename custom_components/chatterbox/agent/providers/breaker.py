@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Self
 
-from ..clock import SYSTEM_CLOCK, Clock
 from ..errors import ModelNotFound, ProviderBusy, ProviderError, ProviderRejectedKey, ProviderRejectedRequest
+from ..timeouts import SYSTEM_CLOCK, Clock
 
 
 class BreakerState(StrEnum):

@@ -10,13 +10,12 @@ from collections.abc import AsyncGenerator, Awaitable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..clock import SYSTEM_CLOCK, Clock
 from ..errors import BudgetSpent, PromptTooLong, ProviderError, ProviderRejectedRequest, ProviderUnreachable
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ToolCallReady
 from ..messages import ToolResult, UserMessage
 from ..protocols import CompletionRequest, LeavableProvider
-from ..receipts import changing_tools
-from ..timeouts import leavable
+from ..timeouts import SYSTEM_CLOCK, Clock, leavable
+from ..transcript import changing_tools
 from .breaker import BreakerState, Permit
 from .links import Link, every_tool
 from .patience import BegunStream

@@ -10,8 +10,8 @@ from typing import Final, final
 
 import aiohttp
 
-from ..clock import SYSTEM_CLOCK, Clock, Timer, WaitLimit
 from ..errors import ProviderReplyInvalid
+from ..timeouts import SYSTEM_CLOCK, Clock, Timer, WaitLimit
 from .failures import error_of_exception
 
 _MAX_BODY_BYTES: Final = 8 * 1024 * 1024

@@ -16,10 +16,10 @@ from typing import Final
 import aiohttp
 from yarl import URL
 
-from ..clock import SYSTEM_CLOCK, Clock, WaitLimit
 from ..errors import PromptTooLong, ProviderError, ProviderReplyInvalid
 from ..events import ProviderEvent
 from ..messages import JsonObject
+from ..timeouts import SYSTEM_CLOCK, Clock, WaitLimit
 from ..wire.sendable import payload_to_bytes
 from .failures import error_of_exception, error_of_report, error_of_response
 from .http_access import Access, target_at

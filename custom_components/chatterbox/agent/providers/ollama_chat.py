@@ -17,11 +17,10 @@ from typing import Final, override
 
 import aiohttp
 
-from ..answer_options import ReasoningEffort
 from ..errors import PromptTooLong
 from ..events import CompletionResult, ProviderEvent, TextDelta
 from ..messages import JsonObject, JsonValue, Transcript
-from ..protocols import CompletionRequest
+from ..protocols import CompletionRequest, ReasoningEffort
 from ..wire.ndjson import NDJSONDecoder
 from ..wire.ollama_chat import ReplyReader as LineReader, request_to_payload
 from ..wire.ollama_chat_schema import (

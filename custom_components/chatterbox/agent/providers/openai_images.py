@@ -9,7 +9,7 @@ from typing import Final, override
 
 import aiohttp
 
-from ..pictures import Picture
+from ..messages import Picture
 from ..wire.openai_images import parse_answer, request_to_payload
 from .failures import error_of_exception
 from .http_access import Access

@@ -14,11 +14,10 @@ from typing import Final, override
 
 import aiohttp
 
-from ..answer_options import ReasoningEffort, Verbosity
 from ..errors import ProviderBusy, ProviderError
 from ..events import ProviderEvent
 from ..messages import JsonObject, Transcript
-from ..protocols import CompletionRequest
+from ..protocols import CompletionRequest, ReasoningEffort, Verbosity
 from ..wire.openai_chat import DONE
 from ..wire.openai_chat_schema import parse_model_list
 from ..wire.openai_responses import request_to_payload, without_carried_items

@@ -6,8 +6,8 @@ Knows what can be set and what it means; how a service is told stands with each 
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..answer_options import NO_WISHES, AnswerOptions, ReasoningEffort
 from ..messages import JsonObject
+from ..protocols import NO_WISHES, AnswerOptions, ReasoningEffort
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,9 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, fields
 from typing import Final
 
-from ..clock import Clock, WaitedTooLong, WaitLimit
 from ..errors import BetweenTokensTimeout, FirstTokenTimeout, ProviderReplyInvalid, ProviderUnreachable
 from ..events import CompletionResult, ProviderEvent
-from ..timeouts import is_cancelled
+from ..timeouts import Clock, WaitedTooLong, WaitLimit, is_cancelled
 
 _NO_FINISH: Final = "the stream ended without a finish"
 _CANCELLED: Final = "the stream was cancelled"

@@ -12,8 +12,8 @@ from typing import Final
 
 from yarl import URL
 
-from ..answer_options import ReasoningEffort
 from ..messages import JsonObject
+from ..protocols import ReasoningEffort
 from ..wire.attachments import IMAGE_TYPES, PDF
 from ..wire.chat_dialect import DEFAULT_DIALECT, ChatDialect, ReasoningField
 

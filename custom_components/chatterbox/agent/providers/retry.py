@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from random import SystemRandom
 from typing import Final
 
-from ..clock import Clock
 from ..errors import ProviderBusy, ProviderError
 from ..events import ProviderEvent
+from ..timeouts import Clock
 from .patience import BegunStream, await_first
 
 type Jitter = Callable[[], float]

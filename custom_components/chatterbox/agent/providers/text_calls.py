@@ -13,11 +13,11 @@ from functools import cached_property
 from typing import Final, assert_never
 from uuid import uuid4
 
-from ..calls import find_tool, spellings
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ReasoningDelta, TextDelta, ToolCallReady
-from ..json_text import parse_json
+from ..json.text import parse_json
 from ..messages import AssistantMessage, FinishReason, ToolCall, ToolDefinition, canonical_json
 from ..protocols import CompletionRequest, LLMProvider
+from ..text import find_tool, spellings
 from ..wire.text_markers import markers_for, markers_in_thoughts
 from ..wire.text_markup import MAX_HELD_CHARACTERS, CallText, Dropped, MarkupScanner, Piece, Said, Thought
 from ..wire.written_calls import ReadText, WrittenCall, read_calls

@@ -6,11 +6,11 @@ Pure. Knows ids of approval requests. Whether the question is open, and the call
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from ..turn import Approved, Denied
-from ..wire.response_items import ApprovalResponse
+from ..loop.turn import Approved, Denied
 from .api_errors import ApiError, invalid
 from .approval_ids import read_approval_request_id
 from .house import ApprovalDecisions
+from .items.reading import ApprovalResponse
 
 _INVALID: Final = "approval_continuation_invalid"
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from ..messages import JsonObject, ToolCall, ToolDefinition, ToolResult
-from ..wire.response_item_shapes import IN_PROGRESS, approval_request_item, function_call_item, mcp_call_item
 from .event_writer import EventWriter
+from .items.shapes import IN_PROGRESS, approval_request_item, function_call_item, mcp_call_item
 
 
 class McpCallItem:

@@ -7,8 +7,8 @@ know how items look, or why a call has its fate.
 from collections import deque
 from collections.abc import Iterable
 
+from ..loop.turn import Approved
 from ..messages import ToolCall, ToolResult
-from ..turn import Approved
 from .approval_ids import approval_request_id
 from .call_items import McpCallItem, show_function_call
 from .event_writer import EventWriter

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from ..messages import JsonObject, JsonValue
 from ..transcript import has_outside_content, repair
-from ..wire.response_carriers import sealed_summary
-from ..wire.response_item_shapes import compaction_item
-from ..wire.sealed_content import Seal
 from .api_errors import invalid
 from .house import Caller, House
 from .identifiers import ItemIds, new_response_id
+from .items.carriers import sealed_summary
+from .items.sealed_content import Seal
+from .items.shapes import compaction_item
 from .model_list import chosen
 from .preparation import Preparation
 from .request_reading import read_compact

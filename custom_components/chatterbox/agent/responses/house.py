@@ -8,12 +8,11 @@ from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ..answer_options import NO_WISHES, AnswerOptions
 from ..events import PendingApproval, TurnEvent
 from ..history.response_records import ResponseRecord
+from ..loop.turn import Approved, Denied
 from ..messages import ToolDefinition, Transcript, Usage
-from ..output_format import OutputFormat
-from ..turn import Approved, Denied
+from ..protocols import NO_WISHES, AnswerOptions, OutputFormat
 from .request import HouseTools, ToolChoiceWish
 
 OWN_LABEL = "chatterbox"

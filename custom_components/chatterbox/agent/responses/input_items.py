@@ -1,19 +1,19 @@
 """The input of a request: from JSON to complete items, and on to what they say.
 
 Knows items by their place in a request, which its errors name. What may be in them stands in
-`wire/response_item_schema.py`. Must not know stores: who has earlier items hands them in.
+`agent/responses/items/schema.py`. Must not know stores: who has earlier items hands them in.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ..messages import JsonObject, JsonValue, Transcript
-from ..wire.response_item_schema import NewId, complete_item, path_within
-from ..wire.response_items import Translated, to_transcript
-from ..wire.response_parts import MAX_TEXT, UnusableItem
-from ..wire.sealed_content import Seal
 from .api_errors import ApiError, ErrorType, invalid
 from .item_pairs import check_pairs
+from .items.parts import MAX_TEXT, UnusableItem
+from .items.reading import Translated, to_transcript
+from .items.schema import NewId, complete_item, path_within
+from .items.sealed_content import Seal
 
 _INPUT: Final = "input"
 _MAX_ITEMS: Final = 2048

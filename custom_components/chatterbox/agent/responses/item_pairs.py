@@ -8,9 +8,9 @@ from typing import Final
 
 from ..messages import AssistantMessage, JsonObject, ToolResult, Transcript
 from ..transcript import open_calls
-from ..wire.response_calls import CUT_OFF, called_by
-from ..wire.response_item_shapes import shown_call_id
 from .api_errors import invalid
+from .items.calls import CUT_OFF, called_by
+from .items.shapes import shown_call_id
 
 _INPUT: Final = "input"
 

@@ -10,9 +10,6 @@ from typing import Final
 
 from ..messages import AssistantMessage, JsonObject, JsonValue, ProviderItem, Transcript
 from ..transcript import repair
-from ..wire.response_carriers import sealed_provider_items
-from ..wire.response_items import Translated
-from ..wire.sealed_content import Seal
 from .api_errors import invalid
 from .approval_responses import decisions_of
 from .call_items import listed_labels
@@ -21,6 +18,9 @@ from .house import AgentCard, Caller, House, ResponseStore, TurnRequest
 from .identifiers import ItemIds, NewId, new_response_id
 from .input_items import translate_input
 from .item_references import ItemReferences, items_of
+from .items.carriers import sealed_provider_items
+from .items.reading import Translated
+from .items.sealed_content import Seal
 from .model_list import chosen
 from .request import CreateRequest, Truncation
 from .request_reading import read_create

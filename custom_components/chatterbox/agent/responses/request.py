@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ..answer_options import NO_WISHES, AnswerOptions
 from ..messages import JsonObject, JsonValue, ToolChoiceMode, ToolDefinition
-from ..output_format import OutputFormat
+from ..protocols import NO_WISHES, AnswerOptions, OutputFormat
 
 
 class Truncation(StrEnum):
@@ -113,7 +112,7 @@ class CreateRequest:
 
     model: str
     items: tuple[JsonObject, ...]
-    """The input as items, each with an `id`; see `wire/response_items.py`. A text is one message of the user."""
+    """The input as items, each with an `id`; see `items/reading.py`. A text is one message of the user."""
     instructions: str | None = None
     previous_response_id: str | None = None
     conversation_id: str | None = None

@@ -11,10 +11,10 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue as AnyJson, TypeAdapter, ValidationError
 
-from ..json_text import check_json
+from ..json.text import check_json
 from ..messages import JsonObject, JsonValue
-from ..wire.response_item_schema import VENDOR_TYPE, path_of, path_within
 from .api_errors import ApiError, invalid
+from .items.schema import VENDOR_TYPE, path_of, path_within
 
 CLIENT_TOOLS_STATUS: Final = "chatterbox:client_tools_status"
 

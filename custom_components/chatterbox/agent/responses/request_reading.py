@@ -12,12 +12,11 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from ..answer_options import AnswerOptions, ReasoningEffort, Verbosity
 from ..messages import JsonObject, JsonValue
-from ..output_format import OutputFormat
-from ..wire.response_item_schema import NewId
+from ..protocols import AnswerOptions, OutputFormat, ReasoningEffort, Verbosity
 from .api_errors import invalid
 from .input_items import read_input
+from .items.schema import NewId
 from .request import CompactRequest, CreateRequest, Truncation
 from .request_body import (
     Conversation,

@@ -14,12 +14,12 @@ from secrets import token_bytes
 
 from ..history.response_records import ResponseRecord
 from ..messages import JsonObject, JsonValue
-from ..wire.sealed_content import Seal
 from .api_errors import invalid, not_found
 from .background import BackgroundResponses
 from .compaction import Compaction
 from .endpoint import SocketSession, Streamed, Whole
 from .house import Caller, House
+from .items.sealed_content import Seal
 from .model_list import chosen, listed, shown
 from .opened_events import opened
 from .pages import Page

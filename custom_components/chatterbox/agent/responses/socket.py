@@ -11,7 +11,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import Final
 
-from ..json_text import parse_json
+from ..json.text import parse_json
 from ..messages import JsonObject, JsonValue
 from .api_errors import ApiError, invalid
 from .chains import Ground

@@ -6,15 +6,8 @@ Source: OpenResponses specification 2026-04-24, "Streaming", `Message`, `Reasoni
 
 from typing import Final
 
-from ..wire.response_item_shapes import (
-    IN_PROGRESS,
-    message_item,
-    output_text,
-    reasoning_item,
-    refusal,
-    summary_text,
-)
 from .event_writer import EventWriter
+from .items.shapes import IN_PROGRESS, message_item, output_text, reasoning_item, refusal, summary_text
 from .response_frame import NewId
 
 COMMENTARY: Final = "commentary"

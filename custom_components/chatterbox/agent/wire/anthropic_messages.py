@@ -13,7 +13,7 @@ window or a directive of its time may well be gone.
 from collections.abc import Iterator, Sequence
 from typing import Final, assert_never
 
-from ..json_text import parse_json
+from ..json.text import parse_json
 from ..messages import (
     AssistantMessage,
     Attachment,

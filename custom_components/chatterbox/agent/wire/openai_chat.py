@@ -23,8 +23,7 @@ from ..messages import (
     ToolResult,
     UserMessage,
 )
-from ..output_format import OutputFormat
-from ..protocols import CompletionRequest
+from ..protocols import CompletionRequest, OutputFormat
 from .attachments import IMAGE_TYPES, attachment_note, data_url
 from .chat_dialect import DEFAULT_DIALECT, ChatDialect, ReasoningField
 from .openai_chat_items import SignedReasoning

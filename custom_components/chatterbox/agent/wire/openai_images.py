@@ -11,8 +11,7 @@ from typing import Final
 from pydantic import NonNegativeInt, TypeAdapter
 
 from ..errors import ProviderReplyInvalid
-from ..messages import JsonObject, Usage
-from ..pictures import Picture, read_picture
+from ..messages import JsonObject, Picture, Usage, read_picture
 from .received import Lenient, Received, parse_received
 
 _SENDS_PICTURES: Final = ("gpt-image", "chatgpt-image")

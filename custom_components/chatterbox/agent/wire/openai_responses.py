@@ -28,8 +28,7 @@ from ..messages import (
     ToolResult,
     UserMessage,
 )
-from ..output_format import OutputFormat
-from ..protocols import CompletionRequest
+from ..protocols import CompletionRequest, OutputFormat
 from .attachments import IMAGE_TYPES, PDF, attachment_note, data_url
 from .carried_blocks import carried_by
 from .output_schema import OPENAI, enforced_output, plain_schema, strict_schema

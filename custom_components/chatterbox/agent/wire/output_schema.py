@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..messages import JsonObject, JsonValue, ToolChoiceMode
-from ..output_format import OutputFormat
-from ..protocols import CompletionRequest
+from ..protocols import CompletionRequest, OutputFormat
 
 _FORMATS: Final = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
 _BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems")

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from ..json_repair import read_value, skip_blank
+from ..json.repair import read_value, skip_blank
 from ..messages import JsonObject, JsonValue, canonical_json
 
 _CUT: Final = "…"

@@ -1,6 +1,5 @@
 """A conversation with everything in it, which each dialect writes down as its service wants it."""
 
-from custom_components.chatterbox.agent.answer_options import ReasoningEffort
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Attachment,
@@ -12,7 +11,7 @@ from custom_components.chatterbox.agent.messages import (
     ToolResult,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
 from custom_components.chatterbox.agent.providers.options import ModelOptions
 
 from .dialect import Answer

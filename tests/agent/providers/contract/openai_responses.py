@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 import aiohttp
 
-from custom_components.chatterbox.agent.answer_options import ReasoningEffort
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
@@ -19,7 +18,7 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     Usage,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
 from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
 from custom_components.chatterbox.agent.providers.openai_responses import OpenAIResponsesProvider, OpenAIResponsesReply
 from custom_components.chatterbox.agent.providers.options import ModelOptions

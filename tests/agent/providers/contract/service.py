@@ -11,7 +11,7 @@ from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMP
 from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
 from custom_components.chatterbox.agent.providers.options import ModelOptions
 from custom_components.chatterbox.agent.providers.reply_reader import ReplyReader
-from tests.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, reply
+from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, reply
 
 from .dialect import KEY, Answer, Dialect, ModelProvider
 

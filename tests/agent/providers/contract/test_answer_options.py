@@ -6,10 +6,10 @@ from dataclasses import replace
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.answer_options import NO_WISHES, AnswerOptions, ReasoningEffort, Verbosity
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, NamedTool, ToolChoice, ToolChoiceMode
+from custom_components.chatterbox.agent.protocols import NO_WISHES, AnswerOptions, ReasoningEffort, Verbosity
 from custom_components.chatterbox.agent.providers.options import ModelOptions
-from tests.servers.raw_http import raw_http_server
+from tests.support.servers.raw_http import raw_http_server
 
 from .conversation import TURN_ON
 from .dialect import Dialect

@@ -23,7 +23,7 @@ from custom_components.chatterbox.agent.events import CompletionResult, TextDelt
 from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, JsonValue, ToolCall
 from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
 from custom_components.chatterbox.agent.providers.options import ModelOptions
-from tests.servers.raw_http import Ending, RawReply, head, raw_http_server, reply
+from tests.support.servers.raw_http import Ending, RawReply, head, raw_http_server, reply
 
 from .dialect import KEY, MODEL, Answer, Dialect, ModelProvider
 from .service import (

@@ -11,7 +11,6 @@ from typing import override
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.clock import SystemClock, Timer
 from custom_components.chatterbox.agent.errors import ProviderError, ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
@@ -24,9 +23,10 @@ from custom_components.chatterbox.agent.messages import FinishReason, ToolCall
 from custom_components.chatterbox.agent.providers.http_access import Access
 from custom_components.chatterbox.agent.providers.http_stream import DEFAULT_LIMITS, ModelService, TimeLimits
 from custom_components.chatterbox.agent.providers.refused_parameters import RefusedParameters
+from custom_components.chatterbox.agent.timeouts import SystemClock, Timer
 from tests.agent.turns import let_others_go_on
-from tests.servers.certificate import self_signed
-from tests.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server
+from tests.support.servers.certificate import self_signed
+from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server
 
 from .dialect import Answer, Dialect
 from .service import HI, arrivals, collect, provider_of, streamed, text_of, until_finished

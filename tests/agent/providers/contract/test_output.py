@@ -6,13 +6,11 @@ from dataclasses import replace
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.answer_options import ReasoningEffort
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolChoiceMode, UserMessage
-from custom_components.chatterbox.agent.output_format import OutputFormat
-from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.protocols import CompletionRequest, OutputFormat, ReasoningEffort
 from custom_components.chatterbox.agent.providers.options import ModelOptions
-from tests.doubles import tool
-from tests.servers.raw_http import raw_http_server
+from tests.support.doubles import tool
+from tests.support.servers.raw_http import raw_http_server
 
 from .dialect import Answer, Dialect
 from .service import answered, collect, provider_of, refused, text_of

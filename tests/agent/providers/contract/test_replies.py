@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
 from custom_components.chatterbox.agent.messages import AssistantMessage, FinishReason, ToolCall, Usage
-from tests.servers.raw_http import raw_http_server
+from tests.support.servers.raw_http import raw_http_server
 
 from .dialect import Answer, Dialect
 from .dialects import DIALECTS

@@ -22,21 +22,12 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.options import ModelOptions
-from tests.servers.raw_http import RawHTTPServer, raw_http_server
+from tests.support.servers.raw_http import RawHTTPServer, raw_http_server
 
 from .conversation import FOREIGN, OPTIONS, ROUND_TRIP, ROUND_TRIP_RESULTS, SHOWN, conversation
 from .dialect import Dialect
 from .dialects import DIALECTS
-from .service import (
-    HELLO,
-    HI,
-    answered,
-    calls_of,
-    collect,
-    provider_of,
-    reasoning_of,
-    text_of,
-)
+from .service import HELLO, HI, answered, calls_of, collect, provider_of, reasoning_of, text_of
 
 
 async def sent(

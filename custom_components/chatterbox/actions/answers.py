@@ -1,0 +1,86 @@
+"""The actions `chatterbox.approve` and `chatterbox.deny`: a question is answered by an automation or from a dashboard.
+
+Knows service calls, and says in the caller's language why an answer is not taken. Who may answer stands in
+`approvals/answer_rights.py`, what becomes of an answer in `approvals/questions.py`.
+"""
+
+from typing import Final
+
+import homeassistant.helpers.config_validation as cv
+import voluptuous as vol
+from homeassistant.core import (
+    Context,
+    HomeAssistant,
+    ServiceCall,
+    ServiceResponse,
+    SupportsResponse,
+    callback,
+)
+from homeassistant.exceptions import ServiceValidationError, Unauthorized
+
+from ..approvals.answer_rights import Refusal, async_get_answer_rights
+from ..approvals.questions import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
+from ..const import DOMAIN
+
+SERVICE_APPROVE: Final = "approve"
+SERVICE_DENY: Final = "deny"
+ATTR_APPROVAL_ID: Final = "approval_id"
+
+_SCHEMA: Final = vol.Schema({vol.Optional(ATTR_APPROVAL_ID): cv.string})
+_OF_USERS: Final = {Refusal.UNKNOWN_USER, Refusal.NOT_IN_CONTROL, Refusal.NEEDS_ADMIN}
+"""Refusals that are about who calls, not about what."""
+
+
+class NotYoursToAnswer(Unauthorized):
+    """The user may not answer the question; the text says who may."""
+
+    def __init__(self, context: Context, refusal: Refusal) -> None:
+        """Take the context of the call, and why it was refused."""
+        super().__init__(context)
+        self.translation_domain = DOMAIN
+        self.translation_key = f"question_{refusal}"
+        self.generate_message = True
+
+
+@callback
+def async_register_answers(hass: HomeAssistant) -> None:
+    """Register the actions."""
+    for service in (SERVICE_APPROVE, SERVICE_DENY):
+        hass.services.async_register(DOMAIN, service, _async_answer, _SCHEMA, SupportsResponse.OPTIONAL)
+
+
+async def _async_answer(call: ServiceCall) -> ServiceResponse:
+    """Answer a question, and return what the agent says as `speech`, together with the `approval_id`."""
+    hass, approved = call.hass, call.service == SERVICE_APPROVE
+    question = _question(hass, call.data.get(ATTR_APPROVAL_ID))
+    rights = async_get_answer_rights(hass)
+    if refusal := await rights.async_refusal(question, call.context, approved=approved):
+        raise _error(call.context, refusal)
+    answer = GivenAnswer(approved, Channel.ACTION, call.context.user_id)
+    try:
+        speech = await async_get_approvals(hass).answer(question.id, answer)
+    except QuestionGone as error:
+        raise _invalid("gone") from error
+    return {ATTR_APPROVAL_ID: question.id, "speech": speech} if call.return_response else None
+
+
+def _question(hass: HomeAssistant, question_id: str | None) -> Question:
+    """Return the question that is meant: without an id, the only one that waits."""
+    waiting = async_get_approvals(hass).waiting
+    if question_id is not None:
+        waiting = tuple(question for question in waiting if question.id == question_id)
+    match waiting:
+        case [question]:
+            return question
+        case []:
+            raise _invalid("none" if question_id is None else "gone")
+        case _:
+            raise _invalid("several")
+
+
+def _error(context: Context, refusal: Refusal) -> ServiceValidationError | Unauthorized:
+    return NotYoursToAnswer(context, refusal) if refusal in _OF_USERS else _invalid(refusal)
+
+
+def _invalid(key: str) -> ServiceValidationError:
+    return ServiceValidationError(translation_domain=DOMAIN, translation_key=f"question_{key}")

@@ -1,0 +1,80 @@
+"""The action `chatterbox.ask`: says something to an agent, and returns the whole turn.
+
+Knows service calls and entities. Must not know how a turn is taken, or who speaks: that is found out as for
+`conversation.process`, from the context of the call.
+"""
+
+from typing import Final
+
+import homeassistant.helpers.config_validation as cv
+import voluptuous as vol
+from homeassistant.components import conversation
+from homeassistant.components.conversation.const import (
+    ATTR_AGENT_ID,
+    ATTR_CONVERSATION_ID,
+    ATTR_LANGUAGE,
+    ATTR_TEXT,
+)
+from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
+from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
+
+from ..const import DOMAIN, SERVICE_ASK
+from ..runtime.agents import async_agent_entries
+from .reported_result import ReportedResult
+
+_SCHEMA: Final = vol.Schema(
+    {
+        vol.Required(ATTR_TEXT): cv.string,
+        vol.Optional(ATTR_AGENT_ID): cv.entity_id,
+        vol.Optional(ATTR_CONVERSATION_ID): cv.string,
+        vol.Optional(ATTR_LANGUAGE): cv.string,
+    }
+)
+
+
+@callback
+def async_register_ask(hass: HomeAssistant) -> None:
+    """Register the action."""
+    hass.services.async_register(DOMAIN, SERVICE_ASK, _async_ask, _SCHEMA, SupportsResponse.OPTIONAL)
+
+
+async def _async_ask(call: ServiceCall) -> ServiceResponse:
+    """Take a turn, and return it as `ReportedResult.as_response` has it, with the `agent_id`."""
+    agent_id = _agent(call.hass, call.data.get(ATTR_AGENT_ID))
+    result = await conversation.async_converse(
+        call.hass,
+        call.data[ATTR_TEXT],
+        call.data.get(ATTR_CONVERSATION_ID),
+        call.context,
+        call.data.get(ATTR_LANGUAGE),
+        agent_id,
+    )
+    if not isinstance(result, ReportedResult):
+        raise HomeAssistantError(
+            translation_domain=DOMAIN, translation_key="ask_failed", translation_placeholders={"agent": agent_id}
+        )
+    return {ATTR_AGENT_ID: agent_id, **result.as_response()} if call.return_response else None
+
+
+@callback
+def _agent(hass: HomeAssistant, agent_id: str | None) -> str:
+    """Return the agent that is meant: without an entity id, the only one that there is."""
+    agents = [entity.entity_id for entity in async_agent_entries(hass)]
+    if agent_id is None:
+        match agents:
+            case [agent_id]:
+                pass
+            case []:
+                raise _invalid("ask_no_agent")
+            case _:
+                raise _invalid("ask_several_agents")
+    elif agent_id not in agents:
+        raise _invalid("agent_unknown", agent_id)
+    if conversation.async_get_agent(hass, agent_id) is None:
+        raise _invalid("ask_not_loaded", agent_id)
+    return agent_id
+
+
+def _invalid(key: str, agent_id: str = "") -> ServiceValidationError:
+    placeholders = {"agent": agent_id} if agent_id else None
+    return ServiceValidationError(translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders)

@@ -1,0 +1,1 @@
+"""The part of a conversation that is sent to a model: window, summary, token estimates."""

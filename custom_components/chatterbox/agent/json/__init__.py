@@ -1,0 +1,1 @@
+"""JSON as models write it: text, repair, coercion to a schema, arguments of calls."""

@@ -1,0 +1,289 @@
+"""Fits a JSON value to a JSON Schema, where there is only one way to read it.
+
+"50" is a number where a number is wanted, "light" a list of one, "" nothing. A value that
+fits already comes back as it is; one that can be read in two ways, or in none, is refused
+in words that tell a model what was expected. Knows the part of JSON Schema that describes
+tools; nothing of tools, calls or turns.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Final
+
+from ..messages import JsonObject, JsonValue, canonical_json
+from .bounds import bounds_in_words, is_within
+from .text import finite, parse_json, shown
+
+_KEY_LENGTH: Final = 60
+"""Characters shown of a key that a model made up."""
+_CHOICES_LENGTH: Final = 400
+"""Characters shown of what would have been accepted."""
+_DESCRIBED_LEVELS: Final = 3
+_NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_MISSING: Final = object()
+
+
+class Unfit(ValueError):
+    """A value that does not fit. The message is written for a model."""
+
+
+def fit(value: JsonValue, schema: JsonObject) -> JsonValue:
+    """Return the value as the schema wants it. Raises `Unfit` when it cannot be read so."""
+    try:
+        return _Fit(schema).fit(schema, value, "", generous=True)
+    except RecursionError as err:
+        raise Unfit("The tool's schema refers to itself and cannot be read.") from err
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """Fits values to the parts of one schema, whose root resolves `$ref`."""
+
+    root: JsonObject
+    _tried: dict[tuple[int, int, bool], tuple[JsonValue, JsonValue, object]] = field(default_factory=dict)
+    """What came of trying a value with a schema, by the ids of both, which are kept so that no id is given anew.
+
+    Choices within choices would otherwise be tried more often with every level.
+    """
+
+    def fit(self, schema: JsonValue, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
+        """Return the value as the schema wants it; raise `Unfit` otherwise."""
+        if not isinstance(schema, dict):
+            return value
+        if "$ref" in schema:
+            schema = self._resolve(schema)
+        if isinstance(demands := schema.get("allOf"), list) and demands:
+            value = self._fit_all(demands, value, path, generous=generous)
+        if choices := _alternatives(schema):
+            return self._fit_any(choices, schema, value, path, generous=generous)
+        if "enum" in schema or "const" in schema:
+            return self._fit_enum(schema, value, path, generous=generous)
+        match schema.get("type", "object" if "properties" in schema else None):
+            case "object":
+                return self._fit_object(schema, value, path, generous=generous)
+            case "array":
+                return self._fit_array(schema, value, path, generous=generous)
+            case str(kind) if kind in _SCALARS:
+                return self._fit_scalar(kind, schema, value, path, generous=generous)
+            case _:
+                return value
+
+    def _resolve(self, schema: JsonObject) -> JsonObject:
+        seen: set[str] = set()
+        while isinstance(reference := schema.get("$ref"), str) and reference not in seen:
+            seen.add(reference)
+            target: JsonValue = self.root
+            for part in reference.removeprefix("#/").split("/"):
+                target = target.get(part) if isinstance(target, dict) else None
+            schema = target if isinstance(target, dict) else {}
+        return schema
+
+    def _fit_all(self, demands: list[JsonValue], value: JsonValue, path: str, *, generous: bool) -> JsonValue:
+        """Read a value as each part wants it, if that is the same for all."""
+        fitted = value
+        for demand in demands:
+            fitted = self.fit(demand, fitted, path, generous=generous)
+        if any(self._attempt(demand, fitted, path, generous=False) is _MISSING for demand in demands):
+            raise self._unfit(path, {"allOf": demands}, value)
+        return fitted
+
+    def _fit_any(
+        self,
+        choices: list[JsonValue],
+        schema: JsonObject,
+        value: JsonValue,
+        path: str,
+        *,
+        generous: bool,
+    ) -> JsonValue:
+        if any(self._attempt(choice, value, path, generous=False) is not _MISSING for choice in choices):
+            return value
+        if generous:
+            readings = {
+                canonical_json(reading): reading  # type: ignore[arg-type]  # `_MISSING` is sorted out below
+                for choice in choices
+                if (reading := self._attempt(choice, value, path, generous=True)) is not _MISSING
+            }
+            if len(readings) == 1:
+                return readings.popitem()[1]  # type: ignore[return-value]  # never `_MISSING`
+        raise self._unfit(path, schema, value)
+
+    def _attempt(self, schema: JsonValue, value: JsonValue, path: str, *, generous: bool) -> object:
+        key = (id(schema), id(value), generous)
+        if key not in self._tried:
+            try:
+                outcome: object = self.fit(schema, value, path, generous=generous)
+            except Unfit:
+                outcome = _MISSING
+            self._tried[key] = (schema, value, outcome)
+        return self._tried[key][2]
+
+    def _fit_object(self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
+        if generous:
+            value = _embedded(value, "{")
+        if not isinstance(value, dict):
+            raise self._unfit(path, schema, value)
+        known, needed = _properties(schema), _required(schema)
+        fitted: JsonObject = {}
+        for key, item in value.items():
+            where = _join(path, key)
+            if key in known:
+                try:
+                    fitted[key] = self.fit(known[key], item, where, generous=generous)
+                except Unfit:
+                    if not generous or key in needed or item not in ("", None):
+                        raise
+            elif schema.get("additionalProperties") is False:
+                expected = ", ".join(sorted(known)) or "none"
+                raise Unfit(f"{where[:_KEY_LENGTH]} is not a parameter. Use: {expected}.")
+            else:
+                fitted[key] = item
+        for key in needed:
+            if key not in fitted:
+                raise Unfit(f"{_join(path, key)} is missing: expected {self._describe(known.get(key))}.")
+        return fitted
+
+    def _fit_array(self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
+        if generous:
+            value = _embedded(value, "[")
+        if not isinstance(value, list):
+            if not generous or value is None or value == "":
+                raise self._unfit(path, schema, value)
+            value = [value]
+        if not is_within(value, schema):
+            raise self._unfit(path, schema, value)
+        items = schema.get("items")
+        return [self.fit(items, item, f"{path}[{index}]", generous=generous) for index, item in enumerate(value)]
+
+    def _fit_enum(self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
+        listed = schema.get("enum")
+        allowed = listed if isinstance(listed, list) else [schema.get("const")]
+        for choice in allowed:
+            if choice == value and isinstance(choice, bool) == isinstance(value, bool):
+                return choice
+        if generous and not isinstance(value, (dict, bool)) and value is not None:
+            if isinstance(value, list) and len(value) == 1:
+                return self._fit_enum(schema, value[0], path, generous=True)
+            spelled = str(value).strip().casefold()
+            matches = [choice for choice in allowed if str(choice).casefold() == spelled]
+            if len(matches) == 1:
+                return matches[0]
+        raise self._unfit(path, schema, value)
+
+    def _fit_scalar(self, kind: str, schema: JsonObject, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
+        accepts, readings = _SCALARS[kind]
+        one = value[0] if generous and isinstance(value, list) and len(value) == 1 else value
+        for candidate in chain((one,), readings(one) if generous else ()):
+            if accepts(candidate) and is_within(candidate, schema):
+                return candidate
+        raise self._unfit(path, schema, value)
+
+    def _unfit(self, path: str, schema: JsonObject, value: JsonValue) -> Unfit:
+        subject = path or "The arguments"
+        return Unfit(f"{subject}: expected {self._describe(schema)}, got {shown(value)}.")
+
+    def _describe(self, part: JsonValue, levels: int = _DESCRIBED_LEVELS) -> str:
+        """Say in a few words what a part of the schema accepts."""
+        if not isinstance(part, dict) or not levels:
+            return "a value"
+        schema = self._resolve(part)
+        if isinstance(demands := schema.get("allOf"), list) and demands:
+            return " and ".join(dict.fromkeys(self._describe(demand, levels - 1) for demand in demands))
+        if choices := _alternatives(schema):
+            return " or ".join(dict.fromkeys(self._describe(choice, levels - 1) for choice in choices))
+        if isinstance(listed := schema.get("enum"), list):
+            return f"one of {shown(listed, _CHOICES_LENGTH)}"
+        if "const" in schema:
+            return shown(schema["const"])
+        match schema.get("type"):
+            case "array":
+                items = schema.get("items")
+                of_what = f" of {self._describe(items, levels - 1)}" if isinstance(items, dict) else ""
+                return f"a list{of_what}{bounds_in_words(schema, 'array')}"
+            case str(kind):
+                return f"{kind}{bounds_in_words(schema, kind)}"
+            case _:
+                return "a value"
+
+
+def _join(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
+
+
+def _embedded(value: JsonValue, opening: str) -> JsonValue:
+    """Return the list or object that a text spells out as JSON, or the value as it is."""
+    if isinstance(value, str) and value.lstrip().startswith(opening):
+        try:
+            return parse_json(value)
+        except ValueError:
+            pass
+    return value
+
+
+def _properties(schema: JsonObject) -> JsonObject:
+    properties = schema.get("properties")
+    return properties if isinstance(properties, dict) else {}
+
+
+def _required(schema: JsonObject) -> list[str]:
+    required = schema.get("required")
+    return [key for key in required if isinstance(key, str)] if isinstance(required, list) else []
+
+
+def _alternatives(schema: JsonObject) -> list[JsonValue]:
+    for key in ("anyOf", "oneOf"):
+        if isinstance(choices := schema.get(key), list) and choices:
+            if "properties" in schema:  # alternatives of `required`, not of the value
+                return []
+            return choices
+    if isinstance(kinds := schema.get("type"), list):
+        return [{**schema, "type": kind} for kind in kinds]
+    return []
+
+
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _as_numbers(value: JsonValue) -> Iterator[JsonValue]:
+    """Read "50", " 50 % " and 50.0 as numbers, whole ones as integers."""
+    if isinstance(value, str):
+        text = value.strip().removesuffix("%").rstrip()
+        if not _NUMBER.fullmatch(text):
+            return
+        try:
+            value = int(text) if text.lstrip("+-").isdigit() else finite(text)
+        except ValueError:
+            return
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    yield value
+
+
+def _as_booleans(value: JsonValue) -> Iterator[JsonValue]:
+    if isinstance(value, str) and (word := value.strip().casefold()) in {"true", "false"}:
+        yield word == "true"
+
+
+def _as_texts(value: JsonValue) -> Iterator[JsonValue]:
+    if _is_number(value):
+        yield canonical_json(value)
+
+
+def _as_nothing(value: JsonValue) -> Iterator[JsonValue]:
+    if value == "":
+        yield None
+
+
+type _Accepts = Callable[[JsonValue], bool]
+type _Readings = Callable[[JsonValue], Iterator[JsonValue]]
+
+_SCALARS: Final[dict[str, tuple[_Accepts, _Readings]]] = {
+    "string": (lambda value: isinstance(value, str), _as_texts),
+    "integer": (lambda value: isinstance(value, int) and not isinstance(value, bool), _as_numbers),
+    "number": (_is_number, _as_numbers),
+    "boolean": (lambda value: isinstance(value, bool), _as_booleans),
+    "null": (lambda value: value is None, _as_nothing),
+}

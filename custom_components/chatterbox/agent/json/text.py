@@ -1,0 +1,107 @@
+"""JSON as text, read strictly and shown briefly.
+
+Knows JSON; nothing of schemas, tools or who wrote it.
+"""
+
+import json
+import math
+from collections import Counter
+from typing import Final
+
+from ..messages import JsonObject, JsonValue, canonical_json
+
+MAX_DEPTH: Final = 50
+"""Levels of lists and objects inside one another; no tool needs more."""
+
+_SHOWN_LENGTH: Final = 60
+_BYTE_ORDER_MARK: Final = "\ufeff"
+
+
+def parse_json(text: str, *, unique_names: bool = False) -> JsonValue:
+    """Read JSON strictly: finite numbers, whole characters, at most `MAX_DEPTH` levels.
+
+    With `unique_names`, no name may stand twice in an object; otherwise the last one counts, as models mean it. Raises
+    ValueError whose text says what is wrong, for whoever wrote it.
+    """
+    if text.startswith(_BYTE_ORDER_MARK):
+        raise ValueError("it begins with a byte order mark (BOM), which no JSON text has")
+    decoder = _STRICT if unique_names else _DECODER
+    try:
+        value: JsonValue = decoder.decode(text)
+    except RecursionError as err:
+        raise ValueError("it is nested too deeply") from err
+    if "\\u" in text or text.count("{") + text.count("[") > MAX_DEPTH:
+        check_json(value)
+    elif not text.isascii():  # nothing else can be wrong with what the decoder lets pass
+        _check_characters(text)
+    return value
+
+
+def copied(value: JsonObject) -> JsonObject:
+    """Return an object of which whoever gets it may change every part."""
+    return {key: _copied(item) if isinstance(item, (dict, list)) else item for key, item in value.items()}
+
+
+def check_json(value: JsonValue) -> None:
+    """See to it that JSON which somebody else has read keeps to the same rules. Raises ValueError as above."""
+    level, depth = [value], 0
+    while level:
+        for item in level:
+            _check_characters(item)
+            if isinstance(item, float) and not math.isfinite(item):
+                raise ValueError(f"{item} is not a number that can be used")
+        level = [inner for item in level for inner in _parts(item)]
+        depth += 1
+        if depth > MAX_DEPTH + 1:
+            raise ValueError("it is nested too deeply")
+
+
+def finite(text: str) -> float:
+    """Read a number; raises ValueError for one that no JSON can hold."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not a number that can be used")
+    return number
+
+
+def shown(value: JsonValue, length: int = _SHOWN_LENGTH) -> str:
+    """Write a value for a message, cut to `length` characters."""
+    text = canonical_json(value)
+    return text if len(text) <= length else f"{text[:length]}…"
+
+
+def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
+    read = dict(pairs)
+    if len(read) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the name {shown(twice)} stands twice in one object")
+    return read
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite)
+_STRICT: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite, object_pairs_hook=_unique)
+
+
+def _copied(value: JsonObject | list[JsonValue]) -> JsonValue:
+    if isinstance(value, dict):
+        return copied(value)
+    return [_copied(item) if isinstance(item, (dict, list)) else item for item in value]
+
+
+def _parts(value: JsonValue) -> list[JsonValue]:
+    match value:
+        case list():
+            return value
+        case dict():
+            return list(value.values())
+        case _:
+            return []
+
+
+def _check_characters(value: JsonValue) -> None:
+    text = "".join(value) if isinstance(value, dict) else value
+    try:
+        if isinstance(text, str):
+            text.encode()
+    except UnicodeEncodeError as err:
+        raise ValueError("it contains half of a character, a lone surrogate") from err

@@ -1,0 +1,1 @@
+"""The agentic loop: the state machine of a turn, its runner, inference and tool execution."""

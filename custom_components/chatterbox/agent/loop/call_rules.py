@@ -1,0 +1,132 @@
+"""Applies a turn's rules to a call: its id, its budget, and a person's decision.
+
+Pure. Adds to `calls.py` what depends on where the turn stands.
+"""
+
+from dataclasses import replace
+from itertools import count
+from typing import Final, assert_never
+
+from ..events import GatedCall
+from ..messages import AssistantMessage, Message, ToolCall, ToolChoiceMode, ToolResult
+from ..protocols import Ask, Deny
+from .calls import ForClient, Gated, JudgedCall, Runnable, Settled, as_recorded, judge, settle
+from .hooks import covers
+from .next_step import TurnState
+from .turn import Approved, Denied
+
+_ID_LENGTH: Final = 64
+"""Characters of the longest call id that services take back."""
+
+
+def judge_call(state: TurnState, call: ToolCall, offered: frozenset[str] | None = None) -> JudgedCall:
+    """Give a call of the open message its own id and the verdict of the turn's rules.
+
+    `offered` names the tools that there are for who calls; None for all of the turn.
+    """
+    turn = state.turn
+    call = _with_own_id(state, call)
+    if state.last_call is not None or turn.tool_choice is ToolChoiceMode.NONE:
+        return settle(as_recorded(call), "Not run: no more tools in this turn. Answer from what is known.")
+    tools = turn.tools if offered is None else [tool for tool in turn.tools if tool.name in offered]
+    judged = judge(call, tools, turn.allowed_tools, (*state.messages, *_open_message(state)))
+    if not turn.options.parallel_tool_calls and _is_one_too_many(state, judged):
+        return settle(judged.call, "Not run: the caller runs one call at a time, by itself. Call it again.")
+    if not isinstance(judged.verdict, Runnable):
+        return judged
+    reserved = sum(isinstance(other.verdict, Runnable | Gated) for other in state.open_calls)
+    if state.tool_calls + reserved >= turn.limits.max_tool_calls:
+        return settle(judged.call, "Not run: this turn has used up its tool calls.")
+    return judged
+
+
+def _is_one_too_many(state: TurnState, judged: JudgedCall) -> bool:
+    """Tell whether a caller who wants one call at a time would be given several."""
+    if isinstance(judged.verdict, Settled):
+        return False
+    others = [other.verdict for other in state.open_calls if not isinstance(other.verdict, Settled)]
+    return bool(others) and any(isinstance(verdict, ForClient) for verdict in (*others, judged.verdict))
+
+
+def _open_message(state: TurnState) -> tuple[Message, ...]:
+    """Return the message that is still open, and the results of its calls that will not run, whatever a person says."""
+    idle: list[ToolResult] = []
+    for judged in state.open_calls:
+        match judged.verdict:
+            case Runnable() | Gated():
+                pass
+            case Settled(result):
+                idle.append(result)
+            case ForClient():
+                idle.append(ToolResult(judged.call.id, judged.call.name, "", synthetic=True))
+            case _:
+                assert_never(judged.verdict)
+    return AssistantMessage(tool_calls=tuple([judged.call for judged in state.open_calls])), *idle
+
+
+def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:
+    """Keep the id that the model gave, unless it gave none or one that cannot be used.
+
+    Ours have nine letters and digits, the one form that every service takes (Mistral's rule).
+    """
+    taken = {
+        other.id
+        for message in (*state.turn.history, *state.messages)
+        if isinstance(message, AssistantMessage)
+        for other in message.tool_calls
+    } | {judged.call.id for judged in state.open_calls}
+    if call.id and len(call.id) <= _ID_LENGTH and call.id not in taken:
+        return call
+    numbered = (f"call{len(taken) + extra:05}" for extra in count(1))
+    return replace(call, id=next(name for name in numbered if name not in taken))
+
+
+def decide_call(state: TurnState, gated: GatedCall, decision: Approved | Denied | None, *, expired: bool) -> JudgedCall:
+    """Bring a call that waited for a yes into the turn that has the answer.
+
+    It comes as a new call: the one that asked has its result already. It runs once, and
+    only as exactly what was asked.
+    """
+    judged = judge_call(state, replace(gated.call, id=""))
+    match decision:
+        case _ if _came_again(state, gated.call):
+            return settle(judged.call, "Not run: this question was answered or asked anew in the meantime.")
+        case None | Approved() if expired:
+            return settle(judged.call, "Not run: no yes came in time.")
+        case Approved() if isinstance(judged.verdict, Settled) or _is_same(judged, gated.call):
+            return judged
+        case Approved():
+            return settle(judged.call, "Not run: the tool has changed since the question. Ask again.")
+        case Denied(reason):
+            return settle(judged.call, f"Not run: the person said no. {reason}".rstrip())
+        case None:
+            return settle(judged.call, "Not run: no yes was given.")
+        case _:
+            assert_never(decision)
+
+
+def check_again(judged: JudgedCall, gated: GatedCall, opinion: Deny | Ask | None) -> JudgedCall:
+    """Apply what the hooks say now of a call that a person said yes to. A yes is to the terms of its question only."""
+    match opinion, judged.verdict:
+        case Deny(reason), _:
+            return settle(judged.call, reason)
+        case Ask(reason, terms), Runnable(tool, arguments) if not covers(gated.terms, terms):
+            return JudgedCall(judged.call, Gated(tool, arguments, reason, terms))
+        case _:
+            return judged
+
+
+def _is_same(judged: JudgedCall, asked: ToolCall) -> bool:
+    """Tell whether what would run is what was asked."""
+    runs = isinstance(judged.verdict, Runnable)
+    return runs and (judged.call.name, judged.call.arguments) == (asked.name, asked.arguments)
+
+
+def _came_again(state: TurnState, asked: ToolCall) -> bool:
+    """Tell whether the history has the same call once more, after the one that asked."""
+    calls_of_messages = [message.tool_calls for message in state.turn.history if isinstance(message, AssistantMessage)]
+    for index, calls in enumerate(calls_of_messages):
+        if any(call.id == asked.id for call in calls):
+            later = (call for calls in calls_of_messages[index + 1 :] for call in calls)
+            return any((call.name, call.arguments) == (asked.name, asked.arguments) for call in later)
+    return False

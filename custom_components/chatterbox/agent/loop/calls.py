@@ -1,0 +1,155 @@
+"""What becomes of a tool call: run it, ask first, hand it out, or answer it ourselves.
+
+Pure. Finds the tool a model meant, fits the arguments and applies the turn's rules that
+need no one else's opinion. Knows tools and transcripts; never runs anything.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ..json.arguments import UnusableArguments, read_arguments
+from ..json.text import parse_json
+from ..messages import AssistantMessage, JsonObject, Message, ToolCall, ToolDefinition, ToolResult, canonical_json
+from ..text import find_tool
+
+_RECORDED_LENGTH: Final = 1_000
+"""Characters kept of arguments that cannot be understood."""
+_ILLEGAL_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
+_NAME_LENGTH: Final = 64
+"""Characters kept of a name that no tool has: as many as the name of a tool may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runnable:
+    """Run it with these arguments."""
+
+    tool: ToolDefinition
+    arguments: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """Run it once a person says yes."""
+
+    tool: ToolDefinition
+    arguments: JsonObject
+    reason: str
+    terms: str = ""
+    """What exactly the yes is to; see `protocols.Ask`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForClient:
+    """The caller of the turn runs it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Do not run it: this is its result."""
+
+    result: ToolResult
+
+
+type Verdict = Runnable | Gated | ForClient | Settled
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCall:
+    """A call in the form in which it is recorded, and what becomes of it."""
+
+    call: ToolCall
+    verdict: Verdict
+
+
+def settle(call: ToolCall, content: str, *, is_error: bool = True) -> JudgedCall:
+    """Answer a call without running it."""
+    result = ToolResult(call.id, call.name, content, is_error=is_error, synthetic=True)
+    return JudgedCall(call, Settled(result))
+
+
+def judge(
+    call: ToolCall,
+    tools: Sequence[ToolDefinition],
+    allowed: frozenset[str] | None,
+    earlier: Iterable[Message],
+) -> JudgedCall:
+    """Apply the rules that depend on the call, the offered tools and the turn so far.
+
+    `earlier` holds the messages of this turn before the call, calls of its own message
+    included: as a message that is still open, with the results of those that will not run.
+    """
+    tool = find_tool(call.name, tools)
+    if tool is None:
+        offered = ", ".join(sorted(tool.name for tool in tools)) or "none"
+        return settle(as_recorded(call), f"There is no tool {call.name[:_NAME_LENGTH]!r}. Tools: {offered}.")
+    if call.name != tool.name:
+        call = replace(call, name=tool.name)
+    if allowed is not None and tool.name not in allowed:
+        return settle(as_recorded(call), f"The tool {tool.name} is not allowed in this request.")
+    if tool.client:
+        return JudgedCall(replace(call, arguments=call.arguments if call.arguments.strip() else "{}"), ForClient())
+    try:
+        arguments = read_arguments(call.arguments, tool.parameters)
+    except UnusableArguments as err:
+        return settle(as_recorded(call), str(err))
+    call = ToolCall(call.id, call.name, canonical_json(arguments))
+    first = None if tool.repeatable else _same_call(call, tools, earlier)
+    if first is not None:
+        return settle(call, _already_answered(first), is_error=first.is_error)
+    return JudgedCall(call, Runnable(tool, arguments))
+
+
+def fit_arguments(tool: ToolDefinition, arguments: JsonObject) -> JsonObject:
+    """Return arguments as they would run; those that cannot are left as they are, for `judge` to tell why."""
+    try:
+        return read_arguments(canonical_json(arguments), tool.parameters)
+    except UnusableArguments:
+        return arguments
+
+
+def as_recorded(call: ToolCall) -> ToolCall:
+    """Return a call that will not run in a form that every provider takes back.
+
+    Of what a runaway model wrote only the beginning is kept.
+    """
+    try:
+        value = parse_json(call.arguments[: _RECORDED_LENGTH + 1])
+    except ValueError:
+        value = None
+    text = canonical_json(value) if isinstance(value, dict) else call.arguments
+    name = _ILLEGAL_IN_NAMES.sub("_", call.name[:_NAME_LENGTH]) or "unnamed"
+    return replace(call, name=name, arguments=text[:_RECORDED_LENGTH])
+
+
+def _already_answered(first: ToolResult) -> str:
+    if first.is_error:
+        return "Not run again: the same call already failed in this turn. Do something else."
+    return "Not run again: this turn already has the same call. Use its result."
+
+
+def _same_call(
+    call: ToolCall,
+    tools: Sequence[ToolDefinition],
+    earlier: Iterable[Message],
+) -> ToolResult | None:
+    """Return the result that an identical call of this turn already has, or will have.
+
+    Once something else was changed since, it is no repetition: on, off and on again is
+    meant, and so is a second look. A call that did not run has changed nothing.
+    """
+    messages = tuple(earlier)
+    reads = {tool.name for tool in tools if tool.annotations.read_only}
+    results = {message.call_id: message for message in messages if isinstance(message, ToolResult)}
+    same: ToolCall | None = None
+    for message in messages:
+        for other in message.tool_calls if isinstance(message, AssistantMessage) else ():
+            result = results.get(other.id)
+            if (other.name, other.arguments) == (call.name, call.arguments):
+                same = same or other
+            elif other.name not in reads and not (result and result.synthetic):
+                same = None
+    if same is None:
+        return None
+    return results.get(same.id) or ToolResult(same.id, same.name, "", synthetic=True)

@@ -1,0 +1,142 @@
+"""Runs the calls of a turn: concurrently, in the model's order where they meet.
+
+Calls that change the same target keep their order, and a call that reads waits for the
+changes before it, so that it sees what the transcript says has happened. Owns every tool
+task of a turn and its end. Turns whatever a dispatcher does into exactly one result. Knows
+dispatchers and hooks; decides nothing about the turn.
+"""
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from typing import Final
+
+from ..events import ToolStarted
+from ..messages import ToolCall, ToolOutcome, ToolResult
+from ..protocols import ToolDispatcher
+from ..timeouts import SYSTEM_CLOCK, TookTooLong, WaitedTooLong, WaitLimit, finish_within
+from ..transcript import synthetic_result
+from ..wire.sendable import sendable_text
+from .calls import Runnable
+from .hooks import HookChain
+
+_LOGGER = logging.getLogger(__name__)
+
+_REASON_LENGTH: Final = 500
+"""Characters of an exception's text that the model gets to read."""
+_CUT_OFF: Final = "Cut off: the turn ended before this did. It may still take effect."
+
+
+@dataclass(frozen=True, slots=True)
+class _Changing:
+    """A call that changes something, for those that come after it."""
+
+    targets: frozenset[str] | None
+    task: asyncio.Task[ToolResult]
+
+    def meets(self, targets: frozenset[str] | None) -> bool:
+        """Tell whether both may touch the same thing."""
+        return self.targets is None or targets is None or not self.targets.isdisjoint(targets)
+
+
+@dataclass(slots=True)
+class ToolRunner:
+    """The tool tasks of one turn."""
+
+    dispatcher: ToolDispatcher
+    hooks: HookChain
+    tool_timeout: float
+    one_by_one: bool = False
+    """Whether each call waits for all before it."""
+    _open_world: set[str] = field(default_factory=set)
+    """Ids of the calls whose results are from outside, whatever becomes of them."""
+    _tasks: dict[str, asyncio.Task[ToolResult]] = field(default_factory=dict)
+    _changing: list[_Changing] = field(default_factory=list)
+
+    def start(self, call: ToolCall, verdict: Runnable) -> ToolStarted | None:
+        """Start a call, and say so; None when it was started before."""
+        if call.id in self._tasks:
+            return None
+        if verdict.tool.annotations.open_world:
+            self._open_world.add(call.id)
+        reads = verdict.tool.annotations.read_only
+        targets = None if reads else self._targets(call, verdict)
+        met = [other.task for other in self._changing if other.meets(targets)]
+        waits = [*self._tasks.values()] if self.one_by_one else met
+        task = asyncio.create_task(self._run(call, verdict, waits), name=f"call of {call.name}")
+        self._tasks[call.id] = task
+        if not reads:
+            self._changing.append(_Changing(targets, task))
+        return ToolStarted(call, verdict.tool.annotations.open_world)
+
+    async def result(self, call: ToolCall, limit: WaitLimit) -> ToolResult:
+        """Wait for a started call and return its result.
+
+        At the limit the turn is out of time: then every call that still runs is cut off.
+        """
+        task = self._tasks[call.id]
+        try:
+            if not task.done():
+                with limit:
+                    await asyncio.wait({task})
+        except WaitedTooLong:
+            await self.close()
+        return self._failed(call, _CUT_OFF) if task.cancelled() else task.result()
+
+    async def conclude(self, call: ToolCall) -> ToolResult:
+        """Return the result of a call that the turn does not wait for any more."""
+        if call.id not in self._tasks:
+            return synthetic_result(call, "Not run: the turn ended first.")
+        no_time = WaitLimit(SYSTEM_CLOCK)
+        no_time.set(0)
+        return await self.result(call, no_time)
+
+    async def close(self) -> None:
+        """Cut off what still runs, all at once, and wait until it has let go."""
+        if running := [task for task in self._tasks.values() if task.cancel()]:
+            await asyncio.wait(running)
+
+    def _targets(self, call: ToolCall, verdict: Runnable) -> frozenset[str] | None:
+        try:
+            return self.dispatcher.targets(call.name, verdict.arguments)
+        except Exception:  # not knowing only costs concurrency
+            _LOGGER.exception("Could not tell what %s would change", call.name)
+            return None
+
+    async def _run(self, call: ToolCall, verdict: Runnable, waits: list[asyncio.Task[ToolResult]]) -> ToolResult:
+        if waits:
+            await asyncio.wait(waits)
+        return await self.hooks.post_tool_use(call, await self._dispatch(call, verdict))
+
+    async def _dispatch(self, call: ToolCall, verdict: Runnable) -> ToolResult:
+        try:
+            work = self.dispatcher.dispatch(call, verdict.arguments)
+            outcome = await finish_within(self.tool_timeout, work, f"tool {call.name}")
+            return self._answered(call, outcome)
+        except TookTooLong:
+            patience = f"{self.tool_timeout:g} seconds"
+            return self._failed(call, f"{call.name} did not finish within {patience}. It may still take effect.")
+        except Exception as err:  # whatever a tool does is an answer to the model
+            _LOGGER.warning("Tool %s failed", call.name, exc_info=True)
+            return self._failed(call, _reason(err)[:_REASON_LENGTH])
+
+    def _failed(self, call: ToolCall, content: str) -> ToolResult:
+        """Answer for a tool that did run, and has no answer of its own."""
+        return self._answered(call, ToolOutcome(content, is_error=True))
+
+    def _answered(self, call: ToolCall, outcome: ToolOutcome) -> ToolResult:
+        return ToolResult(
+            call.id,
+            call.name,
+            sendable_text(outcome.content),
+            is_error=outcome.is_error,
+            open_world=outcome.open_world or call.id in self._open_world,
+            native=outcome.native,
+        )
+
+
+def _reason(err: Exception) -> str:
+    try:
+        return f"{type(err).__name__}: {err}"
+    except Exception:  # noqa: BLE001 not even the text of a foreign exception may end a turn
+        return type(err).__name__

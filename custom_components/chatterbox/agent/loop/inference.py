@@ -1,0 +1,298 @@
+"""One inference: asks the model, and judges each call as soon as it is complete.
+
+Calls that only read start while the model still writes. Knows providers, hooks and the tool
+runner; what comes after the inference is `next_step`'s to say.
+"""
+
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import attrgetter
+from typing import Final, assert_never
+
+from ..conversation.token_estimate import TokenEstimate
+from ..errors import ProviderError, ProviderReplyInvalid, ProviderUnreachable
+from ..events import (
+    ClaimWithheld,
+    CompletionResult,
+    MessageDone,
+    Phase,
+    PhaseEntered,
+    ProviderEvent,
+    ProviderSwitched,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+    ToolStarted,
+    TurnEvent,
+    UsageReported,
+)
+from ..messages import AssistantMessage, ProviderItem, ToolCall, canonical_json
+from ..protocols import AnswerOptions, Ask, CompletionRequest, Deny, LeavableProvider, LLMProvider
+from ..timeouts import WaitedTooLong, WaitLimit, leavable
+from .call_rules import judge_call
+from .calls import Gated, JudgedCall, Runnable, fit_arguments, settle
+from .claim_hold import ClaimHold
+from .execution import ToolRunner
+from .hooks import HookChain
+from .next_step import CallModel, TurnState
+from .structured_output import Misfit, read_output
+
+_LAST_CALL_DIRECTIVE: Final = "Tools can no longer be used in this turn. Answer now, from what is known."
+_REPORT_DIRECTIVE: Final = " Say briefly what was done and what was not."
+_REPAIR_DIRECTIVE: Final = "Your answer cannot be used. {misfit} Give the whole answer again, with that put right."
+_CORRECTION_DIRECTIVE: Final = (
+    'You were about to say: "{withheld}"\n'
+    "No tool has done that, so nobody heard it. If it is to be done, call the tool for it now."
+    " Otherwise say plainly, in the language of the person, that it was not done."
+    " Do not mention this note."
+)
+_HEARD_DIRECTIVE: Final = 'The person has heard only this, go on from there: "{said}"'
+_QUOTED_LENGTH: Final = 1_000
+"""Characters of an answer that are shown to the model again."""
+
+
+def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
+    """Return what the model is asked, when the step is taken from this state."""
+    turn = state.turn
+    # The words of this turn bring its context; a continuation has none.
+    context = turn.context if turn.user_text is None else ""
+    unfit = (state.answer,) if step.repairs and state.answer else ()
+    return CompletionRequest(
+        instructions="\n\n".join(filter(None, (turn.instructions, turn.output.told if turn.output else ""))),
+        transcript=turn.history + state.messages + unfit,
+        tools=tuple(sorted(turn.tools, key=attrgetter("name"))),
+        tool_choice=step.tool_choice,
+        directive="\n\n".join(filter(None, (context, _directive(state, step)))),
+        output=turn.output,
+        summary=turn.summary,
+        may_be_cut=turn.may_be_shortened,
+        options=_options(state),
+        may_be_shortened=turn.may_be_shortened,
+    )
+
+
+def _options(state: TurnState) -> AnswerOptions:
+    """Return the wishes of the turn, the answer no longer than what is left for it."""
+    options, left = state.turn.options, state.tokens_left
+    if left is None:
+        return options
+    asked = options.max_output_tokens
+    return replace(options, max_output_tokens=left if asked is None else min(left, asked))
+
+
+def _directive(state: TurnState, step: CallModel) -> str:
+    if step.corrects:
+        return _correction(state)
+    if step.repairs:
+        return _REPAIR_DIRECTIVE.format(misfit=state.misfit)
+    if step.last_call is None:
+        return ""
+    return _LAST_CALL_DIRECTIVE + ("" if state.turn.output else _REPORT_DIRECTIVE)
+
+
+def _correction(state: TurnState) -> str:
+    """Tell the model what it claimed, and what of its answer was heard."""
+    correction = _CORRECTION_DIRECTIVE.format(withheld=state.withheld.strip()[:_QUOTED_LENGTH])
+    said = state.answer.text.strip()[-_QUOTED_LENGTH:] if state.answer else ""
+    return f"{correction}\n{_HEARD_DIRECTIVE.format(said=said)}" if said else correction
+
+
+@dataclass(slots=True)
+class Inference:
+    """One model call of a turn. `state` is the turn's state as it goes on."""
+
+    provider: LLMProvider
+    hooks: HookChain
+    runner: ToolRunner
+    limit: WaitLimit
+    """Until when the turn may last."""
+    state: TurnState
+    _begun: AssistantMessage = field(init=False)
+    """What the message goes on from."""
+    _withheld: str = ""
+    """What the message before it, which it corrects, was not to say."""
+    _text: list[str] = field(default_factory=list)
+    """All that the model wrote."""
+    _said: list[str] = field(default_factory=list)
+    """What of it may be said."""
+    _hold: ClaimHold = field(init=False)
+    _reasoning: list[str] = field(default_factory=list)
+    _provider_items: tuple[ProviderItem, ...] = ()
+    _holds_all: bool = False
+    """Whether nothing may be said before the message is whole."""
+
+    async def stream(self, step: CallModel) -> AsyncGenerator[TurnEvent]:
+        """Yield what the model does, words only as far as they may be said by now.
+
+        Afterwards `state` holds its calls or its answer.
+        """
+        yield PhaseEntered(Phase.LLM_INFERENCE)
+        request = self._begin(step)
+        if step.repairs:
+            yield MessageDone(self._begun)
+            self._begun = AssistantMessage()
+        stream = self._open(request)
+        try:
+            try:
+                while self.state.finish_reason is None and self.limit.left:  # a stream may never make us wait
+                    with self.limit:
+                        event = await anext(stream)
+                    match event:
+                        case TextDelta(text):
+                            if said := self._heard(text):
+                                yield event if said == text else TextDelta(said)
+                        case ToolCallReady(call, offered):
+                            for follows in self._called(await self._judge(call, offered)):
+                                yield follows
+                        case _:
+                            yield self._noted(event)
+            finally:
+                await stream.aclose()
+        except (ProviderError, StopAsyncIteration) as err:
+            cut = ProviderReplyInvalid("the stream ended without a finish")
+            self.state = self.state._replace(failure=err if isinstance(err, ProviderError) else cut)
+        except WaitedTooLong:
+            pass  # `_ended` sees that there is neither an end nor a failure
+        for last in await self._ended():
+            yield last
+
+    def _begin(self, step: CallModel) -> CompletionRequest:
+        state = self.state
+        request = request_for(state, step)
+        self._begun, self._withheld = state.answer or AssistantMessage(), state.withheld
+        self._hold = ClaimHold(state.claim_language)
+        self._holds_all = self.hooks.hold_speech
+        self.state = state._replace(
+            iterations=state.iterations + 1,
+            last_call=step.last_call,
+            finish_reason=None,
+            answer=None,
+            withheld="",
+            corrected=state.corrected or step.corrects,
+            repaired=state.repaired or step.repairs,
+        )
+        return request
+
+    def _open(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        stream = self.provider.stream(request)
+        if isinstance(self.provider, LeavableProvider):
+            return stream
+        return leavable(stream, "provider", may_fail=ProviderError, cancelled_as=ProviderUnreachable)
+
+    def _heard(self, text: str) -> str:
+        """Take in what the model wrote; return what of it may be said by now."""
+        # Many models begin with blank lines; nobody can hear them.
+        text = text if self._text else text.lstrip()
+        if text:
+            self._text.append(text)
+        if self._holds_all:
+            return ""
+        said = self._hold.feed(text)
+        self._said.append(said)
+        return said
+
+    def _called(self, judged: JudgedCall) -> Iterator[TurnEvent]:
+        """Take in a call, and start it where that may be; not before whoever reads knows of it."""
+        self.state = self.state._replace(open_calls=(*self.state.open_calls, judged))
+        if said := self._hold.end():
+            self._said.append(said)
+            yield TextDelta(said)
+        yield ToolCallReady(judged.call)
+        if started := self._start_early(judged):
+            yield started
+
+    def _noted(self, event: ReasoningDelta | ProviderSwitched | CompletionResult) -> TurnEvent:
+        match event:
+            case ReasoningDelta(text):
+                self._reasoning.append(text)
+                return event
+            case ProviderSwitched():
+                return event
+            case CompletionResult():
+                self._count(event)
+                return UsageReported(event.usage, event.answered_by)
+            case _:
+                assert_never(event)
+
+    async def _ended(self) -> list[TurnEvent]:
+        """Return what is told when nothing comes any more: what was held back until then, and the calls."""
+        state = self.state
+        if state.finish_reason is None and state.failure is None:
+            self.state = state = state._replace(out_of_time=True)
+        rest = await self._cleared_for_speech("".join(self._text)) if self._holds_all and self._text else ""
+        said = self._hold.feed(rest) + self._hold.end()
+        self._said.append(said)
+        told: list[TurnEvent] = [TextDelta(said)] if said else []
+        if self._hold.held:
+            told.append(ClaimWithheld(self._hold.held))
+        message = self._message()
+        if message.tool_calls:
+            told.append(MessageDone(message))
+        else:
+            # A correction that says nothing leaves what it was to correct.
+            withheld = self._hold.held or ("" if any(map(str.strip, self._said)) else self._withheld)
+            self.state = state._replace(answer=message, withheld=withheld, misfit=self._misfit(message))
+        return [*told, PhaseEntered(Phase.TOOL_DECISION)]
+
+    def _message(self) -> AssistantMessage:
+        """Return the message, which goes on where the one that it corrects broke off."""
+        calls = tuple([judged.call for judged in self.state.open_calls])
+        text = self._begun.text + "".join(self._said)
+        reasoning = self._begun.reasoning + "".join(self._reasoning)
+        return AssistantMessage(text, reasoning, calls, self._provider_items)
+
+    def _misfit(self, answer: AssistantMessage) -> str:
+        """Tell what is wrong with data; nothing where words are wanted, or nothing is."""
+        if (output := self.state.turn.output) is None:
+            return ""
+        try:
+            read_output(answer.text, output)
+        except Misfit as err:
+            return str(err)
+        return ""
+
+    def _count(self, end: CompletionResult) -> None:
+        state = self.state
+        self._provider_items = end.provider_items
+        written = state.written + (end.usage.output_tokens or self._estimated_tokens())
+        self.state = state._replace(finish_reason=end.finish_reason, usage=state.usage + end.usage, written=written)
+
+    def _estimated_tokens(self) -> int:
+        calls = tuple(judged.call for judged in self.state.open_calls)
+        return TokenEstimate().of_message(AssistantMessage("".join(self._text), "".join(self._reasoning), calls))
+
+    async def _judge(self, call: ToolCall, offered: frozenset[str] | None) -> JudgedCall:
+        judged = judge_call(self.state, call, offered)
+        verdict = judged.verdict
+        if not isinstance(verdict, Runnable):
+            return judged
+        fitted = partial(fit_arguments, verdict.tool)
+        seen = await self.hooks.pre_tool_use(verdict.tool, verdict.arguments, fitted)
+        # As texts, since Python takes 1 for True.
+        if seen.value is not verdict.arguments and (rewritten := canonical_json(seen.value)) != judged.call.arguments:
+            judged = judge_call(self.state, replace(judged.call, arguments=rewritten))
+        match seen.decision, judged.verdict:
+            case Deny(reason), _:
+                return settle(judged.call, reason)
+            case Ask(reason, terms), Runnable(tool, arguments):
+                return JudgedCall(judged.call, Gated(tool, arguments, reason, terms))
+            case _:
+                return judged
+
+    def _start_early(self, judged: JudgedCall) -> ToolStarted | None:
+        """Start a call that only reads, where no sibling stands in its way.
+
+        One before it may change what is read, or the caller may have to run them.
+        """
+        verdicts = [other.verdict for other in self.state.open_calls]
+        if any(isinstance(other, Runnable) and not other.tool.annotations.read_only for other in verdicts):
+            return None
+        if any(offered.client for offered in self.state.turn.tools):
+            return None
+        verdict = judged.verdict
+        return self.runner.start(judged.call, verdict) if isinstance(verdict, Runnable) else None
+
+    async def _cleared_for_speech(self, text: str) -> str:
+        seen = await self.hooks.pre_speech(text)
+        return seen.value if seen.decision is None else seen.decision.reason

@@ -1,0 +1,71 @@
+"""The loop: a turn goes in, events come out, and nothing is kept between turns.
+
+There is one path and it streams; `run` collects it. Closing the stream at any event ends
+the inference and every tool; whoever may leave early follows the events with a
+`TranscriptRecorder`, which knows what stays valid. How a turn is driven stands in `drive.py`,
+what it does next in `next_step.py`.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from ..errors import MaxIterationsExceeded
+from ..events import StopReason, TurnEvent, TurnFinished
+from ..messages import ToolDefinition, Transcript
+from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
+from .composition import PlainComposer
+from .runner import Drive
+from .turn import Limits, Turn
+
+
+class AgenticLoop:
+    """Takes a turn from a person's words to an answer.
+
+    Stateless: everything comes in with the turn and goes out as events.
+    """
+
+    def __init__(
+        self,
+        provider: LLMProvider,
+        dispatcher: ToolDispatcher,
+        *,
+        hooks: Sequence[Hooks] = (),
+        composer: ResponseComposer | None = None,
+    ) -> None:
+        """Join a model and its tools. Without a composer, fallback sentences are English."""
+        self._provider = provider
+        self._dispatcher = dispatcher
+        self._hooks = hooks
+        self._composer = composer or PlainComposer()
+
+    def stream(self, turn: Turn) -> AsyncGenerator[TurnEvent]:
+        """Drive one turn, from now on. Ends with exactly one `TurnFinished`; raises only for bugs."""
+        return Drive(self._provider, self._dispatcher, self._hooks, self._composer, turn).walk()
+
+    async def run(
+        self,
+        user_text: str,
+        chat_history: Transcript = (),
+        tools: Sequence[ToolDefinition] = (),
+        *,
+        instructions: str = "",
+        limits: Limits | None = None,
+    ) -> str:
+        """Return the whole answer of a turn; see `answer_of` for what it raises."""
+        turn = Turn(user_text, tuple(chat_history), instructions, tuple(tools), limits=limits or Limits())
+        async with aclosing(self.stream(turn)) as events:
+            *_, end = [event async for event in events if isinstance(event, TurnFinished)]
+        return answer_of(end)
+
+
+def answer_of(end: TurnFinished) -> str:
+    """Return the answer that a turn ended with, for callers who expect exceptions.
+
+    Raises `MaxIterationsExceeded` at that bound and the `ProviderError` of a turn in which
+    nothing was done; a turn that did something says so instead.
+    """
+    if end.stop_reason is StopReason.MAX_ITERATIONS:
+        raise MaxIterationsExceeded(end.text)
+    if end.error is not None and not end.receipts:
+        raise end.error
+    return end.text

@@ -1,0 +1,285 @@
+"""The driver of one turn: does what `next_step` says, and tells what happened as events.
+
+Holds no rule of its own; those stand in `next_step.py` and `judgement.py`. Owns the turn's
+state, its tools and its clock.
+"""
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from typing import Final, assert_never
+from uuid import uuid4
+
+from ..events import (
+    ApprovalRequested,
+    GatedCall,
+    MessageDone,
+    PendingApproval,
+    Phase,
+    PhaseEntered,
+    PromptReplaced,
+    StopReason,
+    TextDelta,
+    ToolCallReady,
+    ToolFinished,
+    TurnEvent,
+    TurnFinished,
+)
+from ..messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
+from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
+from ..timeouts import SYSTEM_CLOCK, WaitLimit
+from ..transcript import open_calls, repair, synthetic_result
+from .call_rules import check_again, decide_call
+from .calls import Gated, JudgedCall, Runnable, Settled
+from .execution import ToolRunner
+from .hooks import HookChain
+from .inference import Inference
+from .next_step import (
+    CallModel,
+    ExecuteTools,
+    Finish,
+    InterruptForApproval,
+    NextStep,
+    ReturnToClient,
+    TurnState,
+    next_step,
+)
+from .turn import ApprovalAnswer, Turn
+
+_HOOK_GRACE: Final = 0.1
+"""Seconds that a hook gets even when the turn is out of time: what it has to see is there, and would be lost."""
+_WITHHELD: Final = "(These words were withheld.)"
+_AWAITS_APPROVAL: Final = "Not run yet: a person has to say yes first."
+_ENDS_WITH_ANSWER: Final = frozenset(
+    {
+        StopReason.COMPLETED,
+        StopReason.LENGTH,
+        StopReason.CONTENT_FILTER,
+        StopReason.UNKNOWN_FINISH,
+        StopReason.OUTPUT_UNFIT,
+    }
+)
+"""Endings whose text, if there is any, is the answer. The others need a sentence more."""
+
+
+class Drive:
+    """One turn under way: its state, its tools, its clock."""
+
+    def __init__(
+        self,
+        provider: LLMProvider,
+        dispatcher: ToolDispatcher,
+        hooks: Sequence[Hooks],
+        composer: ResponseComposer,
+        turn: Turn,
+    ) -> None:
+        """Begin a turn; its clock runs from now."""
+        self._provider = provider
+        self._composer = composer
+        self._limit = WaitLimit(SYSTEM_CLOCK)
+        self._limit.set(turn.limits.deadline)
+        self._hooks = HookChain(hooks, lambda: min(turn.limits.tool_timeout, max(self._limit.left, _HOOK_GRACE)))
+        self._runner = ToolRunner(
+            dispatcher, self._hooks, turn.limits.tool_timeout, one_by_one=not turn.options.parallel_tool_calls
+        )
+        self._messages: Transcript = ()
+        """What this turn has added to the history by now."""
+        history = repair(turn.history)
+        self._state = TurnState(turn if history is turn.history else replace(turn, history=history))
+        self._inference: Inference | None = None
+        """The one under way, which goes on with the state by itself."""
+
+    async def walk(self) -> AsyncGenerator[TurnEvent]:
+        """Yield the events of the turn, and fold each into the transcript."""
+        acting = self._receive()
+        try:
+            while True:
+                async for event in acting:
+                    match event:
+                        case MessageDone(message):
+                            self._messages += (message,)
+                        case ToolFinished(result):
+                            self._messages += (result,)
+                        case _:
+                            pass
+                    yield event
+                    if isinstance(event, TurnFinished):
+                        return
+                self._state = self._folded()
+                acting = self._act(next_step(self._state))
+        finally:
+            self._limit.stop()
+            try:
+                await acting.aclose()
+            finally:
+                await self._runner.close()
+
+    def _folded(self) -> TurnState:
+        """Return the state with what has happened since."""
+        inference, self._inference = self._inference, None
+        state = inference.state if inference else self._state
+        elapsed = state.turn.limits.deadline - self._limit.left
+        return state._replace(elapsed=elapsed, messages=self._messages)
+
+    def _act(self, step: NextStep) -> AsyncGenerator[TurnEvent]:
+        match step:
+            case CallModel():
+                self._inference = Inference(self._provider, self._hooks, self._runner, self._limit, self._state)
+                return self._inference.stream(step)
+            case ExecuteTools(calls):
+                return self._execute_tools(calls)
+            case InterruptForApproval(calls):
+                return self._interrupt_for_approval(calls)
+            case ReturnToClient(calls):
+                return self._return_to_client(calls)
+            case Finish(reason):
+                return self._finish(reason)
+            case _:
+                assert_never(step)
+
+    async def _receive(self) -> AsyncGenerator[TurnEvent]:
+        yield PhaseEntered(Phase.RECEIVE_INPUT)
+        turn = self._state.turn
+        if turn.user_text is not None:
+            text = await self._cleared_prompt(turn.user_text)
+            if text != turn.user_text:
+                yield PromptReplaced(text)
+            self._messages += (UserMessage(text, turn.attachments, turn.context),)
+        if turn.approval is not None:
+            for judged in await self._resume(turn.approval):
+                yield ToolCallReady(judged.call)
+            calls = tuple(judged.call for judged in self._state.open_calls)
+            yield MessageDone(AssistantMessage(tool_calls=calls))
+            yield PhaseEntered(Phase.TOOL_DECISION)
+
+    async def _cleared_prompt(self, text: str) -> str:
+        """Return the words that the model, now and later, gets for the user's."""
+        seen = await self._hooks.user_prompt_submit(text)
+        if seen.decision is None:
+            return seen.value
+        self._state = self._state._replace(prompt_denied=seen.decision.reason)
+        return _WITHHELD
+
+    async def _resume(self, answer: ApprovalAnswer) -> tuple[JudgedCall, ...]:
+        """Take up the turn that asked, under its budgets; its calls come anew, decided."""
+        pending = answer.pending
+        expired = time.time() >= pending.expires_at
+        # The owner may have set a lower bound since the question.
+        iterations = min(pending.iterations, self._state.turn.limits.max_iterations)
+        state = self._state._replace(iterations=iterations, tool_calls=pending.tool_calls)
+        for gated in pending.calls:
+            decision = answer.decisions.get(gated.call.id)
+            judged = decide_call(state, gated, decision, expired=expired)
+            if isinstance(judged.verdict, Runnable) and state.prompt_denied is None:
+                opinion = await self._hooks.pre_approved_use(judged.verdict.tool, judged.verdict.arguments)
+                judged = check_again(judged, gated, opinion)
+            state = state._replace(open_calls=(*state.open_calls, judged))
+        self._state = state
+        return state.open_calls
+
+    async def _execute_tools(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
+        yield PhaseEntered(Phase.TOOL_EXECUTION)
+        for judged in calls:
+            if isinstance(judged.verdict, Runnable):
+                self._state = self._state._replace(tool_calls=self._state.tool_calls + 1)
+                if started := self._runner.start(judged.call, judged.verdict):
+                    yield started
+        for judged in self._state.open_calls:
+            yield await self._finish_call(judged)
+        still_open = tuple(judged for judged in self._state.open_calls if judged not in calls)
+        self._state = self._state._replace(open_calls=still_open)
+        yield PhaseEntered(Phase.RESULT_AGGREGATION)
+
+    async def _finish_call(self, judged: JudgedCall) -> ToolFinished:
+        match judged.verdict:
+            case Settled(result):
+                return ToolFinished(result)
+            case Gated():
+                waiting = replace(synthetic_result(judged.call, _AWAITS_APPROVAL), is_error=False)
+                return ToolFinished(waiting, awaits_approval=True)
+            case _:
+                return ToolFinished(await self._runner.result(judged.call, self._limit))
+
+    async def _interrupt_for_approval(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
+        yield PhaseEntered(Phase.APPROVAL_INTERRUPT)
+        gated = tuple(
+            GatedCall(judged.call, judged.verdict.reason, judged.verdict.terms)
+            for judged in calls
+            if isinstance(judged.verdict, Gated)
+        )
+        for judged in self._unanswered():
+            yield await self._finish_call(judged)
+        pending = PendingApproval(
+            id=uuid4().hex,
+            calls=gated,
+            expires_at=time.time() + self._state.turn.limits.approval_expiry,
+            iterations=self._state.iterations,
+            tool_calls=self._state.tool_calls,
+        )
+        yield ApprovalRequested(pending)
+        yield PhaseEntered(Phase.OUTPUT)
+        yield self._finished(StopReason.APPROVAL_REQUIRED, pending=pending)
+
+    async def _return_to_client(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
+        yield PhaseEntered(Phase.CLIENT_INTERRUPT)
+        for judged in calls:
+            if isinstance(judged.verdict, Settled):
+                yield ToolFinished(judged.verdict.result)
+        handed_out = tuple(judged.call for judged in calls if not isinstance(judged.verdict, Settled))
+        yield PhaseEntered(Phase.OUTPUT)
+        yield self._finished(StopReason.CLIENT_TOOLS, client_calls=handed_out)
+
+    async def _finish(self, reason: StopReason) -> AsyncGenerator[TurnEvent]:
+        for judged in self._unanswered():
+            if isinstance(judged.verdict, Settled):
+                yield ToolFinished(judged.verdict.result)
+            else:
+                yield ToolFinished(await self._runner.conclude(judged.call))
+        yield PhaseEntered(Phase.RESPONSE_COMPOSITION)
+        answer = self._state.answer or AssistantMessage()
+        text = answer.text
+        composed = not text.strip()
+        if reason not in _ENDS_WITH_ANSWER or composed:
+            addition = self._state.prompt_denied or self._composer.compose(
+                reason, self._receipts(), self._state.failure
+            )
+            addition = addition if not text.strip() or text[-1].isspace() else f" {addition}"
+            answer = replace(answer, text=text + addition)
+            yield TextDelta(addition)
+        yield MessageDone(answer)
+        yield PhaseEntered(Phase.OUTPUT)
+        yield self._finished(reason, text=answer.text, composed=composed)
+
+    def _unanswered(self) -> list[JudgedCall]:
+        """Return the calls that have no result yet; one that waits for a yes got its with its siblings."""
+        unanswered = open_calls(self._messages)
+        return [judged for judged in self._state.open_calls if judged.call in unanswered]
+
+    def _receipts(self) -> tuple[ToolResult, ...]:
+        return tuple(
+            message
+            for message in self._messages
+            if isinstance(message, ToolResult) and not (message.is_error or message.synthetic)
+        )
+
+    def _finished(
+        self,
+        reason: StopReason,
+        *,
+        text: str = "",
+        pending: PendingApproval | None = None,
+        client_calls: tuple[ToolCall, ...] = (),
+        composed: bool = False,
+    ) -> TurnFinished:
+        return TurnFinished(
+            reason,
+            text,
+            self._state.usage,
+            self._state.iterations,
+            self._receipts(),
+            pending,
+            client_calls,
+            self._state.failure,
+            self._state.misfit,
+            composed,
+        )

@@ -1,0 +1,1 @@
+"""Items of the Responses API ⇄ the canonical transcript."""

@@ -1,0 +1,1 @@
+"""Rules for what needs a yes, the questions and their answers, and the audit of what changed."""

@@ -1,0 +1,1 @@
+"""The effects of a call on entities, worked out before it runs."""

@@ -1,0 +1,249 @@
+"""What an intent would do to which entities, before it is handled.
+
+Knows the intents of Home Assistant's own integrations, their handlers, and how these find entities. The answer is at
+least what the handler would do, never less: states and features, which an earlier call of the same message may alter,
+are not looked at, and of several entities with one name all are meant. Must not know tools, sentences or rules.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import voluptuous as vol
+from homeassistant.components.button import DOMAIN as BUTTON_DOMAIN
+from homeassistant.components.cover import DOMAIN as COVER_DOMAIN
+from homeassistant.components.intent import OnOffIntentHandler
+from homeassistant.components.lock import DOMAIN as LOCK_DOMAIN
+from homeassistant.components.valve import DOMAIN as VALVE_DOMAIN
+from homeassistant.const import SERVICE_TURN_OFF, SERVICE_TURN_ON
+from homeassistant.core import Context, HomeAssistant, State, callback
+from homeassistant.helpers import intent
+from homeassistant.helpers.script import Script
+
+from ..agent.messages import JsonValue
+from ..home.entity_matches import matching_states
+from .actions import ActionReader
+from .effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, effects_of
+
+_OWN: Final = "homeassistant."
+"""How the modules of Home Assistant's own handlers begin."""
+
+_ON_OFF_SERVICES: Final[Mapping[tuple[str, str], str]] = {
+    (BUTTON_DOMAIN, SERVICE_TURN_ON): "press",
+    ("input_button", SERVICE_TURN_ON): "press",
+    (COVER_DOMAIN, SERVICE_TURN_ON): "open_cover",
+    (COVER_DOMAIN, SERVICE_TURN_OFF): "close_cover",
+    (LOCK_DOMAIN, SERVICE_TURN_ON): "lock",
+    (LOCK_DOMAIN, SERVICE_TURN_OFF): "unlock",
+    (VALVE_DOMAIN, SERVICE_TURN_ON): "open_valve",
+    (VALVE_DOMAIN, SERVICE_TURN_OFF): "close_valve",
+}
+"""What on and off mean where they are no services. Source: `homeassistant.components.intent.OnOffIntentHandler`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reach:
+    """What a handler of its own kind does, to the entities of one domain that its slots name."""
+
+    domain: str = ""
+    """Empty for one that changes no entity."""
+    services: tuple[str, ...] = ()
+    where: tuple[str, ...] = ("name", "area", "floor")
+    """The slots that tell entities apart; without any of them all of the domain may be meant."""
+
+
+_READS: Final = _Reach()
+_NAMED: Final = ("name",)
+_NO_CONTEXT: Final = Context()
+"""Nothing is done in it: calls are only looked at."""
+
+HANDLERS: Final[Mapping[str, _Reach]] = {
+    "assist_satellite.intent.BroadcastIntentHandler": _Reach("assist_satellite", ("announce",), ()),
+    "climate.intent.SetFanModeIntent": _Reach("climate", ("set_fan_mode",)),
+    "climate.intent.SetTemperatureIntent": _Reach("climate", ("set_temperature",)),
+    "humidifier.intent.HumidityHandler": _Reach("humidifier", ("turn_on", "set_humidity"), _NAMED),
+    "humidifier.intent.SetModeHandler": _Reach("humidifier", ("turn_on", "set_mode"), _NAMED),
+    "media_player.intent.MediaSearchAndPlayHandler": _Reach("media_player", ("search_media", "play_media")),
+    "media_player.intent.MediaSetVolumeRelativeHandler": _Reach(
+        "media_player", ("volume_up", "volume_down", "volume_set")
+    ),
+    "todo.intent.ListAddItemIntentHandler": _Reach("todo", ("add_item",), _NAMED),
+    "todo.intent.ListCompleteItemIntentHandler": _Reach("todo", ("update_item",), _NAMED),
+    "todo.intent.ListRemoveItemIntentHandler": _Reach("todo", ("remove_item",), _NAMED),
+    "vacuum.intent.CleanAreaIntentHandler": _Reach("vacuum", ("clean_area",), _NAMED),
+    "intent.GetCurrentDateIntentHandler": _READS,
+    "intent.GetCurrentTimeIntentHandler": _READS,
+    "intent.GetStateIntentHandler": _READS,
+    "intent.GetTemperatureIntent": _READS,
+    "intent.NevermindIntentHandler": _READS,
+    "intent.RespondIntentHandler": _READS,
+    "intent.timers.CancelAllTimersIntentHandler": _READS,
+    "intent.timers.CancelTimerIntentHandler": _READS,
+    "intent.timers.DecreaseTimerIntentHandler": _READS,
+    "intent.timers.IncreaseTimerIntentHandler": _READS,
+    "intent.timers.PauseTimerIntentHandler": _READS,
+    "intent.timers.StartTimerIntentHandler": _READS,
+    "intent.timers.TimerStatusIntentHandler": _READS,
+    "intent.timers.UnpauseTimerIntentHandler": _READS,
+    "shopping_list.intent.AddItemIntent": _READS,
+    "shopping_list.intent.CompleteItemIntent": _READS,
+    "shopping_list.intent.ListTopItemsIntent": _READS,
+    "weather.intent.GetWeatherIntent": _READS,
+}
+"""Handlers of `homeassistant.components` that are no service handlers. Timers and shopping lists are no entities."""
+
+
+type Slots = Mapping[str, JsonValue]
+"""The values of an intent's slots, by their names."""
+
+
+@callback
+def delayed_command(intent_type: str, slots: Slots) -> str:
+    """Return the sentence that is said to Home Assistant once a timer has run down; empty when there is none."""
+    command = slots.get("conversation_command") if intent_type == intent.INTENT_START_TIMER else None
+    return "" if intent.is_blank_slot_value(command) else str(command).strip()
+
+
+class Naming(NamedTuple):
+    """How an intent is told which entities are meant."""
+
+    slots: tuple[str, ...] = ()
+    """Among `name`, `area` and `floor`."""
+    domains: frozenset[str] = frozenset()
+    """Empty for any."""
+
+
+@callback
+def intent_naming(hass: HomeAssistant, intent_type: str) -> Naming:
+    """Return how an intent finds entities.
+
+    Without slots for one whose name is not that of an entity, such as a timer's, or of which that is not known.
+    """
+    handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
+    if isinstance(handler, intent.DynamicServiceIntentHandler):
+        return Naming(("name", "area", "floor"), frozenset(handler.required_domains or ()))
+    reach = HANDLERS.get(_name_of(handler), _READS) if handler else _READS
+    return Naming(reach.where, frozenset({reach.domain})) if reach.domain else Naming()
+
+
+@callback
+def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistant: str) -> Touches | Unresolved:
+    """Return what handling an intent would do; nothing for one that nobody handles, or that does not fit.
+
+    `assistant` is whom the entities have to be exposed to. What a timer says when it has run down cannot be told
+    here: see `delayed_command`.
+    """
+    handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
+    if handler is None:
+        return NOTHING
+    if delayed_command(intent_type, slots):
+        return Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
+    try:
+        valid = handler.async_validate_slots({name: {"value": value} for name, value in slots.items()})
+    except vol.Invalid:
+        return NOTHING
+    except Exception:  # noqa: BLE001 a schema may hold anybody's code; whoever runs the call sees it fail
+        return Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
+    asked = intent.Intent(hass, "", intent_type, valid, None, _NO_CONTEXT, hass.config.language, assistant)
+    name = _name_of(handler)
+    if isinstance(handler, intent.DynamicServiceIntentHandler) and _is_plain(handler):
+        return _service_effects(asked, handler)
+    if name in HANDLERS:
+        return _reached(asked, HANDLERS[name])
+    if name == "intent_script.ScriptIntentHandler":
+        return _script_effects(hass, getattr(handler, "config", {}).get("action"))
+    return Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
+
+
+def _name_of(handler: intent.IntentHandler) -> str:
+    """Return where a handler of Home Assistant's own stands; empty for somebody else's."""
+    kind = type(handler)
+    own = f"{_OWN}components."
+    return f"{kind.__module__.removeprefix(own)}.{kind.__qualname__}" if kind.__module__.startswith(own) else ""
+
+
+def _is_plain(handler: intent.DynamicServiceIntentHandler) -> bool:
+    """Tell whether a handler calls one service for all entities of a domain: any of its kind, unless it is changed.
+
+    Home Assistant's own are known not to do anything else.
+    """
+    kind = type(handler)
+    plain = intent.ServiceIntentHandler
+    methods = ("async_handle", "async_handle_states", "async_call_service", "get_domain_and_service")
+    changed = [method for method in methods if getattr(kind, method) is not getattr(plain, method)]
+    return not changed or kind.__module__.startswith(_OWN)
+
+
+def _service_effects(asked: intent.Intent, handler: intent.DynamicServiceIntentHandler) -> Touches | Unresolved:
+    domains = _texts(asked, "domain") or handler.required_domains
+    name = _text(asked, "name")
+    constraints = intent.MatchTargetsConstraints(
+        name=None if name == "all" else name,
+        area_name=_text(asked, "area"),
+        floor_name=_text(asked, "floor"),
+        domains=domains,
+        device_classes=_texts(asked, "device_class"),
+        assistant=asked.assistant,
+        allow_duplicate_names=True,
+    )
+    if not constraints.has_constraints:
+        return NOTHING
+    reader = ActionReader(asked.hass)
+    data = {name: slot["value"] for name, slot in asked.slots.items()}
+    states: dict[str, list[State]] = defaultdict(list)
+    for state in matching_states(asked.hass, constraints):
+        states[state.domain].append(state)
+    for alike in states.values():
+        if called := _service(asked, handler, alike[0]):
+            reader.touch([state.entity_id for state in alike], *called, data)
+    return reader.effects()
+
+
+def _service(asked: intent.Intent, handler: intent.DynamicServiceIntentHandler, state: State) -> tuple[str, str] | None:
+    """Return the service that is called for an entity, and for all of its domain; None when that is not done."""
+    try:
+        domain, service = handler.get_domain_and_service(asked, state)
+    except intent.IntentHandleError:
+        return None
+    special = _ON_OFF_SERVICES.get((state.domain, service)) if isinstance(handler, OnOffIntentHandler) else None
+    return (state.domain, special) if special else (domain, service)
+
+
+def _reached(asked: intent.Intent, reach: _Reach) -> Touches | Unresolved:
+    if not reach.domain:
+        return NOTHING
+    name, area, floor = (_text(asked, slot) if slot in reach.where else None for slot in ("name", "area", "floor"))
+    constraints = intent.MatchTargetsConstraints(
+        name=name,
+        area_name=area,
+        floor_name=floor,
+        domains={reach.domain},
+        assistant=asked.assistant if reach.where else None,
+        allow_duplicate_names=True,
+    )
+    reader = ActionReader(asked.hass)
+    entity_ids = [state.entity_id for state in matching_states(asked.hass, constraints)]
+    for service in reach.services:
+        reader.touch(entity_ids, reach.domain, service, {})
+    return reader.effects()
+
+
+def _script_effects(hass: HomeAssistant, script: object) -> Touches | Unresolved:
+    if script is None:
+        return NOTHING
+    if not isinstance(script, Script):
+        return effects_of((), {Unknown(UnknownReason.CONTENT)})
+    reader = ActionReader(hass)
+    reader.sequence(script.sequence)
+    return reader.effects()
+
+
+def _text(asked: intent.Intent, slot: str) -> str | None:
+    value: object = asked.slots.get(slot, {}).get("value")
+    return str(value) if value else None
+
+
+def _texts(asked: intent.Intent, slot: str) -> set[str] | None:
+    values: object = asked.slots.get(slot, {}).get("value")
+    return {str(value) for value in values} if isinstance(values, list) and values else None

@@ -1,0 +1,1 @@
+"""The stored history of conversations: stores per database, recording and retention."""

@@ -1,0 +1,1 @@
+"""The exposed home: floors, areas, entities, their names, and search among them."""

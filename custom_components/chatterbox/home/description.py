@@ -1,0 +1,112 @@
+"""The home in short, as a model reads it: each floor, room and domain once, and the things in them by their names.
+
+Pure text of what `home/entities.py` read. Must not know states, who asks, or Home Assistant. It says the same as Home
+Assistant's own list in a quarter of the room, and the same home always gives the same bytes.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from ..const import DOMAIN
+from ..settings.agent import HomeTelling
+from .entities import Floor, Home, Room, Thing
+from .names import listed, quoted
+
+_GUIDE: Final = (
+    "What there is in this home: # begins a floor, then come its rooms, and in each room its things by domain. In a "
+    "call, give a thing's name as it stands here, and its room as area."
+)
+_ON_QUOTES: Final = "In quotes, a name is a JSON string."
+_ON_STATES: Final = (
+    "Answer from this list whether something exists, and where. It holds no states: before you answer about a state, "
+    "value, mode or measurement, or act depending on one, call {tool}. Never say that you cannot look."
+)
+FIND_ENTITIES: Final = f"{DOMAIN}__find_entities"
+"""The tool of an agent that finds things in a home that has too many to be listed."""
+_GUIDE_TO_MANY: Final = (
+    "This home has {count} things, too many to list. # begins a floor, then come its rooms, and in each room how many "
+    "things of each domain there are. Beside the person's words stand things that these may mean. Find any other, and "
+    "what there is, with {find}: never guess a name. In a call, give a thing's name as it is told, and its room as "
+    "area. In quotes, a name is a JSON string."
+)
+_ON_STATES_OF_MANY: Final = (
+    "None of that holds states: before you answer about a state, value, mode or measurement, or act depending on one, "
+    "call {tool}. Never say that you cannot look."
+)
+GUIDE_TO_CALLS: Final = (
+    "When controlling Home Assistant always call the intent tools. Use intent__HassTurnOn to lock and "
+    "intent__HassTurnOff to unlock a lock. When controlling a device, pass its name, area and domain. When controlling "
+    "an area, prefer passing just area name and domain."
+)
+"""Home Assistant's own guide to its tools, which says that a name is enough without an area: not for short names."""
+_NO_FLOOR: Final = "# (other rooms)"
+_NO_ROOM: Final = "# (in no room)"
+_NAMELESS: Final = "(without a name)"
+
+
+AS_USUAL: Final = HomeTelling()
+
+
+def describe_home(home: Home, state_tool: str, telling: HomeTelling = AS_USUAL) -> str:
+    """Write what there is in a home, and how to use it; `state_tool` is the name of the tool that tells states."""
+    if telling.sums_up(len(home.things)):
+        guide = _GUIDE_TO_MANY.format(count=len(home.things), find=FIND_ENTITIES)
+        return "\n".join((guide, _ON_STATES_OF_MANY.format(tool=state_tool), *home_lines(home, _counts)))
+    lines = [*home_lines(home)]
+    guide = f"{_GUIDE} {_ON_QUOTES}" if any('"' in line for line in lines) else _GUIDE
+    return "\n".join((guide, _ON_STATES.format(tool=state_tool), *lines))
+
+
+type _Contents = Callable[[Sequence[Thing]], Iterator[str]]
+"""Yields the lines that tell of the things in one place."""
+
+
+def home_lines(home: Home, contents: _Contents | None = None) -> Iterator[str]:
+    """Yield the lines of the list itself; without `contents`, all things are named."""
+    contents = contents or _domains
+    filled = [room for room in home.rooms if home.by_room.get(room.area_id)]
+    known = {floor.floor_id for floor in home.floors}
+    for floor in home.floors:
+        on_floor = [room for room in filled if room.floor_id == floor.floor_id]
+        if on_floor:
+            yield f"# {named(floor)}"
+            yield from _rooms(home, on_floor, contents)
+    elsewhere = [room for room in filled if room.floor_id not in known]
+    if elsewhere and len(elsewhere) < len(filled):
+        yield _NO_FLOOR
+    yield from _rooms(home, elsewhere, contents)
+    if nowhere := home.by_room.get(None, ()):
+        yield _NO_ROOM
+        yield from contents(nowhere)
+
+
+def _rooms(home: Home, rooms: Sequence[Room], contents: _Contents) -> Iterator[str]:
+    for room in rooms:
+        yield named(room)
+        yield from contents(home.by_room[room.area_id])
+
+
+def _domains(things: Sequence[Thing]) -> Iterator[str]:
+    for domain, alike in groupby(things, key=lambda thing: thing.domain):
+        yield f" {domain}: {', '.join(map(told, alike))}"
+
+
+def _counts(things: Sequence[Thing]) -> Iterator[str]:
+    counts = Counter(thing.domain for thing in things)
+    yield f" {', '.join(f'{number} {domain}' for domain, number in sorted(counts.items()))}"
+
+
+def named(place: Floor | Room) -> str:
+    """Write the name of a floor or a room with its other names."""
+    return f"{quoted(place.name)}{_also(place.aliases)}"
+
+
+def told(thing: Thing) -> str:
+    """Write what a thing is called under its room."""
+    return f"{quoted(thing.told)}{_also(thing.also)}" if thing.told else _NAMELESS
+
+
+def _also(names: Sequence[str]) -> str:
+    return f" (also {listed(names)})" if names else ""

@@ -1,0 +1,1 @@
+"""Facts that people asked their agents to remember."""

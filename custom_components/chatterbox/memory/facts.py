@@ -1,0 +1,292 @@
+"""What people have asked their agents to remember: facts, kept for each agent and each person of a house.
+
+Knows Home Assistant's storage. Must not know tools, lists, or who may tell a fact. What an agent is told in confidence
+stays with that agent: another one, such as one whose model runs elsewhere, never gets it.
+"""
+
+import asyncio
+import secrets
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.dispatcher import async_dispatcher_send
+from homeassistant.helpers.storage import Store
+from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.signal_type import SignalType
+from pydantic import AwareDatetime, BaseModel
+
+from ..const import DOMAIN, LOGGER
+
+MOST_FACTS: Final = 100
+"""Of one person, with one agent."""
+LONGEST_FACT: Final = 300
+"""Characters."""
+
+_VERSION: Final = 1
+_ID_BYTES: Final = 3
+_JOINERS: Final = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
+"""Invisible, and part of the spelling of some languages."""
+
+
+class MemoryProblem(StrEnum):
+    """Why a fact is not kept as somebody wants it. The values are keys of what a person reads."""
+
+    EMPTY = "memory_empty"
+    TOO_LONG = "memory_too_long"
+    FULL = "memory_full"
+    GONE = "memory_gone"
+    """There is no such fact."""
+    NOT_KEPT = "memory_not_kept"
+    """It cannot be stored. Everything is as it was."""
+    UNREADABLE = "memory_unreadable"
+    """What is stored cannot be read. It is left as it is."""
+
+
+class NotRemembered(Exception):
+    """Nothing was changed."""
+
+    def __init__(self, problem: MemoryProblem) -> None:
+        """Carry why, for who has words of their own."""
+        super().__init__(problem.value)
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that a person wants an agent to know."""
+
+    id: str
+    """Short, because models have to copy it; unique among the facts of a person with an agent."""
+    text: str
+    """One line, of 1 to `LONGEST_FACT` characters."""
+    created: datetime
+    """In UTC."""
+    is_aside: bool = False
+    """It is kept, and the agent is not told of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """Whose facts with which agent."""
+
+    agent: str
+    """Subentry id."""
+    person: str
+    """See `Speaker.person_id`."""
+
+
+SIGNAL_MEMORIES: Final[SignalType[Keeper]] = SignalType(f"{DOMAIN}_memories")
+"""Sent when facts were changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    facts: tuple[Fact, ...]
+    """The oldest first."""
+    name: str
+    """What the person was called when a fact was last kept."""
+
+
+type Change = Callable[[tuple[Fact, ...]], tuple[Fact, ...]]
+"""Returns the facts of a person as they are to be; raises `NotRemembered`."""
+
+
+class _StoredFact(BaseModel):
+    id: str
+    text: str
+    created: AwareDatetime
+    is_aside: bool = False
+
+
+class _StoredFacts(BaseModel):
+    agent: str
+    person: str
+    name: str
+    facts: list[_StoredFact]
+
+
+class _Stored(BaseModel):
+    people: list[_StoredFacts] = []
+
+
+class Memories:
+    """All facts of a house."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Read nothing yet."""
+        self._hass = hass
+        self._store = Store[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.memories", private=True, atomic_writes=True)
+        self._kept: Mapping[Keeper, _Kept] | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    async def async_load(self) -> None:
+        """Read what is stored, once; later nobody waits, not even for a change. Raises `NotRemembered` (UNREADABLE)."""
+        if self._kept is None:
+            async with self._one_at_a_time:
+                await self._async_known()
+
+    @callback
+    def facts(self, keeper: Keeper) -> tuple[Fact, ...]:
+        """Return the facts of a person, the oldest first; none before they are loaded."""
+        kept = (self._kept or {}).get(keeper)
+        return kept.facts if kept else ()
+
+    @callback
+    def people(self, agent: str) -> dict[str, str]:
+        """Return the names of the people of whom an agent has facts, by their ids."""
+        return {keeper.person: kept.name for keeper, kept in (self._kept or {}).items() if keeper.agent == agent}
+
+    async def async_add(self, keeper: Keeper, text: str, name: str) -> Fact:
+        """Keep a fact of a person who is called `name`. What is kept already is told again. Raises `NotRemembered`."""
+        text = one_line(text)
+        told: list[Fact] = []
+
+        def add(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+            if (known := next((fact for fact in facts if _is_same(fact, text)), None)) is not None:
+                told.append(replace(known, is_aside=False))
+                return _with(facts, told[0])
+            if len(facts) >= MOST_FACTS:
+                raise NotRemembered(MemoryProblem.FULL)
+            told.append(Fact(_new_id(facts), text, dt_util.utcnow()))
+            return (*facts, told[0])
+
+        await self._async_change(keeper, add, name)
+        return told[0]
+
+    async def async_change(self, keeper: Keeper, fact_id: str, text: str, *, is_aside: bool) -> None:
+        """Put other words in place of those of a fact, or put it aside, or take it up again. Raises `NotRemembered`."""
+        text = one_line(text)
+
+        def change(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+            known = next((fact for fact in facts if fact.id == fact_id), None)
+            if known is None:
+                raise NotRemembered(MemoryProblem.GONE)
+            return _with(facts, replace(known, text=text, is_aside=is_aside))
+
+        await self._async_change(keeper, change)
+
+    async def async_forget(self, keeper: Keeper, fact_ids: Iterable[str]) -> None:
+        """Forget facts; those that there are not are forgotten already. Raises `NotRemembered`."""
+        gone = frozenset(fact_ids)
+        await self._async_change(keeper, lambda facts: tuple(fact for fact in facts if fact.id not in gone))
+
+    async def async_forget_removed(self) -> None:
+        """Forget what agents were told that there are no more."""
+        agents = {agent for entry in self._hass.config_entries.async_entries(DOMAIN) for agent in entry.subentries}
+        async with self._one_at_a_time:
+            try:
+                known = await self._async_known()
+                left = {keeper: kept for keeper, kept in known.items() if keeper.agent in agents}
+                await self._async_store(left)
+            except NotRemembered as error:
+                LOGGER.warning("What a removed agent was told to remember is still stored: %s", error)
+
+    async def _async_known(self) -> Mapping[Keeper, _Kept]:
+        if self._kept is None:
+            try:
+                self._kept = _read(_Stored.model_validate(await self._store.async_load() or {}))
+            except Exception as error:
+                # Its text may quote what somebody said.
+                LOGGER.error("What agents were told to remember cannot be read: %s", type(error).__name__)
+                raise NotRemembered(MemoryProblem.UNREADABLE) from error
+        return self._kept
+
+    async def _async_change(self, keeper: Keeper, change: Change, name: str = "") -> None:
+        """Change the facts of a person, and tell of it. Who asks for it may be cut off; the change is not."""
+        changing = self._async_change_whole(keeper, change, name)
+        await asyncio.shield(self._hass.async_create_task(changing, "chatterbox change of facts"))
+
+    async def _async_change_whole(self, keeper: Keeper, change: Change, name: str) -> None:
+        async with self._one_at_a_time:
+            known = await self._async_known()
+            before = known.get(keeper, _Kept((), name))
+            after = _Kept(change(before.facts), name or before.name)
+            others = {other: kept for other, kept in known.items() if other != keeper}
+            await self._async_store({**others, keeper: after} if after.facts else others)
+        async_dispatcher_send(self._hass, SIGNAL_MEMORIES, keeper)
+
+    async def _async_store(self, kept: Mapping[Keeper, _Kept]) -> None:
+        """Take a new state as soon as it is stored.
+
+        Home Assistant only logs that it could not write a file, so what was written is read again.
+        """
+        if kept == self._kept:
+            return
+        written = _written(kept)
+        try:
+            await self._store.async_save(written)
+            is_stored = await self._store.async_load() == written
+        except Exception as error:  # noqa: BLE001  # whatever a disk does, who asked is told
+            LOGGER.error("What agents are told to remember cannot be stored: %s", type(error).__name__)
+            is_stored = False
+        if not is_stored:
+            raise NotRemembered(MemoryProblem.NOT_KEPT)
+        self._kept = kept
+
+
+def _read(stored: _Stored) -> Mapping[Keeper, _Kept]:
+    return {
+        Keeper(one.agent, one.person): _Kept(
+            tuple(Fact(fact.id, fact.text, fact.created, fact.is_aside) for fact in one.facts), one.name
+        )
+        for one in stored.people
+    }
+
+
+def _written(kept: Mapping[Keeper, _Kept]) -> dict[str, Any]:
+    people = [
+        _StoredFacts(
+            agent=keeper.agent,
+            person=keeper.person,
+            name=one.name,
+            facts=[
+                _StoredFact(id=fact.id, text=fact.text, created=fact.created, is_aside=fact.is_aside)
+                for fact in one.facts
+            ],
+        )
+        for keeper, one in kept.items()
+    ]
+    return _Stored(people=people).model_dump(mode="json")
+
+
+def one_line(text: str) -> str:
+    """Return a fact as it is kept: without line breaks, and without characters that nobody can see."""
+    shown = (char if char in _JOINERS or not unicodedata.category(char).startswith("C") else " " for char in text)
+    line = " ".join("".join(shown).split())
+    if not line.strip(_JOINERS):
+        raise NotRemembered(MemoryProblem.EMPTY)
+    if len(line) > LONGEST_FACT:
+        raise NotRemembered(MemoryProblem.TOO_LONG)
+    return line
+
+
+def _is_same(fact: Fact, text: str) -> bool:
+    return fact.text.casefold() == text.casefold()
+
+
+def _with(facts: Sequence[Fact], changed: Fact) -> tuple[Fact, ...]:
+    return tuple(changed if fact.id == changed.id else fact for fact in facts)
+
+
+def _new_id(facts: Sequence[Fact]) -> str:
+    taken = {fact.id for fact in facts}
+    while (fact_id := secrets.token_hex(_ID_BYTES)) in taken:
+        pass
+    return fact_id
+
+
+_MEMORIES: HassKey[Memories] = HassKey(f"{DOMAIN}_memories")
+
+
+@callback
+def async_get_memories(hass: HomeAssistant) -> Memories:
+    """Return the facts of a house."""
+    if _MEMORIES not in hass.data:
+        hass.data[_MEMORIES] = Memories(hass)
+    return hass.data[_MEMORIES]

@@ -1,0 +1,1 @@
+"""Home Assistant's built-in agent as a provider."""

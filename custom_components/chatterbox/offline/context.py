@@ -1,0 +1,130 @@
+"""Puts each sentence where the built-in agent knows what "it" and "them" mean.
+
+Knows how the built-in agent remembers: one target per conversation, that of the last sentence it understood, even if
+that was a question (homeassistant.components.conversation.gazetteer). So somebody who turns on the lights, asks for the
+weather and says "turn them off again" would talk of the weather. Two conversations mend that: a question is put in the
+one in which nothing was done last. Must not know who runs a sentence.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from homeassistant.components import conversation
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.conversation.default_agent import DefaultAgent
+from homeassistant.components.weather.const import INTENT_GET_WEATHER
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import chat_session, intent
+from homeassistant.util.hass_dict import HassKey
+
+from ..const import DOMAIN
+
+type Converse = Callable[[ConversationInput], Awaitable[intent.IntentResponse]]
+
+# Longer than a ULID, because Home Assistant replaces ids that look like an expired one of its own.
+_CONVERSATION_ID_PREFIX: Final = "chatterbox-offline-sentences"
+
+_QUESTIONS: Final = frozenset(
+    {
+        intent.INTENT_GET_CURRENT_DATE,
+        intent.INTENT_GET_CURRENT_TIME,
+        intent.INTENT_GET_STATE,
+        intent.INTENT_GET_TEMPERATURE,
+        intent.INTENT_TIMER_STATUS,
+        INTENT_GET_WEATHER,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Thread:
+    """Where a conversation of ours stands: in which of the two it went on last, and in which something was done."""
+
+    latest: int = 0
+    acted: int | None = None
+
+
+_THREADS: HassKey[dict[str, _Thread]] = HassKey(f"{DOMAIN}_offline_threads")
+
+
+async def async_places(
+    hass: HomeAssistant, user_input: ConversationInput, conversation_id: str
+) -> tuple[ConversationInput, ...]:
+    """Return a sentence in the places where it will be tried, in their order, until it is understood in one.
+
+    `conversation_id` is that of our conversation.
+    """
+    thread = _threads(hass).get(conversation_id, _Thread())
+    places = await _places(hass, user_input, thread)
+    return tuple(_placed(user_input, conversation_id, place) for place in places)
+
+
+async def async_process_in_context(
+    hass: HomeAssistant, user_input: ConversationInput, conversation_id: str, converse: Converse
+) -> intent.IntentResponse:
+    """Process a sentence where its pronouns mean what the speaker means.
+
+    A sentence that is not understood has done nothing; it gets a second try where something was done last. Otherwise
+    the first answer counts. `conversation_id` is that of our conversation.
+    """
+    thread = _threads(hass).get(conversation_id, _Thread())
+    place, *others = await _places(hass, user_input, thread)
+    response = await converse(_placed(user_input, conversation_id, place))
+    if _not_understood(response) and others:
+        second = await converse(_placed(user_input, conversation_id, others[0]))
+        if not _not_understood(second):
+            response, place = second, others[0]
+    if response.response_type is not intent.IntentResponseType.ERROR:
+        # The time and the date are "done" as well, to nothing.
+        acted = response.response_type is intent.IntentResponseType.ACTION_DONE and response.success_results
+        _remember(hass, conversation_id, _Thread(place, place if acted else thread.acted))
+    return response
+
+
+async def _places(hass: HomeAssistant, user_input: ConversationInput, thread: _Thread) -> tuple[int, ...]:
+    place = thread.latest
+    if place == thread.acted and await _is_question(hass, user_input):
+        place = 1 - place
+    return (place,) if thread.acted in (None, place) else (place, 1 - place)
+
+
+async def _is_question(hass: HomeAssistant, user_input: ConversationInput) -> bool:
+    """Tell whether a sentence only asks, as far as the built-in agent recognises it at first sight."""
+    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
+    if not isinstance(agent, DefaultAgent):
+        return False
+    recognized = await agent.async_recognize_intent(user_input)
+    if recognized is None or recognized.unmatched_entities:
+        return False
+    return recognized.intent.name in _QUESTIONS
+
+
+def _placed(user_input: ConversationInput, conversation_id: str, place: int) -> ConversationInput:
+    return replace(user_input, conversation_id=f"{_CONVERSATION_ID_PREFIX}-{place}-{conversation_id}")
+
+
+def _not_understood(response: intent.IntentResponse) -> bool:
+    return response.error_code is intent.IntentResponseErrorCode.NO_INTENT_MATCH
+
+
+def _threads(hass: HomeAssistant) -> dict[str, _Thread]:
+    return hass.data.setdefault(_THREADS, {})
+
+
+@callback
+def _remember(hass: HomeAssistant, conversation_id: str, thread: _Thread) -> None:
+    """Keep the thread as long as Home Assistant keeps the conversation."""
+    threads = _threads(hass)
+    if conversation_id not in threads:
+        session = chat_session.current_session.get()
+        if session is None:
+            return
+        session.async_on_cleanup(partial(_forget, threads, conversation_id))
+    threads[conversation_id] = thread
+
+
+@callback
+def _forget(threads: dict[str, _Thread], conversation_id: str) -> None:
+    threads.pop(conversation_id, None)

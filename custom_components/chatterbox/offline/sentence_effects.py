@@ -1,0 +1,104 @@
+"""What a sentence would do that Home Assistant understands by itself, before it is acted on.
+
+Knows the built-in agent: sentences that start automations, its two recognisers, and how it hands what they found to
+intents. Must not know tools, rules or people. A sentence may ask for several things at once; what is recognised here
+is what would be acted on a moment later, word for word.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from hassil.recognize import RecognizeResult
+from homeassistant.components import conversation
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
+from homeassistant.components.conversation.default_agent import DefaultAgent
+from homeassistant.components.conversation.gazetteer import GazetteerFallback
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
+
+from ..agent.messages import JsonValue
+from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, joined
+from ..effects.intents import delayed_command, intent_effects
+from .context import async_places
+
+MAX_DELAYS: Final = 3
+"""How many timers may stand inside one another: one may say a sentence that starts another."""
+
+_CANNOT_TELL: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
+
+
+async def async_sentence_effects(
+    hass: HomeAssistant, user_input: ConversationInput, conversation_id: str
+) -> Touches | Unresolved:
+    """Return what a sentence of a conversation of ours would do; nothing when it would not be understood.
+
+    It is looked at in the same places, and in the same order, as when it is acted on (`offline/context.py`).
+    """
+    for placed in await async_places(hass, user_input, conversation_id):
+        effects = await _async_effects(hass, placed, MAX_DELAYS)
+        if effects is not None:
+            return effects
+    return NOTHING
+
+
+async def async_later_effects(
+    hass: HomeAssistant, user_input: ConversationInput, delays: int = MAX_DELAYS
+) -> Touches | Unresolved:
+    """Return what a sentence would do that a timer says later, in no conversation, as far as it is understood today."""
+    effects = await _async_effects(hass, user_input, delays - 1) if delays else None
+    return _CANNOT_TELL if effects is None else effects
+
+
+async def _async_effects(
+    hass: HomeAssistant, user_input: ConversationInput, delays: int
+) -> Touches | Unresolved | None:
+    """Return what a sentence would do in one conversation; None when it would not be understood."""
+    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
+    if not isinstance(agent, DefaultAgent) or await agent.async_recognize_sentence_trigger(user_input):
+        return _CANNOT_TELL
+    recognized = await agent.async_recognize_intent(user_input)
+    if recognized is not None and not recognized.unmatched_entities:
+        slots: dict[str, JsonValue] = {entity.name: entity.value for entity in recognized.entities_list}
+        return await _async_intent_effects(hass, recognized.intent.name, slots, user_input, delays)
+    if _is_custom(recognized):
+        return NOTHING
+    gazetteer: object = getattr(agent, "_gazetteer", None)
+    if not isinstance(gazetteer, GazetteerFallback):
+        return _CANNOT_TELL
+    if not gazetteer.supports(user_input.language or hass.config.language):
+        return NOTHING if recognized else None
+    area = _area_of(hass, user_input)
+    _, read = await gazetteer.async_interpret(user_input.text, user_input.conversation_id or "", area)
+    if not read.accepted or not read.frames or any(frame.response_key is None for frame in read.frames):
+        return None
+    return joined(
+        [
+            await _async_intent_effects(hass, frame.intent, dict(frame.slots), user_input, delays)
+            for frame in read.frames
+        ]
+    )
+
+
+async def _async_intent_effects(
+    hass: HomeAssistant, intent_type: str, slots: dict[str, JsonValue], user_input: ConversationInput, delays: int
+) -> Touches | Unresolved:
+    if command := delayed_command(intent_type, slots):
+        return await async_later_effects(hass, replace(user_input, text=command, conversation_id=None), delays)
+    return intent_effects(hass, intent_type, slots, conversation.DOMAIN)
+
+
+def _is_custom(recognized: RecognizeResult | None) -> bool:
+    """Tell whether somebody wrote the sentence for an intent: then nobody else is asked what it means."""
+    return recognized is not None and bool((recognized.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE))
+
+
+@callback
+def _area_of(hass: HomeAssistant, user_input: ConversationInput) -> ar.AreaEntry | None:
+    """Return where the built-in agent takes the speaker to be."""
+    area_id, device_id = None, user_input.device_id
+    if user_input.satellite_id and (entry := er.async_get(hass).async_get(user_input.satellite_id)):
+        area_id, device_id = entry.area_id, entry.device_id
+    if area_id is None and device_id and (device := dr.async_get(hass).async_get(device_id)):
+        area_id = dr.async_get_effective_area_id(hass, device)
+    return ar.async_get(hass).async_get_area(area_id) if area_id else None

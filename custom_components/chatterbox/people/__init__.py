@@ -1,0 +1,1 @@
+"""The speaker of a sentence, and the automation or script behind it."""

@@ -1,0 +1,1 @@
+"""The record of a turn: what was said, called and answered, and how long it took."""

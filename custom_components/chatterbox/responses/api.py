@@ -1,0 +1,45 @@
+"""Serves programs: the addresses are there from the beginning, and what answers at them once an owner lets programs in.
+
+Knows what has to be joined. Must not know HTTP, requests or agents. Most homes never need what answers, so it is
+imported then, in a thread.
+"""
+
+from functools import partial
+from typing import Final
+
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.importlib import async_import_module
+from homeassistant.util.hass_dict import HassKey
+
+from ..agent.responses.api_errors import ApiError, ErrorType
+from ..agent.responses.endpoint import ResponsesEndpoint
+from ..const import DOMAIN, INTEGRATION
+from .views import async_register_responses_api
+
+_MODULES: Final = tuple(f"{INTEGRATION}.{name}" for name in ("agent.responses.service", "responses.backend"))
+_ENDPOINT: HassKey[ResponsesEndpoint] = HassKey(f"{DOMAIN}_responses_endpoint")
+
+
+@callback
+def async_serve_programs(hass: HomeAssistant) -> None:
+    """Begin, once for the whole house. Services that do not let programs in are not there for them."""
+    async_register_responses_api(hass, partial(_endpoint, hass))
+
+
+@callback
+def _endpoint(hass: HomeAssistant) -> ResponsesEndpoint:
+    if (endpoint := hass.data.get(_ENDPOINT)) is None:  # the service is about to be loaded anew
+        raise ApiError("Programs are let in at this moment. Try again.", status=503, kind=ErrorType.SERVER)
+    return endpoint
+
+
+async def async_let_programs_in(hass: HomeAssistant) -> None:
+    """Get ready to answer."""
+    if _ENDPOINT in hass.data:
+        return
+    for module in _MODULES:
+        await async_import_module(hass, module)
+    from ..agent.responses.service import ResponsesService  # noqa: PLC0415  # imported in a thread, right above
+    from .backend import ResponsesHouse  # noqa: PLC0415  # imported in a thread, right above
+
+    hass.data.setdefault(_ENDPOINT, ResponsesService(ResponsesHouse(hass)))

@@ -1,0 +1,169 @@
+"""The house as programs see it that speak the Responses API: its agents, their tools, their turns and their stores.
+
+Knows entries, users and how an agent takes a turn. Must not know HTTP, or how a request or a response is written. Who
+asks is a user of Home Assistant with a token, and may do what that user may.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+
+from ..agent.conversation.summarizing import MOST_TOKENS, summarize
+from ..agent.conversation.summary import recap
+from ..agent.conversation.token_estimate import TokenEstimate
+from ..agent.errors import ProviderError
+from ..agent.messages import Summary, Transcript, Usage
+from ..agent.responses.api_errors import ApiError, ErrorType, not_found
+from ..agent.responses.house import AgentCard, HouseEvent, ResponseStore, TurnRequest
+from ..const import CONF_RESPONSES_API, DOMAIN
+from ..runtime.agents import Agent, ChatterboxConfigEntry, async_agent_entries
+from ..runtime.model import CountedModel
+from .api_turns import ProgramTurns
+from .storage import KeptResponses
+
+_COMPACTING_SECONDS: Final = 60.0
+_FOR_ANSWER: Final = 1_500
+"""Tokens that a model needs beside what it sums up."""
+_LAST_WAIT: Final = 5.0
+"""Seconds in which a turn that nobody listens to any more has to let go."""
+_NOTHING_TO_TELL: Final = "(Nothing has been said yet.)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An agent that programs may talk to."""
+
+    entity: er.RegistryEntry
+    entry: ChatterboxConfigEntry
+    subentry: ConfigSubentry
+    agent: Agent
+
+
+class ResponsesHouse:
+    """The `House` of the Responses surface."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Know no agents yet: they come and go with their entries."""
+        self._hass = hass
+        self._turns: dict[str, ProgramTurns] = {}
+        """By subentry id, of agents that are loaded."""
+
+    def agents(self) -> Sequence[AgentCard]:
+        """Return the agents of the services whose owner lets programs talk to them."""
+        return tuple(_card(found) for found in self._found())
+
+    def store(self, agent: str) -> ResponseStore | None:
+        """Return where the responses of an agent are kept; None for one that is set to keep nothing."""
+        found = self._find(agent)
+        return _store_of(self._hass, found) if found.agent.settings.keep_history else None
+
+    def stores(self) -> Sequence[ResponseStore]:
+        """Return the stores of all services that let programs in."""
+        services = {found.entry.entry_id: found for found in self._found()}
+        return tuple(_store_of(self._hass, found) for found in services.values())
+
+    async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
+        """Take a turn."""
+        found = self._find(turn.agent)
+        turns = self._turns_of(found)
+        events = asyncio.Queue[HouseEvent | None]()
+        begin = await turns.async_begin(turn, events.put_nowait)
+        taking = found.entry.async_create_background_task(
+            self._hass,
+            turns.async_take(begin, turn.conversation_id),
+            f"chatterbox turn of a program with {turn.agent}",
+        )
+        taking.add_done_callback(lambda _: events.put_nowait(None))
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            if taking.cancelled():
+                message = "The agent was changed or stopped meanwhile."
+                raise ApiError(message, status=503, kind=ErrorType.SERVER, code="interrupted")
+            if (end := taking.result().finished) is not None:
+                yield end
+        finally:
+            taking.cancel()
+            await asyncio.wait({taking}, timeout=_LAST_WAIT)
+
+    async def compact(self, agent: str, transcript: Transcript, instructions: str) -> tuple[str, Usage]:
+        """Have the agent's model sum up a conversation; one without a model lists what was asked and done."""
+        found = self._find(agent)
+        model = found.entry.runtime_data.models.get(found.subentry.subentry_id)
+        if model is None:
+            return recap(None, transcript, MOST_TOKENS, TokenEstimate()) or _NOTHING_TO_TELL, Usage()
+        if spent := model.link.spent():
+            raise ApiError(str(spent), status=429, kind=ErrorType.TOO_MANY_REQUESTS, code="budget_spent")
+        provider = CountedModel(self._hass, model)
+        tokens = min(MOST_TOKENS, model.windowed.context_window - _FOR_ANSWER)
+        earlier = Summary(instructions, 0) if instructions else None
+        try:
+            summary = await summarize(
+                provider,
+                transcript,
+                len(transcript),
+                earlier,
+                _COMPACTING_SECONDS,
+                tokens=tokens,
+                estimate=model.windowed.estimate,
+            )
+        except ProviderError as error:
+            message = "The model of this agent could not sum up the conversation. Try again."
+            raise ApiError(message, status=502, kind=ErrorType.MODEL) from error
+        return summary.text, provider.usage
+
+    def start(self, work: Coroutine[object, object, None], name: str) -> None:
+        """Have work done in the background, until Home Assistant stops."""
+        _ = self._hass.async_create_background_task(work, f"chatterbox {name}")  # Home Assistant keeps it
+
+    @callback
+    def _found(self) -> list[_Found]:
+        found: list[_Found] = []
+        loaded: list[ChatterboxConfigEntry] = self._hass.config_entries.async_loaded_entries(DOMAIN)
+        entries = {entry.entry_id: entry for entry in loaded if entry.options.get(CONF_RESPONSES_API)}
+        for entity in async_agent_entries(self._hass):
+            entry = entries.get(entity.config_entry_id or "")
+            subentry = entry.subentries.get(entity.config_subentry_id or "") if entry else None
+            agent = entry.runtime_data.agents.get(subentry.subentry_id) if entry and subentry else None
+            if entry and subentry and agent:
+                found.append(_Found(entity, entry, subentry, agent))
+        return sorted(found, key=lambda one: one.entity.entity_id)
+
+    @callback
+    def _find(self, agent: str) -> _Found:
+        for found in self._found():
+            if found.entity.entity_id == agent:
+                return found
+        raise not_found(f"There is no agent {agent!r} that programs may talk to.", "model", "model_not_found")
+
+    @callback
+    def _turns_of(self, found: _Found) -> ProgramTurns:
+        subentry_id, agent_id = found.subentry.subentry_id, found.entity.entity_id
+        turns = self._turns.get(subentry_id)
+        if turns is None or turns.agent_id != agent_id:
+            self._forget(subentry_id)
+            turns = ProgramTurns(self._hass, agent_id, found.entry, found.subentry, found.agent)
+            self._turns[subentry_id] = turns
+            found.entry.async_on_unload(partial(self._forget, subentry_id))
+        return turns
+
+    @callback
+    def _forget(self, subentry_id: str) -> None:
+        """Let go of an agent that is unloaded, or has another name now."""
+        if (turns := self._turns.pop(subentry_id, None)) is not None:
+            turns.end()
+
+
+def _store_of(hass: HomeAssistant, found: _Found) -> ResponseStore:
+    return KeptResponses(hass, found.entry, found.subentry.subentry_id)
+
+
+def _card(found: _Found) -> AgentCard:
+    created_at = int(found.entity.created_at.timestamp())
+    return AgentCard(found.entity.entity_id, created_at, found.agent.settings.keep_history)

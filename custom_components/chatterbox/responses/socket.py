@@ -1,0 +1,198 @@
+"""Serves one WebSocket connection of a program: its messages are answered one after the other.
+
+Knows frames and how a connection ends. Must not know what is in a message or an event.
+Source: OpenResponses specification, "WebSocket transport".
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from typing import Final
+
+from aiohttp import WSCloseCode, WSMsgType, web
+from homeassistant.const import EVENT_HOMEASSISTANT_STOP
+from homeassistant.core import Event, HomeAssistant, callback
+
+from ..agent.messages import JsonObject
+from ..agent.responses.api_errors import ApiError, invalid
+from ..agent.responses.bug_report import traceback_without_words
+from ..agent.responses.endpoint import SocketSession
+from ..const import LOGGER
+from .exchange import Exchange, encoded, unexpected
+from .stream import ClientGone, reading
+
+_LIMIT_REACHED: Final = ApiError(
+    "This connection has been open for as long as one may be. Open another one.",
+    code="websocket_connection_limit_reached",
+)
+_PINGS_UNTIL_GONE: Final = 2
+_TOO_MANY: Final = b"Too many messages wait."
+
+
+@dataclass(frozen=True, slots=True)
+class SocketLimits:
+    """How long a connection lasts, and how much may wait on it."""
+
+    seconds: float = 3600.0
+    """Of a connection."""
+    last_answer_seconds: float = 120.0
+    """Of the answer that is being given when that time is up."""
+    ping_seconds: float = 30.0
+    """Between two pings; a program that is not heard after two of them counts as gone."""
+    reader_seconds: float = 60.0
+    """Of a program that takes nothing of what waits for it; then it counts as gone."""
+    message_size: int = 10 * 1024 * 1024
+    """Bytes, of one message, and of all that wait."""
+    waiting: int = 16
+    """Messages."""
+
+
+async def serve_socket(
+    hass: HomeAssistant, exchange: Exchange, session: SocketSession, admit: Callable[[], None], limits: SocketLimits
+) -> web.WebSocketResponse:
+    """Answer what comes until either side hangs up.
+
+    `admit` is asked before each message, and raises `ApiError` for one that may not be answered. Raises `ApiError`
+    (426) for a request that opens no WebSocket.
+    """
+    # Its own heartbeat would leave a timer behind when it is closed from here.
+    response = web.WebSocketResponse(autoping=False, max_msg_size=limits.message_size, compress=False)
+    if not response.can_prepare(exchange.request):
+        raise ApiError("Open a WebSocket here, or POST a request for a response.", status=426, code="upgrade_required")
+    response.headers.update(exchange.headers())
+    await response.prepare(exchange.request)
+    await _Connection(exchange, response, session, admit, limits).run(hass)
+    return response
+
+
+class _Connection:
+    """One connection, from its handshake to its end."""
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        response: web.WebSocketResponse,
+        session: SocketSession,
+        admit: Callable[[], None],
+        limits: SocketLimits,
+    ) -> None:
+        self._exchange = exchange
+        self._response = response
+        self._session = session
+        self._admit = admit
+        self._limits = limits
+        self._messages: asyncio.Queue[str | ApiError] = asyncio.Queue(limits.waiting)
+        self._waiting_size = 0
+        self._pings_since_heard = 0
+        self._is_stopping = False
+
+    async def run(self, hass: HomeAssistant) -> None:
+        """Read what comes, so that pings and a hang-up are noticed at once, while another task answers."""
+        answering = asyncio.create_task(self._answer_all(), name="chatterbox answers of a socket")
+        pinging = asyncio.create_task(self._ping(), name="chatterbox pings of a socket")
+        try:
+            async with asyncio.timeout(self._limits.seconds) as time_left:
+
+                @callback
+                def stop(_event: Event) -> None:
+                    self._is_stopping = True
+                    if not time_left.expired():
+                        time_left.reschedule(hass.loop.time())
+
+                forget = hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, stop)
+                try:
+                    await self._read()
+                finally:
+                    if not self._is_stopping:
+                        forget()
+        except TimeoutError:
+            pinging.cancel()
+            with suppress(ClientGone):
+                await self._hang_up(answering)
+        finally:
+            answering.cancel()
+            pinging.cancel()
+            await asyncio.wait({answering, pinging})
+
+    async def _read(self) -> None:
+        with suppress(ClientGone):
+            async for message in self._response:
+                self._pings_since_heard = 0
+                match message.type:
+                    case WSMsgType.TEXT:
+                        told: str | ApiError = message.data
+                    case WSMsgType.PING:
+                        await self._write(self._response.pong(message.data))
+                        continue
+                    case WSMsgType.PONG:
+                        continue
+                    case WSMsgType.ERROR:
+                        return
+                    case _:
+                        told = invalid("Send messages as text.")
+                if not self._keep(told):
+                    await self._write(self._response.close(code=WSCloseCode.POLICY_VIOLATION, message=_TOO_MANY))
+                    return
+
+    def _keep(self, told: str | ApiError) -> bool:
+        """Have a message answered when its turn comes; tell whether there was room for it."""
+        size = len(told) if isinstance(told, str) else 0
+        if self._messages.full() or self._waiting_size + size > self._limits.message_size:
+            return False
+        self._waiting_size += size
+        self._messages.put_nowait(told)
+        return True
+
+    async def _ping(self) -> None:
+        with suppress(ClientGone):
+            while self._pings_since_heard < _PINGS_UNTIL_GONE:
+                self._pings_since_heard += 1
+                await self._write(self._response.ping())
+                await asyncio.sleep(self._limits.ping_seconds)
+        if self._exchange.request.transport:
+            self._exchange.request.transport.abort()
+
+    async def _hang_up(self, answering: asyncio.Task[None]) -> None:
+        """Say why the connection ends; what is being answered is answered, unless Home Assistant stops."""
+        if self._is_stopping:
+            await self._write(self._response.close(code=WSCloseCode.GOING_AWAY))
+            return
+        self._messages.shutdown(immediate=True)
+        await asyncio.wait({answering}, timeout=self._limits.last_answer_seconds)
+        await self._send_error(_LIMIT_REACHED)
+        await self._write(self._response.close())
+
+    async def _answer_all(self) -> None:
+        with suppress(ClientGone, asyncio.QueueShutDown):
+            while True:
+                told = await self._messages.get()
+                try:
+                    await self._answer(told)
+                except ApiError as error:
+                    await self._send_error(error)
+                except ClientGone:
+                    raise
+                except Exception as error:  # noqa: BLE001  # a bug ends one answer, not the connection
+                    LOGGER.error("A message failed (%s): %s", self._exchange.id, traceback_without_words(error))
+                    await self._send_error(unexpected(self._exchange.id))
+
+    async def _answer(self, told: str | ApiError) -> None:
+        if isinstance(told, ApiError):
+            raise told
+        self._waiting_size -= len(told)
+        self._admit()
+        async with aclosing(self._session.answer(told)) as events:
+            async for event in events:
+                await self._send(event)
+
+    async def _send_error(self, error: ApiError) -> None:
+        await self._send({"type": "error", "status": error.status, "error": error.payload})
+
+    async def _send(self, event: JsonObject) -> None:
+        await self._write(self._response.send_str(encoded(event)))
+
+    async def _write(self, writing: Awaitable[object]) -> None:
+        with reading(self._exchange.request):
+            async with asyncio.timeout(self._limits.reader_seconds):
+                await writing

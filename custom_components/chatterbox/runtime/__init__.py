@@ -1,0 +1,1 @@
+"""The composition root: config entries become agents, provider chains and their health."""

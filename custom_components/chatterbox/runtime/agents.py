@@ -1,0 +1,121 @@
+"""What a loaded service has: its agents and their models, and how those of all services are found.
+
+Knows the parts of an agent by their seams. Must not know how one is put together, or from what: that is
+`runtime/composition.py`'s.
+"""
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+
+from ..agent.claims.receipts import DEFAULT_LANGUAGES
+from ..agent.loop.loop import AgenticLoop
+from ..agent.loop.turn import Limits
+from ..agent.protocols import Hooks, LLMProvider, ResponseComposer
+from ..agent.providers.links import Link
+from ..agent.text import base_language
+from ..const import DOMAIN
+from ..settings.agent import AgentSettings
+from ..speech.sentences import spent_sentence
+from ..tools.turn_tools import TurnTools
+from .chain import AgentChain
+from .model import AgentModel
+from .summaries import ConversationSummaries
+
+
+@callback
+def async_agent_entries(hass: HomeAssistant) -> list[er.RegistryEntry]:
+    """Return the entries of all agents, those that are disabled left out."""
+    return [
+        entity
+        for entity in er.async_get(hass).entities.values()
+        if entity.platform == DOMAIN and entity.domain == CONVERSATION_DOMAIN and not entity.disabled
+    ]
+
+
+type JoinLinks = Callable[[Sequence[Link], float], LLMProvider]
+"""Makes one provider of the links of a turn that has so many seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A conversation agent, put together from its subentry."""
+
+    hass: HomeAssistant
+    settings: AgentSettings
+    chain: AgentChain
+    join: JoinLinks
+    summaries: ConversationSummaries
+    understands_sentences: bool
+    """Whether Home Assistant's own understanding answers, alone or when nobody else does."""
+    supported_languages: list[str] | Literal["*"]
+    id: str = ""
+    """Of its subentry."""
+
+    @property
+    def controls_home(self) -> bool:
+        """Tell whether it can do more than talk."""
+        return self.understands_sentences or bool(self.settings.llm_apis)
+
+    def claim_language(self, language: str) -> str | None:
+        """Return the language in which a spoken answer is held against what was done; None for not at all."""
+        checks = self.settings.check_claims and bool(self.settings.llm_apis)
+        return language if checks and base_language(language) in DEFAULT_LANGUAGES else None
+
+    def took_over(self, sentences: Mapping[str, str]) -> str:
+        """Return what is said where Home Assistant itself has to answer: why the agent's own model does not."""
+        spent = self.chain.own.spent()
+        return spent_sentence(sentences, spent) if spent else sentences["spoken_offline_took_over"]
+
+    def build_loop(  # noqa: PLR0913  # what a loop is made of
+        self,
+        tools: TurnTools,
+        limits: Limits,
+        hooks: Sequence[Hooks],
+        composer: ResponseComposer,
+        took_over: str,
+        *,
+        falls_back: bool = True,
+    ) -> AgenticLoop:
+        """Return the loop of one turn within `limits`; `took_over` is said when Home Assistant itself answers.
+
+        `falls_back` tells whether it may do that for a model.
+        """
+        links = self.chain.links(took_over) if falls_back else self.chain.models()
+        provider = self.join(links, limits.deadline)
+        return AgenticLoop(provider, tools.dispatcher, hooks=hooks, composer=composer)
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What a loaded entry has."""
+
+    agents: Mapping[str, Agent]
+    """Those to talk to, by subentry id."""
+    models: Mapping[str, AgentModel]
+    """By subentry id, those for tasks too; an offline agent has none."""
+    tasks: Mapping[str, Agent] = field(default_factory=dict)
+    """What does tasks, by subentry id."""
+    ask_service: Callable[[], Coroutine[Any, Any, None]] | None = None
+    """Asks the service whether it is there, and raises its `ProviderError`; None where it was asked already."""
+
+
+type ChatterboxConfigEntry = ConfigEntry[Runtime]
+
+
+def async_get_models(hass: HomeAssistant) -> Mapping[str, AgentModel]:
+    """Return the models of all loaded entries, by the subentry ids of their agents."""
+    entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
+    return {agent_id: model for entry in entries for agent_id, model in entry.runtime_data.models.items()}
+
+
+@callback
+def async_forget_conversations(hass: HomeAssistant) -> None:
+    """Have no model keep anything of what was said, as some of it was deleted; any of them may have answered there."""
+    for model in async_get_models(hass).values():
+        model.windowed.forget_conversations()

@@ -1,0 +1,232 @@
+"""The composition root: a config entry and its subentries → agents, with their providers, tools and loops.
+
+Alone names concrete providers; everybody else knows them by their seams. Holds no rule of
+its own: what it joins decides for itself. Nothing built here outlives its loaded entry.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, assert_never
+
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.const import CONF_API_KEY, MATCH_ALL
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+from homeassistant.helpers.aiohttp_client import async_get_clientsession
+
+from ..agent.protocols import ImageProvider, ReasoningEffort, Verbosity
+from ..agent.providers.address import api_root, ollama_root
+from ..agent.providers.anthropic_messages import AnthropicMessagesProvider
+from ..agent.providers.breaker import CircuitBreaker
+from ..agent.providers.failover import FailoverProvider
+from ..agent.providers.links import Link
+from ..agent.providers.ollama_chat import OllamaChatProvider, OllamaSettings
+from ..agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
+from ..agent.providers.openai_images import OpenAIImageProvider
+from ..agent.providers.openai_responses import OpenAIResponsesProvider, ResponsesSettings, ServiceTier
+from ..agent.providers.options import ModelOptions
+from ..agent.providers.patience import Patience
+from ..agent.providers.profiles import PROFILES, ServerProfile, profile_at
+from ..agent.providers.text_calls import TextCalls
+from ..const import (
+    CONF_BASE_URL,
+    CONF_KIND,
+    CONF_REASONING_EFFORT,
+    CONF_SERVER,
+    CONF_SERVICE_TIER,
+    CONF_VERBOSITY,
+    DOMAIN,
+    SUBENTRY_AI_TASK,
+    SUBENTRY_CONVERSATION,
+    ServiceKind,
+)
+from ..offline.dispatcher import offline_languages
+from ..settings.agent import AgentSettings, WhenSpent, known_choice
+from ..settings.tasks import settings_of_subentry
+from .account import async_open_account
+from .agents import Agent, ChatterboxConfigEntry, Runtime, async_get_models
+from .chain import AgentChain, is_for_models, offline_link
+from .model import AgentModel, ModelProvider
+from .service_check import offered_models
+from .summaries import ConversationSummaries
+from .window import windowed_model
+
+_FOR_A_LIST: Final = TimeLimits(between_bytes=10.0)
+_NOTHING_SET: Final = AgentSettings()
+
+REASONING_EFFORTS: Final[tuple[str, ...]] = tuple(ReasoningEffort)
+VERBOSITIES: Final[tuple[str, ...]] = tuple(Verbosity)
+SERVICE_TIERS: Final[tuple[str, ...]] = tuple(ServiceTier)
+
+
+async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runtime:
+    """Put the agents of an entry together, and ask its service whether it is there, if nobody else can answer.
+
+    Raises the `ProviderError` of a service that is not there then. Where somebody else can answer, nobody has to wait.
+    """
+    agents = {agent.subentry_id: agent for agent in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)}
+    if entry.data[CONF_KIND] == ServiceKind.OFFLINE:
+        return Runtime({agent_id: _offline_agent(hass, entry, agent) for agent_id, agent in agents.items()}, {})
+    models = {agent_id: await _async_agent_model(hass, entry, agent) for agent_id, agent in agents.items()}
+    built = {agent_id: _model_agent(hass, entry, model) for agent_id, model in models.items()}
+    of_tasks = [await _async_agent_model(hass, entry, task) for task in entry.get_subentries_of_type(SUBENTRY_AI_TASK)]
+    tasks = {model.agent.subentry_id: _model_agent(hass, entry, model) for model in of_tasks}
+    models |= {model.agent.subentry_id: model for model in of_tasks}
+    if any(_is_answered_for(hass, entry, agent) for agent in (*built.values(), *tasks.values())):
+        return Runtime(built, models, tasks, partial(async_ask_service, hass, entry.data))
+    await async_ask_service(hass, entry.data)
+    return Runtime(built, models, tasks)
+
+
+async def async_ask_service(hass: HomeAssistant, service: Mapping[str, Any]) -> None:
+    """Ask a service whether it is there. Raises its `ProviderError`."""
+    await offered_models(model_server(hass, service))
+
+
+def model_server(
+    hass: HomeAssistant, service: Mapping[str, Any], settings: AgentSettings = _NOTHING_SET, cache_key: str = ""
+) -> ModelProvider:
+    """Return one model of the server that an entry's data describes.
+
+    Without the name of a model it can only tell what it has, and is given less time: nothing has to be loaded for
+    that. `cache_key` is the same for requests that begin alike.
+    """
+    session, url, key = async_get_clientsession(hass), service[CONF_BASE_URL], service.get(CONF_API_KEY)
+    profile = known_server(service)
+    limits = _time_limits(settings) if settings.model else _FOR_A_LIST
+    model, options = settings.model, _model_options(settings)
+    kind = ServiceKind(service[CONF_KIND])
+    match kind:
+        case ServiceKind.OPENAI_CHAT:
+            return OpenAIChatProvider(session, url, model, key, limits, options=options, profile=profile)
+        case ServiceKind.OPENAI_RESPONSES:
+            responses = ResponsesSettings(
+                cache_key,
+                verbosity=known_choice(Verbosity, CONF_VERBOSITY, settings.verbosity),
+                service_tier=known_choice(ServiceTier, CONF_SERVICE_TIER, settings.service_tier),
+            )
+            return OpenAIResponsesProvider(
+                session, url, model, key, limits, options=options, settings=responses, profile=profile
+            )
+        case ServiceKind.ANTHROPIC_MESSAGES:
+            return AnthropicMessagesProvider(session, url, model, key, limits, options=options, profile=profile)
+        case ServiceKind.OLLAMA_CHAT:
+            ollama = OllamaSettings(settings.keep_alive, settings.num_ctx)
+            return OllamaChatProvider(
+                session, url, model, key, limits, options=options, settings=ollama, profile=profile
+            )
+        case ServiceKind.OFFLINE:
+            raise ValueError("the offline service has no server")
+        case _:
+            assert_never(kind)
+
+
+def image_provider(hass: HomeAssistant, service: Mapping[str, Any], model: str, seconds: float) -> ImageProvider:
+    """Return a model that makes pictures, each within so many `seconds`, of a server of one of `DRAWING_KINDS`."""
+    session, url, key = async_get_clientsession(hass), service[CONF_BASE_URL], service.get(CONF_API_KEY)
+    return OpenAIImageProvider(session, url, model, key, seconds)
+
+
+def _time_limits(settings: AgentSettings) -> TimeLimits:
+    """Return limits that are there in case ours fail: what a person set is kept by `Patience`."""
+    longest = max(settings.first_token_timeout, settings.between_tokens_timeout)
+    return TimeLimits(connect=settings.connect_timeout, between_bytes=longest + 1)
+
+
+def _model_options(settings: AgentSettings) -> ModelOptions:
+    return ModelOptions(
+        temperature=settings.temperature,
+        top_p=settings.top_p,
+        max_tokens=settings.max_tokens,
+        reasoning_effort=known_choice(ReasoningEffort, CONF_REASONING_EFFORT, settings.reasoning_effort),
+        extra=settings.extra_parameters or {},
+    )
+
+
+def known_server(service: Mapping[str, Any]) -> ServerProfile:
+    """Return what is known of the server of a service, guessed from its address where nobody has said what it is."""
+    return PROFILES.get(service.get(CONF_SERVER, ""), profile_at(service[CONF_BASE_URL]))
+
+
+def is_same_server(kind: ServiceKind, one: str, other: str) -> bool:
+    """Tell whether two addresses, both http or https, lead to the same place over an interface."""
+    root_of = ollama_root if kind is ServiceKind.OLLAMA_CHAT else api_root
+    return root_of(one) == root_of(other)
+
+
+def _offline_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> Agent:
+    return _agent(hass, entry, agent, AgentChain(offline_link(), tuple, ends_offline=False), understands_sentences=True)
+
+
+def _model_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, model: AgentModel) -> Agent:
+    """Put together an agent of a model.
+
+    One that may only talk must not act by another way. A task is no sentence that Home Assistant could understand.
+    """
+    agent = model.agent
+    settings = settings_of_subentry(agent)
+    may_act = agent.subentry_type == SUBENTRY_CONVERSATION and llm.LLM_API_ASSIST in settings.llm_apis
+    fallbacks = partial(_links_of, hass, settings.fallbacks) if settings.fallbacks else tuple
+    chain = AgentChain(model.link, fallbacks, ends_offline=may_act)
+    return _agent(hass, entry, agent, chain, understands_sentences=may_act)
+
+
+def _agent(
+    hass: HomeAssistant,
+    entry: ChatterboxConfigEntry,
+    agent: ConfigSubentry,
+    chain: AgentChain,
+    *,
+    understands_sentences: bool,
+) -> Agent:
+    is_offline = entry.data[CONF_KIND] == ServiceKind.OFFLINE
+    # A server that keeps what it has read is one in the house, and reads one thing at a time.
+    gives_way = not is_offline and known_server(entry.data).caches_prefix
+    return Agent(
+        hass,
+        settings_of_subentry(agent),
+        chain,
+        _joined,
+        ConversationSummaries(hass, entry, agent, partial(async_get_models, hass), gives_way=gives_way),
+        understands_sentences=understands_sentences,
+        supported_languages=offline_languages(hass) if is_offline else MATCH_ALL,
+        id=agent.subentry_id,
+    )
+
+
+async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> AgentModel:
+    settings = settings_of_subentry(agent)
+    provider = model_server(hass, entry.data, settings, agent.subentry_id)
+    windowed = windowed_model(hass, entry, agent, provider)
+    account = await async_open_account(hass, entry.data, known_server(entry.data), settings, agent.subentry_id)
+    patience = Patience(settings.connect_timeout, settings.first_token_timeout, settings.between_tokens_timeout)
+    link = Link(
+        agent.title,
+        TextCalls(windowed),
+        CircuitBreaker(),
+        patience,
+        tools=is_for_models,
+        lets_go=True,
+        id=agent.subentry_id,
+        check=provider.check,
+        spent=account.spent,
+        refuses_when_spent=settings.when_spent is WhenSpent.REFUSE,
+    )
+    return AgentModel(agent, provider, windowed, link, account)
+
+
+def _is_answered_for(hass: HomeAssistant, entry: ConfigEntry, agent: Agent) -> bool:
+    """Tell whether somebody of another service is set up to answer, whether or not it is there yet."""
+    others = (other for other in hass.config_entries.async_entries(DOMAIN) if other is not entry)
+    theirs = {agent_id for other in others if other.disabled_by is None for agent_id in other.subentries}
+    return agent.understands_sentences or not theirs.isdisjoint(agent.settings.fallbacks)
+
+
+def _joined(links: Sequence[Link], seconds: float) -> FailoverProvider:
+    return FailoverProvider(links, within=seconds)
+
+
+def _links_of(hass: HomeAssistant, agent_ids: Collection[str]) -> list[Link]:
+    """Return the links of those agents whose entries are loaded, each once, in their order."""
+    models = async_get_models(hass)
+    return [models[agent_id].link for agent_id in dict.fromkeys(agent_ids) if agent_id in models]

@@ -1,0 +1,44 @@
+"""Forgets what was kept for agents that are removed, whether or not their service is there at that time.
+
+Knows entries, and who keeps something for an agent. Must not know what is kept.
+"""
+
+from collections.abc import Iterable
+
+from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
+
+from ..approvals.pin_tries import async_get_pin_tries
+from ..const import DOMAIN
+from ..history.retention import async_forget_agents
+from ..memory.facts import async_get_memories
+from .agents import async_forget_conversations
+
+
+@callback
+def async_follow_removals(hass: HomeAssistant) -> None:
+    """Begin to, once for all entries. Those that are removed as a whole call `async_forget` themselves."""
+    known = {entry.entry_id: frozenset(entry.subentries) for entry in hass.config_entries.async_entries(DOMAIN)}
+
+    @callback
+    def async_follow(change: ConfigEntryChange, entry: ConfigEntry) -> None:
+        if entry.domain != DOMAIN:
+            return
+        before = known.pop(entry.entry_id, frozenset())
+        if change is ConfigEntryChange.REMOVED:
+            return
+        known[entry.entry_id] = frozenset(entry.subentries)
+        if gone := before - known[entry.entry_id]:
+            forgetting = async_forget(hass, entry, gone)
+            _ = hass.async_create_background_task(forgetting, "chatterbox removed agents")  # Home Assistant keeps it
+
+    async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, async_follow)
+
+
+async def async_forget(hass: HomeAssistant, entry: ConfigEntry, agents: Iterable[str]) -> None:
+    """Forget what was kept for agents of an entry, by their subentry ids."""
+    await async_get_pin_tries(hass).async_forget_removed()
+    await async_get_memories(hass).async_forget_removed()
+    await async_forget_agents(hass, entry, agents)
+    async_forget_conversations(hass)

@@ -1,0 +1,189 @@
+"""Has models sum up what a model no longer gets to read of a conversation, between turns, and keeps the summaries.
+
+Knows which model of which agent writes, when a summary is due, and who owns the task. Must not know how a window is
+found, how a summary is written, or how a turn is taken. A summary is never worth an error or a wait: without one, what
+was asked and done is listed.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
+from homeassistant.util import dt as dt_util
+
+from ..agent.conversation.summarizing import MOST_TOKENS, summarize
+from ..agent.conversation.windowed_provider import WindowedProvider
+from ..agent.errors import ProviderError
+from ..agent.loop.turn import Turn
+from ..agent.messages import AssistantMessage, Message, Summary, ToolDefinition, Transcript, UserMessage
+from ..agent.protocols import CompletionRequest
+from ..agent.providers.breaker import BreakerState
+from ..const import LOGGER
+from ..settings.agent import SUMMARY_LIST, SUMMARY_OWN_MODEL, settings_of
+from .chain import is_for_models
+from .model import AgentModel, CountedModel
+
+_LONGEST: Final = 60.0
+"""Seconds that a model may take to write."""
+_AHEAD: Final = 7 / 8
+"""Part of the window that may be full before its beginning is summed up: then all of it moves at one stroke."""
+_MOST: Final = 32
+"""Conversations of one agent whose summaries are kept."""
+_SECONDS: Final = 60.0
+"""Of a minute."""
+_FOR_ANSWER: Final = 1_500
+"""Tokens that a model needs beside what it sums up."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversation:
+    """What is known of a conversation."""
+
+    instructions: str
+    """As the model has read them in the last turn, as are the tools."""
+    tools: tuple[ToolDefinition, ...]
+    used_at: float
+    """Seconds since the epoch."""
+    summary: Summary | None = None
+    stands_for: tuple[str, ...] = ()
+    """By which the messages are known that it stands for."""
+
+
+class ConversationSummaries:
+    """The summaries of what was said to one agent, for as long as its entry is loaded."""
+
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        entry: ConfigEntry,
+        agent: ConfigSubentry,
+        find_models: Callable[[], Mapping[str, AgentModel]],
+        *,
+        gives_way: bool,
+    ) -> None:
+        """Keep nothing yet. `find_models` returns those that are there, by the subentry ids of their agents.
+
+        `gives_way` tells that the models of this entry have no time for a summary while somebody speaks.
+        """
+        self._hass = hass
+        self._entry = entry
+        self._agent = agent
+        self._settings = settings_of(agent.data)
+        self.are_written: Final = self._settings.summary != SUMMARY_LIST
+        """Whether a model writes them; else what was asked and done is listed."""
+        self._find_models = find_models
+        self._gives_way = gives_way
+        self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
+        self._writing: dict[str, asyncio.Task[None]] = {}
+
+    @callback
+    def of(self, conversation_id: str) -> Summary | None:
+        """Return the summary of the beginning of a conversation, None where there is none."""
+        known = self._conversations.get(conversation_id)
+        return None if known is None else known.summary
+
+    @callback
+    def async_begin_turn(self, conversation_id: str, turn: Turn) -> Turn:
+        """Return a turn with the summary of its history, if there is one; the model is left to it."""
+        if not self.are_written:
+            return turn
+        if self._gives_way and (task := self._writing.get(conversation_id)) is not None:
+            task.cancel()
+        known = self._conversations.get(conversation_id)
+        summary, marks = (None, ()) if known is None else (known.summary, known.stands_for)
+        if summary is not None and marks != _marks(turn.history, summary.messages):
+            summary, marks = None, ()  # this is another history, or only the end of it
+        tools = tuple(filter(is_for_models, turn.tools))
+        now = dt_util.utcnow().timestamp()
+        self._conversations[conversation_id] = _Conversation(turn.instructions, tools, now, summary, marks)
+        self._conversations.move_to_end(conversation_id)
+        self._async_forget_old(now)
+        return replace(turn, summary=summary)
+
+    @callback
+    def async_after_turn(self, conversation_id: str, messages: Transcript) -> None:
+        """Have a summary written, if the next turn would do without messages that none stands for.
+
+        `messages` are the whole conversation, as the next turn will have it as its history.
+        """
+        known, models = self._conversations.get(conversation_id), self._find_models()
+        own, writer = models.get(self._agent.subentry_id), self._writer(models)
+        if known is None or own is None or writer is None or conversation_id in self._writing:
+            return
+        request = CompletionRequest(known.instructions, messages, known.tools, summary=known.summary)
+        dropped = _dropped_soon(own.windowed, request)
+        if not dropped or (known.summary is not None and known.summary.messages >= dropped):
+            return
+        writing = self._async_write(conversation_id, writer, messages[:dropped], known.summary)
+        name = f"chatterbox summary of a conversation with {self._agent.title}"
+        task = self._entry.async_create_background_task(self._hass, writing, name, eager_start=False)
+        self._writing[conversation_id] = task
+        task.add_done_callback(partial(self._async_written, conversation_id))
+
+    @callback
+    def async_forget(self, conversation_id: str | None = None) -> None:
+        """Forget the summary of a conversation, and stop writing one; without an id those of all."""
+        for each in [*self._conversations] if conversation_id is None else [conversation_id]:
+            self._conversations.pop(each, None)
+            if task := self._writing.get(each):
+                task.cancel()
+
+    def _writer(self, models: Mapping[str, AgentModel]) -> AgentModel | None:
+        """Return who writes; None where nobody can at the moment."""
+        is_own = self._settings.summary == SUMMARY_OWN_MODEL
+        writer = models.get(self._agent.subentry_id if is_own else self._settings.summary)
+        if writer is None or writer.link.breaker.state is not BreakerState.CLOSED or writer.link.spent():
+            return None
+        return writer
+
+    async def _async_write(
+        self, conversation_id: str, writer: AgentModel, messages: Transcript, earlier: Summary | None
+    ) -> None:
+        provider = CountedModel(self._hass, writer)
+        tokens = min(MOST_TOKENS, writer.windowed.context_window - _FOR_ANSWER)
+        try:
+            summary = await summarize(
+                provider, messages, len(messages), earlier, _LONGEST, tokens=tokens, estimate=writer.windowed.estimate
+            )
+        except ProviderError as error:
+            LOGGER.debug("No summary of a conversation with %s: %s", self._agent.title, type(error).__name__)
+            return
+        if (known := self._conversations.get(conversation_id)) is not None:
+            marks = _marks(messages, summary.messages)
+            self._conversations[conversation_id] = replace(known, summary=summary, stands_for=marks)
+
+    @callback
+    def _async_written(self, conversation_id: str, _task: asyncio.Task[None]) -> None:
+        del self._writing[conversation_id]
+
+    @callback
+    def _async_forget_old(self, now: float) -> None:
+        """Forget conversations that nobody can go on with, and the oldest of too many."""
+        longest = max(CONVERSATION_TIMEOUT.total_seconds(), self._settings.continue_minutes * _SECONDS)
+        for each, known in [*self._conversations.items()]:
+            if abs(now - known.used_at) > longest or len(self._conversations) > _MOST:
+                self.async_forget(each)
+
+
+def _dropped_soon(windowed: WindowedProvider, request: CompletionRequest) -> int:
+    """Return how many messages the next turn does without, or one soon after it."""
+    soon = windowed.window_of_next_turn(request, _AHEAD).dropped
+    covered = 0 if request.summary is None else request.summary.messages
+    return max(soon, windowed.window_of_next_turn(request).dropped) if soon > covered else soon
+
+
+def _marks(messages: Transcript, count: int) -> tuple[str, ...]:
+    """Return by what the first `count` messages are known again: the words of the first and the last of them."""
+    if not 0 < count <= len(messages):
+        return ()
+    return _words(messages[0]), _words(messages[count - 1])
+
+
+def _words(message: Message) -> str:
+    return message.text if isinstance(message, UserMessage | AssistantMessage) else message.name

@@ -1,0 +1,1 @@
+"""Stored options of services and agents, as typed values with defaults."""

@@ -1,0 +1,250 @@
+"""What is stored of a conversation agent → typed settings, with a default for everything.
+
+Knows the data of a `conversation` subentry. Must not know forms (`settings/options.py`), or what becomes of a setting.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from functools import cache
+from typing import Any, Final
+
+from homeassistant.const import CONF_LLM_HASS_API, CONF_PROMPT
+
+from ..agent.consent.pin import PinHash
+from ..agent.loop.turn import Limits
+from ..agent.messages import JsonObject, JsonValue
+from ..agent.protocols import HookPoint
+from ..const import (
+    CONF_CONFIRMATION,
+    CONF_DEADLINE,
+    CONF_FALLBACKS,
+    CONF_MAX_ITERATIONS,
+    CONF_MAX_TOOL_CALLS,
+    CONF_NOTIFY,
+    CONF_PEOPLE_AT_SATELLITES,
+    CONF_PIN,
+    CONF_RULES,
+    CONF_TOOL_TIMEOUT,
+    CONF_TRUSTED_CALLERS,
+    CONF_WHEN_SPENT,
+    LOGGER,
+)
+from .rules import Policy, PolicyError, Rule, Verdict, policy_from_json
+
+_LIMITS: Final = Limits()
+
+
+SUMMARY_LIST: Final = "list"
+"""Who sums up a conversation: nobody, what was asked and done is listed."""
+SUMMARY_OWN_MODEL: Final = "own_model"
+"""The model of the agent itself."""
+SUMMARIES: Final = (SUMMARY_LIST, SUMMARY_OWN_MODEL)
+
+
+class Confirmation(StrEnum):
+    """How a deed is confirmed about which the model says nothing."""
+
+    RESULT = "result"
+    """By what was done: "Turned on the kitchen light"."""
+    DONE = "done"
+    """By one word."""
+
+
+class WhenSpent(StrEnum):
+    """What becomes of a turn when no more may be spent on the model."""
+
+    HAND_OVER = "hand_over"
+    """The next one of the chain answers."""
+    REFUSE = "refuse"
+    """Nobody does; the agent says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class HomeTelling:
+    """How a model is told of the home."""
+
+    is_compact: bool = True
+    """In short; otherwise by Home Assistant's own list."""
+    most_listed: int = 0
+    """Of more things, only how many there are is told; 0 for never. What is not in short is told as it is."""
+
+    def sums_up(self, things: int) -> bool:
+        """Tell whether a home of so many things has more than are listed."""
+        return self.is_compact and 0 < self.most_listed < things
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """How a person has set up an agent. The defaults are those of an agent that nothing was set for."""
+
+    model: str = ""
+    """Empty for the offline service, which has none."""
+    llm_apis: tuple[str, ...] = ()
+    """Ids of the sources of its tools."""
+    compact_home: bool = True
+    """Whether the model is told of the home in short, and not by Home Assistant's own list."""
+    most_listed: int = 500
+    """How many things are listed; of more, the model is told what fits the words. 0 to list all."""
+    prompt: str | None = None
+    """Template of its instructions; None for Home Assistant's own."""
+    fallbacks: tuple[str, ...] = ()
+    """Subentry ids of the agents whose models answer, one after the other, when its own does not."""
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    reasoning_effort: str | None = None
+    """A value of `agent.providers.options.ReasoningEffort`."""
+    verbosity: str | None = None
+    """OpenAI Responses only, as is `service_tier`: a value of the enum of that name in its provider."""
+    service_tier: str | None = None
+    keep_alive: int | None = None
+    """Ollama only: seconds that the model stays in memory; -1 for ever."""
+    num_ctx: int | None = 8192
+    """Ollama only: tokens of context that the model is loaded with; None for the server's own default, which would
+    cut off most homes."""
+    extra_parameters: JsonObject | None = None
+    """Laid over the request; see `ModelOptions.extra`."""
+    history_tokens: int = 12_000
+    """How much of earlier turns the model gets to read, in tokens."""
+    context_window: int | None = None
+    """How much the model can read at once, in tokens; None for what the server says. Ollama has `num_ctx`."""
+    summary: str = SUMMARY_LIST
+    """Who sums up what the model no longer gets to read: `SUMMARY_LIST`, `SUMMARY_OWN_MODEL`, or another agent's model,
+    by its subentry id."""
+    confirmation: Confirmation = Confirmation.RESULT
+    filler_after: float = 4.0
+    """Seconds of silence after which a satellite hears that it was understood; 0 for never."""
+    check_claims: bool = True
+    """Whether an answer by voice is asked for again when it claims an action that nobody did."""
+    connect_timeout: float = 5.0
+    """Seconds until a connection to the model's server stands."""
+    first_token_timeout: float = 20.0
+    """Seconds until the model begins to answer."""
+    between_tokens_timeout: float = 30.0
+    """Seconds that the model may fall silent amid an answer."""
+    limits: Limits = _LIMITS
+    price_input: float | None = None
+    """US dollars for a million tokens, as are the next two; None for what is known of the model."""
+    price_cached: float | None = None
+    price_output: float | None = None
+    budget_day: float | None = None
+    """US dollars that may be spent on the model; None for no limit."""
+    budget_month: float | None = None
+    when_spent: WhenSpent = WhenSpent.HAND_OVER
+    policy: Policy = field(default_factory=Policy)
+    """What may be done without a yes."""
+    pin: PinHash | None = None
+    """Without one, what asks for a PIN is not done."""
+    ask_after_outside_content: bool = True
+    """Whether every change needs a yes once something from outside the house is part of a conversation."""
+    notify: tuple[str, ...] = ()
+    """Entity ids of what is told of a question, above all phones."""
+    trusted_callers: frozenset[str] = frozenset()
+    """Entity ids of automations and scripts for which what would be asked about is allowed."""
+    people_at_satellites: Mapping[str, str] = field(default_factory=dict)
+    """Entity ids of persons, by the ids of the devices at which they are the ones who speak."""
+    keep_history: bool = True
+    """Whether what is said to it is stored."""
+    keep_days: int = 30
+    """How long; 0 for as long as there is room."""
+    keep_megabytes: int = 100
+    """How much, in millions of characters; 0 for as much as there is."""
+    continue_minutes: int = 0
+    """How long a satellite or a person goes on with what was said before, although Home Assistant begins anew."""
+    user_prompt_submit: str | None = None
+    """Entity id of a script to call at this point of a turn, as are the next three; see `turns/script_hooks.py`."""
+    pre_tool_use: str | None = None
+    post_tool_use: str | None = None
+    pre_speech: str | None = None
+    remember_facts: bool = False
+    """Whether it keeps what people ask it to, for each of them; see `memory/facts.py`."""
+    search_history: bool = False
+    """Whether it may look into earlier conversations of whoever speaks; see `tools/search_history.py`."""
+    home: HomeTelling = field(init=False)
+    """How the model is told of the home, by what is set above."""
+    scripts: Mapping[HookPoint, str] = field(init=False)
+    """The scripts that are set, by the point at which they are asked."""
+
+    def __post_init__(self) -> None:
+        """Put together what every turn needs."""
+        scripts = {
+            HookPoint.USER_PROMPT_SUBMIT: self.user_prompt_submit,
+            HookPoint.PRE_TOOL_USE: self.pre_tool_use,
+            HookPoint.POST_TOOL_USE: self.post_tool_use,
+            HookPoint.PRE_SPEECH: self.pre_speech,
+        }
+        object.__setattr__(self, "home", HomeTelling(is_compact=self.compact_home, most_listed=self.most_listed))
+        object.__setattr__(self, "scripts", {point: script for point, script in scripts.items() if script})
+
+
+_READ: Final = frozenset(
+    {
+        *("llm_apis", "prompt", "fallbacks", "confirmation", "limits", "when_spent", "policy", "pin", "notify"),
+        *("trusted_callers", "people_at_satellites"),
+    }
+)
+"""Settings that are not what is stored, but made of it."""
+_AS_STORED: Final = tuple(one.name for one in fields(AgentSettings) if one.init and one.name not in _READ)
+"""All others; each bears the name of its option."""
+
+
+def settings_of(data: Mapping[str, Any]) -> AgentSettings:
+    """Read the data of a subentry; what is not stored has its default."""
+    return AgentSettings(
+        **{name: data[name] for name in _AS_STORED if name in data},
+        llm_apis=tuple(data.get(CONF_LLM_HASS_API, ())),
+        prompt=data.get(CONF_PROMPT) or None,
+        fallbacks=tuple(data.get(CONF_FALLBACKS, ())),
+        confirmation=known_choice(Confirmation, CONF_CONFIRMATION, data.get(CONF_CONFIRMATION)) or Confirmation.RESULT,
+        limits=_limits(data),
+        when_spent=known_choice(WhenSpent, CONF_WHEN_SPENT, data.get(CONF_WHEN_SPENT)) or WhenSpent.HAND_OVER,
+        policy=_policy(data.get(CONF_RULES, [])),
+        pin=_pin(data.get(CONF_PIN)),
+        notify=tuple(data.get(CONF_NOTIFY, ())),
+        trusted_callers=frozenset(data.get(CONF_TRUSTED_CALLERS, ())),
+        people_at_satellites={row["device"]: row["person"] for row in data.get(CONF_PEOPLE_AT_SATELLITES, ())},
+    )
+
+
+def _limits(data: Mapping[str, Any]) -> Limits:
+    return Limits(
+        max_iterations=data.get(CONF_MAX_ITERATIONS, _LIMITS.max_iterations),
+        max_tool_calls=data.get(CONF_MAX_TOOL_CALLS, _LIMITS.max_tool_calls),
+        deadline=data.get(CONF_DEADLINE, _LIMITS.deadline),
+        tool_timeout=data.get(CONF_TOOL_TIMEOUT, _LIMITS.tool_timeout),
+    )
+
+
+def _policy(stored: JsonValue) -> Policy:
+    """Read rules; of those that cannot be read, nobody knows what they were to stop, so all is asked about."""
+    try:
+        return policy_from_json(stored)
+    except PolicyError as error:
+        LOGGER.error("The rules of an agent cannot be read, so it asks before it changes anything: %s", error)
+        return Policy((Rule(verdict=Verdict.ASK),))
+
+
+def _pin(stored: JsonValue) -> PinHash | None:
+    try:
+        return None if stored is None else PinHash.from_json(stored)
+    except ValueError as error:
+        LOGGER.error("What asks for the PIN of an agent is not done: %s", error)
+        return None
+
+
+def known_choice[Choice: StrEnum](choices: type[Choice], option: str, value: str | None) -> Choice | None:
+    """Return what an option is set to, or None for nothing, or something that only another version knows."""
+    if not value:
+        return None
+    try:
+        return choices(value)
+    except ValueError:
+        _log_unknown(option, str(value))
+        return None
+
+
+@cache
+def _log_unknown(option: str, value: str) -> None:
+    """Tell once about a choice that is not known."""
+    LOGGER.warning("The option %s of an agent is set to %s, which is not known here: its default holds", option, value)

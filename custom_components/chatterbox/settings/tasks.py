@@ -1,0 +1,98 @@
+"""What is stored of a model for tasks → typed settings, and what can be set for one.
+
+Knows the data of an `ai_task_data` subentry, which is that of an agent with other defaults: nobody waits in a room, so
+there is more time, and nobody is spoken to. Must not know forms (`flows/task_form.py`), or what becomes of a setting.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
+
+from ..const import (
+    CONF_BETWEEN_TOKENS_TIMEOUT,
+    CONF_CONTINUE_MINUTES,
+    CONF_DEADLINE,
+    CONF_FIRST_TOKEN_TIMEOUT,
+    CONF_IMAGE_MODEL,
+    CONF_KEEP_HISTORY,
+    CONF_PRE_SPEECH,
+    SUBENTRY_AI_TASK,
+    ServiceKind,
+)
+from .agent import AgentSettings, settings_of
+from .options import (
+    SECTION_AUTOMATION,
+    SECTION_COSTS,
+    SECTION_HISTORY,
+    SECTION_HOME,
+    SECTION_LIMITS,
+    SECTION_MODEL_OPTIONS,
+    sections_of,
+)
+
+INSTRUCTIONS: Final = (
+    "You do tasks for automations and apps of a smart home. Do exactly what the task says, and answer with what it asks"
+    " for and nothing else."
+)
+"""What a model is told where nobody has told it anything else."""
+
+DRAWING_KINDS: Final = frozenset({ServiceKind.OPENAI_CHAT, ServiceKind.OPENAI_RESPONSES})
+"""Kinds of service beside which OpenAI's Images format is spoken, where the server has a model for it."""
+
+_SECTIONS: Final = frozenset(
+    {SECTION_MODEL_OPTIONS, SECTION_HOME, SECTION_LIMITS, SECTION_HISTORY, SECTION_COSTS, SECTION_AUTOMATION}
+)
+_FOR_PEOPLE: Final = frozenset({CONF_CONTINUE_MINUTES, CONF_PRE_SPEECH})
+"""Options of a conversation."""
+
+_DEFAULTS: Final[Mapping[str, Any]] = {
+    CONF_PROMPT: INSTRUCTIONS,
+    CONF_DEADLINE: 180,
+    CONF_FIRST_TOKEN_TIMEOUT: 90,  # pictures take a local model long to read
+    CONF_BETWEEN_TOKENS_TIMEOUT: 60,
+    CONF_KEEP_HISTORY: False,
+}
+"""In place of an agent's."""
+_KEPT: Final = AgentSettings().keep_history
+
+
+def task_sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
+    """Return the options of a model for tasks of a kind of service, by the section in which they stand."""
+    return {
+        place: tuple(option for option in options if option not in _FOR_PEOPLE)
+        for place, options in sections_of(kind).items()
+        if place in _SECTIONS
+    }
+
+
+def image_model_of(kind: ServiceKind, data: Mapping[str, Any]) -> str:
+    """Return the model that makes pictures; empty where none does."""
+    model: str = data.get(CONF_IMAGE_MODEL, "")
+    return model if kind in DRAWING_KINDS else ""
+
+
+def new_task_data(model: str = "") -> dict[str, Any]:
+    """Return what is stored for a model for tasks that nothing was set for. It has no tools, and keeps nothing."""
+    return {CONF_MODEL: model, CONF_LLM_HASS_API: [], CONF_PROMPT: INSTRUCTIONS, CONF_KEEP_HISTORY: False}
+
+
+def task_settings_of(data: Mapping[str, Any]) -> AgentSettings:
+    """Read the data of a subentry; what is not stored, and an empty prompt, has its default."""
+    given = {key: value for key, value in data.items() if key != CONF_PROMPT or value}
+    return settings_of({**_DEFAULTS, **given})
+
+
+def settings_of_subentry(subentry: ConfigSubentry) -> AgentSettings:
+    """Read the data of a subentry, whichever of the two it is."""
+    is_for_tasks = subentry.subentry_type == SUBENTRY_AI_TASK
+    return task_settings_of(subentry.data) if is_for_tasks else settings_of(subentry.data)
+
+
+def keeps_history(subentry: ConfigSubentry) -> bool:
+    """Tell whether what is said to one is stored. It is asked with everything that may be; see `settings_of`."""
+    is_for_tasks = subentry.subentry_type == SUBENTRY_AI_TASK
+    default = _DEFAULTS[CONF_KEEP_HISTORY] if is_for_tasks else _KEPT
+    kept: bool = subentry.data.get(CONF_KEEP_HISTORY, default)
+    return kept

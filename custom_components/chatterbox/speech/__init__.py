@@ -1,0 +1,1 @@
+"""Translated sentences that an agent says by itself."""

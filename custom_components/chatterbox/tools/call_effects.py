@@ -1,0 +1,103 @@
+"""What a call of a tool would do to which entities, before it runs.
+
+Knows the tools of Home Assistant's LLM APIs. Must not know rules or people. The answer is at least what the call would
+do, never less, and nothing is done by asking. Tools that are not Home Assistant's own, such as those of an MCP server,
+act on no entity that could be known: they are judged by their annotations.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from homeassistant.components.conversation import HOME_ASSISTANT_AGENT, ConversationInput
+from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.helpers import intent, llm
+
+from ..agent.messages import JsonObject, ToolAnnotations
+from ..effects.actions import ActionReader
+from ..effects.effect import NOTHING, Annotated, Effects, Unresolved
+from ..effects.intents import delayed_command, intent_effects
+from ..home.entity_matches import matching_states
+from ..offline.sentence_effects import async_later_effects
+from .merged_api import ToolElsewhere, class_path, unwrapped
+
+_SCRIPT_TOOL: Final = "homeassistant.components.script.llm.ScriptTool"
+_PLAY_TOOL: Final = "homeassistant.components.media_player.llm.MediaPlayTool"
+
+
+@callback
+def later_command(tool: llm.Tool, arguments: JsonObject) -> str:
+    """Return what Home Assistant is told when a timer has run down that a call starts; empty for nothing."""
+    own = unwrapped(tool)
+    return delayed_command(own.intent_type, arguments) if isinstance(own, llm.IntentTool) else ""
+
+
+async def async_call_effects(
+    hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Tool, arguments: JsonObject
+) -> Effects:
+    """Return what a call would do, also later, by a command that a timer says when it has run down."""
+    command = later_command(tool, arguments)
+    if not command:
+        return call_effects(hass, llm_context, tool, arguments)
+    context = llm_context.context or Context()
+    language = llm_context.language or hass.config.language
+    said = ConversationInput(command, context, None, llm_context.device_id, None, language, HOME_ASSISTANT_AGENT)
+    return await async_later_effects(hass, said)
+
+
+@callback
+def call_effects(hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Tool, arguments: JsonObject) -> Effects:
+    """Return what a call would do at once. What a timer will say later cannot be told here."""
+    match unwrapped(tool):
+        case ToolElsewhere():
+            return NOTHING
+        case llm.IntentTool() as own:
+            return _of_intent(hass, llm_context, own, arguments)
+        case own if class_path(own) == _SCRIPT_TOOL:
+            reader = ActionReader(hass)
+            reader.touch([own.name.replace("__", ".", 1)], "script", "turn_on", arguments)
+            return reader.effects()
+        case own if class_path(own) == _PLAY_TOOL:
+            return _of_player(hass, llm_context, arguments)
+        case own:
+            return _annotated(own)
+
+
+def _of_intent(
+    hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.IntentTool, arguments: JsonObject
+) -> Effects:
+    slots = {name: value for name, value in arguments.items() if not intent.is_blank_slot_value(value)}
+    effects = intent_effects(hass, tool.intent_type, slots, llm_context.assistant)
+    if isinstance(effects, Unresolved) and tool.annotations.read_only:
+        return _annotated(tool)
+    return effects
+
+
+def _of_player(hass: HomeAssistant, llm_context: llm.LLMContext, arguments: Mapping[str, object]) -> Effects:
+    """Return what playing a found medium, or an address, would do; one of the players that fit would play it."""
+    name, area, floor = (
+        str(value) if not intent.is_blank_slot_value(value := arguments.get(f"player_{slot}")) else None
+        for slot in ("name", "area", "floor")
+    )
+    constraints = intent.MatchTargetsConstraints(
+        name=name,
+        area_name=area,
+        floor_name=floor,
+        domains={"media_player"},
+        assistant=llm_context.assistant,
+        allow_duplicate_names=True,
+    )
+    reader = ActionReader(hass)
+    reader.touch([state.entity_id for state in matching_states(hass, constraints)], "media_player", "play_media", {})
+    return reader.effects()
+
+
+def _annotated(tool: llm.Tool) -> Annotated:
+    told = tool.annotations
+    return Annotated(
+        ToolAnnotations(
+            read_only=told.read_only,
+            destructive=told.destructive,
+            idempotent=told.idempotent,
+            open_world=told.open_world,
+        )
+    )

@@ -1,0 +1,143 @@
+"""The tools that an agent has of its own: to remember, to look into earlier conversations, and to find things.
+
+Knows how they are described to a model, and what they do in general. Must not know how they are run
+(`tools/memory_tools.py`, `tools/search_history.py`, `tools/find_entities.py`). They are the same for everybody,
+wherever and whoever they are, so that what a model reads first stays the same: who may not use one is told so by its
+answer. No other agent of the house has them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ..agent.messages import JsonObject, ToolAnnotations, ToolDefinition
+from ..const import TOOL_FORGET, TOOL_LIST_MEMORIES, TOOL_REMEMBER, TOOL_SEARCH_HISTORY
+from ..home.description import FIND_ENTITIES
+from ..people.speakers import Asking, Speaker
+from ..settings.agent import AgentSettings
+
+_NOBODY: Final = (
+    "It is not known who speaks, so nothing can be remembered for them, or found of what they said. Say so. It works "
+    "for who is signed in to Home Assistant, and at a satellite for which a person is chosen in this agent's settings."
+)
+_AUTOMATION: Final = "Only a person who speaks for themself can use this. No automation and no script can."
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """What a tool answers, as JSON."""
+
+    data: JsonObject
+    is_error: bool = False
+    open_world: bool = False
+    """It holds what people outside the house may have written."""
+
+
+def refused(why: str) -> ToolAnswer:
+    """Return the answer of a tool that did nothing."""
+    return ToolAnswer({"error": why}, is_error=True)
+
+
+def person_served(speaker: Speaker) -> str | ToolAnswer:
+    """Return the id of the person who speaks and is known, or what somebody else is told."""
+    if speaker.asking is not Asking.PERSON:
+        return refused(_AUTOMATION)
+    return speaker.person_id or refused(_NOBODY)
+
+
+FACT: Final = "fact"
+WORDS: Final = "words"
+AREA: Final = "area"
+KIND: Final = "domain"
+DAYS: Final = "days"
+SINCE: Final = "since"
+UNTIL: Final = "until"
+
+_READS: Final = ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
+_CHANGES: Final = ToolAnnotations(read_only=False, destructive=False, idempotent=True, open_world=False)
+
+
+def _parameters(properties: Mapping[str, tuple[str, str]], *required: str) -> JsonObject:
+    """Return a schema; of each property its type and its description."""
+    return {
+        "type": "object",
+        "properties": {name: {"type": kind, "description": told} for name, (kind, told) in properties.items()},
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+_OF_MEMORY: Final = (
+    ToolDefinition(
+        TOOL_FORGET,
+        "Forgets a fact that you remember of the person who speaks. Only when they ask for it in their own words.",
+        _parameters({FACT: ("string", "Id of the fact.")}, FACT),
+        _CHANGES,
+    ),
+    ToolDefinition(
+        TOOL_LIST_MEMORIES,
+        "Lists everything that the person who speaks has asked you to remember. The newest facts stand beside their "
+        "words already.",
+        _parameters({}),
+        _READS,
+    ),
+    ToolDefinition(
+        TOOL_REMEMBER,
+        "Remembers a fact about the person who speaks, in all later conversations with them. Only when they ask for it "
+        "in their own words, and never a password or a PIN.",
+        _parameters({FACT: ("string", "The fact as one short sentence that makes sense by itself.")}, FACT),
+        _CHANGES,
+    ),
+)
+
+
+_OF_HISTORY: Final = ToolDefinition(
+    TOOL_SEARCH_HISTORY,
+    "Searches what the person who speaks has said to you in earlier conversations, and what you answered. Give words, "
+    "a time, or both.",
+    _parameters(
+        {
+            WORDS: ("string", "A few words that were said, in the language in which they were said."),
+            DAYS: ("integer", "Only the last so many days; 1 is today."),
+            SINCE: ("string", "Only from this day or moment on, in local time: 2026-11-22 or 2026-11-22T18:00."),
+            UNTIL: ("string", "Only up to this day or moment, written like since; a day counts to its end."),
+        }
+    ),
+    _READS,
+)
+
+
+_OF_A_LARGE_HOME: Final = ToolDefinition(
+    FIND_ENTITIES,
+    "Finds things of this home by words, by their room or floor, and by their domain; give any of these. Answers "
+    "names, areas and domains, but no states.",
+    _parameters(
+        {
+            WORDS: ("string", "What it is called, or what it is, in the language of the names in this home."),
+            AREA: ("string", "Name of a room or a floor."),
+            KIND: ("string", "Such as light, cover or sensor."),
+        }
+    ),
+    _READS,
+)
+
+
+def own_definitions(settings: AgentSettings, *, home_is_large: bool = False) -> tuple[ToolDefinition, ...]:
+    """Return the tools that an agent with these settings has of its own; see `ToolOffer.home_is_large`."""
+    of_home = (_OF_A_LARGE_HOME,) if home_is_large else ()
+    of_memory = _OF_MEMORY if settings.remember_facts else ()
+    of_history = (_OF_HISTORY,) if settings.search_history else ()
+    return (*of_home, *of_memory, *of_history)
+
+
+def with_own_tools(
+    offered: tuple[ToolDefinition, ...], settings: AgentSettings, *, home_is_large: bool = False
+) -> tuple[ToolDefinition, ...]:
+    """Return all tools of an agent's model, sorted by name as those are that are `offered`.
+
+    None of these stands in for one of its own.
+    """
+    if not (own := {tool.name: tool for tool in own_definitions(settings, home_is_large=home_is_large)}):
+        return offered
+    tools = {tool.name: tool for tool in offered} | own
+    return tuple(tools[name] for name in sorted(tools))

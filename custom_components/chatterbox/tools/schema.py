@@ -1,0 +1,267 @@
+"""Remembers how the schemas of tools were converted, because most of them are the same in every turn.
+
+Knows what makes two schemas the same; how one is converted stands in `tools/schema.py`. Home Assistant wraps the
+arguments of an intent anew for each turn, around validators that live as long as the intent. So a schema is known by
+the very objects that it is made of, which are kept here, lest another one take the place of one that is gone.
+"""
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import probatio
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util.json import json_loads_object
+
+from ..agent.messages import JsonObject, JsonValue
+
+type CustomSerializer = Callable[[object], object]
+"""What an LLM API adds to the engine: a JSON Schema for a validator, or `probatio.UNSUPPORTED`."""
+
+_OPENAPI_VERSION: Final = "3.1.0"
+"""The version whose schemas are JSON Schema."""
+_REFUSED_AT_THE_TOP: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "enum", "const"})
+"""OpenAI answers 400 to a tool whose schema has one of these at its top level."""
+_MAPS_OF_SCHEMAS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_LISTS_OF_SCHEMAS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_SCHEMAS: Final = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"})
+_SAYS_NOTHING: Final[Mapping[str, JsonValue]] = {
+    "additionalProperties": True,
+    "deprecated": False,
+    "description": "",
+    "minItems": 0,
+    "minLength": 0,
+    "nullable": False,
+    "readOnly": False,
+    "required": [],
+    "uniqueItems": False,
+    "writeOnly": False,
+}
+"""What holds without being said."""
+_FOR_READERS_OF_SCHEMAS: Final = frozenset({"$comment", "$schema"})
+"""What tells nothing about an argument."""
+
+
+class UnusableSchema(ValueError):
+    """A schema that no model can be given."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSchema:
+    """What a model is told about a tool's arguments."""
+
+    parameters: JsonObject
+    """JSON Schema; the top level is an object with properties."""
+    remarks: tuple[str, ...]
+    """Rules about several arguments that the top level must not hold, as sentences."""
+
+
+def convert_schema(schema: probatio.Schema, custom_serializer: CustomSerializer | None = None) -> ToolSchema:
+    """Convert the arguments of a tool.
+
+    Raises `UnusableSchema` when the arguments are not an object, and whatever the engine or the serializer raise for a
+    schema that they cannot convert.
+    """
+    converted = probatio.to_openapi(schema, custom_serializer=custom_serializer, openapi_version=_OPENAPI_VERSION)
+    return _with_object_on_top(_tidied(json_loads_object(json_dumps(converted))))
+
+
+def _tidied(schema: JsonObject) -> JsonObject:
+    """Leave out what says nothing, or differs from one start of Home Assistant to the next."""
+    tidied: JsonObject = {}
+    for keyword, value in schema.items():
+        match value:
+            case _ if _says_nothing(keyword, value):
+                continue
+            case dict() if keyword in _MAPS_OF_SCHEMAS:
+                tidied[keyword] = {name: _tidied_value(_titled(name, part)) for name, part in value.items()}
+            case dict() if keyword in _SCHEMAS:
+                tidied[keyword] = _tidied(value)
+            case list() if keyword in _LISTS_OF_SCHEMAS:
+                tidied[keyword] = [_tidied_value(part) for part in value]
+            case list() if keyword == "enum":
+                tidied[keyword] = _sorted_texts(value)
+            case _:
+                tidied[keyword] = value
+    required = tidied.get("required", [])
+    if isinstance(properties := tidied.get("properties"), dict) and isinstance(required, list):
+        for name, part in properties.items():
+            if isinstance(part, dict) and name not in required:
+                properties[name] = _without_null(part)
+    return tidied
+
+
+def _tidied_value(value: JsonValue) -> JsonValue:
+    return _tidied(value) if isinstance(value, dict) else value
+
+
+def _says_nothing(keyword: str, value: JsonValue) -> bool:
+    if value is None or keyword in _FOR_READERS_OF_SCHEMAS:
+        return True
+    return keyword in _SAYS_NOTHING and value == _SAYS_NOTHING[keyword]
+
+
+def _titled(name: str, schema: JsonValue) -> JsonValue:
+    """Drop a title that is only the name in other letters."""
+    if isinstance(schema, dict) and isinstance(title := schema.get("title"), str):
+        letters = [re.sub(r"[\W_]", "", text).casefold() for text in (name, title)]
+        if letters[0] == letters[1]:
+            return {keyword: value for keyword, value in schema.items() if keyword != "title"}
+    return schema
+
+
+def _sorted_texts(values: list[JsonValue]) -> list[JsonValue]:
+    """Sort a choice of texts, which often comes from a set and would change at every start."""
+    texts = [value for value in values if isinstance(value, str)]
+    return [*sorted(texts)] if len(texts) == len(values) else values
+
+
+def _without_null(schema: JsonObject) -> JsonObject:
+    """Drop the null of an optional argument: leaving the argument out says the same."""
+    result = dict(schema)
+    if isinstance(types := result.get("type"), list) and "null" in types:
+        others = [kind for kind in types if kind != "null"]
+        result["type"] = others[0] if len(others) == 1 else others
+    if isinstance(values := result.get("enum"), list) and None in values:
+        result["enum"] = _sorted_texts([value for value in values if value is not None])
+    if isinstance(branches := result.get("anyOf"), list) and {"type": "null"} in branches:
+        others = [branch for branch in branches if branch != {"type": "null"}]
+        del result["anyOf"]
+        if len(others) == 1 and isinstance(only := others[0], dict):
+            return {**only, **result}
+        result["anyOf"] = others
+    return result
+
+
+@dataclass(slots=True)
+class _Demands:
+    """What an object schema and its branches ask for, taken together."""
+
+    properties: JsonObject = field(default_factory=dict)
+    required: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def absorb(self, schema: JsonObject) -> None:
+        """Add what a schema asks for that must hold."""
+        if isinstance(properties := schema.get("properties"), dict):
+            for name, part in properties.items():
+                self._add_property(name, part)
+        self._require(_texts(schema.get("required")))
+        for branch in _object_schemas(schema.get("allOf")):
+            self.absorb(branch)
+        for keyword, quantity in (("anyOf", "at least one"), ("oneOf", "exactly one")):
+            self._absorb_alternatives(_object_schemas(schema.get(keyword)), quantity)
+        for together in _excluded(schema.get("not")):
+            self.remarks.append(f"Do not give {' and '.join(together)} together.")
+
+    def _absorb_alternatives(self, branches: Sequence[JsonObject], quantity: str) -> None:
+        alternatives: list[_Demands] = []
+        for branch in branches:
+            alternative = _Demands()
+            alternative.absorb(branch)
+            alternatives.append(alternative)
+            for name, part in alternative.properties.items():
+                self._add_property(name, part)
+        if not alternatives:
+            return
+        common = set.intersection(*(set(alternative.required) for alternative in alternatives))
+        self._require(name for name in alternatives[0].required if name in common)
+        choices = [[name for name in alternative.required if name not in common] for alternative in alternatives]
+        if len(choices) > 1 and all(choices):
+            self.remarks.append(f"Give {quantity} of: {'; '.join(' with '.join(choice) for choice in choices)}.")
+
+    def _add_property(self, name: str, part: JsonValue) -> None:
+        known = self.properties.get(name, part)
+        self.properties[name] = known if known == part else {"anyOf": [known, part]}
+
+    def _require(self, names: Iterable[str]) -> None:
+        self.required += [name for name in dict.fromkeys(names) if name not in self.required]
+
+
+def _with_object_on_top(schema: JsonObject) -> ToolSchema:
+    """Make the top level a plain object; what it may not say there becomes a remark."""
+    if not _describes_object(schema):
+        message = f"the arguments of a tool are an object, not {schema.get('type')}"
+        raise UnusableSchema(message)
+    demands = _Demands()
+    demands.absorb(schema)
+    own = _REFUSED_AT_THE_TOP | {"type", "properties", "required"}
+    parameters: JsonObject = {"type": "object", "properties": demands.properties}
+    if demands.required:
+        parameters["required"] = [*demands.required]
+    parameters |= {keyword: value for keyword, value in schema.items() if keyword not in own}
+    return ToolSchema(parameters, tuple(dict.fromkeys(demands.remarks)))
+
+
+def _describes_object(schema: JsonObject) -> bool:
+    match schema.get("type"):
+        case None:
+            branches = [branch for keyword in ("anyOf", "oneOf", "allOf") for branch in _list(schema.get(keyword))]
+            return not branches or any(isinstance(branch, dict) and _describes_object(branch) for branch in branches)
+        case list() as types:
+            return "object" in types
+        case kind:
+            return kind == "object"
+
+
+def _object_schemas(branches: JsonValue) -> list[JsonObject]:
+    return [branch for branch in _list(branches) if isinstance(branch, dict) and _describes_object(branch)]
+
+
+def _excluded(schema: JsonValue) -> list[list[str]]:
+    """Return the sets of names that a negation keeps from being given together."""
+    if not isinstance(schema, dict):
+        return []
+    groups = [_texts(schema.get("required"))]
+    groups += [group for branch in _list(schema.get("anyOf")) for group in _excluded(branch)]
+    return [group for group in groups if len(group) > 1]
+
+
+def _texts(values: JsonValue) -> list[str]:
+    return [value for value in _list(values) if isinstance(value, str)]
+
+
+def _list(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
+
+
+MAX_SCHEMAS: Final = 512
+"""Conversions that are kept; the one that was not needed for longest goes first."""
+
+
+class SchemaCache:
+    """Conversions of one running Home Assistant."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._converted: OrderedDict[tuple[int, ...], tuple[tuple[object, ...], ToolSchema]] = OrderedDict()
+
+    def __len__(self) -> int:
+        """Return how many conversions are kept."""
+        return len(self._converted)
+
+    def convert(self, schema: probatio.Schema, custom_serializer: CustomSerializer | None = None) -> ToolSchema:
+        """Convert the arguments of a tool, or return what came of it before. Raises what `convert_schema` raises."""
+        parts = (custom_serializer, *_parts(schema))
+        identity = tuple(map(id, parts))
+        if identity in self._converted:
+            self._converted.move_to_end(identity)
+            return self._converted[identity][1]
+        converted = convert_schema(schema, custom_serializer)
+        self._converted[identity] = (parts, converted)
+        if len(self._converted) > MAX_SCHEMAS:
+            self._converted.popitem(last=False)
+        return converted
+
+
+def _parts(schema: probatio.Schema) -> Iterator[object]:
+    """Yield what a schema is made of, down to the validators of its arguments."""
+    yield from (type(schema), schema.required, schema.extra)
+    match schema.schema:
+        case dict() as arguments:
+            for marker, validator in arguments.items():
+                yield from (marker, validator)
+        case other:
+            yield other

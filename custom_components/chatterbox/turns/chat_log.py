@@ -1,0 +1,394 @@
+"""ChatLog ⇄ transcript, and the events of a turn → ChatLog deltas.
+
+Knows Home Assistant's ChatLog and our messages and events. Must not know providers, tools
+or how a turn is driven. Our loop runs the tools itself, so calls enter the ChatLog as
+`external` and results as the native `llm.ToolResult` that keeps cards and targets.
+"""
+
+import weakref
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TypeIs
+
+from homeassistant.components.conversation import (
+    HOME_ASSISTANT_AGENT,
+    AssistantContent,
+    AssistantContentDeltaDict,
+    ChatLog,
+    Content,
+    SystemContent,
+    ToolResultContent,
+    ToolResultContentDeltaDict,
+    UserContent,
+)
+from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import chat_session, entity_registry as er, llm
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.json import json_loads_object
+
+from ..agent.events import (
+    MessageDone,
+    PromptReplaced,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+    ToolFinished,
+    TurnEvent,
+)
+from ..agent.messages import (
+    AssistantMessage,
+    Message,
+    ProviderItem,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    UserMessage,
+    canonical_json,
+)
+from ..const import DOMAIN
+from ..records.report import TurnReport, shown_arguments
+from ..records.tool_answer import result_content
+from ..tools.dispatch import UNREADABLE
+from .shown_files import NO_FILES, ShownFiles
+
+
+class FromOutside:
+    """Marks a result that holds what people outside the house may have written.
+
+    It marks by type alone: for everybody else a marked result is the one that it was, with all its fields.
+    """
+
+    __slots__ = ()
+
+
+@dataclass(slots=True)
+class Note(llm.ToolResult):
+    """What the ChatLog keeps of a tool that has no native result: `{"note": text}`."""
+
+
+@dataclass(slots=True)
+class NotRun(llm.ToolResult):
+    """What the ChatLog keeps for a call that did not run: `{"not_run": text}`. A tool may say so too, and has run."""
+
+
+def to_native(result: ToolResult) -> llm.ToolResult:
+    """Return what the ChatLog keeps of a result."""
+    if isinstance(result.native, llm.ToolResult):
+        native = result.native
+    elif result.synthetic:
+        native = NotRun({"not_run": result.content}, result.is_error)
+    else:
+        native = Note({"note": result.content}, result.is_error)
+    return _marked(native) if result.open_world else native
+
+
+def _marked(result: llm.ToolResult) -> llm.ToolResult:
+    """Return a copy of a result that has the mark, and is still of the type that it was."""
+    try:
+        marked = copy(result)
+        marked.__class__ = _marking(type(result))  # type: ignore[arg-type]  # a class has a hash, only its objects do not
+    except TypeError:  # nothing can be made of that type: the mark matters more than what it has of its own
+        return _marking(llm.ToolResult)(result.data, result.error)
+    return marked
+
+
+@cache
+def _marking(kind: type[llm.ToolResult]) -> type[llm.ToolResult]:
+    marking = type(kind.__name__, (FromOutside, kind), {"__slots__": (), "__module__": __name__})
+    # For who writes JSON, a dataclass is what was made one itself; all else it has from what it was.
+    return dataclass(init=False, repr=False, eq=False)(marking)
+
+
+@callback
+def from_native(hass: HomeAssistant, content: ToolResultContent) -> ToolResult:
+    """Return a result that a ChatLog holds, ours or that of another agent."""
+    text, synthetic = _read(content.result)
+    return ToolResult(
+        content.tool_call_id,
+        content.tool_name,
+        text,
+        is_error=content.result.error,
+        synthetic=synthetic,
+        open_world=isinstance(content.result, FromOutside) or not _knows_only_the_house(hass, content.agent_id),
+        native=content.result,
+    )
+
+
+def _read(result: llm.ToolResult) -> tuple[str, bool]:
+    """Return what the model reads, and whether it is no result because nothing ran."""
+    match result:
+        case Note(data={"note": str(text)}):
+            return text, False
+        case NotRun(data={"not_run": str(text)}):
+            return text, True
+        case _:
+            pass
+    try:
+        return result_content(result), False
+    except TypeError, ValueError:
+        return UNREADABLE, False
+
+
+@callback
+def _knows_only_the_house(hass: HomeAssistant, agent_id: str) -> bool:
+    """Tell whether results of an agent that have no mark are from the house.
+
+    Ours have a mark if they are not. The built-in agent knows nothing else; in a pipeline that asks it first, it writes
+    under the name of the agent that would have been next. What the tools of others bring in, nobody here knows.
+    """
+    entry = er.async_get(hass).async_get(agent_id)
+    return agent_id == HOME_ASSISTANT_AGENT or (entry is not None and entry.platform == DOMAIN)
+
+
+type SaidContent = UserContent | AssistantContent | ToolResultContent
+
+
+@dataclass(frozen=True)
+class SpokenContent(UserContent):
+    """Words of a person, with what held when they were said."""
+
+    context: str = ""
+    """As the model read it. It is sent again with the words, so that a conversation keeps its beginning."""
+
+
+_MESSAGES: HassKey[dict[int, tuple[weakref.ref[SaidContent], Message]]] = HassKey(f"{DOMAIN}_messages")
+"""By the `id` of the content, for as long as somebody keeps the content."""
+
+
+@callback
+def message_of(hass: HomeAssistant, content: SaidContent, files: ShownFiles) -> Message:
+    """Return what a content says, with what `files` tells of what was shown with it."""
+    if isinstance(content, UserContent) and content.attachments:
+        return user_message(content, files)  # a file may be gone by the next turn
+    messages, key = hass.data.setdefault(_MESSAGES, {}), id(content)
+    if (kept := messages.get(key)) is None:
+        kept = weakref.ref(content, lambda _: messages.pop(key, None)), _translated(hass, content, files)
+        messages[key] = kept
+    return kept[1]
+
+
+def _translated(hass: HomeAssistant, content: SaidContent, files: ShownFiles) -> Message:
+    match content:
+        case UserContent():
+            return user_message(content, files)
+        case AssistantContent():
+            calls = tuple(ToolCall(call.id, call.tool_name, _arguments_text(call)) for call in content.tool_calls or ())
+            items = content.native if _is_ours(content.native) else ()
+            return AssistantMessage(content.content or "", content.thinking_content or "", calls, items)
+        case ToolResultContent():
+            return from_native(hass, content)
+
+
+def user_message(said: UserContent, files: ShownFiles) -> UserMessage:
+    """Return what a person said, with what is shown with it and what was kept beside it."""
+    shown = files.shown_with(said)
+    held = said.context if isinstance(said, SpokenContent) else ""
+    return UserMessage(said.content, shown.attachments, "\n\n".join(filter(None, (held, shown.note))))
+
+
+def _arguments_text(call: llm.ToolInput) -> str:
+    """Write arguments as our calls have them; those of another agent may hold what is no JSON."""
+    try:
+        return canonical_json(json_loads_object(json_dumps(call.tool_args)))
+    except TypeError, ValueError:
+        return "{}"
+
+
+def _is_ours(native: object) -> TypeIs[tuple[ProviderItem, ...]]:
+    """Tell our native content from what another agent left in the conversation."""
+    return isinstance(native, tuple) and all(isinstance(item, ProviderItem) for item in native)
+
+
+def content_of(message: Message, agent_id: str) -> Content:
+    """Return a message as the ChatLog keeps it; `agent_id` has said it, or had it done."""
+    match message:
+        case UserMessage():
+            return SpokenContent(message.text, None, message.context)
+        case AssistantMessage():
+            return AssistantContent(
+                agent_id=agent_id,
+                content=message.text or None,
+                thinking_content=message.reasoning or None,
+                tool_calls=[tool_input(call) for call in message.tool_calls] or None,
+                native=message.provider_items or None,
+            )
+        case ToolResult():
+            return ToolResultContent(
+                agent_id=agent_id,
+                tool_call_id=message.call_id,
+                tool_name=message.name,
+                result=to_native(message),
+            )
+
+
+def tool_input(call: ToolCall) -> llm.ToolInput:
+    """Return a call that our loop runs itself."""
+    return llm.ToolInput(call.name, shown_arguments(call), id=call.id, external=True)
+
+
+type Delta = AssistantContentDeltaDict | ToolResultContentDeltaDict
+
+
+async def _at_once() -> None:
+    """Wait for nothing."""
+
+
+@callback
+def keep_context(chat_log: ChatLog, context: str) -> None:
+    """Keep what holds now beside the words that were just said."""
+    said = chat_log.content[-1]
+    if isinstance(said, UserContent):
+        chat_log.content[-1] = SpokenContent(said.content, said.attachments, context)
+
+
+def history(chat_log: ChatLog, files: ShownFiles = NO_FILES) -> Transcript:
+    """Return what was said before the user's words of this turn, with what `files` tells of what was shown."""
+    contents = chat_log.content
+    if contents and isinstance(contents[-1], UserContent):
+        contents = contents[:-1]
+    return tuple(
+        [message_of(chat_log.hass, content, files) for content in contents if not isinstance(content, SystemContent)]
+    )
+
+
+@callback
+def put_before(chat_log: ChatLog, earlier: Transcript, agent_id: str) -> None:
+    """Put what was said earlier in a conversation before the words that were just said."""
+    contents = chat_log.content
+    place = len(contents) - bool(contents and isinstance(contents[-1], UserContent))
+    contents[place:place] = [content_of(message, agent_id) for message in earlier]
+
+
+@callback
+def is_fresh(chat_log: ChatLog) -> bool:
+    """Tell whether nothing was said in a conversation but the words of this turn."""
+    return not [content for content in chat_log.content[:-1] if not isinstance(content, SystemContent)]
+
+
+def words(chat_log: ChatLog, files: ShownFiles) -> UserMessage:
+    """Return the user's words of this turn, with what is shown with them and what was kept beside them."""
+    said = chat_log.content[-1]
+    return user_message(said, files) if isinstance(said, UserContent) else UserMessage("")
+
+
+async def async_record_turn(
+    chat_log: ChatLog,
+    agent_id: str,
+    events: AsyncGenerator[TurnEvent],
+    report: TurnReport,
+    settle: Callable[[], Awaitable[None]] = _at_once,
+) -> None:
+    """Stream a turn into the ChatLog, and into the report; then `settle` is waited for.
+
+    When the turn is cut off, by barge-in or by a bug, the ChatLog still gets what happened,
+    every call with one result, and keeps it for the next turn. What another turn of the
+    conversation has added meanwhile stays, before this one. Who waits for anything after this, and before Home
+    Assistant has put the ChatLog away, loses what another turn adds then.
+    """
+    before = len(chat_log.content)
+    start = before - isinstance(chat_log.content[-1], UserContent)
+    saved = _saved(chat_log)
+    deltas = _deltas(chat_log, events, report)
+    try:
+        async with aclosing(chat_log.async_add_delta_content_stream(agent_id, deltas)) as contents:
+            async for _ in contents:
+                pass
+        await settle()
+    except BaseException:
+        await deltas.aclose()
+        chat_log.content[before:] = [content_of(message, agent_id) for message in report.recorder.interrupted()]
+        _async_keep(chat_log, start, saved)
+        raise
+    newer = _saved(chat_log)
+    if newer is not None and newer is not chat_log:
+        chat_log.content[start:start] = newer.content[start:]
+
+
+async def _deltas(chat_log: ChatLog, events: AsyncGenerator[TurnEvent], report: TurnReport) -> AsyncGenerator[Delta]:
+    """Take the events into the report, and say them as ChatLog deltas. A `role` begins a message."""
+    in_message = False
+    try:
+        async for event in events:
+            report.add(event)
+            delta: AssistantContentDeltaDict | None = None
+            match event:
+                case TextDelta(text):
+                    delta = {"content": text}
+                case ReasoningDelta(text):
+                    delta = {"thinking_content": text}
+                case ToolCallReady(call):
+                    delta = {"tool_calls": [tool_input(call)]}
+                case MessageDone(message) if message.provider_items:
+                    delta = {"native": message.provider_items}
+                case ToolFinished(result):
+                    yield _result_delta(result)
+                case PromptReplaced(text):
+                    _replace_words(chat_log, text)
+                case _:
+                    pass
+            if delta and not in_message and "tool_calls" in delta:  # whose list would go on as that of the message
+                yield {"role": "assistant"}
+                yield delta
+            elif delta:
+                yield delta if in_message else {"role": "assistant", **delta}
+            in_message = (in_message or delta is not None) and not isinstance(event, (MessageDone, ToolFinished))
+    finally:
+        await events.aclose()
+
+
+def _replace_words(chat_log: ChatLog, text: str) -> None:
+    """Put other words in place of the person's, before anything else is said: no later turn must send the old ones."""
+    said = chat_log.content[-1]
+    chat_log.content[-1] = replace(said, content=text) if isinstance(said, UserContent) else UserContent(text)
+
+
+def _result_delta(result: ToolResult) -> ToolResultContentDeltaDict:
+    return {
+        "role": "tool_result",
+        "tool_call_id": result.call_id,
+        "tool_name": result.name,
+        "result": to_native(result),
+    }
+
+
+def _saved(chat_log: ChatLog) -> ChatLog | None:
+    """Return the conversation as the last turn that ended left it."""
+    return chat_log.hass.data.get(DATA_CHAT_LOGS, {}).get(chat_log.conversation_id)
+
+
+@callback
+def _async_keep(chat_log: ChatLog, start: int, saved: ChatLog | None) -> None:
+    """Save a ChatLog that Home Assistant drops because its turn did not return.
+
+    `start` is where the turn's own contents begin, with the person's words; `saved` the conversation when it began.
+    A turn that has ended since, while this one was being interrupted, keeps what it said.
+
+    Source: `async_get_chat_log` and `async_get_chat_session` save only when their block ends without an exception
+    (homeassistant.components.conversation.chat_log).
+    """
+    hass, conversation_id = chat_log.hass, chat_log.conversation_id
+    session = chat_session.current_session.get()
+    if session is None or session.conversation_id != conversation_id:
+        return
+    chat_logs = hass.data[DATA_CHAT_LOGS]
+    newer = _saved(chat_log)
+    if newer is not None and newer is not saved:
+        newer.content[start:start] = chat_log.content[start:]
+        return
+    if newer is None:
+        session.async_on_cleanup(lambda: _forget(hass, conversation_id))
+    chat_log.delta_listener = None
+    chat_logs[conversation_id] = chat_log
+    session.async_updated()
+    hass.data[chat_session.DATA_CHAT_SESSION][conversation_id] = session
+    hass.data[chat_session.DATA_CHAT_SESSION_CLEANUP].schedule()
+
+
+@callback
+def _forget(hass: HomeAssistant, conversation_id: str) -> None:
+    hass.data[DATA_CHAT_LOGS].pop(conversation_id, None)

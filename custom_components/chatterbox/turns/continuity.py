@@ -1,0 +1,198 @@
+"""Goes on with a conversation that Home Assistant has forgotten: after a restart, or later if the owner wants.
+
+Knows the history, Home Assistant's conversations and who speaks. Must not know how a turn is taken or recorded. Only
+what the same person, or nobody in particular at the same device, has said to the same agent is taken up again.
+"""
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from homeassistant.components.conversation import ChatLog
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
+from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.ulid import ulid_to_bytes
+
+from ..agent.history.selection import OneDevice, OnePerson
+from ..agent.history.store_trouble import StoreUnavailable
+from ..agent.history.turn_records import TurnRecord
+from ..agent.transcript import repair
+from ..const import DOMAIN, LOGGER
+from ..history.stores import async_get_histories
+from ..people.speakers import Asking, Speaker
+from ..settings.agent import AgentSettings
+from .chat_log import is_fresh, put_before
+
+if TYPE_CHECKING:  # it imports SQLAlchemy, which is done in a thread
+    from ..agent.history.store import HistoryStore
+
+_PATIENCE: Final = 0.5
+"""Seconds that a person may wait for what was said earlier; later, the agent goes on without it."""
+_MOST_TURNS: Final = 200
+"""Of a conversation; of a longer one, the last."""
+_MOST_THREADS: Final = 200
+"""Of a house, in the few minutes for which Home Assistant remembers a conversation."""
+_SECONDS: Final = 60.0
+"""Of a minute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A conversation as the history has it, whatever id Home Assistant gave to its parts."""
+
+    id: str
+    """That of its first part."""
+    is_cut: bool = False
+    """More was said in it than is in the ChatLog."""
+
+
+_THREADS: HassKey[OrderedDict[tuple[str, str], Thread]] = HassKey(f"{DOMAIN}_threads")
+"""By agent and by the id that Home Assistant has given to a conversation, of those that were spoken in lately. They
+outlive the agent's entry, which is loaded anew in the middle of conversations."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """What somebody has said in a conversation."""
+
+    turns: tuple[TurnRecord, ...]
+    """At least one."""
+    is_cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Continuity:
+    """Finds out which conversation the words of a turn belong to, for one agent."""
+
+    hass: HomeAssistant
+    entry: ConfigEntry
+    subentry: ConfigSubentry
+    agent_id: str
+    """Entity id."""
+    settings: AgentSettings
+
+    async def async_resume(self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog) -> Thread:
+        """Return the conversation of a turn, and put into the ChatLog what Home Assistant has forgotten of it.
+
+        `asked_for` is the id of the conversation in which somebody wants to say something.
+        """
+        threads, place = self._threads, (self.subentry.subentry_id, chat_log.conversation_id)
+        # Who picks an id of their own speaks under it again when Home Assistant has forgotten what was said.
+        if (thread := threads.get(place)) is None or is_fresh(chat_log):
+            found = await self._async_find(asked_for, speaker, chat_log, is_new=thread is None)
+            threads[place] = thread = found or Thread(chat_log.conversation_id)
+        threads.move_to_end(place)
+        while len(threads) > _MOST_THREADS:
+            threads.popitem(last=False)
+        return thread
+
+    @callback
+    def thread_of(self, conversation_id: str) -> Thread:
+        """Return what a conversation that was spoken in lately is a part of."""
+        return self._threads.get((self.subentry.subentry_id, conversation_id)) or Thread(conversation_id)
+
+    @property
+    def _threads(self) -> OrderedDict[tuple[str, str], Thread]:
+        return self.hass.data.setdefault(_THREADS, OrderedDict())
+
+    async def _async_find(
+        self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog, *, is_new: bool
+    ) -> Thread | None:
+        """Return the earlier conversation that goes on, if one does; where none can, nobody waits for the history."""
+        if not (self.settings.keep_history and self._may_any_go_on() and is_fresh(chat_log)):
+            return None
+        if is_new and asked_for == chat_log.conversation_id and _is_given(asked_for):
+            asked_for = None  # nothing was ever said in it
+        if not asked_for and _who(speaker) is None:
+            return None
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                store = await async_get_histories(self.hass).async_open(self.entry)
+                if store is None or store.state.trouble is not None:
+                    return None
+                earlier = await self._async_earlier(store, asked_for, speaker)
+        except (StoreUnavailable, TimeoutError) as error:
+            LOGGER.debug("%s begins anew, because the history does not answer: %s", self.agent_id, error)
+            return None
+        except Exception:  # noqa: BLE001  # whatever is wrong with what was said earlier, a person waits for an answer
+            LOGGER.exception("%s begins anew, because the history cannot be read", self.agent_id)
+            return None
+        if earlier is None:
+            return None
+        put_before(chat_log, repair(message for turn in earlier.turns for message in turn.messages), self.agent_id)
+        return Thread(earlier.turns[-1].origin.conversation_id, earlier.is_cut)
+
+    async def _async_earlier(self, store: HistoryStore, asked_for: str | None, speaker: Speaker) -> _Earlier | None:
+        """Return what was said in the conversation that is asked for, else in the last one."""
+        if asked_for:
+            earlier = await self._async_theirs(store, asked_for, speaker)
+            if earlier and self._goes_on(earlier.turns[-1].ended_at):
+                return earlier
+        if (who := _who(speaker)) is None:
+            return None
+        last = await store.last_conversation(self.subentry.subentry_id, who, self._longest)
+        # A person who opens another dialog begins anew; a satellite never says which conversation it is in.
+        is_forgotten = last is not None and isinstance(who, OneDevice) and self._goes_on(last.ended_at)
+        if last is None or not (is_forgotten or self._is_recent(last.ended_at)):
+            return None
+        return await self._async_theirs(store, last.conversation_id, speaker)
+
+    async def _async_theirs(self, store: HistoryStore, conversation_id: str, speaker: Speaker) -> _Earlier | None:
+        """Return what who speaks now has said in a conversation; others may have used the same id."""
+        turns = await store.turns(conversation_id, _MOST_TURNS)
+        theirs = tuple(turn for turn in turns if self._is_theirs(turn, speaker))
+        return _Earlier(theirs, is_cut=len(turns) == _MOST_TURNS) if theirs else None
+
+    @property
+    def _longest(self) -> float:
+        return max(CONVERSATION_TIMEOUT.total_seconds(), self.settings.continue_minutes * _SECONDS)
+
+    @callback
+    def _may_any_go_on(self) -> bool:
+        """Tell whether anything that is stored can go on at this time."""
+        forgotten_at = dt_util.utcnow().timestamp() - CONVERSATION_TIMEOUT.total_seconds()
+        return self.settings.continue_minutes > 0 or forgotten_at < async_get_histories(self.hass).began_at
+
+    @callback
+    def _goes_on(self, ended_at: float) -> bool:
+        """Tell whether a conversation would go on if Home Assistant had not been restarted, or goes on by the owner."""
+        began_at, now = async_get_histories(self.hass).began_at, dt_util.utcnow().timestamp()
+        by_restart = ended_at < began_at and abs(now - ended_at) <= CONVERSATION_TIMEOUT.total_seconds()
+        return by_restart or self._is_recent(ended_at)
+
+    @callback
+    def _is_recent(self, ended_at: float) -> bool:
+        return abs(dt_util.utcnow().timestamp() - ended_at) <= self.settings.continue_minutes * _SECONDS
+
+    @callback
+    def _is_theirs(self, turn: TurnRecord, speaker: Speaker) -> bool:
+        """Tell whether a turn was taken by who speaks now, and with this agent."""
+        origin = turn.origin
+        if origin.agent != self.subentry.subentry_id or origin.person_id != speaker.person_id:
+            return False
+        return speaker.person_id is not None or origin.device_id == speaker.device_id
+
+
+def _is_given(conversation_id: str) -> bool:
+    """Tell whether an id is one of those that Home Assistant gives, each to one conversation only."""
+    try:
+        ulid_to_bytes(conversation_id)
+    except ValueError:
+        return False
+    return True
+
+
+def _who(speaker: Speaker) -> OnePerson | OneDevice | None:
+    """Return by what the last conversation is found: the device that nobody only claims to be at, else the person.
+
+    What a script says in somebody's name belongs to no conversation of theirs: others may hear what is answered.
+    """
+    if speaker.asking is not Asking.PERSON:
+        return None
+    if speaker.sure_device_id is not None:
+        return OneDevice(speaker.sure_device_id)
+    return OnePerson(speaker.person_id) if speaker.person_id is not None else None

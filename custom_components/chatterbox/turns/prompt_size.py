@@ -1,0 +1,70 @@
+"""What takes how much room in what a model has to read before anybody says a word: instructions, home, each tool.
+
+Knows what a turn begins with, as `turns/warm_up.py` does. Must not show any of it: only names of tools, and numbers.
+"""
+
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
+from homeassistant.core import HomeAssistant
+
+from ..agent.conversation.prompt_size import PromptSize
+from ..agent.conversation.windowed_provider import WindowedProvider
+from ..agent.messages import JsonObject, ToolDefinition, canonical_json
+from ..const import DOMAIN
+from ..settings.agent import AgentSettings
+from ..tools.api_askers import nobody_in_particular
+from ..tools.dispatch import API_TIMEOUT, async_offer_tools
+from ..tools.own_tools import with_own_tools
+from .prompt import PromptSources, async_write_prompt
+
+
+async def async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, model: WindowedProvider) -> JsonObject:
+    """Return the parts of the prompt of an agent in tokens, which are estimated, and the tools, the largest first.
+
+    `instructions` are the agent's own, `home` what the sources of its tools tell of the house, `tools` all of them
+    together, `total` everything, `window` what the model can read, and `last_request` what the last one took. Takes as
+    long as those sources do, but no longer than they may in a turn.
+    """
+    nobody = nobody_in_particular(hass, DOMAIN, CONVERSATION_DOMAIN)
+    patience = min(API_TIMEOUT, settings.limits.preparation)
+    offer = await async_offer_tools(hass, settings.llm_apis, nobody, patience, home=settings.home)
+    prompt = async_write_prompt(hass, nobody, PromptSources(settings.prompt, offer.prompt, offer.context))
+    estimate = model.estimate
+    definitions = with_own_tools(offer.definitions, settings, home_is_large=offer.home_is_large)
+    home = estimate.of_text(offer.prompt)
+    instructions = max(estimate.of_text(prompt.instructions) - home, 0)
+    each = sorted(((estimate.of_text(_as_sent(tool)), tool) for tool in definitions), key=_largest_first)
+    tools = sum(tokens for tokens, _ in each)
+    return {
+        "instructions": instructions,
+        "home": home,
+        "tools": tools,
+        "total": instructions + home + tools,
+        "window": model.context_window,
+        "last_request": _request(model.last_size),
+        "each_tool": [
+            {"name": tool.name, "tokens": tokens, "characters": len(_as_sent(tool))} for tokens, tool in each
+        ],
+    }
+
+
+def _request(size: PromptSize | None) -> JsonObject | None:
+    if size is None:
+        return None
+    return {
+        "tools": size.tools,
+        "instructions": size.instructions,
+        "conversation": size.history,
+        "percent_of_window": round(100 * size.share),
+        "messages_left_out": size.dropped,
+        "counted_by_server": size.is_reported,
+    }
+
+
+def _as_sent(tool: ToolDefinition) -> str:
+    described: JsonObject = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return canonical_json(described)
+
+
+def _largest_first(weighed: tuple[int, ToolDefinition]) -> tuple[int, str]:
+    tokens, tool = weighed
+    return -tokens, tool.name

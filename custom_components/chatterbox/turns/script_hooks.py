@@ -1,0 +1,198 @@
+"""An owner's scripts as hooks: a script is told what is about to happen, and what it answers decides.
+
+Knows scripts of Home Assistant and the `Hooks` of the loop. Must not know how a turn is run, or what an agent's
+options look like. What a script is told, and what it may answer, stands in `docs/using.md`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final, assert_never, override
+
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util.json import json_loads_object
+
+from ..agent.messages import JsonObject, JsonValue, ToolCall, ToolDefinition, ToolResult, canonical_json
+from ..agent.protocols import Ask, Deny, HookPoint, Hooks, Rewrite
+from ..agent.timeouts import finish_within
+from ..const import SCRIPT_DOMAIN
+from ..people.speakers import Asking
+from ..records.report import parsed_content, shown_arguments
+from ..repair_issues import async_report_failed_script
+
+_TIME_LIMIT: Final = 2.0
+"""Seconds that a script may take: somebody waits for it, at every call."""
+
+_NOBODY_TO_ASK: Final = "(Not run: it needs a yes, and nobody is there to give it.)"
+
+_asking: ContextVar[frozenset[str]] = ContextVar("chatterbox_asking", default=frozenset())
+"""Agents whose scripts are being asked, in whatever such a script has started, too."""
+
+
+class ScriptFailed(Exception):
+    """A script did not decide: it is gone, broken, slow or busy, or its answer makes no sense."""
+
+
+def script_hooks(scripts: HookScripts) -> Sequence[Hooks]:
+    """Return the hooks for the scripts of an agent; none where no script is set.
+
+    Speech is held back only for a script that wants to see it.
+    """
+    if HookPoint.PRE_SPEECH in scripts.by_point:
+        return (_SpeechScriptHooks(scripts),)
+    return (_ScriptHooks(scripts),) if scripts.by_point else ()
+
+
+@dataclass(frozen=True, slots=True)
+class HookScripts:
+    """The scripts of one agent, asked in one turn."""
+
+    hass: HomeAssistant
+    agent: ConfigSubentry
+    by_point: Mapping[HookPoint, str]
+    """Entity ids."""
+    context: Context
+    """Of whoever speaks: a script may do what they may."""
+    origin: Mapping[str, JsonValue]
+    """What a script is told at every point; see `turn_events.turn_origin`."""
+    refusal: str
+    """The reason of a script that gives none."""
+    asking: Asking = Asking.PERSON
+    """What comes of it when a script wants somebody to be asked."""
+
+    async def ask[D](self, point: HookPoint, told: JsonObject, read: Callable[[JsonObject], D]) -> D | None:
+        """Return what the script at a point answers, as `read` understands it; None where there is no script.
+
+        A failure is raised, and reported until the script answers again. An agent that a script of its own talks to
+        asks no script anew, or this would never end: its calls fail, though nobody has to mend anything.
+        """
+        if (script := self.by_point.get(point)) is None:
+            return None
+        if (agent_id := self.agent.subentry_id) in _asking.get():
+            if point is HookPoint.PRE_TOOL_USE:
+                raise ScriptFailed(f"{script} talks to the agent that it decides for")
+            return None
+        asking = _asking.set(_asking.get() | {agent_id})
+        try:
+            decision = read(await self._run(script, {"hook": point.value, **self.origin, **told}))
+        except Exception:
+            async_report_failed_script(self.hass, self.agent, point, script)
+            raise
+        finally:
+            _asking.reset(asking)
+        async_report_failed_script(self.hass, self.agent, point, None)
+        return decision
+
+    async def _run(self, script: str, variables: JsonObject) -> JsonObject:
+        entry = er.async_get(self.hass).async_get(script)
+        if entry is None:
+            raise ScriptFailed(f"{script} does not exist")
+        run = self.hass.services.async_call(
+            SCRIPT_DOMAIN, entry.unique_id, variables, blocking=True, context=self.context, return_response=True
+        )
+        response = await finish_within(_TIME_LIMIT, run, script)
+        return json_loads_object(json_dumps(response))
+
+    def verdict[V](self, answer: JsonObject, key: str, read: Callable[[JsonValue], V]) -> Deny | Rewrite[V] | None:
+        """Read an answer that may hold, under `key`, what is to be put in place. Raises `ScriptFailed`."""
+        if unknown := answer.keys() - {"decision", "reason", key}:
+            raise ScriptFailed(f"nothing is known by the name of {', '.join(sorted(unknown))}")
+        value = answer.get(key)
+        match answer.get("decision"):
+            case "deny":
+                return Deny(self.reason(answer))
+            case "allow":
+                return None if value is None else Rewrite(read(value))
+            case decision:
+                raise ScriptFailed(f"this is no decision here: {decision}")
+
+    def reason(self, answer: JsonObject) -> str:
+        """Return the reason that a script gives."""
+        reason = answer.get("reason")
+        return self.refusal if reason in (None, "") else _text(reason)
+
+
+class _ScriptHooks(Hooks):
+    """Asks the scripts that decide about words, calls and results."""
+
+    def __init__(self, scripts: HookScripts) -> None:
+        self._scripts = scripts
+
+    @override
+    def denies_on_failure(self, point: HookPoint) -> bool:
+        return point is HookPoint.PRE_TOOL_USE
+
+    @override
+    async def user_prompt_submit(self, text: str) -> Deny | Rewrite[str] | None:
+        return await self._scripts.ask(HookPoint.USER_PROMPT_SUBMIT, {"text": text}, self._about_text)
+
+    @override
+    async def pre_tool_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | Ask | Rewrite[JsonObject] | None:
+        def decide(answer: JsonObject) -> Deny | Ask | Rewrite[JsonObject] | None:
+            if answer.get("decision") == "ask" and answer.get("arguments") is None:
+                return self._asked(self._scripts.reason(answer))
+            return self._scripts.verdict(answer, "arguments", _object)
+
+        told: JsonObject = {"tool": tool.name, "arguments": arguments, "read_only": tool.annotations.read_only}
+        return await self._scripts.ask(HookPoint.PRE_TOOL_USE, told, decide)
+
+    @override
+    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:
+        def decide(answer: JsonObject) -> Deny | Rewrite[str] | None:
+            return self._scripts.verdict(answer, "result", _content)
+
+        told: JsonObject = {
+            "tool": call.name,
+            "arguments": shown_arguments(call),
+            "result": parsed_content(result),
+            "is_error": result.is_error,
+        }
+        return await self._scripts.ask(HookPoint.POST_TOOL_USE, told, decide)
+
+    def _asked(self, reason: str) -> Deny | Ask | None:
+        match self._scripts.asking:
+            case Asking.PERSON:
+                return Ask(reason)
+            case Asking.NOBODY:
+                return Deny(f"{reason} {_NOBODY_TO_ASK}")
+            case Asking.TRUSTED:
+                return None
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    def _about_text(self, answer: JsonObject) -> Deny | Rewrite[str] | None:
+        return self._scripts.verdict(answer, "text", _text)
+
+
+class _SpeechScriptHooks(_ScriptHooks):
+    """Asks a script about what is to be said, too."""
+
+    @override
+    async def pre_speech(self, text: str) -> Deny | Rewrite[str] | None:
+        return await self._scripts.ask(HookPoint.PRE_SPEECH, {"text": text}, self._about_text)
+
+
+def _text(value: JsonValue) -> str:
+    """Return words; a template makes a number of "42"."""
+    match value:
+        case str() if value.strip():
+            return value
+        case int() | float() if not isinstance(value, bool):
+            return str(value)
+        case _:
+            raise ScriptFailed("words were expected")
+
+
+def _object(value: JsonValue) -> JsonObject:
+    if isinstance(value, dict):
+        return value
+    raise ScriptFailed("arguments have names")
+
+
+def _content(value: JsonValue) -> str:
+    return value if isinstance(value, str) else canonical_json(value)

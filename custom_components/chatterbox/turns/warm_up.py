@@ -1,0 +1,137 @@
+"""Gets an agent ready while a person still speaks: its server reads what every turn begins with.
+
+Knows what a turn of an agent begins with, when a server has read it, and who owns the task. Must not know how a server
+is told, or whether it keeps what it reads: providers do. Nothing here is ever worth an error, a wait or a line in the
+log: without it, an answer only comes a little later.
+"""
+
+import asyncio
+import time
+from typing import Final
+
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.core import HomeAssistant, callback
+
+from ..agent.errors import ProviderError
+from ..agent.loop.turn import Turn
+from ..agent.messages import ToolDefinition, UserMessage
+from ..agent.protocols import CompletionRequest, Prefiller
+from ..const import DOMAIN, LOGGER
+from ..runtime.chain import is_for_models
+from ..settings.agent import AgentSettings
+from ..tools.api_askers import nobody_in_particular
+from ..tools.dispatch import API_TIMEOUT, async_offer_tools
+from ..tools.own_tools import with_own_tools
+from .prompt import PromptSources, async_write_prompt
+
+KEPT_FOR: Final = 60.0
+"""Seconds for which a server is taken to remember what it has read."""
+
+LONGEST: Final = 60.0
+"""Seconds that a server may take to read. It is left as soon as a turn begins."""
+
+_A_MOMENT: Final = 1.0
+"""Seconds that a cancelled task may take to close its connection."""
+
+type Prefix = tuple[str, tuple[ToolDefinition, ...]]
+"""Instructions and tools, as the server reads them before anything else."""
+
+
+class WarmUp:
+    """Keeps the server of one agent's model warm, from setup until the entry is unloaded."""
+
+    def __init__(self, hass: HomeAssistant, entry: ConfigEntry, model: Prefiller, settings: AgentSettings) -> None:
+        """Do nothing yet."""
+        self._hass = hass
+        self._entry = entry
+        self._model = model
+        self._settings = settings
+        self._read: list[tuple[Prefix, float]] = []
+        """What turns have begun with of late, and when, in seconds of `time.monotonic`."""
+        self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
+        entry.async_on_unload(self._async_close)
+
+    async def async_prepare(self) -> None:
+        """Gather what a turn begins with, and begin to send it; returns as soon as that is under way."""
+        if self._task is not None:
+            return
+        nobody = nobody_in_particular(self._hass, DOMAIN, CONVERSATION_DOMAIN)
+        patience = min(API_TIMEOUT, self._settings.limits.preparation)
+        settings = self._settings
+        offer = await async_offer_tools(self._hass, settings.llm_apis, nobody, patience, home=settings.home)
+        sources = PromptSources(self._settings.prompt, offer.prompt, offer.context)
+        prompt = async_write_prompt(self._hass, nobody, sources)
+        self._async_begin(
+            (
+                prompt.instructions,
+                with_own_tools(offer.definitions, self._settings, home_is_large=offer.home_is_large),
+            )
+        )
+
+    @property
+    def is_under_way(self) -> bool:
+        """Tell whether the server is made to read at the moment."""
+        return self._task is not None
+
+    async def async_give_way(self, patience: float) -> None:
+        """Leave the server to a turn; returns when nothing is in its way, after `patience` seconds at the latest."""
+        if (task := self._task) is not None:
+            task.cancel()
+            await asyncio.wait({task}, timeout=min(patience, _A_MOMENT))
+
+    @callback
+    def async_note_turn(self, turn: Turn) -> None:
+        """Take note of what a turn begins with: the server reads that now."""
+        self._async_note((turn.instructions, turn.tools))
+
+    @callback
+    def _async_begin(self, prefix: Prefix) -> None:
+        if self._is_closed or self._task is not None:
+            return
+        since = time.monotonic() - KEPT_FOR
+        is_known = any(at > since and _as_models_read(read) == prefix for read, at in self._read)
+        if not is_known:
+            self._async_note(prefix)
+        task = self._entry.async_create_background_task(
+            self._hass,
+            self._async_send(None if is_known else prefix),
+            f"chatterbox warm-up of {self._model}",
+            eager_start=False,
+        )
+        self._task = task
+        task.add_done_callback(self._async_done)
+
+    @callback
+    def _async_done(self, _task: asyncio.Task[None]) -> None:
+        self._task = None
+
+    async def _async_send(self, prefix: Prefix | None) -> None:
+        """Have the server read a prefix; without one only open a connection."""
+        try:
+            async with asyncio.timeout(LONGEST):
+                if prefix is None:
+                    await self._model.connect()
+                else:
+                    instructions, tools = prefix
+                    await self._model.prefill(CompletionRequest(instructions, (UserMessage("Hi"),), tools))
+        except (ProviderError, TimeoutError) as error:
+            LOGGER.debug("%s was not warmed up: %s", self._model, type(error).__name__)
+
+    @callback
+    def _async_note(self, prefix: Prefix) -> None:
+        """Take note that the server has read, or is about to read, a prefix."""
+        now = time.monotonic()
+        self._read = [one for one in self._read if one[1] > now - KEPT_FOR and one[0] != prefix]
+        self._read.append((prefix, now))
+
+    @callback
+    def _async_close(self) -> None:
+        """Stop for good; Home Assistant cancels the task of an entry that it unloads."""
+        self._is_closed = True
+
+
+def _as_models_read(prefix: Prefix) -> Prefix:
+    instructions, tools = prefix
+    return instructions, tuple(filter(is_for_models, tools))

@@ -1,0 +1,1 @@
+"""Tokens, prices, costs and budgets of agents."""

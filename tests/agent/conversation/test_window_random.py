@@ -1,0 +1,134 @@
+"""What holds for a window on any conversation, at any moment of it."""
+
+from itertools import pairwise
+
+from hypothesis import given, settings, strategies as st
+
+from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
+from custom_components.chatterbox.agent.conversation.window import GrownWindows, Window, fit_window
+from custom_components.chatterbox.agent.messages import AssistantMessage, Message, Summary, Transcript, UserMessage
+from custom_components.chatterbox.agent.transcript import has_outside_content
+from tests.agent.conversation.transcripts import LOW, assert_window, growth, last_turn, tokens_of, transcripts
+
+BUDGETS = st.integers(-10, 3_000)
+ESTIMATES = st.sampled_from([TokenEstimate(), TokenEstimate(0.5), TokenEstimate(1.7)])
+SUMMARIES = st.builds(Summary, st.text(max_size=400), st.integers(0, 40), st.booleans())
+
+
+def rewrites(windows: list[Window]) -> list[int]:
+    """Return the numbers of the windows that do not begin with all of the one before."""
+    return [
+        number
+        for number, (before, after) in enumerate(pairwise(windows), 1)
+        if after.transcript[: len(before.transcript)] != before.transcript
+    ]
+
+
+@settings(deadline=None)
+@given(transcripts(), BUDGETS, ESTIMATES)
+def test_a_window_is_valid_and_within_its_budget(transcript: Transcript, budget: int, estimate: TokenEstimate) -> None:
+    """Invariant 71."""
+    assert_window(fit_window(transcript, budget, estimate), transcript, budget, estimate)
+
+
+@settings(deadline=None)
+@given(transcripts(), BUDGETS, ESTIMATES, SUMMARIES)
+def test_any_summary_leaves_it_so(
+    transcript: Transcript, budget: int, estimate: TokenEstimate, summary: Summary
+) -> None:
+    window = fit_window(transcript, budget, estimate, summary)
+    assert_window(window, transcript, budget, estimate)
+    assert window.has_outside_content == (summary.has_outside_content or has_outside_content(transcript))
+
+
+@settings(deadline=None)
+@given(transcripts(), BUDGETS, ESTIMATES)
+def test_a_window_on_a_window_is_the_same(transcript: Transcript, budget: int, estimate: TokenEstimate) -> None:
+    window = fit_window(transcript, budget, estimate)
+    again = fit_window(window.transcript, budget, estimate)
+    assert (again.transcript, again.dropped) == (window.transcript, 0)
+
+
+@settings(deadline=None)
+@given(transcripts(), st.integers(0, 1_000))
+def test_what_fits_is_sent_as_it_is(transcript: Transcript, spare: int) -> None:
+    budget = tokens_of(transcript, TokenEstimate()) + spare
+    assert fit_window(transcript, budget).transcript == transcript
+
+
+@settings(deadline=None)
+@given(transcripts(), BUDGETS)
+def test_what_fell_out_stays_out(transcript: Transcript, budget: int) -> None:
+    dropped = [fit_window(before, budget).dropped for before in growth(transcript)]
+    assert dropped == sorted(dropped)
+
+
+@settings(deadline=None)
+@given(transcripts(), st.integers(10, 3_000))
+def test_a_growing_conversation_seldom_begins_otherwise(transcript: Transcript, budget: int) -> None:
+    estimate = TokenEstimate()
+    grown = growth(transcript)
+    starts = {last_turn(before) for before in grown}
+    ends = sorted(starts | {len(transcript)})
+    big = [
+        begin
+        for begin, end in pairwise(ends)
+        if tokens_of(transcript[begin:end], estimate) > budget // LOW - budget // 8
+    ]
+    times = len(rewrites([fit_window(before, budget) for before in grown]))
+    assert times <= 1 + tokens_of(transcript, estimate) // (budget - budget // LOW) + 2 * len(big)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 60), min_size=20, max_size=60), st.integers(120, 1_000), st.data())
+def test_between_two_such_moments_half_a_budget_is_said(sizes: list[int], budget: int, data: st.DataObject) -> None:
+    estimate = TokenEstimate()
+    most = budget // LOW - budget // 8 - 2 * estimate.of_message(UserMessage(""))
+    messages: list[Message] = []
+    for size in sizes:
+        words = "a" * (min(size, most) * 2)
+        reply = AssistantMessage(data.draw(st.sampled_from(["", words[: len(words) // 4]])))
+        messages += [UserMessage(words), reply]
+    grown = growth(tuple(messages))
+    moments = rewrites([fit_window(before, budget) for before in grown])
+    for before, after in pairwise(moments):
+        said = grown[after][len(grown[before]) :]
+        assert tokens_of(said, estimate) >= budget - budget // LOW
+
+
+@settings(deadline=None)
+@given(transcripts(), BUDGETS, st.integers(-10, 3_000), ESTIMATES, st.none() | SUMMARIES)
+def test_earlier_turns_keep_to_their_budget(
+    transcript: Transcript, budget: int, earlier: int, estimate: TokenEstimate, summary: Summary | None
+) -> None:
+    window = fit_window(transcript, budget, estimate, summary, earlier)
+    assert_window(window, transcript, budget, estimate)
+    assert window.tokens == tokens_of(window.transcript, estimate)
+    if window.dropped < last_turn(transcript):
+        assert tokens_of(window.transcript[: last_turn(window.transcript)], estimate) <= max(earlier, 0)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(transcripts(), min_size=1, max_size=3),
+    st.lists(BUDGETS, min_size=1, max_size=2),
+    st.none() | st.integers(-10, 3_000),
+    st.none() | SUMMARIES,
+    st.data(),
+)
+def test_a_window_that_goes_on_from_the_last_one_is_the_one_found_anew(
+    conversations: list[Transcript],
+    budgets: list[int],
+    earlier: int | None,
+    summary: Summary | None,
+    data: st.DataObject,
+) -> None:
+    """Whatever is asked for in between, and also where a conversation is taken back to an earlier moment."""
+    grown = GrownWindows()
+    moments = [growth(transcript) or [()] for transcript in conversations]
+    for _ in range(12):
+        transcript = data.draw(st.sampled_from(data.draw(st.sampled_from(moments))))
+        budget = data.draw(st.sampled_from(budgets))
+        estimate = data.draw(ESTIMATES)
+        found = fit_window(transcript, budget, estimate, summary, earlier, grown=grown)
+        assert found == fit_window(transcript, budget, estimate, summary, earlier)

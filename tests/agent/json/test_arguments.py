@@ -1,0 +1,114 @@
+"""The arguments of a call: one JSON object that fits the tool, or words that say what was expected."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, strategies as st
+
+from custom_components.chatterbox.agent.json.arguments import MAX_ARGUMENTS_LENGTH, UnusableArguments, read_arguments
+from custom_components.chatterbox.agent.messages import JsonObject, canonical_json
+from tests.agent.json_values import json_values, objects_that_fit
+
+SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {
+        "domain": {"type": "array", "items": {"type": "string"}},
+        "brightness": {"type": "integer", "minimum": 0, "maximum": 100},
+        "name": {"type": "string"},
+    },
+}
+CLOSED: JsonObject = {**SCHEMA, "required": ["name"], "additionalProperties": False}
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "{}", "null", '""', '"{}"', '"null"', '" "'])
+def test_no_arguments_can_be_written_in_many_ways(text: str) -> None:
+    """Invariant 29."""
+    assert read_arguments(text, SCHEMA) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ('{"domain": "light"}', {"domain": ["light"]}),
+        ('{"brightness": "50"}', {"brightness": 50}),
+        ('{"brightness": "50%"}', {"brightness": 50}),
+        ('{"brightness": "", "name": "lamp"}', {"name": "lamp"}),
+        ('"{\\"name\\": \\"lamp\\"}"', {"name": "lamp"}),
+        ('{"name": "Küche"}', {"name": "Küche"}),
+        ('{"floor": 1}', {"floor": 1}),
+    ],
+)
+def test_what_has_one_reading_is_read(text: str, arguments: JsonObject) -> None:
+    assert read_arguments(text, SCHEMA) == arguments
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"name": "lamp"', "not valid JSON"),
+        ("turn on", "Send one JSON object"),
+        ('{"name": NaN}', "not valid JSON"),
+        ("[]", "must be one JSON object, got []"),
+        ('[{"name": "lamp"}]', "must be one JSON object"),
+        ("7", "must be one JSON object, got 7"),
+        ("true", "must be one JSON object, got true"),
+        ('"lamp"', "not valid JSON"),
+        ('"\\"lamp\\""', 'must be one JSON object, got "lamp"'),
+        ('{"n": 1e999}', "not a number that can be used"),
+        ('{"name": "\\ud83d"}', "lone surrogate"),
+        ('{"brightness": "bright"}', "brightness: expected integer from 0 to 100"),
+    ],
+)
+def test_what_has_none_is_refused_in_words_for_the_model(text: str, words: str) -> None:
+    with pytest.raises(UnusableArguments) as refusal:
+        read_arguments(text, SCHEMA)
+    assert words in str(refusal.value)
+    assert len(str(refusal.value)) < 300
+
+
+@pytest.mark.parametrize("levels", [60, 10_000])
+def test_arguments_that_are_nested_too_deeply_are_refused(levels: int) -> None:
+    with pytest.raises(UnusableArguments, match="nested too deeply"):
+        read_arguments('{"x":' * levels + "1" + "}" * levels, SCHEMA)
+
+
+def test_a_missing_argument_is_named() -> None:
+    with pytest.raises(UnusableArguments, match=r"^name is missing: expected string\.$"):
+        read_arguments("", CLOSED)
+
+
+def test_arguments_of_a_megabyte_are_refused_unread() -> None:
+    with pytest.raises(UnusableArguments, match="too long: 1048576 characters, at most 65536"):
+        read_arguments("x" * 1024 * 1024, SCHEMA)
+    text = canonical_json({"name": "x" * (MAX_ARGUMENTS_LENGTH - 11)})
+    assert len(text) == MAX_ARGUMENTS_LENGTH
+    assert canonical_json(read_arguments(text, SCHEMA)) == text
+    with pytest.raises(UnusableArguments, match="too long"):
+        read_arguments(f"{text} ", SCHEMA)
+
+
+def test_a_tool_that_wants_no_object_cannot_be_called() -> None:
+    with pytest.raises(UnusableArguments, match="does not describe an object"):
+        read_arguments("{}", {"type": "array"})
+
+
+@given(objects_that_fit())
+def test_arguments_that_fit_are_read_as_they_are(pair: tuple[JsonObject, JsonObject]) -> None:
+    schema, arguments = pair
+    assert read_arguments(canonical_json(arguments), schema) == arguments
+
+
+@given(st.text() | json_values().map(canonical_json), objects_that_fit())
+def test_any_text_is_read_once_and_for_all_or_refused(text: str, pair: tuple[JsonObject, JsonObject]) -> None:
+    schema, _ = pair
+    with suppress(UnusableArguments):
+        recorded = canonical_json(read_arguments(text, schema))
+        assert canonical_json(read_arguments(recorded, schema)) == recorded
+
+
+def test_almost_json_is_read_where_there_is_one_way_to_read_it() -> None:
+    schema: JsonObject = {"type": "object", "properties": {"domain": {"type": "array", "items": {"type": "string"}}}}
+
+    assert read_arguments("{'domain': ['light',],} // the lights", schema) == {"domain": ["light"]}
+    with pytest.raises(UnusableArguments, match="not valid JSON"):
+        read_arguments("{'domain': 'light' 'fan'}", schema)

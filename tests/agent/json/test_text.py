@@ -1,0 +1,113 @@
+"""JSON is read strictly, and shown briefly."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, strategies as st
+
+from custom_components.chatterbox.agent.json.text import MAX_DEPTH, check_json, copied, parse_json, shown
+from custom_components.chatterbox.agent.messages import JsonObject
+from tests.agent.json_values import json_values
+
+
+@given(json_values())
+def test_what_was_written_as_json_is_read_as_it_was(value: object) -> None:
+    assert parse_json(json.dumps(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", "Expecting"),
+        ('{"a": 1} trailing', "Extra data"),
+        ('{"a": 1, "b": ', "Expecting value"),
+        ("NaN", "nan|NaN"),
+        ("[Infinity]", "Infinity"),
+        ("[-Infinity]", "-Infinity"),
+        ("1e999", "1e999"),
+        (r'"\ud83d"', "half of a character"),
+        (r'{"\ude00": 1}', "half of a character"),
+        ('["\ud83d"]', "half of a character"),
+        ('{"\ude00": 1}', "half of a character"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_and_named(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        parse_json(text)
+
+
+@pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 20_000, 200_000])
+def test_what_is_nested_too_deeply_is_refused(levels: int) -> None:
+    for text in ("[" * levels + "1" + "]" * levels, '{"a":' * levels + "1" + "}" * levels):
+        with pytest.raises(ValueError, match="nested too deeply"):
+            parse_json(text)
+
+
+def test_a_number_without_end_is_refused() -> None:
+    with pytest.raises(ValueError, match="integer"):
+        parse_json("9" * 5_000)
+
+
+def test_a_name_that_stands_twice_counts_once_or_is_refused() -> None:
+    text = '{"a": 1, "b": {"c": 1, "d": 2, "c": 3}}'
+
+    assert parse_json(text) == {"a": 1, "b": {"c": 3, "d": 2}}
+    with pytest.raises(ValueError, match='"c" stands twice'):
+        parse_json(text, unique_names=True)
+    assert parse_json('[{"a": 1}, {"a": {"a": 2}}]', unique_names=True) == [{"a": 1}, {"a": {"a": 2}}]
+
+
+def test_as_many_levels_as_allowed_are_read() -> None:
+    text = "[" * MAX_DEPTH + "1" + "]" * MAX_DEPTH
+    assert json.dumps(parse_json(text)) == text
+
+
+def test_characters_in_two_halves_are_whole_together() -> None:
+    assert parse_json(r'"\ud83d\ude00"') == "😀"
+
+
+@given(st.text())
+def test_any_text_is_read_as_json_or_refused(text: str) -> None:
+    with suppress(ValueError):
+        value = parse_json(text)
+        assert json.loads(text) == value
+
+
+@given(
+    st.recursive(
+        st.sampled_from(["1", "1e999", "-2.5", "NaN", "null", r'"\ud83d"', '"\ud83d"', '"ä"', '"a"', "Infinity"]),
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=3).map(lambda parts: f"[{','.join(parts)}]"),
+            inner.map(lambda part: f'{{"ä":{part}}}'),
+            inner.map(lambda part: f"{'[' * MAX_DEPTH}{part}{']' * MAX_DEPTH}"),
+        ),
+        max_leaves=5,
+    )
+)
+def test_what_is_read_keeps_to_the_rules_and_nothing_else_is_refused(text: str) -> None:
+    try:
+        value = parse_json(text)
+    except ValueError:
+        with pytest.raises(ValueError, match=r"."):
+            check_json(json.loads(text))
+    else:
+        check_json(value)
+
+
+def test_a_long_value_is_cut() -> None:
+    assert shown({"b": 1, "a": "ä"}) == '{"a":"ä","b":1}'
+    assert shown("x" * 100, 10) == '"xxxxxxxxx…'
+
+
+def test_a_copy_shares_nothing_with_what_it_is_of() -> None:
+    read: JsonObject = {"a": {"b": [{"c": 1}]}}
+
+    made = copied(read)
+    match made:
+        case {"a": {"b": [dict() as innermost]}}:
+            innermost["c"] = 2
+        case _:
+            pytest.fail("it is another value")
+
+    assert read == {"a": {"b": [{"c": 1}]}}

@@ -1,0 +1,182 @@
+"""Whatever several hooks want by the time a yes comes, it runs what it was given to, once, and nothing else."""
+
+from dataclasses import dataclass, replace
+
+from hypothesis import given, settings, strategies as st
+
+from custom_components.chatterbox.agent.events import PendingApproval
+from custom_components.chatterbox.agent.loop.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approved, Denied, Turn
+from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, Transcript, UserMessage
+from custom_components.chatterbox.agent.protocols import Ask, Deny, Rewrite
+from custom_components.chatterbox.agent.transcript import TranscriptRecorder
+from tests.agent.turns import assert_valid, collect, finished, results
+from tests.support.doubles import Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, call, say, tool
+
+type Opinion = Deny | Ask | Rewrite[JsonObject] | None
+type Opinions = dict[str, tuple[Opinion, Opinion]]
+"""What a hook thinks of the calls of a tool, by the door that they are about."""
+type Decisions = dict[str, Approved | Denied]
+
+NAMES = ["unlock", "disarm", "open"]
+TURN = Turn("Go!", tools=tuple(tool(name) for name in NAMES))
+CALLS = [ToolCall(name, name, '{"door":0}') for name in NAMES]
+
+ASKS = st.builds(Ask, st.sampled_from(["", "Sure?"]), st.sampled_from(["", "a", "b", r"a\nb", "a\nb"]))
+REWRITES = st.sampled_from([Rewrite[JsonObject]({"door": door}) for door in (0, 1)])
+OPINION = st.none() | ASKS | ASKS | ASKS | REWRITES | st.just(Deny("Never."))
+HOOK = st.fixed_dictionaries(dict.fromkeys(NAMES, st.tuples(OPINION, OPINION)))
+HOOKS = st.lists(HOOK, min_size=3, max_size=3)
+YES_OR_NO = st.sampled_from([Approved(), Approved(), Approved(), Denied()])
+ANSWERS = st.lists(st.tuples(HOOKS, st.dictionaries(st.sampled_from(NAMES), YES_OR_NO)), max_size=4)
+
+
+@dataclass(frozen=True)
+class Waits:
+    """A call that has to wait for a yes to these."""
+
+    door: int
+    terms: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Runs:
+    """A call that runs."""
+
+    door: int
+
+
+type Fate = Waits | Runs | None
+"""What becomes of a call; None if it never runs."""
+
+
+def about(arguments: JsonObject) -> int:
+    """Return the door that a call is about."""
+    door = arguments["door"]
+    assert isinstance(door, int)
+    return door
+
+
+def fate(opinions: list[tuple[Opinion, Opinion]]) -> Fate:
+    """Tell what becomes of a new call: all that ask have to ask about what would run."""
+    door, asking = 0, []
+    for by_door in opinions:
+        match by_door[door]:
+            case Deny():
+                return None
+            case Ask():
+                asking.append(by_door)
+            case Rewrite(arguments):
+                door = about(arguments)
+            case None:
+                pass
+    return agreed(door, [by_door[door] for by_door in asking])
+
+
+def agreed(door: int, opinions: list[Opinion]) -> Fate:
+    """Tell what becomes of a call that nobody changes any more."""
+    if any(isinstance(one, Deny | Rewrite) for one in opinions):
+        return None
+    asks = [one for one in opinions if isinstance(one, Ask)]
+    return Waits(door, frozenset(one.terms for one in asks if one.terms)) if asks else Runs(door)
+
+
+def fate_of_approved(opinions: list[tuple[Opinion, Opinion]], asked: Waits) -> Fate:
+    """Tell what becomes of a call that got a yes to what was asked."""
+    match now := agreed(asked.door, [without_rewrites(by_door[asked.door]) for by_door in opinions]):
+        case Waits(door, terms):
+            return now if terms - asked.terms else Runs(door)
+        case _:
+            return now
+
+
+def without_rewrites(opinion: Opinion) -> Deny | Ask | None:
+    """Return what a hook thinks of a call that was said yes to."""
+    return None if isinstance(opinion, Rewrite) else opinion
+
+
+class House:
+    """A conversation about one message of calls; each turn has to do with them what was promised."""
+
+    def __init__(self) -> None:
+        self.opinions: list[Opinions] = []
+        self.hooks = [self._hook(index) for index in range(3)]
+        self.dispatcher = ScriptedDispatcher()
+        self.history: Transcript = ()
+
+    def _hook(self, index: int) -> ScriptedHooks:
+        def before(name: str, arguments: JsonObject) -> Opinion:
+            return self.opinions[index][name][about(arguments)]
+
+        def approved(name: str, arguments: JsonObject) -> Deny | Ask | None:
+            return without_rewrites(before(name, arguments))
+
+        return ScriptedHooks(before=before, approved=approved)
+
+    async def take(self, turn: Turn, fates: dict[str, Fate], *script: list[Line]) -> PendingApproval | None:
+        """Take a turn that decides about these calls; return its question."""
+        ran_before = len(self.dispatcher.finished)
+        provider = ScriptedProvider(*script, say("Done."))
+        events = await collect(
+            AgenticLoop(provider, self.dispatcher, hooks=self.hooks), replace(turn, history=self.history)
+        )
+        recorder = TranscriptRecorder()
+        recorder.append(UserMessage(turn.user_text or ""))
+        for event in events:
+            recorder.add(event)
+        self.history += recorder.messages
+        assert_valid(self.history)
+
+        waiting = {name: one for name, one in fates.items() if isinstance(one, Waits)}
+        pending = finished(events).pending
+        asked = {gated.call.name: gated for gated in pending.calls} if pending else {}
+        assert asked.keys() == waiting.keys()
+        assert all(bool(asked[name].terms) == bool(one.terms) for name, one in waiting.items())
+        assert all(asked[name].call.arguments == f'{{"door":{one.door}}}' for name, one in waiting.items())
+        assert sorted((one.name, one.arguments) for one in self.dispatcher.finished[ran_before:]) == sorted(
+            (name, f'{{"door":{one.door}}}') for name, one in fates.items() if isinstance(one, Runs)
+        )
+        assert [result.name for result in results(events)] == [*fates]
+        assert len(provider.requests) == len(script) + (not waiting), "a question comes before the model"
+        return pending
+
+    def of(self, name: str) -> list[tuple[Opinion, Opinion]]:
+        """Return what the hooks think of a tool's calls."""
+        return [one[name] for one in self.opinions]
+
+
+def by_id(pending: PendingApproval, decisions: Decisions) -> Decisions:
+    """Return decisions about tools as decisions about calls."""
+    asked = {gated.call.name: gated.call.id for gated in pending.calls}
+    return {asked[name]: decision for name, decision in decisions.items() if name in asked}
+
+
+@settings(max_examples=200, deadline=None)
+@given(HOOKS, ANSWERS)
+async def test_a_yes_runs_what_it_was_given_to(
+    opinions: list[Opinions], answers: list[tuple[list[Opinions], Decisions]]
+) -> None:
+    house = House()
+    house.opinions = opinions
+    fates = {name: fate(house.of(name)) for name in NAMES}
+    pending = await house.take(TURN, fates, call(*CALLS))
+    for now, decisions in answers:
+        if pending is None:
+            break
+        house.opinions = now
+        approved = [name for name in fates if isinstance(decisions.get(name), Approved)]
+        asked = {name: one for name, one in fates.items() if isinstance(one, Waits)}
+        fates = {
+            name: fate_of_approved(house.of(name), one) if name in approved else None for name, one in asked.items()
+        }
+        shown = [
+            *house.hooks[0].approved_calls,
+            *((name, {"door": one.door}) for name, one in asked.items() if name in approved),
+        ]
+        answer = ApprovalAnswer(pending, by_id(pending, decisions))
+
+        pending = await house.take(replace(TURN, user_text="Yes", approval=answer), fates)
+
+        assert house.hooks[0].approved_calls == shown, "what was not approved is not shown"
+    ran = [one.name for one in house.dispatcher.finished]
+    assert len(ran) == len(set(ran)), "once"

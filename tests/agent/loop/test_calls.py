@@ -1,0 +1,231 @@
+"""What becomes of a call: the tool that was meant, the arguments as they run, and what does not run at all."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, strategies as st
+
+from custom_components.chatterbox.agent.loop.calls import ForClient, JudgedCall, Runnable, Settled, judge
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    JsonObject,
+    Message,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.text import find_tool, spellings
+from tests.support.doubles import tool
+
+DOMAIN: JsonObject = {"type": "object", "properties": {"domain": {"type": "array", "items": {"type": "string"}}}}
+ON = tool("assist__HassTurnOn", parameters=DOMAIN)
+OFF = tool("assist__HassTurnOff", parameters=DOMAIN)
+LOOK = tool("assist__GetLiveContext", read_only=True)
+NEXT = tool("media__next", repeatable=True)
+PAGE = tool("show_page", client=True)
+TOOLS = (ON, OFF, LOOK, NEXT, PAGE)
+
+
+def judged(name: str, arguments: str = "{}", *earlier: Message) -> JudgedCall:
+    """Judge a call where all tools are offered and allowed."""
+    return judge(ToolCall("1", name, arguments), TOOLS, None, earlier)
+
+
+def refusal(call: JudgedCall) -> str:
+    """Return the error that a call was answered with."""
+    assert isinstance(call.verdict, Settled)
+    result = call.verdict.result
+    assert (result.call_id, result.name, result.synthetic) == (call.call.id, call.call.name, True)
+    assert result.is_error
+    return result.content
+
+
+@pytest.mark.parametrize(
+    ("spoken", "meant"),
+    [
+        ("assist__HassTurnOn", ON),
+        ("HassTurnOn", ON),
+        ("hassturnon", ON),
+        ("ASSIST__HASSTURNON", ON),
+        (" HassTurnOff ", OFF),
+        ("home__HassTurnOff", OFF),
+        ("Show_Page", PAGE),
+        ("Hass", None),
+        ("TurnOn", None),
+        ("HassTurnOnn", None),
+        ("", None),
+        ("__", None),
+    ],
+)
+def test_a_name_means_the_one_tool_that_it_fits_but_for_prefix_and_case(
+    spoken: str, meant: ToolDefinition | None
+) -> None:
+    assert find_tool(spoken, TOOLS) is meant
+
+
+def test_a_name_that_could_mean_two_tools_means_none() -> None:
+    tools = (tool("home__lights"), tool("garden__lights"), tool("Lamp"), tool("lamp"))
+    assert find_tool("lights", tools) is None
+    assert find_tool("LAMP", tools) is None
+    assert find_tool("lamp", tools) is tools[3]
+    assert find_tool("garden__lights", tools) is tools[1]
+
+
+def test_a_name_from_before_the_prefix_had_two_underscores_means_the_tool() -> None:
+    tools = (tool("todo__get_items"), tool("calendar__get_events"), tool("a__b_c"), tool("a_b__c"))
+
+    assert find_tool("todo_get_items", tools) is tools[0]
+    assert find_tool("Calendar_Get_Events", tools) is tools[1]
+    assert find_tool("a_b_c", tools) is None
+    assert find_tool("get_events", tools) is tools[1]
+    assert find_tool("calendar.get_events", tools) is None
+
+
+def test_an_empty_name_is_no_tool_even_where_one_has_only_a_prefix() -> None:
+    assert find_tool("", (tool("odd__"),)) is None
+
+
+def test_what_is_recorded_is_what_runs() -> None:
+    call = judged("HassTurnOn", '{ "domain" : "light" }')
+
+    assert call.call == ToolCall("1", "assist__HassTurnOn", '{"domain":["light"]}')
+    assert call.verdict == Runnable(ON, {"domain": ["light"]})
+
+
+def test_an_unknown_tool_is_answered_with_those_there_are() -> None:
+    """Invariant 27."""
+    text = refusal(judged("open_pod_bay_doors"))
+
+    assert "open_pod_bay_doors" in text
+    assert "assist__GetLiveContext, assist__HassTurnOff, assist__HassTurnOn, media__next, show_page" in text
+
+
+def test_where_there_are_no_tools_the_answer_says_so() -> None:
+    call = judge(ToolCall("1", "light", "{}"), (), None, ())
+    assert refusal(call) == "There is no tool 'light'. Tools: none."
+
+
+def test_a_tool_that_is_not_allowed_is_answered_whoever_would_run_it() -> None:
+    """Invariant 25."""
+    allowed = frozenset({"assist__HassTurnOn"})
+    for name in ("HassTurnOff", "show_page"):
+        call = judge(ToolCall("1", name, "{}"), TOOLS, allowed, ())
+        assert "not allowed" in refusal(call)
+    assert isinstance(judge(ToolCall("1", "hassturnon", "{}"), TOOLS, allowed, ()).verdict, Runnable)
+    assert "not allowed" in refusal(judge(ToolCall("1", "HassTurnOn", "{}"), TOOLS, frozenset(), ()))
+
+
+def test_a_call_of_the_client_is_handed_out_as_it_was_written() -> None:
+    call = judged("show_page", "not json")
+    assert call == JudgedCall(ToolCall("1", "show_page", "not json"), ForClient())
+
+
+@pytest.mark.parametrize(
+    ("written", "recorded"),
+    [("{", "{"), ("[]", "[]"), ('{"domain": [{}], "a": 1}', '{"a":1,"domain":[{}]}')],
+)
+def test_arguments_that_cannot_run_are_answered_and_recorded(written: str, recorded: str) -> None:
+    call = judged("HassTurnOn", written)
+    assert refusal(call)
+    assert call.call.arguments == recorded
+
+
+@pytest.mark.parametrize(("written", "recorded"), [("turn on", "turn_on"), ("höher", "h_her"), ("", "unnamed")])
+def test_a_name_that_no_tool_has_is_recorded_as_providers_take_it_back(written: str, recorded: str) -> None:
+    call = judged(written)
+    assert refusal(call)
+    assert call.call.name == recorded
+
+
+def test_of_what_a_runaway_model_wrote_only_the_beginning_is_kept() -> None:
+    for name in ("HassTurnOn", "x" * 1_000_000):
+        call = judged(name, "x" * 1_000_000)
+        assert len(call.call.arguments) == 1_000
+        assert len(call.call.name) <= 64
+        assert len(refusal(call)) < 300
+
+
+def asked(call_id: str, name: str, arguments: str = "{}") -> AssistantMessage:
+    """Return an earlier message with one call."""
+    return AssistantMessage(tool_calls=(ToolCall(call_id, name, arguments),))
+
+
+def test_the_same_call_of_one_turn_does_not_run_again() -> None:
+    """Invariant 62."""
+    earlier = (UserMessage("On!"), asked("0", ON.name), ToolResult("0", ON.name, "done"))
+
+    call = judged("HassTurnOn", "", *earlier)
+
+    assert call.verdict == Settled(
+        ToolResult("1", ON.name, "Not run again: this turn already has the same call. Use its result.", synthetic=True)
+    )
+    assert isinstance(judged("HassTurnOn", '{"domain": "light"}', *earlier).verdict, Runnable)
+    assert isinstance(judged("HassTurnOff", "", *earlier).verdict, Runnable)
+
+
+def test_a_call_that_failed_is_not_run_again_either() -> None:
+    earlier = (asked("0", ON.name), ToolResult("0", ON.name, "no", is_error=True))
+    assert "already failed" in refusal(judged("HassTurnOn", "", *earlier))
+
+
+def test_the_same_call_twice_in_one_message_runs_once() -> None:
+    call = judged("HassTurnOn", "", asked("0", ON.name))
+    assert isinstance(call.verdict, Settled)
+    assert not call.verdict.result.is_error
+
+
+def test_a_tool_that_is_meant_to_be_repeated_is() -> None:
+    earlier = (asked("0", NEXT.name), ToolResult("0", NEXT.name, "done"))
+    assert isinstance(judged("next", "", *earlier).verdict, Runnable)
+
+
+def test_something_is_looked_at_again_only_after_a_change() -> None:
+    looked = (asked("0", LOOK.name), ToolResult("0", LOOK.name, "dark"))
+    changed = (asked("2", ON.name), ToolResult("2", ON.name, "done"))
+    again = (asked("3", LOOK.name), ToolResult("3", LOOK.name, "bright"))
+    elsewhere = (asked("4", "assist__Other"), ToolResult("4", "assist__Other", "?"))
+
+    assert isinstance(judged("GetLiveContext", "", *looked).verdict, Settled)
+    assert isinstance(judged("GetLiveContext", "", *looked, *changed).verdict, Runnable)
+    assert isinstance(judged("GetLiveContext", "", *looked, *changed, *again).verdict, Settled)
+    assert isinstance(judged("GetLiveContext", "", *looked, *elsewhere).verdict, Runnable)
+
+
+def test_a_change_is_made_once_unless_another_came_between() -> None:
+    looked = (asked("0", LOOK.name), ToolResult("0", LOOK.name, "dark"))
+    turned_on = (asked("2", ON.name), ToolResult("2", ON.name, "done"))
+    turned_off = (asked("3", OFF.name), ToolResult("3", OFF.name, "done"))
+
+    assert isinstance(judged("HassTurnOn", "", *turned_on, *looked).verdict, Settled)
+    assert isinstance(judged("HassTurnOn", "", *turned_on, *turned_off).verdict, Runnable)
+    assert isinstance(judged("HassTurnOn", "", *turned_on, asked("3", OFF.name)).verdict, Runnable)
+
+
+def test_a_call_that_did_not_run_has_changed_nothing() -> None:
+    turned_on = (asked("2", ON.name), ToolResult("2", ON.name, "done"))
+    looked = (asked("0", LOOK.name), ToolResult("0", LOOK.name, "dark"))
+    denied = (asked("3", OFF.name), ToolResult("3", OFF.name, "No.", is_error=True, synthetic=True))
+    failed = (asked("3", OFF.name), ToolResult("3", OFF.name, "TimeoutError", is_error=True))
+
+    assert isinstance(judged("HassTurnOn", "", *turned_on, *denied).verdict, Settled)
+    assert isinstance(judged("GetLiveContext", "", *looked, *denied).verdict, Settled)
+    assert isinstance(judged("HassTurnOn", "", *turned_on, *failed).verdict, Runnable), "it may have done something"
+
+
+@given(st.text(max_size=30), st.text(max_size=60))
+def test_whatever_a_model_writes_is_judged(name: str, arguments: str) -> None:
+    call = judged(name, arguments)
+    assert call.call.id == "1"
+    assert judge(call.call, TOOLS, None, ()) == call or isinstance(call.verdict, Settled)
+
+
+def test_a_judged_call_is_judged_the_same_again() -> None:
+    call = judged("HassTurnOn", '{"domain": "light"}')
+    assert judge(replace(call.call), TOOLS, None, ()) == call
+
+
+def test_the_spellings_of_a_name_are_those_by_which_its_tool_is_found() -> None:
+    assert spellings("assist__HassTurnOn") == {"assist__hassturnon", "hassturnon", "assist_hassturnon"}
+    assert all(find_tool(spelling, TOOLS) is ON for spelling in spellings(ON.name))
+    assert spellings("garden__") == {"garden__", "garden_"}, "no name is none"

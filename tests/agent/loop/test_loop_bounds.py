@@ -1,0 +1,372 @@
+"""No turn goes beyond its bounds, and one that ends at a bound says what was done."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from typing import override
+
+import pytest
+
+from custom_components.chatterbox.agent.errors import ProviderUnreachable
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    Phase,
+    ProviderEvent,
+    StopReason,
+    TextDelta,
+    ToolCallReady,
+    ToolStarted,
+)
+from custom_components.chatterbox.agent.loop.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.turn import Limits, Turn
+from custom_components.chatterbox.agent.messages import (
+    FinishReason,
+    JsonObject,
+    ToolCall,
+    ToolChoiceMode,
+    ToolDefinition,
+    ToolOutcome,
+    ToolResult,
+)
+from custom_components.chatterbox.agent.protocols import CompletionRequest, Hooks, LeavableProvider
+from tests.agent.turns import collect, finished, let_others_go_on, phases, results, spoken
+from tests.support.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
+
+LIGHT, LOOK = tool("light_on"), tool("look", read_only=True)
+TURN = Turn("Light!", tools=(LIGHT, LOOK))
+
+
+def light(number: int) -> ToolCall:
+    """Return one of many calls that differ."""
+    return ToolCall(f"light{number}", "light_on", f'{{"n":{number}}}')
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3, 7])
+async def test_no_inference_is_made_above_the_bound(bound: int) -> None:
+    """Invariant 20."""
+    provider = ScriptedProvider(*(call(light(n)) for n in range(bound)))
+    dispatcher = ScriptedDispatcher()
+
+    events = await collect(
+        AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(max_iterations=bound, max_tool_calls=100))
+    )
+
+    assert len(provider.requests) == bound
+    assert len(dispatcher.finished) == bound - 1, "the last inference runs no tool"
+    assert finished(events).stop_reason is StopReason.MAX_ITERATIONS
+
+
+async def test_only_the_last_inference_is_told_to_answer_without_tools() -> None:
+    """Invariant 18."""
+    provider = ScriptedProvider(call(light(1)), call(light(2)), say("Both are on."))
+
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(max_iterations=3)))
+
+    assert [request.tool_choice for request in provider.requests] == [
+        ToolChoiceMode.AUTO,
+        ToolChoiceMode.AUTO,
+        ToolChoiceMode.NONE,
+    ]
+    assert [bool(request.directive) for request in provider.requests] == [False, False, True]
+    assert provider.requests[2].tools == provider.requests[0].tools
+    assert finished(events).stop_reason is StopReason.COMPLETED
+    assert finished(events).text == "Both are on."
+
+
+async def test_the_bound_of_tools_counts_calls_and_not_rounds() -> None:
+    """Invariant 18."""
+    provider = ScriptedProvider(call(*(light(n) for n in range(5))), say("Three are on."))
+    dispatcher = ScriptedDispatcher()
+
+    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(max_tool_calls=3)))
+
+    assert len(dispatcher.finished) == 3
+    assert [result.is_error for result in results(events)] == [False, False, False, True, True]
+    assert "used up" in results(events)[4].content
+    assert provider.requests[1].tool_choice is ToolChoiceMode.NONE
+    assert provider.requests[1].directive
+    assert finished(events).stop_reason is StopReason.COMPLETED
+
+
+async def test_calls_of_several_rounds_count_together() -> None:
+    provider = ScriptedProvider(call(light(1), light(2)), call(light(3), light(4)), say("Three are on."))
+    dispatcher = ScriptedDispatcher()
+
+    await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(max_tool_calls=3)))
+
+    assert [one.id for one in dispatcher.finished] == ["light1", "light2", "light3"]
+
+
+async def test_calls_that_cannot_run_cost_nothing() -> None:
+    unknown = [ToolCall(f"u{n}", "unheard_of", "{}") for n in range(5)]
+    provider = ScriptedProvider(call(*unknown, light(1)), say("It is on."))
+    dispatcher = ScriptedDispatcher()
+
+    await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(max_tool_calls=2)))
+
+    assert len(dispatcher.finished) == 1
+    assert provider.requests[1].tool_choice is ToolChoiceMode.AUTO
+
+
+async def test_a_turn_that_ends_at_a_bound_says_what_was_done() -> None:
+    provider = ScriptedProvider(call(light(1)), call(light(2)))
+
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(max_iterations=2)))
+
+    assert finished(events).text == "Done: light_on. I ran out of steps before I was finished."
+    assert [receipt.call_id for receipt in finished(events).receipts] == ["light1"]
+
+
+async def test_the_deadline_ends_a_model_that_never_ends() -> None:
+    """Invariant 21."""
+    provider = ScriptedProvider([TextDelta("Let me see"), never])
+
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.02)))
+
+    assert finished(events).stop_reason is StopReason.DEADLINE
+    assert finished(events).text == "Let me see I ran out of time before I was finished."
+    assert provider.open_streams == 0
+
+
+async def test_the_deadline_ends_a_model_that_never_makes_us_wait() -> None:
+    provider = ScriptedProvider([TextDelta("blah ")] * 200_000)
+
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.02)))
+
+    assert finished(events).stop_reason is StopReason.DEADLINE
+    assert provider.open_streams == 0
+
+
+async def test_the_deadline_ends_all_tools_that_run() -> None:
+    """Invariant 21."""
+    provider = ScriptedProvider(call(light(1), ToolCall("l", "look", "{}"), light(2)))
+    dispatcher = ScriptedDispatcher({"light_on": never}, lambda _, __: frozenset())
+
+    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(deadline=1)))
+
+    assert dispatcher.running == 0
+    assert [result.is_error for result in results(events)] == [True, True, True]
+    assert "Cut off" in results(events)[0].content
+    assert finished(events).stop_reason is StopReason.DEADLINE
+
+
+async def test_a_tool_that_was_done_before_the_deadline_is_told() -> None:
+    provider = ScriptedProvider(call(ToolCall("l", "look", "{}"), light(1)))
+    dispatcher = ScriptedDispatcher({"light_on": never})
+
+    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(deadline=1)))
+
+    assert [result.is_error for result in results(events)] == [False, True]
+    assert finished(events).text == "Done: look. I ran out of time before I was finished."
+
+
+async def test_calls_that_had_no_time_to_start_are_said_not_to_have_run() -> None:
+    provider = ScriptedProvider([ToolCallReady(light(1)), never])
+
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.3)))
+
+    [result] = results(events)
+    assert result.content == "Not run: the turn ended first."
+    assert not any(isinstance(event, ToolStarted) for event in events)
+
+
+class Hasty(LeavableProvider):
+    """A model that always has another word, for so many seconds, so that nobody who reads it ever waits."""
+
+    async def stream(self, _: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        """Write, and end well."""
+        end = time.monotonic() + 1
+        while time.monotonic() < end:
+            yield TextDelta("so ")
+        yield CompletionResult(FinishReason.STOP)
+
+
+async def test_the_deadline_ends_an_answer_that_nobody_has_to_wait_for() -> None:
+    events = await collect(AgenticLoop(Hasty(), ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.05)))
+
+    assert finished(events).stop_reason is StopReason.DEADLINE
+    assert spoken(events).startswith("so so ")
+
+
+async def test_a_result_that_is_there_at_the_deadline_is_kept() -> None:
+    looked = Gate()
+    looked.opened.set()
+    provider = ScriptedProvider([ToolCallReady(ToolCall("l", "look", "{}")), looked.reached.wait, never])
+
+    events = await collect(
+        AgenticLoop(provider, ScriptedDispatcher({"look": looked})), replace(TURN, limits=Limits(deadline=1))
+    )
+
+    [result] = results(events)
+    assert not result.is_error
+    assert finished(events).text.startswith("Done: look.")
+
+
+async def test_one_tool_may_take_only_its_time() -> None:
+    provider = ScriptedProvider(call(light(1), ToolCall("l", "look", "{}")), say("The light did not answer."))
+    dispatcher = ScriptedDispatcher({"light_on": never})
+
+    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(tool_timeout=0.02)))
+
+    slow, quick = results(events)
+    assert slow.content == "light_on did not finish within 0.02 seconds. It may still take effect."
+    assert slow.is_error
+    assert not quick.is_error
+    assert finished(events).stop_reason is StopReason.COMPLETED
+
+
+async def test_when_little_time_is_left_the_next_inference_is_the_last() -> None:
+    provider = ScriptedProvider(call(light(1)), say("It did not answer."))
+    dispatcher = ScriptedDispatcher({"light_on": never})
+
+    await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(deadline=0.5, tool_timeout=0.4)))
+
+    # On a machine that is busy elsewhere there may be no time left for a second inference.
+    assert all(request.tool_choice is ToolChoiceMode.NONE and request.directive for request in provider.requests[1:])
+
+
+async def test_a_tool_that_ignores_its_cancellation_holds_nobody_up() -> None:
+    release = asyncio.Event()
+
+    async def stubborn(_: JsonObject) -> ToolOutcome:
+        while not release.is_set():
+            try:
+                await release.wait()
+            except asyncio.CancelledError:
+                continue
+        return ToolOutcome("at last")
+
+    provider = ScriptedProvider(call(light(1), light(2)), say("They hang."))
+    dispatcher = ScriptedDispatcher({"light_on": stubborn}, lambda _, __: frozenset())
+
+    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(tool_timeout=0.02)))
+
+    assert [result.is_error for result in results(events)] == [True, True]
+    assert finished(events).text == "They hang."
+    release.set()
+    await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
+
+
+async def test_a_model_that_ignores_its_cancellation_holds_nobody_up(caplog: pytest.LogCaptureFixture) -> None:
+    release = asyncio.Event()
+
+    async def stubborn() -> None:
+        while not release.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await release.wait()
+
+    provider = ScriptedProvider([TextDelta("It is"), stubborn])
+
+    events = await asyncio.wait_for(
+        collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.02))), 10
+    )
+
+    assert finished(events).stop_reason is StopReason.DEADLINE
+    assert "provider ignores its cancellation" in caplog.text
+    assert provider.open_streams == 1
+    release.set()
+    await let_others_go_on()
+    assert provider.open_streams == 0
+
+
+class Sleepy(Hooks):
+    """Never decides about one of the things it is asked."""
+
+    def __init__(self, asked: str) -> None:
+        self._asked = asked
+
+    async def _sleep(self, asked: str) -> None:
+        if asked == self._asked:
+            await never()
+
+    @override
+    async def user_prompt_submit(self, text: str) -> None:
+        await self._sleep("prompt")
+
+    @override
+    async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> None:
+        await self._sleep("before")
+
+    @override
+    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:
+        await self._sleep("after")
+
+    @override
+    async def pre_speech(self, text: str) -> None:
+        await self._sleep("speech")
+
+
+@pytest.mark.parametrize("asked", ["prompt", "before", "after", "speech"])
+async def test_the_deadline_ends_hooks_too(asked: str) -> None:
+    provider = ScriptedProvider([TextDelta("Hm."), ToolCallReady(light(1)), CompletionResult(FinishReason.TOOL_CALLS)])
+    loop = AgenticLoop(provider, ScriptedDispatcher(), hooks=[Sleepy(asked)])
+
+    events = await collect(loop, replace(TURN, limits=Limits(deadline=0.02, tool_timeout=1_000)))
+
+    assert finished(events).stop_reason in {StopReason.DEADLINE, StopReason.PROMPT_DENIED}
+    assert all(result.is_error for result in results(events))
+
+
+@pytest.mark.parametrize("asked", ["prompt", "before", "after", "speech"])
+async def test_a_hook_that_takes_longer_than_a_tool_may_denies(asked: str) -> None:
+    provider = ScriptedProvider(call(light(1), text="Hm."), say("Done."))
+    dispatcher = ScriptedDispatcher()
+    loop = AgenticLoop(provider, dispatcher, hooks=[Sleepy(asked)])
+
+    events = await collect(loop, replace(TURN, limits=Limits(tool_timeout=0.02)))
+
+    denied = {
+        "prompt": finished(events).text,
+        "before": next((result.content for result in results(events)), ""),
+        "after": next((result.content for result in results(events)), ""),
+        "speech": finished(events).text,
+    }
+    assert denied[asked] == "A safety check failed."
+    assert len(dispatcher.finished) == {"prompt": 0, "before": 0, "after": 1, "speech": 1}[asked]
+    assert phases(events)[-1] is Phase.OUTPUT
+
+
+class Reader(Hooks):
+    """Reads every message before it is spoken, and lets it pass."""
+
+    @override
+    async def pre_speech(self, text: str) -> None:
+        await asyncio.sleep(0)
+
+
+async def test_words_that_are_there_at_the_deadline_are_still_read_and_spoken() -> None:
+    loop = AgenticLoop(ScriptedProvider([TextDelta("It is dark."), never]), ScriptedDispatcher(), hooks=[Reader()])
+
+    events = await collect(loop, replace(TURN, limits=Limits(deadline=0.02)))
+
+    assert finished(events).stop_reason is StopReason.DEADLINE
+    assert spoken(events).startswith("It is dark. ")
+
+
+class Sulking(LeavableProvider):
+    """Says all that it has to say, and fails when its stream is closed."""
+
+    async def stream(self, _: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        try:
+            yield TextDelta("Hello.")
+            yield CompletionResult(FinishReason.STOP)
+        finally:
+            raise ProviderUnreachable("gone")
+
+
+async def test_a_stream_that_cannot_be_closed_is_a_failure_of_its_model() -> None:
+    events = await collect(AgenticLoop(Sulking(), ScriptedDispatcher()), TURN)
+    assert finished(events).stop_reason is StopReason.PROVIDER_FAILED
+
+
+async def test_a_call_that_reads_is_not_waited_for_when_its_model_fails() -> None:
+    look = ToolCall("l", "look", "{}")
+    provider = ScriptedProvider([ToolCallReady(look), let_others_go_on, ProviderUnreachable("gone")])
+    dispatcher = ScriptedDispatcher({"look": never})
+    async with asyncio.timeout(2):  # of the 30 seconds that the turn has
+        events = await collect(AgenticLoop(provider, dispatcher), TURN)
+    assert "Cut off" in results(events)[0].content
+    assert dispatcher.running == 0
+    assert finished(events).stop_reason is StopReason.PROVIDER_FAILED

@@ -1,0 +1,204 @@
+"""A provider that fails ends the turn, or degrades it once a tool has run; a bug escapes; all else is answered."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import pytest
+
+from custom_components.chatterbox.agent.errors import (
+    ModelNotFound,
+    ProviderBusy,
+    ProviderError,
+    ProviderRejectedKey,
+    ProviderRejectedRequest,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    ProviderEvent,
+    StopReason,
+    TextDelta,
+    ToolCallReady,
+)
+from custom_components.chatterbox.agent.loop.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.turn import Turn
+from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, ToolCall
+from custom_components.chatterbox.agent.protocols import CompletionRequest
+from tests.agent.turns import calls, collect, finished, results, spoken
+from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
+
+NUMBER: JsonObject = {
+    "type": "object",
+    "properties": {"n": {"type": "integer"}},
+    "required": ["n"],
+    "additionalProperties": False,
+}
+TURN = Turn("Light!", tools=(tool("light_on"), tool("dim", parameters=NUMBER), tool("look", read_only=True)))
+ON = ToolCall("1", "light_on", "{}")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ProviderUnreachable,
+        ProviderRejectedKey,
+        ProviderBusy,
+        ModelNotFound,
+        ProviderRejectedRequest,
+        ProviderReplyInvalid,
+    ],
+)
+async def test_a_provider_that_fails_ends_the_turn_in_words(error: type[ProviderError]) -> None:
+    failure = error("what it said")
+    provider = ScriptedProvider([failure])
+
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+
+    end = finished(events)
+    assert end.stop_reason is StopReason.PROVIDER_FAILED
+    assert end.error is failure
+    assert end.text
+    assert end.receipts == ()
+    assert len(provider.requests) == 1, "nothing is tried again"
+
+
+async def test_what_was_said_before_a_failure_stays_said() -> None:
+    """Invariant 57."""
+    provider = ScriptedProvider([TextDelta("It is"), ProviderReplyInvalid("cut")])
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+    assert finished(events).text == spoken(events)
+    assert finished(events).text.startswith("It is The model could not be reached.")
+
+
+async def test_after_a_tool_a_failure_still_tells_what_was_done() -> None:
+    dispatcher = ScriptedDispatcher()
+    provider = ScriptedProvider(call(ON), [ProviderUnreachable("gone")])
+
+    events = await collect(AgenticLoop(provider, dispatcher), TURN)
+
+    end = finished(events)
+    assert end.stop_reason is StopReason.PROVIDER_FAILED
+    assert end.text.startswith("Done: light_on.")
+    assert [receipt.call_id for receipt in end.receipts] == ["1"]
+    assert len(dispatcher.finished) == 1, "nothing that acted is done again"
+    assert end.usage.input_tokens == 10
+
+
+async def test_calls_of_a_message_that_was_cut_do_not_run() -> None:
+    dispatcher = ScriptedDispatcher()
+    provider = ScriptedProvider([ToolCallReady(ON), ProviderReplyInvalid("cut")])
+
+    events = await collect(AgenticLoop(provider, dispatcher), TURN)
+
+    assert dispatcher.started == []
+    assert [result.content for result in results(events)] == ["Not run: the turn ended first."]
+
+
+@pytest.mark.parametrize("lines", [[], [TextDelta("It is")], [ToolCallReady(ON)]], ids=["nothing", "text", "call"])
+async def test_a_stream_that_ends_without_a_finish_is_a_failure(lines: list[Line]) -> None:
+    """Invariant 59."""
+    events = await collect(AgenticLoop(ScriptedProvider(lines), ScriptedDispatcher()), TURN)
+    assert isinstance(finished(events).error, ProviderReplyInvalid)
+    assert finished(events).stop_reason is StopReason.PROVIDER_FAILED
+
+
+async def test_what_comes_after_the_finish_is_not_waited_for() -> None:
+    provider = ScriptedProvider([*say("Hi."), TextDelta("more"), never])
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+    assert finished(events).text == "Hi."
+    assert provider.open_streams == 0
+
+
+@pytest.mark.parametrize("bug", [KeyError("choices"), TimeoutError("socket"), RuntimeError("bug")], ids=repr)
+async def test_a_bug_of_a_provider_escapes_and_leaves_nothing_running(bug: Exception) -> None:
+    dispatcher = ScriptedDispatcher({"look": never})
+    provider = ScriptedProvider([ToolCallReady(replace(ON, name="look")), bug])
+
+    with pytest.raises(type(bug)) as raised:
+        await collect(AgenticLoop(provider, dispatcher), TURN)
+
+    assert raised.value is bug
+    assert (provider.open_streams, dispatcher.running) == (0, 0)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_an_event_that_no_provider_may_send_is_a_bug() -> None:
+    class Confused:
+        async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+            yield request  # type: ignore[misc]  # that is the point
+
+    with pytest.raises(AssertionError):
+        await collect(AgenticLoop(Confused(), ScriptedDispatcher()), TURN)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("unheard_of", "{}", "There is no tool 'unheard_of'. Tools: dim, light_on, look."),
+        ("dim", '{"n": 5', "not valid JSON"),
+        ("dim", "[5]", "one JSON object"),
+        ("dim", '{"n": "bright"}', "n: expected integer"),
+        ("dim", "", "n is missing: expected integer"),
+        ("dim", '{"n": 5, "speed": 1}', "speed is not a parameter. Use: n."),
+        ("dim", '{"n": 1e999}', "not a number"),
+        ("dim", '{"n": "' + "5" * 1024 * 1024 + '"}', "too long"),
+        ("x" * 1024 * 1024, "{}", "There is no tool"),
+        ("dim", '{"n":' * 5_000 + "1" + "}" * 5_000, "nested too deeply"),
+    ],
+    ids=["unknown", "cut", "list", "wrong", "missing", "extra", "infinite", "1 MB", "1 MB name", "deep"],
+)
+async def test_a_call_that_cannot_run_is_answered_and_the_model_goes_on(name: str, arguments: str, words: str) -> None:
+    """Invariants 27, 28, 62."""
+    dispatcher = ScriptedDispatcher()
+    provider = ScriptedProvider(call(ToolCall("1", name, arguments), replace(ON, id="2")), say("The light is on."))
+
+    events = await collect(AgenticLoop(provider, dispatcher), TURN)
+
+    refused, done = results(events)
+    assert words in refused.content
+    assert (refused.is_error, refused.synthetic, done.is_error) == (True, True, False)
+    assert len(refused.content) < 500
+    assert [one.name for one in dispatcher.finished] == ["light_on"]
+    assert finished(events).text == "The light is on."
+    assert sum(len(str(message)) for message in provider.requests[1].transcript) < 5_000
+
+
+@pytest.mark.parametrize("arguments", ['{"n": 5', "[5]", "5", "no JSON"])
+async def test_what_a_model_wrote_and_nobody_understands_is_kept_as_it_is(arguments: str) -> None:
+    """Invariant 28."""
+    provider = ScriptedProvider(call(ToolCall("1", "dim", arguments)), say("Hm."))
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+    assert [one.arguments for one in calls(events)] == [arguments]
+
+
+async def test_a_model_may_correct_itself() -> None:
+    dispatcher = ScriptedDispatcher()
+    provider = ScriptedProvider(
+        call(ToolCall("1", "dim", '{"n": "bright"}')), call(ToolCall("2", "dim", '{"n": "100"}')), say("Bright.")
+    )
+    events = await collect(AgenticLoop(provider, dispatcher), TURN)
+    assert [result.is_error for result in results(events)] == [True, False]
+    assert [one.arguments for one in dispatcher.finished] == ['{"n":100}']
+
+
+@pytest.mark.parametrize("finish", [FinishReason.STOP, FinishReason.TOOL_CALLS])
+async def test_an_answer_without_words_is_made_from_what_was_done(finish: FinishReason) -> None:
+    """Invariant 65."""
+    provider = ScriptedProvider(call(ON), [CompletionResult(finish)])
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+    assert finished(events).text == "Done: light_on."
+    assert finished(events).stop_reason is StopReason.COMPLETED
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+async def test_no_answer_at_all_is_still_not_silence(text: str) -> None:
+    events = await collect(AgenticLoop(ScriptedProvider(say(text)), ScriptedDispatcher()), TURN)
+    assert finished(events).text.strip() == "I have no answer to that."
+
+
+async def test_an_answer_cut_by_its_length_stays_as_it_is() -> None:
+    provider = ScriptedProvider(say("It is a long st", FinishReason.LENGTH))
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+    assert finished(events).text == "It is a long st"

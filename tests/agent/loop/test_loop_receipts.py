@@ -1,0 +1,415 @@
+"""An answer that claims an action which nothing has done is not spoken: the model is told so once, and may act."""
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import replace
+
+import pytest
+
+from custom_components.chatterbox.agent.errors import ProviderUnreachable
+from custom_components.chatterbox.agent.events import (
+    ClaimWithheld,
+    CompletionResult,
+    Phase,
+    ReasoningDelta,
+    StopReason,
+    TextDelta,
+    ToolCallReady,
+    TurnEvent,
+)
+from custom_components.chatterbox.agent.loop.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    JsonObject,
+    ProviderItem,
+    ToolCall,
+    ToolChoiceMode,
+    ToolOutcome,
+    ToolResult,
+    Transcript,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.protocols import Deny, Hooks, Rewrite
+from custom_components.chatterbox.agent.transcript import TranscriptRecorder
+from tests.agent.turns import assert_valid, calls, collect, finished, phases, spoken
+from tests.support.doubles import (
+    Gate,
+    Line,
+    ScriptedCensor,
+    ScriptedDispatcher,
+    ScriptedProvider,
+    asks_for,
+    call,
+    say,
+    tool,
+)
+
+TURN = Turn("Light!", tools=(tool("light_on"), tool("look", read_only=True)), claim_language="en")
+ON, LOOK = ToolCall("a", "light_on", "{}"), ToolCall("l", "look", "{}")
+LIE = "I've turned on the light."
+NOT_DONE = "As far as I can tell, that was not done."
+
+
+async def refuse(_: JsonObject) -> ToolOutcome:
+    """Answer with an error."""
+    return ToolOutcome("There is no such light.", is_error=True)
+
+
+async def play(
+    *inferences: list[Line], turn: Turn = TURN, hooks: tuple[Hooks, ...] = (), fails: bool = False
+) -> tuple[list[TurnEvent], ScriptedProvider]:
+    """Run a turn with a scripted model."""
+    provider = ScriptedProvider(*inferences)
+    dispatcher = ScriptedDispatcher({"light_on": refuse} if fails else {})
+    return await collect(AgenticLoop(provider, dispatcher, hooks=hooks), turn), provider
+
+
+def withheld(events: list[TurnEvent]) -> list[str]:
+    """Return what was kept from the person."""
+    return [event.text for event in events if isinstance(event, ClaimWithheld)]
+
+
+async def test_a_model_that_only_says_so_is_told_and_acts() -> None:
+    events, provider = await play(say(LIE), call(ON), say("The light is now on."))
+
+    assert spoken(events) == "The light is now on."
+    assert [one.name for one in calls(events)] == ["light_on"]
+    assert withheld(events) == [LIE]
+    end = finished(events)
+    assert (end.stop_reason, end.text, end.iterations) == (StopReason.COMPLETED, "The light is now on.", 3)
+    assert [receipt.name for receipt in end.receipts] == ["light_on"]
+    assert end.usage.input_tokens == 30
+    first, second, third = provider.requests
+    assert (first.directive, third.directive) == ("", "")
+    assert LIE in second.directive
+    assert "call the tool" in second.directive
+    assert "heard only" not in second.directive
+    assert (second.transcript, second.tools, second.tool_choice) == (first.transcript, first.tools, first.tool_choice)
+    assert LIE not in str(third.transcript)
+    inference = [Phase.LLM_INFERENCE, Phase.TOOL_DECISION]
+    assert phases(events)[1:5] == inference * 2
+
+
+async def test_a_model_may_admit_that_it_was_not_done() -> None:
+    events, _ = await play(say(LIE), say("I did not turn it on, because there is no such light."))
+
+    assert spoken(events) == "I did not turn it on, because there is no such light."
+    assert finished(events).stop_reason is StopReason.COMPLETED
+
+
+async def test_a_model_that_claims_it_again_is_not_heard() -> None:
+    events, provider = await play(say(LIE), say("Really, I've turned it on."))
+
+    assert spoken(events) == NOT_DONE
+    assert len(provider.requests) == 2
+    assert withheld(events) == [LIE, "Really, I've turned it on."]
+    assert finished(events).stop_reason is StopReason.NO_RECEIPT
+
+
+async def test_a_model_that_has_nothing_to_say_for_itself_is_answered_for() -> None:
+    events, _ = await play(say(LIE), say(" \n"))
+
+    assert spoken(events) == NOT_DONE
+    assert finished(events).stop_reason is StopReason.NO_RECEIPT
+
+
+async def test_what_comes_before_the_claim_is_said_at_once_and_the_message_goes_on() -> None:
+    events, provider = await play(say(f"It was dark. {LIE} Enjoy!"), say("\nBut I did not turn on the light."))
+
+    assert spoken(events) == "It was dark. But I did not turn on the light."
+    assert finished(events).text == spoken(events)
+    assert withheld(events) == [f"{LIE} Enjoy!"]
+    assert 'heard only this, go on from there: "It was dark."' in provider.requests[1].directive
+
+
+async def test_what_was_said_before_the_claim_leads_to_the_call() -> None:
+    events, provider = await play(say(f"It was dark. {LIE}"), call(ON), say("It is on now."))
+
+    asked = AssistantMessage("It was dark. ", tool_calls=(ON,))
+    assert provider.requests[2].transcript[:2] == (UserMessage("Light!"), asked)
+    assert spoken(events) == "It was dark. It is on now."
+
+
+async def test_what_was_said_before_two_claims_is_followed_by_the_truth() -> None:
+    events, _ = await play(say(f"It was dark. {LIE}"), say(f"It still is. {LIE}"))
+
+    assert spoken(events) == f"It was dark. It still is. {NOT_DONE}"
+    assert finished(events).text == spoken(events)
+
+
+async def test_a_model_is_told_once_in_a_turn() -> None:
+    events, provider = await play(say(LIE), call(ON), say(LIE), fails=True)
+
+    assert len(provider.requests) == 3
+    assert spoken(events) == NOT_DONE
+    assert finished(events).stop_reason is StopReason.NO_RECEIPT
+
+
+async def test_a_failed_call_is_no_receipt_and_looking_is_none() -> None:
+    events, _ = await play(call(ON, LOOK), say(LIE), say("That did not work."), fails=True)
+
+    assert spoken(events) == "That did not work."
+
+
+async def test_with_a_receipt_every_word_flows_at_once() -> None:
+    stream = Gate()
+    provider = ScriptedProvider(call(ON), [TextDelta("I've turned on"), stream, *say(" the light.")])
+    async with aclosing(AgenticLoop(provider, ScriptedDispatcher()).stream(TURN)) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                break
+        assert event == TextDelta("I've turned on")
+        assert not stream.opened.is_set()
+        stream.opened.set()
+        assert spoken([event async for event in events]) == " the light."
+
+
+async def test_without_one_a_sentence_flows_as_soon_as_it_is_whole() -> None:
+    stream = Gate()
+    provider = ScriptedProvider([TextDelta("It is "), TextDelta("dark. It is"), stream, *say(" late.")])
+    async with aclosing(AgenticLoop(provider, ScriptedDispatcher()).stream(TURN)) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                break
+        assert event == TextDelta("It is dark. ")
+        stream.opened.set()
+        assert spoken([event async for event in events]) == "It is late."
+
+
+async def test_words_that_lead_to_a_call_do_not_wait_for_the_end_of_the_message() -> None:
+    stream = Gate()
+    lines: list[Line] = [TextDelta("I'll turn it on"), ToolCallReady(ON), stream, *call()]
+    provider = ScriptedProvider(lines, say("It is on."))
+    seen: list[TurnEvent] = []
+    async with aclosing(AgenticLoop(provider, ScriptedDispatcher()).stream(TURN)) as events:
+        async for event in events:
+            seen.append(event)
+            if isinstance(event, ToolCallReady):
+                break
+        stream.opened.set()
+        assert spoken(seen) == "I'll turn it on"
+        assert spoken([event async for event in events]) == "It is on."
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["works", "fails"])
+async def test_a_claim_beside_its_call_is_dropped_whatever_becomes_of_the_call(*, fails: bool) -> None:
+    claim = "One moment. I've turned on the light"
+    events, provider = await play(call(ON, text=claim), say("Well, then."), fails=fails)
+
+    assert spoken(events) == "One moment. Well, then."
+    assert withheld(events) == ["I've turned on the light"]
+    assert AssistantMessage("One moment. ", tool_calls=(ON,)) in provider.requests[1].transcript
+    assert len(provider.requests) == 2, "who calls needs no correction"
+
+
+async def test_words_after_a_claim_and_its_call_are_dropped_with_it() -> None:
+    lines: list[Line] = [TextDelta(LIE), ToolCallReady(ON), TextDelta(" Anything else?"), *call()]
+    events, _ = await play(lines, say("It is on."))
+
+    assert spoken(events) == "It is on."
+    assert withheld(events) == [f"{LIE} Anything else?"]
+
+
+async def test_a_message_of_the_client_keeps_no_claim() -> None:
+    show = ToolCall("s", "show_page", "{}")
+    turn = replace(TURN, tools=(*TURN.tools, tool("show_page", client=True)))
+    events, _ = await play(call(show, text=LIE), turn=turn)
+
+    assert spoken(events) == ""
+    assert finished(events).client_calls == (show,)
+
+
+async def test_a_turn_that_nobody_checks_says_what_the_model_says() -> None:
+    events, _ = await play(say(LIE), turn=replace(TURN, claim_language=None))
+
+    assert spoken(events) == LIE
+    assert withheld(events) == []
+
+
+async def test_a_language_that_nobody_knows_is_not_held() -> None:
+    events, _ = await play(say(LIE), turn=replace(TURN, claim_language="xx"))
+
+    assert spoken(events) == LIE
+
+
+async def test_the_claim_is_read_in_the_language_of_the_turn() -> None:
+    events, _ = await play(
+        say("Ich habe das Licht eingeschaltet."), say("Das ging nicht."), turn=replace(TURN, claim_language="de-AT")
+    )
+
+    assert spoken(events) == "Das ging nicht."
+
+
+HISTORY: Transcript = (
+    UserMessage("Light!"),
+    AssistantMessage(tool_calls=(replace(ON, id="h"),)),
+    ToolResult("h", "light_on", "done"),
+    AssistantMessage("It is on."),
+)
+
+
+async def test_a_person_may_ask_what_was_done_in_the_turn_before() -> None:
+    events, _ = await play(say(LIE), turn=replace(TURN, user_text="Did you turn on the light?", history=HISTORY))
+
+    assert spoken(events) == LIE
+
+
+async def test_what_was_done_long_ago_is_no_receipt() -> None:
+    history = (*HISTORY, UserMessage("Thanks!"), AssistantMessage("You are welcome."))
+    events, _ = await play(say(LIE), say("I did nothing."), turn=replace(TURN, history=history))
+
+    assert spoken(events) == "I did nothing."
+
+
+@pytest.mark.parametrize("decision", [Approved(), Denied()], ids=repr)
+async def test_an_approved_call_is_a_receipt_and_a_denied_one_is_none(decision: Approved | Denied) -> None:
+    asked, _ = await play(call(ON), hooks=(asks_for("light_on"),))
+    pending = finished(asked).pending
+    assert pending is not None
+    recorder = TranscriptRecorder()
+    recorder.append(UserMessage("Light!"))
+    for event in asked:
+        recorder.add(event)
+    turn = replace(TURN, user_text=None, history=recorder.messages, approval=ApprovalAnswer(pending, {ON.id: decision}))
+
+    events, _ = await play(say(LIE), *([] if isinstance(decision, Approved) else [say("Then not.")]), turn=turn)
+
+    assert spoken(events) == (LIE if isinstance(decision, Approved) else "Then not.")
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        replace(TURN, limits=Limits(max_iterations=1)),
+        replace(TURN, limits=Limits(max_iterations=2)),
+        replace(TURN, tool_choice=ToolChoiceMode.NONE),
+    ],
+    ids=["one inference", "two inferences", "no tools"],
+)
+async def test_where_no_tool_could_follow_the_model_is_not_asked_again(turn: Turn) -> None:
+    events, provider = await play(say(f"It was dark. {LIE}"), turn=turn)
+
+    assert len(provider.requests) == 1
+    assert spoken(events) == f"It was dark. {NOT_DONE}"
+    assert finished(events).stop_reason is StopReason.NO_RECEIPT
+
+
+async def test_a_correction_leaves_an_inference_for_the_answer() -> None:
+    turn = replace(TURN, limits=Limits(max_iterations=3))
+    events, provider = await play(say(LIE), call(ON), say("I've turned it on."), turn=turn)
+
+    assert spoken(events) == "I've turned it on."
+    assert provider.requests[2].tool_choice is ToolChoiceMode.NONE
+
+
+@pytest.mark.parametrize(
+    ("ending", "stop_reason", "said"),
+    [
+        (CompletionResult(FinishReason.LENGTH), StopReason.NO_RECEIPT, NOT_DONE),
+        (CompletionResult(FinishReason.CONTENT_FILTER), StopReason.NO_RECEIPT, NOT_DONE),
+        (ProviderUnreachable("gone"), StopReason.PROVIDER_FAILED, "The model could not be reached. (gone)"),
+    ],
+    ids=["length", "filter", "failure"],
+)
+async def test_a_claim_that_was_cut_off_is_withheld_and_not_corrected(
+    ending: Line, stop_reason: StopReason, said: str
+) -> None:
+    events, provider = await play([TextDelta(f"It was dark. {LIE} And"), ending])
+
+    assert spoken(events) == f"It was dark. {said}"
+    assert finished(events).stop_reason is stop_reason
+    assert len(provider.requests) == 1
+
+
+async def test_a_correction_that_fails_says_so_and_keeps_the_claim_to_itself() -> None:
+    events, _ = await play(say(f"It was dark. {LIE}"), [ProviderUnreachable("gone")])
+
+    assert spoken(events) == "It was dark. The model could not be reached. (gone)"
+
+
+async def test_a_correction_may_ask_for_a_yes() -> None:
+    events, _ = await play(say(LIE), call(ON), hooks=(asks_for("light_on"),))
+
+    end = finished(events)
+    assert end.stop_reason is StopReason.APPROVAL_REQUIRED
+    assert end.pending is not None
+    assert end.pending.iterations == 2
+
+
+async def test_thoughts_stay_together_and_what_the_service_wants_back_is_that_of_the_correction() -> None:
+    old, new = ProviderItem("x", {"signed": "old"}), ProviderItem("x", {"signed": "new"})
+    lie: list[Line] = [
+        ReasoningDelta("Easy."),
+        TextDelta(LIE),
+        CompletionResult(FinishReason.STOP, provider_items=(old,)),
+    ]
+    act: list[Line] = [
+        ReasoningDelta(" I have to call."),
+        ToolCallReady(ON),
+        CompletionResult(FinishReason.TOOL_CALLS, provider_items=(new,)),
+    ]
+    _, provider = await play(lie, act, say("It is on."))
+
+    assert provider.requests[2].transcript[1] == AssistantMessage("", "Easy. I have to call.", (ON,), (new,))
+
+
+async def test_a_going_on_turn_keeps_its_context_in_the_correction() -> None:
+    turn = replace(TURN, user_text=None, history=(UserMessage("Light!"),), context="It is late.")
+    _, provider = await play(say(LIE), say("I did nothing."), turn=turn)
+
+    assert provider.requests[1].directive.startswith("It is late.\n\nYou were about to say")
+
+
+async def test_a_long_claim_is_quoted_from_its_beginning() -> None:
+    _, provider = await play(say(LIE + " Bye." * 1_000), say("I did nothing."))
+
+    assert LIE in provider.requests[1].directive
+    assert len(provider.requests[1].directive) < 2_000
+
+
+@pytest.mark.parametrize("decision", [None, Rewrite("Light: 1234. I've turned it on."), Deny("I keep that to myself.")])
+async def test_who_reads_speech_sees_the_whole_message_before_it_is_held(
+    decision: Deny | Rewrite[str] | None,
+) -> None:
+    censor = ScriptedCensor(lambda text: decision if text.startswith("It was") else None)
+    events, _ = await play(say(f"It was dark. {LIE}"), say("I did nothing."), hooks=(censor,))
+
+    said = {Deny: "I keep that to myself.", Rewrite: "Light: 1234. I did nothing."}
+    assert censor.texts[0] == f"It was dark. {LIE}"
+    assert spoken(events) == said.get(type(decision), "It was dark. I did nothing.")
+
+
+async def test_a_hidden_word_is_not_told_as_withheld() -> None:
+    censor = ScriptedCensor(lambda text: Rewrite(text.replace("1234", "****")))
+    events, _ = await play(say("I've unlocked the door with 1234."), say("I did nothing."), hooks=(censor,))
+
+    assert withheld(events) == ["I've unlocked the door with ****."]
+    assert "1234" not in str(events)
+
+
+@pytest.mark.parametrize("prefix", ["", "It was dark. "])
+async def test_a_turn_may_be_left_at_every_event_of_a_correction(prefix: str) -> None:
+    left_at, over = 0, False
+    while not over:
+        provider = ScriptedProvider(say(prefix + LIE), call(ON, text="Oh. "), say("I've turned it on."))
+        dispatcher = ScriptedDispatcher()
+        recorder = TranscriptRecorder()
+        seen: list[TurnEvent] = []
+        async with aclosing(AgenticLoop(provider, dispatcher).stream(TURN)) as events:
+            async for event in events:
+                recorder.add(event)
+                seen.append(event)
+                if len(seen) > left_at:
+                    break
+            else:
+                over = True
+        left = recorder.interrupted()
+        assert_valid(left)
+        assert LIE not in str(left)
+        assert "".join(one.text for one in left if isinstance(one, AssistantMessage)) == spoken(seen)
+        assert (provider.open_streams, dispatcher.running) == (0, 0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        left_at += 1
+    assert left_at > 15

@@ -1,0 +1,330 @@
+"""The decision table of the state machine: from where a turn stands to what comes next."""
+
+from copy import replace
+
+import pytest
+
+from custom_components.chatterbox.agent.errors import ProviderUnreachable
+from custom_components.chatterbox.agent.events import StopReason
+from custom_components.chatterbox.agent.loop.calls import ForClient, Gated, JudgedCall, Runnable, settle
+from custom_components.chatterbox.agent.loop.next_step import (
+    CallModel,
+    ExecuteTools,
+    Finish,
+    IllegalState,
+    InterruptForApproval,
+    NextStep,
+    ReturnToClient,
+    TurnState,
+    next_step,
+)
+from custom_components.chatterbox.agent.loop.turn import Limits, Turn
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    NamedTool,
+    ToolCall,
+    ToolChoice,
+    ToolChoiceMode,
+    ToolResult,
+    Transcript,
+    UserMessage,
+)
+from tests.support.doubles import tool
+
+AUTO, REQUIRED, NONE = ToolChoiceMode.AUTO, ToolChoiceMode.REQUIRED, ToolChoiceMode.NONE
+LIGHT = tool("light_on")
+CALL = ToolCall("1", "light_on", "{}")
+RUNNABLE = JudgedCall(CALL, Runnable(LIGHT, {}))
+GATED = JudgedCall(replace(CALL, id="2"), Gated(LIGHT, {}, "It is risky."))
+CLIENTS = JudgedCall(replace(CALL, id="3"), ForClient())
+SETTLED = settle(replace(CALL, id="4"), "No.")
+
+SAID = UserMessage("Light!")
+ASKED = AssistantMessage(tool_calls=(CALL,))
+RESULT = ToolResult("1", "light_on", "done")
+ANSWERED: Transcript = (SAID, ASKED, RESULT)
+
+TURN = Turn("Light!", tools=(LIGHT,), limits=Limits(max_iterations=5, max_tool_calls=3, deadline=100))
+START = TurnState(TURN, (SAID,))
+AFTER_TOOLS = TurnState(TURN, ANSWERED, iterations=1, tool_calls=1, finish_reason=FinishReason.TOOL_CALLS)
+WITH_CALLS = replace(AFTER_TOOLS, messages=(SAID, ASKED), tool_calls=0)
+WITH_ANSWER = replace(AFTER_TOOLS, answer=AssistantMessage("It is on."), finish_reason=FinishReason.STOP)
+WITH_CLAIM = replace(START, iterations=1, answer=AssistantMessage(), withheld="Done!", finish_reason=FinishReason.STOP)
+
+
+def chosen(choice: ToolChoice) -> Turn:
+    """Return the turn with another tool choice."""
+    return replace(TURN, tool_choice=choice)
+
+
+TABLE: dict[str, tuple[TurnState, NextStep]] = {
+    # the model is asked
+    "at the start": (START, CallModel(AUTO)),
+    "after tools": (AFTER_TOOLS, CallModel(AUTO)),
+    "going on from the caller's results": (
+        TurnState(replace(TURN, user_text=None, history=ANSWERED)),
+        CallModel(AUTO),
+    ),
+    "going on from the user's words in the history": (
+        TurnState(replace(TURN, user_text=None, history=(SAID,))),
+        CallModel(AUTO),
+    ),
+    # tool choice
+    "required, first inference": (replace(START, turn=chosen(REQUIRED)), CallModel(REQUIRED)),
+    "required, later": (replace(AFTER_TOOLS, turn=chosen(REQUIRED)), CallModel(AUTO)),
+    "one tool, first inference": (
+        replace(START, turn=chosen(NamedTool("light_on"))),
+        CallModel(NamedTool("light_on")),
+    ),
+    "one tool, later": (replace(AFTER_TOOLS, turn=chosen(NamedTool("light_on"))), CallModel(AUTO)),
+    "none": (replace(START, turn=chosen(NONE)), CallModel(NONE)),
+    "none, and the model called even so": (
+        replace(AFTER_TOOLS, turn=chosen(NONE), tool_calls=0),
+        CallModel(NONE, StopReason.COMPLETED),
+    ),
+    "none, and the model called twice even so": (
+        replace(AFTER_TOOLS, turn=chosen(NONE), iterations=2, tool_calls=0, last_call=StopReason.COMPLETED),
+        Finish(StopReason.COMPLETED),
+    ),
+    # before a bound
+    "one inference left": (
+        replace(AFTER_TOOLS, iterations=4),
+        CallModel(NONE, StopReason.MAX_ITERATIONS),
+    ),
+    "two inferences left": (replace(AFTER_TOOLS, iterations=3), CallModel(AUTO)),
+    "a turn of one inference": (
+        replace(START, turn=replace(TURN, limits=Limits(max_iterations=1))),
+        CallModel(NONE, StopReason.MAX_ITERATIONS),
+    ),
+    "a turn of one inference without tools": (
+        replace(START, turn=replace(TURN, tools=(), limits=Limits(max_iterations=1))),
+        CallModel(AUTO),
+    ),
+    "made-up calls without tools, one inference left": (
+        replace(AFTER_TOOLS, turn=replace(TURN, tools=()), iterations=4),
+        CallModel(NONE, StopReason.MAX_ITERATIONS),
+    ),
+    "tool calls used up": (
+        replace(AFTER_TOOLS, tool_calls=3),
+        CallModel(NONE, StopReason.MAX_TOOL_CALLS),
+    ),
+    "tool calls used up, the caller has tools too": (
+        replace(AFTER_TOOLS, turn=replace(TURN, tools=(LIGHT, tool("show_page", client=True))), tool_calls=3),
+        CallModel(AUTO),
+    ),
+    "one tool call left": (replace(AFTER_TOOLS, tool_calls=2), CallModel(AUTO)),
+    "little time left": (replace(AFTER_TOOLS, elapsed=75), CallModel(NONE, StopReason.DEADLINE)),
+    "time left": (replace(AFTER_TOOLS, elapsed=74.9), CallModel(AUTO)),
+    "a bound beats a forced choice": (
+        replace(START, turn=chosen(REQUIRED), elapsed=80),
+        CallModel(NONE, StopReason.DEADLINE),
+    ),
+    # at a bound
+    "inferences used up": (replace(AFTER_TOOLS, iterations=5), Finish(StopReason.MAX_ITERATIONS)),
+    "no answer in the last inference": (
+        replace(AFTER_TOOLS, iterations=2, last_call=StopReason.MAX_TOOL_CALLS),
+        Finish(StopReason.MAX_TOOL_CALLS),
+    ),
+    "time used up": (replace(AFTER_TOOLS, elapsed=100), Finish(StopReason.DEADLINE)),
+    "time used up before tools": (
+        replace(WITH_CALLS, open_calls=(RUNNABLE,), elapsed=100),
+        Finish(StopReason.DEADLINE),
+    ),
+    "inference cut off": (
+        replace(START, iterations=1, answer=AssistantMessage("It"), out_of_time=True),
+        Finish(StopReason.DEADLINE),
+    ),
+    # the length of all answers
+    "tokens left": (
+        replace(AFTER_TOOLS, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=74),
+        CallModel(AUTO),
+    ),
+    "few tokens left": (
+        replace(AFTER_TOOLS, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=75),
+        CallModel(NONE, StopReason.LENGTH),
+    ),
+    "just enough tokens left": (
+        replace(AFTER_TOOLS, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=84),
+        CallModel(NONE, StopReason.LENGTH),
+    ),
+    "no tokens left": (
+        replace(AFTER_TOOLS, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=85),
+        Finish(StopReason.LENGTH),
+    ),
+    "answer that took the last tokens": (
+        replace(WITH_ANSWER, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=100),
+        Finish(StopReason.COMPLETED),
+    ),
+    "calls that took the last tokens": (
+        replace(
+            WITH_CALLS,
+            turn=replace(TURN, limits=Limits(max_output_tokens=100)),
+            written=100,
+            open_calls=(RUNNABLE,),
+        ),
+        ExecuteTools((RUNNABLE,)),
+    ),
+    "calls of a message cut by its length": (
+        replace(WITH_CALLS, open_calls=(RUNNABLE, CLIENTS, GATED), finish_reason=FinishReason.LENGTH),
+        Finish(StopReason.LENGTH),
+    ),
+    # calls
+    "calls": (replace(WITH_CALLS, open_calls=(RUNNABLE,)), ExecuteTools((RUNNABLE,))),
+    "answered calls only": (replace(WITH_CALLS, open_calls=(SETTLED,)), ExecuteTools((SETTLED,))),
+    "calls in the last inference": (
+        replace(WITH_CALLS, open_calls=(SETTLED,), last_call=StopReason.DEADLINE),
+        ExecuteTools((SETTLED,)),
+    ),
+    "those without a question first": (
+        replace(WITH_CALLS, open_calls=(RUNNABLE, GATED, SETTLED)),
+        ExecuteTools((RUNNABLE, SETTLED)),
+    ),
+    "then those with one, together": (
+        replace(WITH_CALLS, messages=ANSWERED, open_calls=(GATED, GATED)),
+        InterruptForApproval((GATED, GATED)),
+    ),
+    "a question after the time was used up": (
+        replace(WITH_CALLS, messages=ANSWERED, open_calls=(GATED,), elapsed=100),
+        InterruptForApproval((GATED,)),
+    ),
+    "a question beside calls without time left": (
+        replace(WITH_CALLS, open_calls=(RUNNABLE, GATED), elapsed=100),
+        Finish(StopReason.DEADLINE),
+    ),
+    "a question that the model was not done with": (
+        replace(WITH_CALLS, open_calls=(GATED,), finish_reason=None, out_of_time=True, elapsed=100),
+        Finish(StopReason.DEADLINE),
+    ),
+    "a call of the client returns all": (
+        replace(WITH_CALLS, open_calls=(RUNNABLE, CLIENTS, GATED, SETTLED)),
+        ReturnToClient((RUNNABLE, CLIENTS, GATED, SETTLED)),
+    ),
+    # answers
+    "answer": (WITH_ANSWER, Finish(StopReason.COMPLETED)),
+    "answer that announces calls it lacks": (
+        replace(WITH_ANSWER, finish_reason=FinishReason.TOOL_CALLS),
+        Finish(StopReason.COMPLETED),
+    ),
+    "answer cut by its length": (
+        replace(WITH_ANSWER, finish_reason=FinishReason.LENGTH),
+        Finish(StopReason.LENGTH),
+    ),
+    "answer held back": (
+        replace(WITH_ANSWER, finish_reason=FinishReason.CONTENT_FILTER),
+        Finish(StopReason.CONTENT_FILTER),
+    ),
+    "answer with a strange end": (
+        replace(WITH_ANSWER, finish_reason=FinishReason.UNKNOWN),
+        Finish(StopReason.UNKNOWN_FINISH),
+    ),
+    "answer in the last inference": (
+        replace(WITH_ANSWER, last_call=StopReason.MAX_ITERATIONS),
+        Finish(StopReason.COMPLETED),
+    ),
+    "answer at the last moment": (replace(WITH_ANSWER, elapsed=101), Finish(StopReason.COMPLETED)),
+    # claims without a receipt
+    "claim": (WITH_CLAIM, CallModel(AUTO, corrects=True)),
+    "claim that announces calls it lacks": (
+        replace(WITH_CLAIM, finish_reason=FinishReason.TOOL_CALLS),
+        CallModel(AUTO, corrects=True),
+    ),
+    "claim after other words": (
+        replace(WITH_CLAIM, answer=AssistantMessage("It was dark. ")),
+        CallModel(AUTO, corrects=True),
+    ),
+    "claim where a call was forced": (replace(WITH_CLAIM, turn=chosen(REQUIRED)), CallModel(AUTO, corrects=True)),
+    "claim of a turn without tools": (
+        replace(WITH_CLAIM, turn=replace(TURN, tools=())),
+        CallModel(AUTO, corrects=True),
+    ),
+    "second claim": (replace(WITH_CLAIM, corrected=True), Finish(StopReason.NO_RECEIPT)),
+    "answer after a correction": (replace(WITH_ANSWER, corrected=True), Finish(StopReason.COMPLETED)),
+    "claim with two inferences left": (replace(WITH_CLAIM, iterations=3), CallModel(AUTO, corrects=True)),
+    "claim with one inference left": (replace(WITH_CLAIM, iterations=4), Finish(StopReason.NO_RECEIPT)),
+    "claim in the last inference": (
+        replace(WITH_CLAIM, iterations=5, last_call=StopReason.MAX_ITERATIONS),
+        Finish(StopReason.NO_RECEIPT),
+    ),
+    "claim with little time left": (replace(WITH_CLAIM, elapsed=75), Finish(StopReason.NO_RECEIPT)),
+    "claim without time left": (replace(WITH_CLAIM, elapsed=101), Finish(StopReason.NO_RECEIPT)),
+    "claim when tool calls are used up": (replace(WITH_CLAIM, tool_calls=3), Finish(StopReason.NO_RECEIPT)),
+    "claim where no tool may run": (replace(WITH_CLAIM, turn=chosen(NONE)), Finish(StopReason.NO_RECEIPT)),
+    "claim cut by its length": (
+        replace(WITH_CLAIM, finish_reason=FinishReason.LENGTH),
+        Finish(StopReason.NO_RECEIPT),
+    ),
+    "claim cut by the deadline": (
+        replace(WITH_CLAIM, finish_reason=None, out_of_time=True),
+        Finish(StopReason.DEADLINE),
+    ),
+    "claim cut by a failure": (
+        replace(WITH_CLAIM, finish_reason=None, failure=ProviderUnreachable("gone")),
+        Finish(StopReason.PROVIDER_FAILED),
+    ),
+    # failures
+    "failure": (
+        replace(START, iterations=1, answer=AssistantMessage(), failure=ProviderUnreachable("gone")),
+        Finish(StopReason.PROVIDER_FAILED),
+    ),
+    "failure with calls": (
+        replace(WITH_CALLS, open_calls=(RUNNABLE,), failure=ProviderUnreachable("gone")),
+        Finish(StopReason.PROVIDER_FAILED),
+    ),
+    "prompt denied": (replace(START, prompt_denied="No."), Finish(StopReason.PROMPT_DENIED)),
+    "prompt denied beside an approved call": (
+        replace(WITH_CALLS, open_calls=(RUNNABLE,), prompt_denied="No."),
+        Finish(StopReason.PROMPT_DENIED),
+    ),
+}
+
+
+@pytest.mark.parametrize(("state", "step"), TABLE.values(), ids=TABLE.keys())
+def test_each_state_has_its_step(state: TurnState, step: NextStep) -> None:
+    assert next_step(state) == step
+
+
+ILLEGAL: dict[str, TurnState] = {
+    "an answer beside open calls": replace(WITH_ANSWER, open_calls=(RUNNABLE,)),
+    "an answer that has calls": replace(WITH_ANSWER, answer=ASKED),
+    "an answer whose inference did not end": replace(WITH_ANSWER, finish_reason=None),
+    "the end of an answer without its beginning": replace(START, withheld="Done!"),
+    "more inferences than allowed": replace(AFTER_TOOLS, iterations=6),
+    "calls that were forgotten": WITH_CALLS,
+    "nothing said at all": TurnState(TURN),
+    "a history that ends with an answer": TurnState(
+        replace(TURN, history=(SAID, AssistantMessage("It is on."))),
+    ),
+}
+
+
+@pytest.mark.parametrize("state", ILLEGAL.values(), ids=ILLEGAL.keys())
+def test_a_state_that_no_turn_can_be_in_is_refused(state: TurnState) -> None:
+    with pytest.raises(IllegalState):
+        next_step(state)
+
+
+def test_deciding_leaves_the_state_as_it_is() -> None:
+    state = replace(WITH_CALLS, open_calls=(RUNNABLE, GATED))
+    before = replace(state)
+    assert next_step(state) == next_step(state)
+    assert state == before
+
+
+CHECKED = replace(TURN, claim_language="en")
+
+
+@pytest.mark.parametrize(
+    ("state", "language"),
+    [
+        (TurnState(CHECKED, (SAID,)), "en"),
+        (TurnState(TURN, (SAID,)), None),
+        (TurnState(CHECKED, ANSWERED), None),
+        (TurnState(CHECKED, (SAID, ASKED, replace(RESULT, is_error=True))), "en"),
+        (TurnState(replace(CHECKED, history=(*ANSWERED, AssistantMessage("It is on."))), (SAID,)), None),
+        (TurnState(replace(CHECKED, user_text=None, history=ANSWERED)), None),
+    ],
+    ids=["nothing done", "not checked", "done", "failed", "done in the turn before", "done by the caller"],
+)
+def test_words_are_held_against_what_was_done_until_something_was(state: TurnState, language: str | None) -> None:
+    assert state.claim_language == language

@@ -1,0 +1,401 @@
+"""A question and its answer, by voice: the real entity, a scripted model, the demo home."""
+
+import asyncio
+
+import pytest
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components import conversation
+from homeassistant.components.conversation import (
+    AssistantContent,
+    ConversationResult,
+    UserContent,
+    async_get_chat_log,
+)
+from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.helpers import area_registry as ar, chat_session, entity_registry as er
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.helpers.event import async_track_state_change_event
+from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
+
+from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
+from custom_components.chatterbox.approvals.questions import (
+    SIGNAL_QUESTION,
+    Channel,
+    GivenAnswer,
+    QuestionGone,
+    QuestionNews,
+    QuestionState,
+    async_get_approvals,
+)
+from custom_components.chatterbox.const import DOMAIN, EVENT_CHANGE
+from tests.support.servers.model_server import ReceivedRequest
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
+from tests.support.talk import AGENT, LIGHT_ON, Serve, assert_no_orphans, messages_of, speech
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+DOOR = "lock.front_door"
+LIGHT = "light.kitchen_ceiling"
+UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
+QUESTION = "Unlock the front door?"
+UNLOCKS = Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,)), ScriptedAnswer(content="Come in.")))
+TALK = "a-talk"
+
+
+async def say(
+    hass: HomeAssistant, text: str, device_id: str | None = "the-hall", satellite_id: str | None = None
+) -> ConversationResult:
+    """Say something at a device."""
+    return await conversation.async_converse(
+        hass, text, TALK, Context(), "en", AGENT, device_id=device_id, satellite_id=satellite_id
+    )
+
+
+def results_in(request: ReceivedRequest) -> list[str]:
+    """Return the results of tools that a model was told."""
+    return [str(message["content"]) for message in messages_of(request) if message["role"] == "tool"]
+
+
+def last_words(hass: HomeAssistant) -> str | None:
+    """Return what the conversation ends with."""
+    last = hass.data[DATA_CHAT_LOGS][TALK].content[-1]
+    assert isinstance(last, AssistantContent)
+    return last.content
+
+
+async def test_an_unlocked_door_takes_a_yes_and_no_model_call_before_it(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(UNLOCKS)
+
+    asked = await say(hass, "unlock the front door")
+    assert hass.states.is_state(DOOR, "locked")
+    assert speech(asked).startswith("Unlock")
+    assert "ront" in speech(asked)
+    assert asked.continue_conversation
+    assert len(server.requests) == 1
+
+    answered = await say(hass, "yes please")
+
+    assert hass.states.is_state(DOOR, "unlocked")
+    assert speech(answered) == "Come in."
+    assert len(server.requests) == 2
+    waited, ran = results_in(server.requests[1])
+    assert "a person has to say yes" in waited
+    assert "error" not in ran
+    assert async_get_approvals(hass).waiting == ()
+    assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
+
+
+async def test_a_no_leaves_it_and_the_model_answers(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(UNLOCKS)
+
+    await say(hass, "unlock the front door")
+    answered = await say(hass, "no, leave it")
+
+    assert hass.states.is_state(DOOR, "locked")
+    assert "the person said no" in results_in(server.requests[1])[1]
+    assert speech(answered) == "Come in."
+    assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
+
+
+async def test_something_else_is_a_new_request_and_the_question_is_dropped(hass: HomeAssistant, serve: Serve) -> None:
+    answers = (*UNLOCKS.answers[:1], ScriptedAnswer(content="It is noon."), ScriptedAnswer(content="Yes to what?"))
+    server = await serve(Script(answers=answers))
+
+    asked = await say(hass, "unlock the front door")
+    answered = await say(hass, "what time is it?")
+    later = await say(hass, "yes")
+
+    assert asked.continue_conversation
+    assert speech(answered).endswith("It is noon.")
+    assert speech(answered) != "It is noon."  # it is said that nothing was done
+    assert messages_of(server.requests[1])[-1]["content"].endswith("what time is it?")  # type: ignore[union-attr]  # text
+    assert speech(later) == "Yes to what?"
+    assert hass.states.is_state(DOOR, "locked")
+
+
+async def test_what_needs_no_yes_is_done_at_once_and_told_with_the_question(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(
+        Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, UNLOCK)), ScriptedAnswer(content="Come in.")))
+    )
+
+    asked = await say(hass, "light, and unlock the front door")
+
+    assert hass.states.is_state(LIGHT, "on")
+    assert hass.states.is_state(DOOR, "locked")
+    assert speech(asked).startswith("Turned on the light")
+    assert "Unlock" in speech(asked)
+    await say(hass, "yes")
+    assert hass.states.is_state(DOOR, "unlocked")
+    assert len(server.requests) == 2
+    assert len(results_in(server.requests[1])) == 3
+
+
+async def test_several_are_asked_about_in_one_question(hass: HomeAssistant, serve: Serve) -> None:
+    garage = ScriptedCall(name="HassTurnOn", arguments={"name": "Garage Door", "domain": "cover"})
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK, garage)), ScriptedAnswer(content="Open house."))))
+
+    asked = await say(hass, "unlock the front door and open the garage")
+    assert speech(asked).count("?") == 1
+    assert len(async_get_approvals(hass).waiting) == 1
+
+    await say(hass, "yes, both")
+    assert hass.states.is_state(DOOR, "unlocked")
+    assert hass.states.is_state("cover.garage_door", "open")
+
+
+@pytest.mark.parametrize(
+    ("device_id", "satellite_id"), [("the-garden", None), ("the-hall", "assist_satellite.kitchen"), (None, None)]
+)
+async def test_a_yes_from_elsewhere_is_none(
+    hass: HomeAssistant, serve: Serve, device_id: str | None, satellite_id: str | None
+) -> None:
+    answers = (*UNLOCKS.answers[:1], ScriptedAnswer(content="Yes to what?"), ScriptedAnswer(content="Come in."))
+    server = await serve(Script(answers=answers))
+
+    await say(hass, "unlock the front door")
+    elsewhere = await say(hass, "yes", device_id, satellite_id)
+    assert speech(elsewhere) == "Yes to what?"
+    assert hass.states.is_state(DOOR, "locked")
+    assert messages_of(server.requests[1])[-1]["role"] == "user"
+
+    assert speech(await say(hass, "yes")) == "Come in."
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
+async def test_a_question_runs_out_and_a_late_yes_is_told_so(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve(UNLOCKS)
+
+    await say(hass, "unlock the front door")
+    freezer.tick(61)
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done()
+    late = await say(hass, "yes")
+
+    assert hass.states.is_state(DOOR, "locked")
+    assert "late" in speech(late)
+    assert len(server.requests) == 1
+    assert speech(await say(hass, "yes")) == "Come in."  # of the script: it is no answer any more
+    assert hass.states.is_state(DOOR, "locked")
+
+
+async def test_what_would_be_done_has_changed_so_it_is_asked_again(hass: HomeAssistant, serve: Serve) -> None:
+    whole_hall = ScriptedCall(name="HassTurnOff", arguments={"area": "Hallway", "domain": "lock"})
+    server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(whole_hall,)), ScriptedAnswer(content="Come in."))))
+    await say(hass, "unlock the hall")
+    safe = er.async_get(hass).async_get_or_create("lock", "demo", "safe", suggested_object_id="safe")
+    hallway = ar.async_get(hass).async_get_area_by_name("Hallway")
+    assert hallway is not None
+    er.async_get(hass).async_update_entity(safe.entity_id, area_id=hallway.id)
+    hass.states.async_set(safe.entity_id, "locked", {"friendly_name": "Safe"})
+    async_expose_entity(hass, conversation.DOMAIN, safe.entity_id, should_expose=True)
+
+    again = await say(hass, "yes")
+
+    assert hass.states.is_state(DOOR, "locked")
+    assert speech(again).startswith("What this would do has changed")
+    assert "Safe" in speech(again)
+    assert again.continue_conversation
+    assert len(server.requests) == 1
+    assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
+
+
+async def test_an_answer_from_elsewhere_takes_the_turn_on(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(UNLOCKS)
+    await say(hass, "unlock the front door")
+    approvals = async_get_approvals(hass)
+    (question,) = approvals.waiting
+
+    said = await approvals.answer(question.id, GivenAnswer(approved=True, channel=Channel.NOTIFICATION))
+
+    assert hass.states.is_state(DOOR, "unlocked")
+    assert said == "Come in."
+    assert len(server.requests) == 2
+    assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
+    assert last_words(hass) == "Come in."
+    with pytest.raises(QuestionGone):
+        await approvals.answer(question.id, GivenAnswer(approved=True, channel=Channel.NOTIFICATION))
+
+
+async def test_whoever_approves_as_soon_as_it_is_asked_does_not_cut_the_conversation(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    server = await serve(UNLOCKS)
+    approvals = async_get_approvals(hass)
+    answers: list[object] = []
+
+    @callback
+    def approve(news: QuestionNews) -> None:
+        if news.state is QuestionState.WAITING:
+            answer = approvals.answer(news.question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+            answers.append(hass.async_create_task(answer))
+
+    async_dispatcher_connect(hass, SIGNAL_QUESTION, approve)
+    await say(hass, "unlock the front door")
+    await hass.async_block_till_done()
+
+    assert str(messages_of(server.requests[1])[1]["content"]).endswith("unlock the front door")
+    assert hass.states.is_state(DOOR, "unlocked")
+    assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
+    assert last_words(hass) == "Come in."
+
+
+@pytest.mark.usefixtures("offline")
+async def test_home_assistants_own_understanding_asks_too(hass: HomeAssistant) -> None:
+    asked = await say(hass, "unlock the front door")
+    assert hass.states.is_state(DOOR, "locked")
+    assert asked.continue_conversation
+
+    declined = await say(hass, "no")
+    assert hass.states.is_state(DOOR, "locked")
+    assert "not" in speech(declined)
+
+    await say(hass, "turn on the kitchen light and unlock the front door")
+    assert hass.states.is_state(DOOR, "locked")
+    done = await say(hass, "yes")
+    assert hass.states.is_state(DOOR, "unlocked")
+    assert speech(done)
+
+
+async def test_an_automation_cannot_say_yes(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(UNLOCKS)
+
+    result = await say(hass, "unlock the front door", device_id=None)
+
+    assert hass.states.is_state(DOOR, "locked")
+    assert async_get_approvals(hass).waiting == ()
+    assert "nobody is there" in results_in(server.requests[1])[0]
+    assert not result.continue_conversation
+
+
+@pytest.mark.parametrize(("first", "second"), [(0.5, 0), (0.2, 0.6)], ids=["ends last", "ends first"])
+async def test_what_is_said_while_a_turn_is_taken_up_and_what_that_did_are_both_kept(
+    hass: HomeAssistant, serve: Serve, first: float, second: float
+) -> None:
+    come_in = ScriptedAnswer(content="Come in.", delay_seconds=first)
+    noon = ScriptedAnswer(content="It is noon.", delay_seconds=second)
+    await serve(Script(answers=(*UNLOCKS.answers[:1], come_in, noon)))
+    await say(hass, "unlock the front door")
+    approvals = async_get_approvals(hass)
+    (question,) = approvals.waiting
+    yes = GivenAnswer(approved=True, channel=Channel.NOTIFICATION)
+
+    unlocked = asyncio.Event()
+    async_track_state_change_event(hass, DOOR, callback(lambda _: unlocked.set()))
+    taken_up = asyncio.create_task(approvals.answer(question.id, yes))
+    await unlocked.wait()
+    await say(hass, "what time is it?")
+    await taken_up
+
+    contents = hass.data[DATA_CHAT_LOGS][TALK].content
+    assert_no_orphans(contents)
+    said = [content.content for content in contents if isinstance(content, AssistantContent | UserContent)]
+    assert {"unlock the front door", "what time is it?", "It is noon.", "Come in."} <= set(said)
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
+async def test_a_turn_is_taken_up_in_a_conversation_of_its_own(hass: HomeAssistant, serve: Serve) -> None:
+    """Whoever answers may be in the middle of another turn of the same conversation."""
+    await serve(UNLOCKS)
+    await say(hass, "unlock the front door")
+    approvals = async_get_approvals(hass)
+    (question,) = approvals.waiting
+
+    with chat_session.async_get_chat_session(hass, TALK) as session, async_get_chat_log(hass, session) as other:
+        before = list(other.content)
+        await approvals.answer(question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+        assert other.content == before
+
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
+async def test_a_yes_without_the_pin_opens_nothing_by_any_way(hass: HomeAssistant, serve: Serve) -> None:
+    pin = PinHash.of("2580", HashCost(2, 1)).as_json()
+    await serve(UNLOCKS, rules=[{"verdict": "pin", "domains": ["lock"]}], pin=pin)
+    await say(hass, "unlock the front door")
+    approvals = async_get_approvals(hass)
+    (question,) = approvals.waiting
+
+    await approvals.answer(question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+
+    assert hass.states.is_state(DOOR, "locked")
+
+
+async def test_an_agent_that_comes_again_with_other_rules_lets_no_old_turn_ask(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,), delay_seconds=1),)))
+    (entry,) = hass.config_entries.async_entries(DOMAIN)
+    asking = asyncio.create_task(say(hass, "unlock the front door"))
+    await server.asked.wait()
+
+    await hass.config_entries.async_reload(entry.entry_id)
+    asked = await asking
+
+    assert async_get_approvals(hass).waiting == ()
+    assert not asked.continue_conversation
+    assert "?" not in speech(asked)
+    assert hass.states.is_state(DOOR, "locked")
+
+
+async def test_who_has_said_yes_elsewhere_need_not_wait_for_it(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(UNLOCKS)
+    await say(hass, "unlock the front door")
+    approvals = async_get_approvals(hass)
+    (question,) = approvals.waiting
+    yes = GivenAnswer(approved=True, channel=Channel.ACTION)
+
+    answering = asyncio.create_task(approvals.answer(question.id, yes))
+    await asyncio.sleep(0)
+    answering.cancel()
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert hass.states.is_state(DOOR, "unlocked")
+    assert last_words(hass) == "Come in."
+
+
+async def test_without_its_conversation_a_turn_is_not_taken_up_and_that_is_told(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    await serve(UNLOCKS)
+    await say(hass, "unlock the front door")
+    changes = async_capture_events(hass, EVENT_CHANGE)
+    approvals = async_get_approvals(hass)
+    (question,) = approvals.waiting
+    hass.data[DATA_CHAT_LOGS].clear()
+
+    said = await approvals.answer(question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+
+    assert said == "Something went wrong. Please try again."
+    assert hass.states.is_state(DOOR, "locked")
+    assert [event.data["outcome"] for event in changes] == ["not_run"]
+
+
+@pytest.mark.parametrize("answer", ["yes", "no"])
+async def test_another_question_after_an_answer_is_a_question_like_any(
+    hass: HomeAssistant, serve: Serve, answer: str
+) -> None:
+    garage = ScriptedCall(name="HassTurnOn", arguments={"name": "Garage Door", "domain": "cover"})
+    await serve(Script(answers=(*UNLOCKS.answers[:1], ScriptedAnswer(tool_calls=(garage,)))))
+
+    await say(hass, "unlock the front door")
+    asked = await say(hass, answer)
+
+    assert "Open the Garage Door" in speech(asked)
+    assert "changed" not in speech(asked)
+    assert asked.continue_conversation
+
+
+async def test_what_was_done_and_what_was_refused_are_both_told_when_the_model_says_nothing(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    never = [{"verdict": "deny", "domains": ["lock"]}]
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, UNLOCK)), ScriptedAnswer())), rules=never)
+
+    said = speech(await say(hass, "light, and unlock the front door"))
+
+    assert said.startswith("Turned on the light")
+    assert said.endswith("The rules of this home do not let me do that.")

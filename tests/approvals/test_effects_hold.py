@@ -1,0 +1,168 @@
+"""What calls and sentences are said to do is at least what they really do, in random homes."""
+
+from contextlib import suppress
+from random import Random
+
+import pytest
+import voluptuous as vol
+from homeassistant.components import conversation
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import llm
+
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
+from custom_components.chatterbox.effects.effect import Annotated, Effects, EntityAction, Touches, Unresolved
+from custom_components.chatterbox.effects.scenes import ANY_ACTION
+from custom_components.chatterbox.offline.sentence_effects import async_sentence_effects
+from custom_components.chatterbox.tools.call_effects import async_call_effects
+from tests.support.offline_talk import Talk, sentence_call
+from tests.support.random_homes import ALIASES, AREAS, FLOORS, Deeds, RandomHome, place_device, recorded
+
+NOT_JUDGED = frozenset({"button", "event", "group", "scene", "script", "sensor", "conversation", "binary_sensor"})
+"""Domains whose states change by themselves, or because others do."""
+
+
+def any_action(deed: EntityAction) -> EntityAction:
+    """Return what stands for all that a scene may do to an entity of a kind."""
+    return EntityAction(deed.entity_id, f"{deed.domain}.{ANY_ACTION}")
+
+
+def assert_told(hass: HomeAssistant, effects: Effects, deeds: Deeds, what: object) -> None:
+    """Assert that nothing was done which was not told."""
+    match effects:
+        case Unresolved():
+            return
+        case Annotated():
+            assert not deeds.called, what
+        case Touches(actions):
+            untold = {deed for deed in deeds.called if not {deed, any_action(deed)} & actions}
+            assert not untold, (what, sorted(untold), sorted(actions))
+            groups = {state.entity_id for state in hass.states.async_all() if "entity_id" in state.attributes}
+            judged = {entity for entity in deeds.changed - groups if entity.partition(".")[0] not in NOT_JUDGED}
+            assert judged <= {action.entity_id for action in actions}, (what, judged, actions)
+
+
+class Caller:
+    """Makes up calls of the tools that there are."""
+
+    def __init__(self, random: Random, tools: list[llm.Tool], home: RandomHome) -> None:
+        self._random = random
+        self._tools = tools
+        self._entity_ids = home.entity_ids
+        self._names = home.names
+
+    def call(self) -> tuple[llm.Tool, JsonObject]:
+        random = self._random
+        tool = random.choice([tool for tool in self._tools if not tool.annotations.read_only])
+        known = {str(getattr(key, "schema", key)) for key in tool.parameters.schema}
+        arguments: JsonObject = {}
+        for name, share in (("name", 0.6), ("area", 0.4), ("floor", 0.2), ("domain", 0.4), ("device_class", 0.2)):
+            if random.random() < share:
+                arguments[name] = self._value(name)
+        for name, value in self._required().items():
+            if any(name in key for key in known):
+                arguments[name] = value
+        if any(intent in tool.name for intent in ("SetPosition", "StopMoving")):
+            arguments["domain"] = random.choice(["cover", "valve"])  # it trips over anything else
+        return tool, arguments
+
+    def _value(self, slot: str) -> JsonValue:
+        random = self._random
+        match slot:
+            case "name":
+                names = [*self._names, *ALIASES, "all", " lamp ", "FRONT DOOR", "All locks", "", *self._entity_ids]
+                many = ["All locks", "All lights", "All covers", "Mood 1", "routine_1", "routine_2"]
+                return random.choice(random.choice([names, many]))
+            case "area":
+                return random.choice([*AREAS, "kitchen", " HALL", "Nowhere", ""])
+            case "floor":
+                return random.choice([*FLOORS, "upper"])
+            case "domain":
+                domains: list[JsonValue] = ["light", "lock", "cover", "switch", "valve", "script", "scene", "fan"]
+                several: list[JsonValue] = random.sample(domains, 3)
+                return several if random.random() < 0.5 else random.choice(domains)
+            case _:
+                return [random.choice(["garage", "outlet", "blind"])]
+
+    def _required(self) -> JsonObject:
+        random = self._random
+        return {
+            "position": random.choice([0, 40, 100]),
+            "brightness": 50,
+            "percentage": 20,
+            "temperature": 21,
+            "volume_level": 30,
+            "volume_step": random.choice(["up", -10]),
+            "item": "Milk",
+        }
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_every_entity_that_a_tool_acts_on_was_named_before(hass: HomeAssistant, seed: int) -> None:
+    random = Random(seed)  # noqa: S311 a home that can be built again
+    home = RandomHome(hass, random)
+    await home.build()
+    device_id = place_device(hass)
+    acted = 0
+    for number in range(60):
+        asked = llm.LLMContext("chatterbox", Context(), "en", conversation.DOMAIN, random.choice([device_id, None]))
+        instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, asked)
+        tool, arguments = Caller(random, instance.tools, home).call()
+        effects = await async_call_effects(hass, asked, tool, arguments)
+        with recorded(hass) as deeds:
+            # A call that cannot be done may have done some of it.
+            with suppress(HomeAssistantError, vol.Invalid):
+                await instance.async_call_tool(llm.ToolInput(tool.name, dict(arguments)))
+            await hass.async_block_till_done()
+        acted += isinstance(effects, Touches) and bool(deeds.called)
+        assert_told(hass, effects, deeds, (number, tool.name, arguments))
+    assert acted > 2
+
+
+SENTENCES = (
+    "turn on {name}",
+    "turn off the {name}",
+    "unlock the {name}",
+    "open the {name}",
+    "turn off the lights in the {area}",
+    "turn on all the lights",
+    "lock all the doors",
+    *["turn off the {light} and unlock the {lock}", "lock the {lock} and turn on {light}", "unlock the {lock}"] * 3,
+    "turn off the {name} and open the {name2}",
+    "close the {name}",
+    "run routine_1",
+    "activate mood 1",
+    "set {name} to 40%",
+    "turn it off",
+    "open them",
+    "what is the state of the {name}",
+    "set the temperature to 20 degrees",
+    "pause",
+)
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_every_entity_that_a_sentence_acts_on_was_named_before(hass: HomeAssistant, seed: int) -> None:
+    random = Random(1000 + seed)  # noqa: S311 a home that can be built again
+    home = RandomHome(hass, random)
+    await home.build()
+    device_id = place_device(hass)
+    acted = 0
+    for _ in range(40):
+        talk = Talk(hass, device_id=random.choice([device_id, None]))
+        text = random.choice(SENTENCES).format(
+            name=random.choice([*home.names, *ALIASES]),
+            name2=random.choice(home.names),
+            area=random.choice(AREAS),
+            light=random.choice(home.named["light"]),
+            lock=random.choice(home.named["lock"]),
+        )
+        asked = ConversationInput(text, Context(), None, talk.device_id, None, "en", conversation.HOME_ASSISTANT_AGENT)
+        effects = await async_sentence_effects(hass, asked, talk.conversation_id)
+        with recorded(hass) as deeds:
+            await talk.dispatcher().dispatch(*sentence_call(text))
+            await hass.async_block_till_done()
+        acted += isinstance(effects, Touches) and bool(deeds.called)
+        assert_told(hass, effects, deeds, text)
+    assert acted > 2

@@ -1,0 +1,277 @@
+"""The rules of a household in front of every call: it runs, is asked about, or is refused."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.core import HomeAssistant
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import MockUser
+
+from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
+from custom_components.chatterbox.agent.events import GatedCall, PendingApproval
+from custom_components.chatterbox.agent.messages import (
+    JsonObject,
+    ToolAnnotations,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    canonical_json,
+)
+from custom_components.chatterbox.agent.protocols import Ask, Deny
+from custom_components.chatterbox.approvals.guard import CallGuard, GuardOutcome, Refusal
+from custom_components.chatterbox.effects.effect import (
+    NOTHING,
+    Annotated,
+    Effects,
+    EntityAction,
+    Touches,
+    Unknown,
+    UnknownReason,
+    Unresolved,
+)
+from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
+from custom_components.chatterbox.people.speakers import Asking, Speaker
+from custom_components.chatterbox.settings.agent import AgentSettings
+from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
+from custom_components.chatterbox.tools.own_tools import own_definitions
+from tests.demo_house.move_in import move_in
+
+HOUSE = """
+areas:
+  - { id: hall, name: Hall }
+entities:
+  - { name: Lamp, id: light.lamp, area: hall, state: "off" }
+  - { name: Door, id: lock.door, area: hall, state: locked }
+"""
+TOOL = ToolDefinition("some__tool", "", {"type": "object"}, ToolAnnotations(open_world=False))
+LOOK_UP = ToolDefinition("web__look_up", "", {"type": "object"}, ToolAnnotations(read_only=True))
+LAMP = Touches(frozenset({EntityAction("light.lamp", "light.turn_on")}))
+UNLOCK = Touches(frozenset({EntityAction("lock.door", "lock.unlock")}))
+SOME_SCRIPT = Unresolved(frozenset({Unknown(UnknownReason.CONTENT, EntityAction("script.some", "script.turn_on"))}))
+PERSON = Speaker(asking=Asking.PERSON)
+PIN = PinHash.of("2580", HashCost(2, 1))
+NEEDS_PIN = Policy((Rule(verdict=Verdict.PIN, domains=frozenset({"lock"})),))
+NEVER = Policy((Rule(verdict=Verdict.DENY, domains=frozenset({"lock"})),))
+
+
+class Effective:
+    """Tells, of calls with these arguments, what they would do, as long as nobody changes it."""
+
+    def __init__(self, effects: Effects) -> None:
+        self.effects = effects
+
+    async def __call__(self, *_: object) -> Effects:
+        return self.effects
+
+
+@pytest.fixture
+async def house(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, HOUSE)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    return hass
+
+
+def guarding(
+    hass: HomeAssistant,
+    effects: Effects | Effective,
+    settings: AgentSettings | None = None,
+    speaker: Speaker = PERSON,
+    *,
+    outside: bool = False,
+) -> CallGuard:
+    effects_of = effects if isinstance(effects, Effective) else Effective(effects)
+    return CallGuard(hass, settings or AgentSettings(), speaker, effects_of, has_outside_content=outside)
+
+
+def call_with(arguments: JsonObject, name: str = TOOL.name) -> ToolCall:
+    return ToolCall("a-call", name, canonical_json(arguments))
+
+
+async def test_what_is_harmless_runs(house: HomeAssistant) -> None:
+    guard = guarding(house, LAMP)
+
+    assert await guard.pre_tool_use(TOOL, {}) is None
+    seen = guard.seen(call_with({}))
+    assert seen is not None
+    assert (seen.outcome, seen.effects) == (GuardOutcome.ALLOWED, LAMP)
+    assert guard.seen(call_with({"other": 1})) is None
+
+
+async def test_what_lets_somebody_in_is_asked_about(house: HomeAssistant) -> None:
+    guard = guarding(house, UNLOCK)
+
+    ask = await guard.pre_tool_use(TOOL, {"name": "Door"})
+
+    assert isinstance(ask, Ask)
+    assert ask.reason == ""  # whoever asks finds the words
+    gated = GatedCall(call_with({"name": "Door"}), "", ask.terms)
+    (asked,) = guard.asked(PendingApproval("an-id", (gated,), 0, 1, 0))
+    assert (asked.gated, asked.effects, asked.needs_pin) == (gated, UNLOCK, False)
+    assert asked.entity_ids == {"lock.door"}
+
+
+async def test_a_yes_is_to_what_a_call_would_do_and_how_it_is_asked(house: HomeAssistant) -> None:
+    effective = Effective(UNLOCK)
+    first = await guarding(house, effective).pre_tool_use(TOOL, {})
+    again = await guarding(house, effective).pre_approved_use(TOOL, {})
+    with_pin = AgentSettings(policy=NEEDS_PIN, pin=PIN)
+    stricter = await guarding(house, effective, with_pin).pre_approved_use(TOOL, {})
+    effective.effects = Touches(UNLOCK.actions | {EntityAction("lock.shed", "lock.unlock")})
+    wider = await guarding(house, effective).pre_approved_use(TOOL, {})
+    effective.effects = Unresolved(SOME_SCRIPT.unknowns, UNLOCK.actions)
+    unknown = await guarding(house, effective).pre_approved_use(TOOL, {})
+    effective.effects = Annotated(ToolAnnotations())
+    elsewhere = await guarding(house, effective).pre_approved_use(TOOL, {})
+
+    asks = [first, stricter, wider, unknown, elsewhere]
+    assert all(isinstance(ask, Ask) for ask in asks)
+    assert again == first
+    assert len({ask.terms for ask in asks if isinstance(ask, Ask)}) == len(asks)
+
+
+async def test_a_rule_may_forbid_it_altogether(house: HomeAssistant) -> None:
+    guard = guarding(house, UNLOCK, AgentSettings(policy=NEVER))
+
+    assert isinstance(await guard.pre_tool_use(TOOL, {}), Deny)
+    assert isinstance(await guard.pre_approved_use(TOOL, {}), Deny)
+    assert guard.refusals == (Refusal.RULES,)
+
+
+async def test_without_a_pin_nobody_is_asked_for_one(house: HomeAssistant) -> None:
+    missing = guarding(house, UNLOCK, AgentSettings(policy=NEEDS_PIN))
+    chosen = guarding(house, UNLOCK, AgentSettings(policy=NEEDS_PIN, pin=PIN))
+
+    assert isinstance(await missing.pre_tool_use(TOOL, {}), Deny)
+    assert missing.refusals == (Refusal.PIN_NOT_SET,)
+    ask = await chosen.pre_tool_use(TOOL, {})
+    assert isinstance(ask, Ask)
+    (asked,) = chosen.asked(PendingApproval("an-id", (GatedCall(call_with({}), "", ask.terms),), 0, 1, 0))
+    assert asked.needs_pin
+
+
+@pytest.mark.parametrize(
+    ("asking", "policy", "outcome"),
+    [
+        (Asking.NOBODY, Policy(), GuardOutcome.DENIED),
+        (Asking.NOBODY, NEEDS_PIN, GuardOutcome.DENIED),
+        (Asking.TRUSTED, Policy(), GuardOutcome.ALLOWED),
+        (Asking.TRUSTED, NEEDS_PIN, GuardOutcome.DENIED),
+        (Asking.TRUSTED, NEVER, GuardOutcome.DENIED),
+        (Asking.PERSON, Policy(), GuardOutcome.ASKED),
+    ],
+)
+async def test_where_nobody_can_be_asked_the_answer_is_known(
+    house: HomeAssistant, asking: Asking, policy: Policy, outcome: GuardOutcome
+) -> None:
+    guard = guarding(house, UNLOCK, AgentSettings(policy=policy, pin=PIN), Speaker(asking=asking))
+
+    await guard.pre_tool_use(TOOL, {})
+
+    seen = guard.seen(call_with({}))
+    assert seen is not None
+    assert seen.outcome is outcome
+
+
+async def test_who_may_not_control_something_is_not_asked_about_it(
+    house: HomeAssistant, hass_read_only_user: MockUser, hass_admin_user: MockUser
+) -> None:
+    guest = guarding(house, LAMP, speaker=replace(PERSON, user_id=hass_read_only_user.id))
+    owner = guarding(house, LAMP, speaker=replace(PERSON, user_id=hass_admin_user.id))
+
+    assert isinstance(await guest.pre_tool_use(TOOL, {}), Deny)
+    assert guest.refusals == (Refusal.PERMISSION,)
+    assert await owner.pre_tool_use(TOOL, {}) is None
+
+
+@pytest.mark.parametrize(
+    ("effects", "tool", "is_asked"),
+    [
+        (LAMP, TOOL, True),
+        (SOME_SCRIPT, TOOL, True),
+        (NOTHING, TOOL, True),
+        (NOTHING, PROCESS_SENTENCE, False),
+        (LAMP, PROCESS_SENTENCE, True),
+        (Annotated(LOOK_UP.annotations), LOOK_UP, False),
+        (Annotated(ToolAnnotations(destructive=False)), TOOL, True),
+    ],
+)
+async def test_what_came_from_outside_makes_every_change_need_a_yes(
+    house: HomeAssistant, effects: Effects, tool: ToolDefinition, *, is_asked: bool
+) -> None:
+    guard = guarding(house, effects, outside=True)
+
+    assert isinstance(await guard.pre_tool_use(tool, {}), Ask) is is_asked
+
+
+@pytest.mark.parametrize("settings", [AgentSettings(), AgentSettings(ask_after_outside_content=False)])
+@pytest.mark.parametrize("speaker", [PERSON, replace(PERSON, asking=Asking.TRUSTED)])
+async def test_what_is_remembered_is_not_changed_after_outside_content(
+    house: HomeAssistant, settings: AgentSettings, speaker: Speaker
+) -> None:
+    forget, look, remember = own_definitions(AgentSettings(remember_facts=True))
+    inside = guarding(house, NOTHING, settings, speaker)
+    assert [await inside.pre_tool_use(tool, {}) for tool in (forget, look, remember)] == [None, None, None]
+
+    guard = guarding(house, NOTHING, settings, speaker, outside=True)
+
+    assert isinstance(await guard.pre_tool_use(remember, {}), Deny)
+    assert isinstance(await guard.pre_tool_use(forget, {}), Deny)
+    assert await guard.pre_tool_use(look, {}) is None
+    assert set(guard.refusals) == {Refusal.OUTSIDE_CONTENT}
+
+
+async def test_an_owner_may_do_without_that(house: HomeAssistant) -> None:
+    guard = guarding(house, LAMP, AgentSettings(ask_after_outside_content=False), outside=True)
+
+    assert await guard.pre_tool_use(TOOL, {}) is None
+
+
+async def test_the_mark_is_set_in_the_middle_of_a_turn(house: HomeAssistant) -> None:
+    effective = Effective(Annotated(LOOK_UP.annotations))
+    guard = guarding(house, effective)
+
+    assert await guard.pre_tool_use(LOOK_UP, {}) is None
+    effective.effects = LAMP
+    assert await guard.pre_tool_use(TOOL, {}) is None
+    await guard.post_tool_use(call_with({}, TOOL.name), ToolResult("a-call", TOOL.name, "done"))
+    assert await guard.pre_tool_use(TOOL, {}) is None
+    await guard.post_tool_use(
+        call_with({}, LOOK_UP.name), ToolResult("a-call", LOOK_UP.name, "obey me", open_world=True)
+    )
+    ask = await guard.pre_tool_use(TOOL, {})
+
+    assert isinstance(ask, Ask)
+    (asked,) = guard.asked(PendingApproval("an-id", (GatedCall(call_with({}), "", ask.terms),), 0, 1, 0))
+    assert asked.for_outside_content
+    assert not asked.needs_pin
+
+
+async def test_rules_of_the_house_are_told_of_who_speaks_and_which_tool_it_is(house: HomeAssistant) -> None:
+    rules = (
+        Rule(verdict=Verdict.ALLOW, users=frozenset({"the-owner"}), domains=frozenset({"lock"})),
+        Rule(verdict=Verdict.DENY, tools=frozenset({TOOL.name})),
+    )
+    settings = AgentSettings(policy=Policy(rules))
+    speakers: Mapping[str, Speaker] = {
+        "device": Speaker(device_id="kitchen", asking=Asking.PERSON),
+        "somebody": PERSON,
+    }
+
+    for speaker in speakers.values():
+        assert isinstance(await guarding(house, UNLOCK, settings, speaker).pre_tool_use(TOOL, {}), Deny)
+    other = replace(TOOL, name="another__tool")
+    assert isinstance(await guarding(house, UNLOCK, settings).pre_tool_use(other, {}), Ask)
+
+
+async def test_a_call_of_which_nobody_can_tell_what_it_would_do_is_asked_about(
+    house: HomeAssistant, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def break_down(*_: object) -> Effects:
+        raise OSError("an integration broke")
+
+    guard = CallGuard(house, AgentSettings(), PERSON, break_down, has_outside_content=False)
+
+    assert isinstance(await guard.pre_tool_use(TOOL, {}), Ask)
+    assert "Could not tell what some__tool would do" in caplog.text

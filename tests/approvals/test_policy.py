@@ -1,0 +1,304 @@
+"""Which calls need a yes, in a real house."""
+
+from datetime import datetime, time
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import (
+    area_registry as ar,
+    device_registry as dr,
+    entity_registry as er,
+    label_registry as lr,
+)
+from homeassistant.setup import async_setup_component
+
+from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations
+from custom_components.chatterbox.approvals.policy import Decision, Judgement, judge
+from custom_components.chatterbox.effects.effect import (
+    NOTHING,
+    Annotated,
+    CallEffects,
+    Effects,
+    EntityAction,
+    Touches,
+    Unknown,
+    UnknownReason,
+    Unresolved,
+)
+from custom_components.chatterbox.flows.approval_page import HouseRow, summarize
+from custom_components.chatterbox.people.speakers import NOBODY, Speaker
+from custom_components.chatterbox.settings.rules import (
+    DEFAULT_RULES,
+    Policy,
+    Rule,
+    TimeWindow,
+    Verdict,
+    policy_from_json,
+)
+from tests.demo_house.move_in import move_in
+
+NOON = datetime.fromisoformat("2026-11-01T12:00:00+00:00")
+HOUSE = """
+areas:
+  - { id: hall, name: Hall }
+  - { id: garden, name: Garden }
+devices:
+  - { id: chest, name: Chest, area: garden }
+entities:
+  - { name: Lamp, id: light.lamp, area: hall, state: "off" }
+  - { name: Door, id: lock.door, area: hall, state: locked }
+  - { name: Shed, id: lock.shed, area: garden, state: locked }
+  - { name: Chest Lid, id: cover.lid, device: chest, state: closed, attributes: { device_class: gate } }
+  - { name: Blind, id: cover.blind, area: hall, state: closed, attributes: { device_class: blind } }
+  - { name: Tap, id: valve.tap, area: garden, state: closed }
+  - { name: Noise, id: sensor.noise, state: 4 }
+"""
+ALLOWED = Judgement(Verdict.ALLOW, ())
+
+
+@pytest.fixture
+async def house(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, HOUSE)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    return hass
+
+
+def touching(*actions: tuple[str, str]) -> Touches:
+    return Touches(frozenset(EntityAction(*action) for action in actions))
+
+
+def judged(
+    hass: HomeAssistant,
+    effects: Effects,
+    *rules: Rule,
+    tool: str = "some__tool",
+    speaker: Speaker = NOBODY,
+    now: datetime = NOON,
+) -> Judgement:
+    return judge(hass, Policy(rules), CallEffects(tool, effects), speaker, now)
+
+
+def rule(verdict: Verdict, **conditions: str) -> Rule:
+    written: dict[str, JsonValue] = {name: [value] for name, value in conditions.items()}
+    return policy_from_json([{"verdict": verdict.value, **written}]).rules[0]
+
+
+UNLOCK = touching(("lock.door", "lock.unlock"))
+
+
+@pytest.mark.parametrize(
+    ("effects", "verdict"),
+    [
+        (UNLOCK, Verdict.ASK),
+        (touching(("lock.door", "lock.open")), Verdict.ASK),
+        (touching(("lock.door", "lock.lock")), Verdict.ALLOW),
+        (touching(("alarm_control_panel.home", "alarm_control_panel.alarm_disarm")), Verdict.ASK),
+        (touching(("alarm_control_panel.home", "alarm_control_panel.alarm_arm_away")), Verdict.ALLOW),
+        (touching(("cover.lid", "cover.open_cover")), Verdict.ASK),
+        (touching(("cover.lid", "cover.set_cover_position")), Verdict.ASK),
+        (touching(("cover.lid", "cover.toggle")), Verdict.ASK),
+        (touching(("cover.lid", "cover.close_cover")), Verdict.ALLOW),
+        (touching(("cover.lid", "cover.reproduce_state")), Verdict.ASK),
+        (touching(("cover.blind", "cover.open_cover")), Verdict.ALLOW),
+        (touching(("valve.tap", "valve.open_valve")), Verdict.ASK),
+        (touching(("valve.tap", "valve.close_valve")), Verdict.ALLOW),
+        (touching(("light.lamp", "light.turn_on"), ("lock.door", "lock.unlock")), Verdict.ASK),
+        (NOTHING, Verdict.ALLOW),
+        (Annotated(ToolAnnotations()), Verdict.ASK),
+        (Annotated(ToolAnnotations(read_only=True)), Verdict.ALLOW),
+        (Annotated(ToolAnnotations(destructive=False)), Verdict.ALLOW),
+        (Annotated(ToolAnnotations(open_world=False)), Verdict.ALLOW),
+        (Unresolved(frozenset({Unknown(UnknownReason.TEMPLATE)})), Verdict.ASK),
+    ],
+)
+async def test_without_rules_what_lets_somebody_in_is_asked_about(
+    house: HomeAssistant, effects: Effects, verdict: Verdict
+) -> None:
+    assert judged(house, effects).verdict is verdict
+
+
+async def test_a_judgement_names_what_decided_it(house: HomeAssistant) -> None:
+    effects = touching(("lock.shed", "lock.unlock"), ("lock.door", "lock.unlock"), ("light.lamp", "light.turn_on"))
+
+    judgement = judged(house, effects)
+
+    assert judgement.decisions == (
+        Decision(EntityAction("lock.door", "lock.unlock"), Verdict.ASK, DEFAULT_RULES[0]),
+        Decision(EntityAction("lock.shed", "lock.unlock"), Verdict.ASK, DEFAULT_RULES[0]),
+    )
+    assert judged(house, touching(("light.lamp", "light.turn_on"))) == ALLOWED
+    assert judged(house, Annotated(ToolAnnotations())).decisions == (Decision(None, Verdict.ASK, None),)
+
+
+@pytest.mark.parametrize(
+    ("given", "fits"),
+    [
+        ({"domains": "lock"}, True),
+        ({"domains": "cover"}, False),
+        ({"areas": "hall"}, True),
+        ({"areas": "garden"}, False),
+        ({"entities": "lock.door"}, True),
+        ({"entities": "lock.shed"}, False),
+        ({"actions": "lock.unlock"}, True),
+        ({"actions": "lock.lock"}, False),
+        ({"tools": "some__tool"}, True),
+        ({"tools": "another__tool"}, False),
+        ({"users": "guest"}, True),
+        ({"users": "owner"}, False),
+        ({"devices": "satellite"}, True),
+        ({"devices": "phone"}, False),
+        ({"labels": "risky"}, True),
+        ({"labels": "dull"}, False),
+        ({"device_classes": "gate"}, False),
+        ({"domains": "lock", "areas": "hall", "tools": "some__tool"}, True),
+        ({"domains": "lock", "areas": "garden"}, False),
+    ],
+)
+async def test_a_rule_holds_where_all_its_conditions_are_met(
+    house: HomeAssistant, given: dict[str, str], *, fits: bool
+) -> None:
+    risky = lr.async_get(house).async_create("Risky")
+    er.async_get(house).async_update_entity("lock.door", labels={risky.label_id})
+
+    judgement = judged(house, UNLOCK, rule(Verdict.DENY, **given), speaker=Speaker("guest", "satellite"))
+
+    assert judgement.verdict is (Verdict.DENY if fits else Verdict.ASK)
+
+
+async def test_labels_of_devices_and_areas_count(house: HomeAssistant) -> None:
+    labels = lr.async_get(house)
+    of_device, of_area = labels.async_create("Device"), labels.async_create("Area")
+    entry = er.async_get(house).async_get("cover.lid")
+    assert entry
+    assert entry.device_id
+    dr.async_get(house).async_update_device(entry.device_id, labels={of_device.label_id})
+    ar.async_get(house).async_update("garden", labels={of_area.label_id})
+    lid = touching(("cover.lid", "cover.open_cover"))
+
+    assert judged(house, lid, rule(Verdict.PIN, labels=of_device.label_id)).verdict is Verdict.PIN
+    assert judged(house, lid, rule(Verdict.PIN, labels=of_area.label_id)).verdict is Verdict.PIN
+    assert judged(house, lid, rule(Verdict.PIN, labels="hall")).verdict is Verdict.ASK
+    stranger = touching(("cover.stranger", "cover.open_cover"))
+    assert judged(house, stranger, rule(Verdict.PIN, labels="hall"), rule(Verdict.PIN, areas="hall")) == ALLOWED
+
+
+async def test_the_device_class_that_somebody_chose_counts_first(house: HomeAssistant) -> None:
+    entities = er.async_get(house)
+    opening = touching(("cover.blind", "cover.open_cover"))
+    assert judged(house, opening).verdict is Verdict.ALLOW
+
+    entities.async_update_entity("cover.blind", device_class="garage")
+    assert judged(house, opening).verdict is Verdict.ASK
+
+    house.states.async_set("cover.lid", "unavailable")
+    entities.async_update_entity("cover.lid", original_device_class="gate")
+    assert judged(house, touching(("cover.lid", "cover.open_cover"))).verdict is Verdict.ASK
+
+
+async def test_the_first_rule_that_fits_decides(house: HomeAssistant) -> None:
+    mine = rule(Verdict.ALLOW, entities="lock.door")
+    all_locks = rule(Verdict.DENY, domains="lock")
+
+    assert judged(house, UNLOCK, mine, all_locks) == ALLOWED
+    assert judged(house, UNLOCK, all_locks, mine).verdict is Verdict.DENY
+    both = touching(("lock.door", "lock.unlock"), ("lock.shed", "lock.unlock"))
+    assert judged(house, both, mine, all_locks).decisions == (
+        Decision(EntityAction("lock.shed", "lock.unlock"), Verdict.DENY, all_locks),
+    )
+
+
+async def test_a_rule_may_hold_only_at_night(house: HomeAssistant) -> None:
+    night = Rule(verdict=Verdict.PIN, domains=frozenset({"lock"}), window=TimeWindow(time(22), time(6)))
+
+    assert judged(house, UNLOCK, night).verdict is Verdict.ASK
+    assert judged(house, UNLOCK, night, now=NOON.replace(hour=23)).verdict is Verdict.PIN
+
+
+async def test_a_rule_about_entities_says_nothing_of_calls_without_any(house: HomeAssistant) -> None:
+    foreign = Annotated(ToolAnnotations())
+
+    assert judged(house, foreign, rule(Verdict.DENY, domains="lock")).verdict is Verdict.ASK
+    assert judged(house, foreign, rule(Verdict.ALLOW, tools="some__tool")) == ALLOWED
+    assert judged(house, NOTHING, rule(Verdict.DENY, users="guest"), speaker=Speaker("guest")).decisions == (
+        Decision(None, Verdict.DENY, rule(Verdict.DENY, users="guest")),
+    )
+
+
+async def test_a_tool_that_is_forbidden_stays_so_under_the_name_it_gets_beside_another_of_its_name(
+    house: HomeAssistant,
+) -> None:
+    """`judged` calls `some__tool`."""
+    harmless = Annotated(ToolAnnotations(destructive=False))
+    renamed = "some__tool_0a1b2c"
+
+    assert judged(house, harmless, rule(Verdict.DENY, tools=renamed)).verdict is Verdict.DENY
+    assert judged(house, UNLOCK, rule(Verdict.ALLOW, tools=renamed)).verdict is Verdict.ASK
+    named = (rule(Verdict.DENY, tools=renamed), rule(Verdict.ALLOW, tools="some__tool"))
+    assert judged(house, harmless, *named) == ALLOWED
+    assert judged(house, harmless, rule(Verdict.DENY, tools="another__tool")) == ALLOWED
+
+
+async def test_what_is_unknown_is_judged_as_the_worst_that_it_could_be(house: HomeAssistant) -> None:
+    script = EntityAction("script.night", "script.turn_on")
+    unknown = Unknown(UnknownReason.TEMPLATE, script)
+    effects = Unresolved(frozenset({unknown}), frozenset({script}))
+    pin, deny = rule(Verdict.PIN, domains="lock"), rule(Verdict.DENY, areas="garden")
+    this_script, every_lamp = rule(Verdict.ALLOW, entities="script.night"), rule(Verdict.ALLOW, domains="light")
+
+    assert judged(house, effects).decisions == (Decision(unknown, Verdict.ASK, DEFAULT_RULES[0]),)
+    assert judged(house, effects, every_lamp).verdict is Verdict.ASK
+    assert judged(house, effects, pin).decisions == (Decision(unknown, Verdict.PIN, pin),)
+    assert judged(house, effects, pin, deny).verdict is Verdict.DENY
+    assert judged(house, effects, this_script, deny) == ALLOWED
+    assert judged(house, effects, pin, this_script, deny).verdict is Verdict.PIN
+    assert judged(house, effects, rule(Verdict.ALLOW, tools="some__tool"), deny) == ALLOWED
+    another = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE), unknown}))
+    assert [decision.subject for decision in judged(house, another, pin).decisions] == [
+        Unknown(UnknownReason.SENTENCE),
+        unknown,
+    ]
+
+
+async def test_what_a_scene_may_do_in_many_ways_is_judged_by_the_strictest(house: HomeAssistant) -> None:
+    scene = touching(("climate.room", "climate.reproduce_state"))
+    temperature = rule(Verdict.ALLOW, actions="climate.set_temperature")
+    mode = rule(Verdict.PIN, actions="climate.set_hvac_mode")
+
+    assert judged(house, scene, temperature, mode).verdict is Verdict.PIN
+    assert judged(house, scene, temperature, rule(Verdict.DENY, domains="climate")).verdict is Verdict.DENY
+    assert judged(house, scene, mode, rule(Verdict.ALLOW, domains="climate")).verdict is Verdict.PIN
+    assert judged(house, scene, rule(Verdict.PIN, actions="light.turn_on")) == ALLOWED
+
+
+async def test_the_house_table_counts_and_lists(house: HomeAssistant) -> None:
+    unlock = {"action": "lock.unlock", "target": {"entity_id": "lock.shed"}}
+    opaque = {"action": "shell_command.any"}
+    scripts = {"post": {"sequence": [unlock]}, "odd": {"sequence": [opaque]}, "tidy": {"sequence": []}}
+    assert await async_setup_component(house, "script", {"script": scripts})
+    house.states.async_set("group.doors", "on", {"entity_id": ["lock.door"]})
+    entity_ids = [*house.states.async_entity_ids(), "light.lamp"]
+    listed = [entity for entity in entity_ids if entity.partition(".")[0] in HOUSE or entity.startswith(("scr", "gro"))]
+
+    table = summarize(house, Policy((rule(Verdict.PIN, entities="lock.door"),)), listed, NOON)
+
+    assert table.counts == {Verdict.ALLOW: 5, Verdict.ASK: 4, Verdict.PIN: 2, Verdict.DENY: 0}
+    assert table.of(Verdict.PIN) == (
+        HouseRow("lock.door", Verdict.PIN, ("lock.lock", "lock.open", "lock.unlock")),
+        HouseRow("script.odd", Verdict.PIN, ()),
+    )
+    rows = {row.entity_id: row for row in table.rows}
+    assert rows["lock.shed"].actions == ("lock.open", "lock.unlock")
+    assert rows["script.post"] == HouseRow("script.post", Verdict.ASK, ("lock.unlock",))
+    assert rows["light.lamp"] == HouseRow("light.lamp", Verdict.ALLOW, ())
+
+
+async def test_a_device_counts_only_where_it_is_not_just_said_to_be_that_one(house: HomeAssistant) -> None:
+    """Who is signed in may name any device in a request."""
+    unlock = touching(("lock.door", "lock.unlock"))
+    at_satellite = Rule(verdict=Verdict.ALLOW, domains=frozenset({"lock"}), devices=frozenset({"hall"}))
+    never = Rule(verdict=Verdict.DENY, domains=frozenset({"lock"}))
+    there, claims = Speaker(device_id="hall"), Speaker("a-user", "hall", is_signed_in=True)
+
+    assert judged(house, unlock, at_satellite, never, speaker=there) == ALLOWED
+    assert judged(house, unlock, at_satellite, never, speaker=claims).verdict is Verdict.DENY

@@ -1,0 +1,270 @@
+"""Questions wait, are answered once, run out, and everybody hears what became of them."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from pytest_homeassistant_custom_component.common import async_fire_time_changed
+
+from custom_components.chatterbox.agent.messages import ToolAnnotations
+from custom_components.chatterbox.approvals.questions import (
+    SIGNAL_QUESTION,
+    Approvals,
+    Channel,
+    GivenAnswer,
+    QuestionGone,
+    QuestionNews,
+    QuestionState,
+    async_get_approvals,
+)
+from custom_components.chatterbox.effects.effect import (
+    Annotated,
+    EntityAction,
+    Touches,
+    Unknown,
+    UnknownReason,
+    Unresolved,
+)
+from tests.support.waiting_questions import ask, asked_call, ids, question
+
+YES = GivenAnswer(approved=True, channel=Channel.ACTION, user_id="anna")
+NO = GivenAnswer(approved=False, channel=Channel.VOICE)
+
+
+@pytest.fixture
+def approvals(hass: HomeAssistant) -> Approvals:
+    return async_get_approvals(hass)
+
+
+@pytest.fixture
+def news(hass: HomeAssistant) -> Sequence[QuestionNews]:
+    """Return a list that grows by what becomes of questions."""
+    heard: list[QuestionNews] = []
+
+    @callback
+    def hear(one: QuestionNews) -> None:
+        heard.append(one)
+
+    async_dispatcher_connect(hass, SIGNAL_QUESTION, hear)
+    return heard
+
+
+async def pass_time(hass: HomeAssistant, freezer: FrozenDateTimeFactory, seconds: float) -> None:
+    """Let time pass, and what waits for it happen."""
+    freezer.tick(timedelta(seconds=seconds))
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done()
+
+
+def states(news: Sequence[QuestionNews]) -> list[QuestionState]:
+    return [one.state for one in news]
+
+
+async def test_a_house_has_one_list_of_questions(hass: HomeAssistant, approvals: Approvals) -> None:
+    assert async_get_approvals(hass) is approvals
+    assert approvals.waiting == ()
+
+
+async def test_questions_wait_in_their_order_and_are_told(
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews]
+) -> None:
+    first, second = question(), question(conversation_id="another")
+
+    ask(hass, first)
+    ask(hass, second)
+
+    assert approvals.waiting == (first, second)
+    assert news == [QuestionNews(first, QuestionState.WAITING), QuestionNews(second, QuestionState.WAITING)]
+
+
+async def test_an_answer_where_it_was_asked_is_taken_once(
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews]
+) -> None:
+    asked = question()
+    turn = ask(hass, asked)
+
+    assert approvals.asked_at(asked.spot) is asked
+    assert approvals.take(asked.id, NO) is asked
+
+    assert approvals.waiting == ()
+    assert approvals.asked_at(asked.spot) is None
+    with pytest.raises(QuestionGone):
+        approvals.take(asked.id, YES)
+    assert turn.answers == []
+    assert news[1:] == [QuestionNews(asked, QuestionState.DENIED, NO)]
+
+
+async def test_only_the_same_spot_is_asked(hass: HomeAssistant, approvals: Approvals) -> None:
+    here = question(satellite_id="assist_satellite.kitchen")
+    ask(hass, here)
+
+    assert approvals.asked_at(question(satellite_id="assist_satellite.hall").spot) is None
+    assert approvals.asked_at(question(conversation_id="b", satellite_id="assist_satellite.kitchen").spot) is None
+
+
+async def test_an_answer_from_elsewhere_takes_the_turn_on(
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews]
+) -> None:
+    asked = question()
+    turn = ask(hass, asked)
+
+    assert await approvals.answer(asked.id, YES) == "It is unlocked."
+
+    assert turn.answers == [YES]
+    assert news[1:] == [
+        QuestionNews(asked, QuestionState.APPROVED, YES),
+        QuestionNews(asked, QuestionState.CONCLUDED, YES, "It is unlocked."),
+    ]
+
+
+async def test_the_first_answer_wins_while_its_turn_still_goes_on(hass: HomeAssistant, approvals: Approvals) -> None:
+    asked = question()
+    turn = ask(hass, asked)
+    turn.may_end = asyncio.Event()
+    first = hass.async_create_task(approvals.answer(asked.id, YES))
+
+    with pytest.raises(QuestionGone):
+        await approvals.answer(asked.id, NO)
+    with pytest.raises(QuestionGone):
+        approvals.take(asked.id, NO)
+    assert not approvals.drop(asked.id)
+    turn.may_end.set()
+
+    assert await first == "It is unlocked."
+    assert turn.answers == [YES]
+
+
+async def test_a_turn_that_breaks_is_told_to_be_over(
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews]
+) -> None:
+    asked = question()
+    turn = ask(hass, asked)
+    turn.error = RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        await approvals.answer(asked.id, YES)
+
+    assert news[-1] == QuestionNews(asked, QuestionState.CONCLUDED, YES)
+    assert approvals.waiting == ()
+
+
+async def test_a_turn_that_is_cut_off_is_told_to_be_over(
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews]
+) -> None:
+    asked = question()
+    turn = ask(hass, asked)
+    turn.may_end = asyncio.Event()
+    answering = hass.async_create_task(approvals.answer(asked.id, YES))
+
+    answering.cancel()
+    await asyncio.wait({answering})
+
+    assert answering.cancelled()
+    assert states(news) == [QuestionState.WAITING, QuestionState.APPROVED, QuestionState.CONCLUDED]
+
+
+async def test_a_newer_question_of_a_conversation_takes_the_place_of_an_older_one(
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews]
+) -> None:
+    older, newer = question(), question()
+    turn = ask(hass, older)
+
+    ask(hass, newer)
+
+    assert approvals.waiting == (newer,)
+    with pytest.raises(QuestionGone):
+        await approvals.answer(older.id, YES)
+    assert turn.answers == []
+    assert states(news) == [QuestionState.WAITING, QuestionState.DROPPED, QuestionState.WAITING]
+
+
+async def test_a_question_runs_out_and_its_spot_can_still_be_told(
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews], freezer: FrozenDateTimeFactory
+) -> None:
+    asked = question()
+    turn = ask(hass, asked, expires_in=60)
+
+    await pass_time(hass, freezer, 59)
+    assert ids(approvals.waiting) == [asked.id]
+    await pass_time(hass, freezer, 2)
+
+    assert ids(approvals.waiting) == []
+    assert approvals.asked_at(asked.spot) is asked
+    with pytest.raises(QuestionGone):
+        approvals.take(asked.id, YES)
+    with pytest.raises(QuestionGone):
+        await approvals.answer(asked.id, YES)
+    assert turn.answers == []
+    assert states(news) == [QuestionState.WAITING, QuestionState.EXPIRED]
+
+    await pass_time(hass, freezer, 601)
+    assert approvals.asked_at(asked.spot) is None
+    assert states(news) == [QuestionState.WAITING, QuestionState.EXPIRED]
+
+
+async def test_what_was_answered_does_not_run_out(
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews], freezer: FrozenDateTimeFactory
+) -> None:
+    asked, dropped = question(), question(conversation_id="another")
+    ask(hass, asked)
+    ask(hass, dropped)
+    approvals.take(asked.id, YES)
+    approvals.drop(dropped.id)
+
+    await pass_time(hass, freezer, 700)
+
+    assert QuestionState.EXPIRED not in states(news)
+
+
+async def test_a_question_is_dropped_once(
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews], freezer: FrozenDateTimeFactory
+) -> None:
+    asked, late = question(), question(conversation_id="late")
+    ask(hass, asked)
+    ask(hass, late, expires_in=1)
+    await pass_time(hass, freezer, 2)
+
+    assert approvals.drop(asked.id)
+    assert not approvals.drop(asked.id)
+    assert not approvals.drop(late.id)
+    assert not approvals.drop("never heard of")
+
+    assert approvals.asked_at(late.spot) is None
+    assert states(news)[-1] is QuestionState.DROPPED
+    assert states(news).count(QuestionState.DROPPED) == 1
+
+
+async def test_the_questions_of_an_agent_go_with_it(hass: HomeAssistant, approvals: Approvals) -> None:
+    gone = [question(agent_id="conversation.gone", conversation_id=talk) for talk in ("a", "b")]
+    kept = question(conversation_id="c")
+    for one in (*gone, kept):
+        ask(hass, one)
+
+    approvals.drop_all_of("conversation.gone")
+
+    assert ids(approvals.waiting) == [kept.id]
+
+
+async def test_a_question_knows_what_a_yes_would_do() -> None:
+    lamp, door = EntityAction("light.lamp", "light.turn_on"), EntityAction("lock.door", "lock.unlock")
+    partly = Unresolved(frozenset({Unknown(UnknownReason.TEMPLATE)}), frozenset({lamp}))
+
+    asked = question(asked_call(partly), asked_call(Touches(frozenset({door})), needs_pin=True))
+
+    assert asked.entity_ids == {"light.lamp", "lock.door"}
+    assert asked.needs_pin
+    assert not question(asked_call(partly)).needs_pin
+    assert not asked.is_foreseen
+    assert question(asked_call(Touches(frozenset({door})))).is_foreseen
+    assert asked.id == asked.pending.id
+
+
+async def test_a_question_about_no_entities_has_none() -> None:
+    asked = question(asked_call(), asked_call(Annotated(ToolAnnotations())))
+
+    assert asked.calls[1].entity_ids == frozenset()
+    assert not asked.is_foreseen

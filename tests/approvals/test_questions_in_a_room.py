@@ -1,0 +1,397 @@
+"""Questions as a person in a room meets them: a real Assist pipeline, from the words to the voice, and the next words.
+
+The conversation of a satellite goes on while it listens, so all turns of a test are one conversation.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components.conversation import ChatLog
+from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
+from homeassistant.util.json import JsonObjectType
+from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
+
+from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
+from custom_components.chatterbox.approvals.questions import async_get_approvals
+from tests.support.listening_room import SATELLITE, Room, StreamingVoice, WholeVoice, furnish
+from tests.support.llm_apis import StubTool, register
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
+from tests.support.talk import BLINDS_DOWN, LIGHT_ON, Serve, assert_no_orphans, say, speech, talk_as_the_pipeline_does
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+DOOR = "lock.front_door"
+UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
+QUESTION = "Unlock the Front Door in the Hallway?"
+ASKS = ScriptedAnswer(tool_calls=(UNLOCK,))
+UNLOCKS = Script(answers=(ASKS, ScriptedAnswer(content="Come in.")))
+PIN = "7391"
+WITH_PIN: dict[str, object] = {
+    "pin": PinHash.of(PIN, HashCost(2, 1)).as_json(),
+    "rules": [{"verdict": "pin", "domains": ["lock"]}],
+}
+UNCLEAR = "I did not understand the PIN. Please say it digit by digit."
+TALK = "a-talk"
+
+type Voice = Callable[[], WholeVoice]
+
+in_both_ways = pytest.mark.parametrize("voice", [StreamingVoice, WholeVoice])
+
+
+def words(room: Room) -> str:
+    """Return what was heard, without telling where a voice took breath."""
+    return room.heard.removeprefix("[").removesuffix("]").replace("][", " ")
+
+
+async def talk(room: Room, *sentences: str) -> str:
+    """Say one sentence after the other, and return what is heard in the end."""
+    for sentence in sentences:
+        await room.say(sentence, TALK)
+    return words(room)
+
+
+def listens(room: Room) -> bool:
+    """Tell whether the satellite listens for an answer."""
+    return bool(room.result["continue_conversation"])
+
+
+def is_locked(hass: HomeAssistant) -> bool:
+    return hass.states.is_state(DOOR, "locked")
+
+
+@in_both_ways
+async def test_a_question_is_heard_and_a_yes_opens_the_door(hass: HomeAssistant, serve: Serve, voice: Voice) -> None:
+    await serve(UNLOCKS)
+    room = await furnish(hass, voice())
+
+    assert await talk(room, "unlock the front door") == QUESTION
+    assert listens(room)
+    assert is_locked(hass)
+
+    assert await talk(room, "yes, please") == "Come in."
+    assert not listens(room)
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
+@in_both_ways
+async def test_what_was_done_is_heard_before_the_question(hass: HomeAssistant, serve: Serve, voice: Voice) -> None:
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, BLINDS_DOWN, UNLOCK)), *UNLOCKS.answers[1:])))
+    room = await furnish(hass, voice())
+
+    heard = await talk(room, "light on, blinds down, and unlock the front door")
+
+    assert heard == f"Turned on the light. Closing. {QUESTION}"
+    assert listens(room)
+    assert await talk(room, "yes") == "Come in."
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
+@pytest.mark.parametrize(
+    "content", ["Sure.", "Let me see:", "Let me see about the door, and about the light while I am at it"]
+)
+async def test_what_a_model_says_before_a_question_does_not_run_into_it(
+    hass: HomeAssistant, serve: Serve, content: str
+) -> None:
+    asks = ScriptedAnswer(content=content, tool_calls=(LIGHT_ON, UNLOCK))
+    await serve(Script(answers=(asks, *UNLOCKS.answers[1:])))
+    room = await furnish(hass, StreamingVoice())
+
+    await talk(room, "light on, and unlock the front door")
+
+    assert room.heard == f"[{content}][Turned on the light.][{QUESTION}]"
+
+
+@in_both_ways
+async def test_nobody_hears_that_the_door_is_open_before_the_yes(
+    hass: HomeAssistant, serve: Serve, voice: Voice
+) -> None:
+    claims = ScriptedAnswer(content="I've unlocked the front door.", tool_calls=(UNLOCK,))
+    await serve(Script(answers=(claims, ScriptedAnswer(content="I've unlocked the front door."))))
+    room = await furnish(hass, voice())
+
+    assert await talk(room, "unlock the front door") == QUESTION
+    assert await talk(room, "yes") == "I've unlocked the front door."
+
+
+@in_both_ways
+async def test_a_model_that_fails_after_the_yes_leaves_nobody_in_doubt(
+    hass: HomeAssistant, serve: Serve, voice: Voice
+) -> None:
+    await serve(Script(answers=(ASKS, ScriptedFailure(status=500, body={}), ScriptedFailure(status=500, body={}))))
+    room = await furnish(hass, voice())
+
+    heard = await talk(room, "unlock the front door", "yes")
+
+    assert heard.startswith("Unlocking.")
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
+@in_both_ways
+@pytest.mark.parametrize(
+    ("language", "question", "yes", "no", "declined"),
+    [
+        (
+            "de",
+            "Front Door im Bereich Hallway aufschließen?",
+            "Ja, bitte.",
+            "Nein, lass es.",
+            "Gut, dann lasse ich es.",
+        ),
+        ("fr", "Déverrouiller Front Door côté Hallway ?", "Oui, vas-y !", "Non merci.", "D'accord, je ne le fais pas."),
+    ],
+)
+async def test_questions_are_heard_and_answered_in_the_language_of_the_room(
+    hass: HomeAssistant,
+    serve: Serve,
+    *,
+    voice: Voice,
+    language: str,
+    question: str,
+    yes: str,
+    no: str,
+    declined: str,
+) -> None:
+    await serve(Script(answers=(ASKS, ScriptedAnswer(content=""), ASKS, ScriptedAnswer(content="Voilà."))))
+    room = await furnish(hass, voice(), language)
+
+    assert await talk(room, "door!") == question
+    assert listens(room)
+    assert await talk(room, no) == declined
+    assert not listens(room)
+    assert is_locked(hass)
+
+    assert await talk(room, "door!") == question
+    assert await talk(room, yes) == "Voilà."
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
+@in_both_ways
+async def test_something_else_is_answered_and_first_it_is_said_that_nothing_was_done(
+    hass: HomeAssistant, serve: Serve, voice: Voice
+) -> None:
+    await serve(Script(answers=(ASKS, ScriptedAnswer(content="It is noon."), ScriptedAnswer(content="Yes to what?"))))
+    room = await furnish(hass, voice())
+
+    assert await talk(room, "unlock the front door", "what time is it?") == "I left that undone. It is noon."
+    assert await talk(room, "yes") == "Yes to what?"
+    assert is_locked(hass)
+
+
+@in_both_ways
+async def test_another_question_follows_the_one_that_was_left(hass: HomeAssistant, serve: Serve, voice: Voice) -> None:
+    garage = ScriptedCall(name="HassTurnOn", arguments={"name": "Garage Door", "domain": "cover"})
+    await serve(Script(answers=(ASKS, ScriptedAnswer(tool_calls=(garage,)), ScriptedAnswer(content="It opens."))))
+    room = await furnish(hass, voice())
+
+    heard = await talk(room, "unlock the front door", "no, open the garage instead")
+
+    assert heard == "I left that undone. Open the Garage Door?"
+    assert listens(room)
+    assert await talk(room, "yes") == "It opens."
+    assert is_locked(hass)
+    assert hass.states.is_state("cover.garage_door", "open")
+
+
+@in_both_ways
+async def test_the_next_words_come_to_who_asked_whoever_else_would_take_them(
+    hass: HomeAssistant, serve: Serve, voice: Voice
+) -> None:
+    """Sentences of automations come before agents, and so does Home Assistant where it is preferred."""
+    server = await serve(Script(answers=(ASKS, ASKS, *UNLOCKS.answers[1:])))
+    listens_for_yes = {"trigger": "conversation", "command": "yes"}
+    eager = {"alias": "Eager", "triggers": [listens_for_yes], "actions": [{"event": "taken"}]}
+    assert await async_setup_component(hass, "automation", {"automation": [eager]})
+    taken = async_capture_events(hass, "taken")
+    room = await furnish(hass, voice(), prefer_local_intents=True)
+
+    assert await talk(room, "I have no key with me") == QUESTION
+    assert await talk(room, "unlock the front door") == f"I left that undone. {QUESTION}"
+    assert is_locked(hass)
+    assert await talk(room, "yes") == "Come in."
+
+    assert hass.states.is_state(DOOR, "unlocked")
+    assert len(server.requests) == 3
+    assert not taken
+    await talk(room, "yes")
+    assert taken
+
+
+@in_both_ways
+async def test_a_wrong_pin_a_plain_yes_and_the_right_pin(hass: HomeAssistant, serve: Serve, voice: Voice) -> None:
+    server = await serve(UNLOCKS, **WITH_PIN)
+    room = await furnish(hass, voice())
+
+    assert await talk(room, "unlock the front door") == f"{QUESTION} Please say the PIN."
+    assert listens(room)
+    assert await talk(room, "yes") == "A yes is not enough for that. Please say the PIN."
+    assert listens(room)
+    assert await talk(room, "one two three four") == "That is not the PIN. You have 4 tries left."
+    assert listens(room)
+    assert await talk(room, "seven three and something") == UNCLEAR
+    assert listens(room)
+    assert is_locked(hass)
+    assert await talk(room, "seven three nine one") == "Come in."
+    assert not listens(room)
+    assert hass.states.is_state(DOOR, "unlocked")
+    assert len(server.requests) == 2
+
+
+@in_both_ways
+async def test_five_wrong_pins_lock_and_even_the_right_one_has_to_wait(
+    hass: HomeAssistant, serve: Serve, voice: Voice, freezer: FrozenDateTimeFactory
+) -> None:
+    await serve(Script(answers=(ASKS, ASKS, ASKS, *UNLOCKS.answers[1:])), **WITH_PIN)
+    room = await furnish(hass, voice())
+
+    assert await talk(room, "door!", *["1 2 3 4"] * 4) == "That is not the PIN. You have one try left."
+    assert listens(room)
+    assert await talk(room, "1 2 3 4") == "The PIN was wrong too often. Please try again in 10 minutes."
+    assert not listens(room)
+    assert await talk(room, "door!", PIN) == "The PIN was wrong too often. Please try again in 10 minutes."
+    assert is_locked(hass)
+
+    freezer.tick(601)
+    assert await talk(room, "door!", PIN) == "Come in."
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
+@in_both_ways
+async def test_a_pin_takes_a_no_too(hass: HomeAssistant, serve: Serve, voice: Voice) -> None:
+    await serve(Script(answers=(ASKS, ScriptedAnswer(content=""))), **WITH_PIN)
+    room = await furnish(hass, voice())
+
+    assert await talk(room, "unlock the front door", "no") == "All right, I will not."
+    assert not listens(room)
+
+
+@in_both_ways
+async def test_a_yes_that_comes_too_late_is_told_so(
+    hass: HomeAssistant, serve: Serve, voice: Voice, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve(UNLOCKS)
+    room = await furnish(hass, voice())
+
+    await talk(room, "unlock the front door")
+    freezer.tick(61)
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done()
+
+    assert await talk(room, "yes") == "That came too late. Please ask again."
+    assert not listens(room)
+    assert is_locked(hass)
+    assert len(server.requests) == 1
+
+
+class SlowWinch:
+    """A tool of another integration that needs a yes, and takes its time."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        self.is_asked = asyncio.Event()
+        self.may_end = asyncio.Event()
+        self.tool = StubTool(name="raise_the_bridge", answer=self._raise)
+        register(hass, "winch", self.tool)
+
+    async def _raise(self, _: llm.ToolInput) -> JsonObjectType:
+        self.is_asked.set()
+        await self.may_end.wait()
+        return {"done": True}
+
+
+RAISES = ScriptedAnswer(tool_calls=(ScriptedCall(name="raise_the_bridge", arguments={}),))
+RAISED: dict[str, object] = {"llm_hass_api": ["winch"], "check_claims": False}
+
+
+async def test_a_satellite_hears_that_an_approved_action_takes_a_moment(hass: HomeAssistant, serve: Serve) -> None:
+    winch = SlowWinch(hass)
+    await serve(Script(answers=(RAISES, ScriptedAnswer(content="It is up."))), **RAISED)
+    room = await furnish(hass, StreamingVoice())
+    await talk(room, "raise the bridge")
+    assert listens(room)
+
+    turn = asyncio.create_task(talk(room, "yes"))
+    await winch.is_asked.wait()
+    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=5))
+    await room.hear("[One moment.]")
+    winch.may_end.set()
+
+    assert await turn == "One moment. It is up."
+    assert len(winch.tool.calls) == 1
+
+
+async def cut_in(turn: asyncio.Task[str]) -> None:
+    """Stop a turn, as a satellite does that hears its wake word."""
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+
+
+@in_both_ways
+async def test_who_cuts_in_while_a_question_is_asked_may_answer_it(
+    hass: HomeAssistant, serve: Serve, voice: Voice
+) -> None:
+    await serve(UNLOCKS)
+    room = await furnish(hass, voice())
+    await talk(room, "unlock the front door")
+    assert hass.states.is_state(DOOR, "locked")
+
+    room.fall_silent()
+
+    assert await talk(room, "yes") == "Come in."
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
+async def test_who_cuts_in_before_a_question_is_asked_nothing(hass: HomeAssistant, serve: Serve) -> None:
+    thinks = ScriptedAnswer(content="I will see what I can do.", tool_calls=(UNLOCK,), piece_delay_seconds=30)
+    server = await serve(Script(answers=(thinks, ScriptedAnswer(content="Yes to what?"))))
+    room = await furnish(hass, StreamingVoice())
+    turn = asyncio.create_task(talk(room, "unlock the front door"))
+    await server.asked.wait()
+
+    await cut_in(turn)
+
+    assert async_get_approvals(hass).waiting == ()
+    assert await talk(room, "yes") == "Yes to what?"
+    assert is_locked(hass)
+
+
+@in_both_ways
+async def test_who_cuts_in_while_an_approved_action_runs_does_not_start_it_again(
+    hass: HomeAssistant, serve: Serve, voice: Voice
+) -> None:
+    winch = SlowWinch(hass)
+    await serve(Script(answers=(RAISES, ScriptedAnswer(content="Yes to what?"))), **RAISED)
+    room = await furnish(hass, voice())
+    turn = asyncio.create_task(talk(room, "raise the bridge", "yes"))
+    await winch.is_asked.wait()
+
+    await cut_in(turn)
+
+    assert await talk(room, "yes") == "Yes to what?"
+    assert len(winch.tool.calls) == 1
+    assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
+
+
+async def test_who_cuts_in_at_the_first_word_of_a_question_can_answer_it(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(UNLOCKS)
+
+    def cut_in_at_once(_: ChatLog, delta: dict[str, object]) -> None:
+        if str(delta.get("content")).startswith("Unlock"):
+            turn.cancel()
+
+    turn = asyncio.create_task(talk_as_the_pipeline_does(hass, "door!", TALK, cut_in_at_once, SATELLITE))
+    with suppress(asyncio.CancelledError):
+        await turn
+    assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
+
+    said = await say(hass, "yes", TALK, SATELLITE)
+
+    assert hass.states.is_state(DOOR, "unlocked")
+    assert speech(said) == "Come in."

@@ -1,0 +1,151 @@
+"""What came of a question is said at the satellite where it was asked: a real satellite in a real pipeline."""
+
+from typing import override
+
+import pytest
+from homeassistant.components import assist_satellite
+from homeassistant.components.assist_satellite import (
+    AssistSatelliteAnnouncement,
+    AssistSatelliteConfiguration,
+    AssistSatelliteEntity,
+    AssistSatelliteEntityFeature,
+)
+from homeassistant.components.assist_satellite.const import DATA_COMPONENT
+from homeassistant.core import HomeAssistant
+from homeassistant.setup import async_setup_component
+
+from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
+from tests.support.config_entries import offline_entry, set_up
+from tests.support.listening_room import SATELLITE, WholeVoice, furnish
+from tests.support.waiting_questions import ask, question
+
+YES = GivenAnswer(approved=True, channel=Channel.ACTION)
+
+
+class Satellite(AssistSatelliteEntity):
+    """Plays announcements for those who stand beside it."""
+
+    _attr_name = "Kitchen"
+    _attr_supported_features = AssistSatelliteEntityFeature.ANNOUNCE
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+        self.is_broken = False
+
+    @override
+    def async_get_configuration(self) -> AssistSatelliteConfiguration:
+        return AssistSatelliteConfiguration([], [], 0)
+
+    @override
+    async def async_set_configuration(self, config: AssistSatelliteConfiguration) -> None:
+        """Nothing can be set."""
+
+    @override
+    def on_pipeline_event(self, event: object) -> None:
+        """Nothing is shown."""
+
+    @override
+    async def async_announce(self, announcement: AssistSatelliteAnnouncement) -> None:
+        if self.is_broken:
+            raise RuntimeError("no loudspeaker")
+        self.heard.append(announcement.message)
+
+
+@pytest.fixture
+async def satellite(hass: HomeAssistant) -> Satellite:
+    await set_up(hass, offline_entry())
+    await furnish(hass, WholeVoice())
+    assert await async_setup_component(hass, assist_satellite.DOMAIN, {})
+    satellite = Satellite()
+    await hass.data[DATA_COMPONENT].async_add_entities([satellite])
+    assert satellite.entity_id == SATELLITE
+    return satellite
+
+
+async def settle(hass: HomeAssistant) -> None:
+    """Wait for all that goes on in the background."""
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+
+@pytest.mark.parametrize("approved", [True, False])
+async def test_an_answer_from_elsewhere_is_heard_where_it_was_asked(
+    hass: HomeAssistant, satellite: Satellite, *, approved: bool
+) -> None:
+    asked = question(satellite_id=SATELLITE)
+    ask(hass, asked)
+
+    await async_get_approvals(hass).answer(asked.id, GivenAnswer(approved=approved, channel=Channel.ACTION))
+    await settle(hass)
+
+    assert satellite.heard == ["It is unlocked."]
+
+
+async def test_no_markup_is_heard(hass: HomeAssistant, satellite: Satellite) -> None:
+    asked = question(satellite_id=SATELLITE)
+    ask(hass, asked).speech = "**It is** unlocked."
+
+    await async_get_approvals(hass).answer(asked.id, YES)
+    await settle(hass)
+
+    assert satellite.heard == ["It is unlocked."]
+
+
+async def test_nothing_is_announced_that_was_answered_there(hass: HomeAssistant, satellite: Satellite) -> None:
+    asked = question(satellite_id=SATELLITE)
+    ask(hass, asked)
+
+    async_get_approvals(hass).take(asked.id, GivenAnswer(approved=True, channel=Channel.VOICE))
+    await settle(hass)
+
+    assert satellite.heard == []
+
+
+@pytest.mark.parametrize("where", [None, "assist_satellite.gone"])
+async def test_without_a_satellite_nobody_hears_it(
+    hass: HomeAssistant, satellite: Satellite, where: str | None
+) -> None:
+    asked = question(satellite_id=where)
+    ask(hass, asked)
+
+    await async_get_approvals(hass).answer(asked.id, YES)
+    await settle(hass)
+
+    assert satellite.heard == []
+
+
+async def test_a_satellite_that_cannot_announce_is_left_alone(
+    hass: HomeAssistant, satellite: Satellite, caplog: pytest.LogCaptureFixture
+) -> None:
+    satellite._attr_supported_features = AssistSatelliteEntityFeature(0)  # noqa: SLF001  # Home Assistant's name
+    satellite.async_write_ha_state()
+    asked = question(satellite_id=SATELLITE)
+    ask(hass, asked)
+
+    await async_get_approvals(hass).answer(asked.id, YES)
+    await settle(hass)
+
+    assert satellite.heard == []
+    assert "could not say" not in caplog.text
+
+
+async def test_a_turn_without_words_is_not_announced(hass: HomeAssistant, satellite: Satellite) -> None:
+    asked = question(satellite_id=SATELLITE)
+    ask(hass, asked).speech = ""
+
+    await async_get_approvals(hass).answer(asked.id, YES)
+    await settle(hass)
+
+    assert satellite.heard == []
+
+
+async def test_a_satellite_that_fails_is_logged_and_no_more(
+    hass: HomeAssistant, satellite: Satellite, caplog: pytest.LogCaptureFixture
+) -> None:
+    satellite.is_broken = True
+    asked = question(satellite_id=SATELLITE)
+    ask(hass, asked)
+
+    assert await async_get_approvals(hass).answer(asked.id, YES) == "It is unlocked."
+    await settle(hass)
+
+    assert f"{SATELLITE} could not say what came of a question: no loudspeaker" in caplog.text

@@ -1,0 +1,487 @@
+"""How it is asked whether something may be done, and which answers repeat the question."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import pytest
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import area_registry as ar, entity_registry as er
+from homeassistant.setup import async_setup_component
+from hypothesis import given, settings, strategies as st
+
+from custom_components.chatterbox.agent.consent.answers import Answer, understand_answer
+from custom_components.chatterbox.agent.consent.wording import Action
+from custom_components.chatterbox.agent.events import GatedCall
+from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolCall
+from custom_components.chatterbox.approvals.policy import Decision, Judgement
+from custom_components.chatterbox.approvals.questions import AskedCall
+from custom_components.chatterbox.approvals.wording import asked_of, question_text
+from custom_components.chatterbox.effects.effect import (
+    NOTHING,
+    Annotated,
+    Effects,
+    EntityAction,
+    Unknown,
+    UnknownReason,
+    effects_of,
+)
+from custom_components.chatterbox.settings.rules import Verdict
+from custom_components.chatterbox.speech.sentences import async_get_sentences
+from tests.behaviour.consent.labelled import NAMES
+from tests.repository.test_translations import LANGUAGES
+from tests.support.talk import move_into_the_demo_home
+
+FRONT = EntityAction("lock.front_door", "lock.unlock")
+GARAGE = EntityAction("cover.garage_door", "cover.open_cover")
+SPRINKLER = EntityAction("valve.sprinkler", "valve.open_valve")
+MOVIE = EntityAction("scene.movie_night", "scene.turn_on")
+YES_AND_NO = {
+    "de": ("Ja", "Nein"),
+    "en": ("Yes", "No"),
+    "es": ("Sí", "No"),
+    "fr": ("Oui", "Non"),
+    "it": ("Sì", "No"),
+    "nl": ("Ja", "Nee"),
+    "pl": ("Tak", "Nie"),
+    "pt": ("Sim", "Não"),
+    "pt-BR": ("Sim", "Não"),
+    "sv": ("Ja", "Nej"),
+    "zh-Hans": ("是的", "不要"),
+}
+
+
+def asked(
+    effects: Effects,
+    *subjects: EntityAction | Unknown,
+    verdict: Verdict = Verdict.ASK,
+    tool: str = "intent__HassTurnOn",
+    reason: str = "",
+) -> AskedCall:
+    """Return a call that is asked about because of `subjects`."""
+    decisions = tuple(Decision(subject, verdict, None) for subject in subjects)
+    gated = GatedCall(ToolCall("call_1", tool, '{"name": "*whatever* {a} model `wrote`"}'), reason)
+    return AskedCall(gated, effects, Judgement(verdict, decisions))
+
+
+def doing(*actions: EntityAction, verdict: Verdict = Verdict.ASK) -> AskedCall:
+    """Return a call that is asked about for all that it would do."""
+    return asked(effects_of(actions, ()), *actions, verdict=verdict)
+
+
+def from_outside(*actions: EntityAction) -> AskedCall:
+    """Return a call that is allowed, and asked about because of what came from outside."""
+    call = asked(effects_of(actions, ()), verdict=Verdict.ALLOW)
+    return AskedCall(call.gated, call.effects, call.judgement, for_outside_content=True)
+
+
+def using(tool: str) -> AskedCall:
+    """Return a call of a tool that acts on no entity."""
+    return asked(Annotated(ToolAnnotations()), tool=tool)
+
+
+OPAQUE = Unknown(UnknownReason.CONTENT, MOVIE)
+NIGHT = EntityAction("script.good_night", "script.turn_on")
+SPRAYING = Unknown(UnknownReason.OPAQUE_ACTION, EntityAction("valve.sprinkler", "garden.spray"))
+LATER = Unknown(UnknownReason.SENTENCE)
+LAMPS = tuple(EntityAction(f"light.{name}", "light.turn_off") for name in ("hallway", "bedroom", "garden", "bathroom"))
+KINDS: Mapping[str, Sequence[AskedCall]] = {
+    "one door": [doing(FRONT)],
+    "one with its place in its name": [doing(GARAGE)],
+    "several": [doing(FRONT), doing(GARAGE)],
+    "several of a kind": [doing(GARAGE, SPRINKLER)],
+    "many": [from_outside(*LAMPS, EntityAction("light.desk_lamp", "light.turn_off"), *LAMPS, FRONT)],
+    "with the rest": [asked(effects_of((FRONT, *LAMPS), ()), FRONT)],
+    "a scene that does it": [asked(effects_of((FRONT, MOVIE), ()), FRONT)],
+    "a scene that cannot be read": [asked(effects_of((MOVIE,), (OPAQUE,)), OPAQUE)],
+    "a tool": [using("mail__send_email")],
+    "a PIN": [doing(FRONT, verdict=Verdict.PIN)],
+    **{
+        action: [doing(EntityAction(entity_id, action))]
+        for entity_id, action in (
+            ("alarm_control_panel.house", "alarm_control_panel.alarm_arm_away"),
+            ("alarm_control_panel.house", "alarm_control_panel.alarm_disarm"),
+            ("button.doorbell_chime", "button.press"),
+            ("climate.living_room", "climate.set_temperature"),
+            ("cover.garage_door", "cover.close_cover"),
+            ("cover.garage_door", "cover.toggle"),
+            ("light.hallway", "light.toggle"),
+            ("light.hallway", "light.turn_off"),
+            ("light.hallway", "light.turn_on"),
+            ("lock.front_door", "lock.lock"),
+            ("lock.front_door", "lock.open"),
+        )
+    },
+}
+
+
+@pytest.fixture
+async def home(hass: HomeAssistant) -> HomeAssistant:
+    await move_into_the_demo_home(hass)
+    hass.states.async_set("alarm_control_panel.house", "armed_away", {"friendly_name": "House Alarm"})
+    return hass
+
+
+async def question(hass: HomeAssistant, calls: Sequence[AskedCall], language: str = "en") -> str:
+    return question_text(hass, await async_get_sentences(hass, language), calls)
+
+
+async def answered(hass: HomeAssistant, text: str, calls: Sequence[AskedCall], language: str = "en") -> Answer:
+    sentences = await async_get_sentences(hass, language)
+    return understand_answer(text, language, asked_of(hass, sentences, calls, language))
+
+
+async def test_a_question_names_what_would_be_done(home: HomeAssistant) -> None:
+    cases = [
+        (KINDS["one door"], "Unlock the Front Door in the Hallway?"),
+        (KINDS["a PIN"], "Unlock the Front Door in the Hallway? Please say the PIN."),
+        (KINDS["one with its place in its name"], "Open the Garage Door?"),
+        (KINDS["several"], "Unlock the Front Door and open the Garage Door?"),
+        (KINDS["several of a kind"], "Open the Garage Door and the Sprinkler?"),
+        (KINDS["with the rest"], "Unlock the Front Door along with the rest?"),
+        (KINDS["a scene that does it"], "Run Movie Night and unlock the Front Door?"),
+        ([asked(effects_of((FRONT, MOVIE, NIGHT), ()), FRONT)], "Unlock the Front Door along with the rest?"),
+        (
+            [asked(effects_of((MOVIE, *LAMPS), (OPAQUE,)), OPAQUE)],
+            "I cannot tell all that this would do. Run Movie Night?",
+        ),
+        (
+            [asked(effects_of((), (SPRAYING,)), SPRAYING)],
+            "I cannot tell all that this would do. Use the Sprinkler in the Garden?",
+        ),
+        (KINDS["a tool"], "Use send email?"),
+        (KINDS["a scene that cannot be read"], "I cannot tell all that this would do. Run Movie Night?"),
+        ([asked(effects_of((), (LATER,)), LATER)], "I cannot tell all that this would do. Shall I do that?"),
+        (
+            [asked(effects_of((FRONT,), (LATER,)), FRONT)],
+            "I cannot tell all that this would do. Unlock the Front Door along with the rest?",
+        ),
+        ([asked(NOTHING, verdict=Verdict.ALLOW, reason=" It is\nlate ")], "It is late. Shall I do that?"),
+        ([doing(FRONT), doing(FRONT)], "Unlock the Front Door in the Hallway?"),
+        ([using("weather"), using("lookUpThings")], "Use weather and look up things?"),
+        (
+            [
+                doing(
+                    EntityAction("climate.living_room", "climate.turn_on"),
+                    EntityAction("climate.living_room", "climate.set_temperature"),
+                )
+            ],
+            "Turn on the Living Room Thermostat?",
+        ),
+        (
+            [from_outside(EntityAction("light.hallway", "light.turn_on"))],
+            (
+                "Something from outside this house is part of this conversation, so I ask first. "
+                "Turn on the Hallway Light?"
+            ),
+        ),
+    ]
+    for calls, text in cases:
+        assert await question(home, calls) == text
+
+
+async def test_every_action_has_its_word(home: HomeAssistant) -> None:
+    cases = [
+        ("alarm_control_panel.alarm_arm_away", "Arm the House Alarm?"),
+        ("alarm_control_panel.alarm_disarm", "Disarm the House Alarm?"),
+        ("button.press", "Use the Doorbell Chime in the Hallway?"),
+        ("climate.set_temperature", "Change the Living Room Thermostat?"),
+        ("cover.close_cover", "Close the Garage Door?"),
+        ("cover.toggle", "Open or close the Garage Door?"),
+        ("light.toggle", "Turn the Hallway Light on or off?"),
+        ("light.turn_off", "Turn off the Hallway Light?"),
+        ("light.turn_on", "Turn on the Hallway Light?"),
+        ("lock.lock", "Lock the Front Door in the Hallway?"),
+        ("lock.open", "Open the Front Door in the Hallway?"),
+    ]
+    for action, text in cases:
+        assert await question(home, KINDS[action]) == text
+
+
+async def test_a_position_that_is_not_closed_is_open(home: HomeAssistant) -> None:
+    for action in ("cover.set_cover_position", "cover.set_cover_tilt_position", "valve.set_valve_position"):
+        calls = [doing(EntityAction(GARAGE.entity_id, action))]
+        assert await question(home, calls) == "Open the Garage Door?"
+        assert await answered(home, "yes, open it", calls) is Answer.YES
+
+
+async def test_in_other_languages_names_stay_as_they_are(home: HomeAssistant) -> None:
+    home.states.async_set("lock.front_door", "locked", {"friendly_name": "Haustür"})
+    home.states.async_set("cover.garage_door", "closed", {"friendly_name": "iTor"})
+
+    assert await question(home, [doing(FRONT), doing(GARAGE)], "de-CH") == "Haustür aufschließen und iTor öffnen?"
+    assert await question(home, [doing(GARAGE)], "pl") == "iTor w obszarze Garage: otworzyć?"
+    assert await question(home, [using("mail__send_email")], "nl") == "Send email gebruiken?"
+    assert await question(home, [doing(FRONT)], "es") == "¿Desbloquear Haustür en Hallway?"
+    assert await question(home, [doing(FRONT)], "de") == "Haustür im Bereich Hallway aufschließen?"
+
+
+async def test_a_place_is_repeated_as_it_was_asked(home: HomeAssistant) -> None:
+    home.states.async_set("lock.front_door", "locked", {"friendly_name": "Haustür"})
+
+    for said in ("ja, die Haustür im Bereich Hallway", "ja, im Bereich Hallway", "ja, aufschließen im Bereich Hallway"):
+        assert await answered(home, said, [doing(FRONT)], "de") is Answer.YES
+    assert await answered(home, "ja, die Haustür im Bereich Garage", [doing(FRONT)], "de") is Answer.OTHER
+
+
+@pytest.mark.parametrize(
+    ("language", "unlock", "lock"),
+    [
+        ("de", "auf(ge)?schl[io]", "ab(ge)?schl[io]"),
+        ("fr", "déverrouill", r"\bverrouill"),
+        ("it", "sblocca", r"\bblocca"),
+        ("nl", "ontgrendel", "vergrendel"),
+        ("sv", "lås.* upp", r"\blås"),
+    ],
+)
+async def test_the_question_and_the_logbook_have_one_word_for_a_lock(
+    hass: HomeAssistant, language: str, unlock: str, lock: str
+) -> None:
+    sentences = await async_get_sentences(hass, language)
+
+    for word, deed in ((unlock, "unlock"), (lock, "lock")):
+        for key in (f"asked_{deed}", f"change_did_{deed}", f"change_did_not_{deed}"):
+            assert re.search(word, sentences[key]), key
+
+
+async def test_of_many_devices_some_are_named(home: HomeAssistant) -> None:
+    lights = sorted(home.states.async_entity_ids("light"))
+    five, six = ([from_outside(*(EntityAction(one, "light.turn_off") for one in lights[:n]))] for n in (5, 6))
+
+    assert "more" not in await question(home, five)
+    assert (await question(home, six)).endswith("and 2 more?")
+
+
+async def test_of_many_actions_those_that_let_somebody_in_are_named(home: HomeAssistant) -> None:
+    others = [EntityAction("light.hallway", f"light.{service}") for service in ("turn_on", "turn_off", "toggle")]
+
+    text = await question(home, [doing(*others, FRONT, GARAGE)])
+
+    assert text == "Turn on the Hallway Light, unlock the Front Door and open the Garage Door along with the rest?"
+
+
+async def test_members_are_named_in_place_of_their_group_unless_they_are_many(home: HomeAssistant) -> None:
+    assert await async_setup_component(
+        home, "group", {"group": {"doors": {"name": "All Doors", "entities": ["lock.front_door", "lock.back"]}}}
+    )
+    home.states.async_set("lock.back", "locked", {"friendly_name": "Back Door"})
+    lights = [f"light.{number}" for number in range(9)]
+    assert await async_setup_component(home, "light", {})
+    home.states.async_set("light.all", "on", {"friendly_name": "All Lamps", "entity_id": lights})
+
+    doors = [EntityAction(one, "lock.unlock") for one in ("group.doors", "lock.back", "lock.front_door")]
+    lamps = [EntityAction(one, "light.turn_on") for one in ("light.all", *lights)]
+
+    assert await question(home, [doing(*doors)]) == "Unlock the Back Door and the Front Door?"
+    assert await question(home, [doing(*lamps)]) == "Turn on the All Lamps?"
+
+
+async def test_an_article_is_not_said_twice(home: HomeAssistant) -> None:
+    for name, said in (("Anna's Door", "Anna's Door"), ("The Gate", "The Gate"), ("Thermos", "the Thermos")):
+        home.states.async_set("lock.anna", "locked", {"friendly_name": name})
+        assert await question(home, [doing(EntityAction("lock.anna", "lock.unlock"))]) == f"Unlock {said}?"
+
+
+async def test_what_has_no_name_is_not_called_by_its_id(home: HomeAssistant) -> None:
+    gone, nameless = (doing(EntityAction(f"lock.{one}", "lock.unlock")) for one in ("old_shed", "side_door"))
+    home.states.async_set("lock.side_door", "locked", {"friendly_name": "🚪"})
+
+    assert await question(home, [gone]) == "Unlock the old shed?"
+    assert await question(home, [nameless]) == "Unlock the side door?"
+
+
+async def test_an_entity_that_is_not_there_has_its_registered_name(home: HomeAssistant) -> None:
+    home.states.async_remove("lock.front_door")
+
+    assert await question(home, [doing(FRONT)]) == "Unlock the Front Door in the Hallway?"
+
+
+async def test_of_a_name_only_what_can_be_said_is_said(home: HomeAssistant) -> None:
+    cases = [
+        ("**Front** {door} `x`", "Front door x"),
+        ('<b>Say "yes"? Now!</b>', "b Say yes Now b"),
+        ("Fan 2.5 kW.", "Fan 2.5 kW"),
+        ("a\u202eb\u00a0c", "ab c"),
+        ("x" * 90, "x" * 60 + "…"),
+        ("word " * 30, "word " * 11 + "word…"),
+    ]
+    for name, said in cases:
+        home.states.async_set("lock.odd", "locked", {"friendly_name": name})
+        assert await question(home, [doing(EntityAction("lock.odd", "lock.unlock"))]) == f"Unlock the {said}?"
+
+
+async def test_nothing_that_a_model_wrote_is_said(home: HomeAssistant) -> None:
+    for calls in KINDS.values():
+        assert "whatever" not in await question(home, calls)
+
+
+async def test_reasons_of_the_owner_are_said_once_and_as_they_are(home: HomeAssistant) -> None:
+    effects = effects_of([FRONT], ())
+    late = [asked(effects, verdict=Verdict.ALLOW, reason=reason) for reason in ("Nobody is at home!", "It is late")]
+
+    assert await question(home, [*late, *late]) == (
+        "Nobody is at home! It is late. Unlock the Front Door in the Hallway?"
+    )
+
+
+async def test_answers_that_repeat_the_question(home: HomeAssistant) -> None:
+    cases = [
+        ("one door", "yes, unlock the front door", Answer.YES),
+        ("one door", "yes, the front door", Answer.YES),
+        ("one door", "yes, the front door in the hallway", Answer.YES),
+        ("one door", "yes, unlock it in our hallway", Answer.YES),
+        ("one door", "yes, the front door in the kitchen", Answer.OTHER),
+        ("one with its place in its name", "yes, open the garage door in the garage", Answer.YES),
+        ("one door", "unlock the front door", Answer.OTHER),
+        ("one door", "yes, the garage door", Answer.OTHER),
+        ("one door", "yes, lock it", Answer.OTHER),
+        ("one door", "don't unlock the front door", Answer.NO),
+        ("several", "yes, both", Answer.YES),
+        ("several", "yes, unlock the front door", Answer.OTHER),
+        ("several", "yes, unlock the front door and open the garage door", Answer.YES),
+        ("several of a kind", "yes, open them", Answer.YES),
+        ("with the rest", "yes, the front door", Answer.OTHER),
+        ("with the rest", "yes, everything", Answer.YES),
+        ("a scene that does it", "yes, run movie night", Answer.OTHER),
+        ("a scene that cannot be read", "yes, run movie night", Answer.YES),
+        ("a tool", "yes, use send email", Answer.YES),
+        ("a tool", "yes, run it", Answer.OTHER),
+        ("many", "yes, all of them", Answer.YES),
+    ]
+    for calls, text, answer in cases:
+        assert await answered(home, text, KINDS[calls]) is answer, text
+
+
+async def test_an_action_is_repeated_only_if_it_is_the_only_one(home: HomeAssistant) -> None:
+    sentences = await async_get_sentences(home, "en")
+    actions = {kind: asked_of(home, sentences, calls, "en").action for kind, calls in KINDS.items()}
+
+    assert actions["several of a kind"] is Action.OPEN
+    assert actions["alarm_control_panel.alarm_disarm"] is Action.DISARM
+    assert [actions[kind] for kind in ("several", "with the rest", "a tool", "light.toggle")] == [None] * 4
+
+
+async def test_an_alias_is_as_good_as_a_name(home: HomeAssistant) -> None:
+    er.async_get(home).async_update_entity("lock.front_door", aliases=[er.COMPUTED_NAME, "Main entrance"])
+
+    assert await answered(home, "yes, the main entrance", KINDS["one door"]) is Answer.YES
+
+
+async def test_a_name_that_another_thing_has_too_is_no_answer(home: HomeAssistant) -> None:
+    async_expose_entity(home, "conversation", "lock.other", should_expose=True)
+    for other in ("Front Door", "the front-door", "front  DOOR"):
+        home.states.async_set("lock.other", "locked", {"friendly_name": other})
+        assert await answered(home, "yes, the front door", KINDS["one door"]) is Answer.OTHER
+        assert await answered(home, "yes, the front door in the hallway", KINDS["one door"]) is Answer.YES
+        assert await answered(home, "yes, unlock the front door in the hallway", KINDS["one door"]) is Answer.YES
+
+
+async def test_a_name_that_is_given_twice_in_a_room_is_no_answer_with_that_room(home: HomeAssistant) -> None:
+    registry = er.async_get(home)
+    other = registry.async_get_or_create("lock", "test", "other", original_name="Front Door")
+    registry.async_update_entity(other.entity_id, area_id="hallway")
+    async_expose_entity(home, "conversation", other.entity_id, should_expose=True)
+    home.states.async_set(other.entity_id, "locked", {"friendly_name": "Front Door"})
+
+    assert await answered(home, "yes, the front door in the hallway", KINDS["one door"]) is Answer.OTHER
+    assert await answered(home, "yes", KINDS["one door"]) is Answer.YES
+
+
+async def test_an_article_does_not_tell_two_names_apart(home: HomeAssistant) -> None:
+    home.states.async_set("lock.front_door", "locked", {"friendly_name": "Entrée"})
+    assert await answered(home, "oui, l'entrée", KINDS["one door"], "fr") is Answer.YES
+
+    async_expose_entity(home, "conversation", "lock.other", should_expose=True)
+    for other in ("L\N{RIGHT SINGLE QUOTATION MARK}entrée", "la entrée"):
+        home.states.async_set("lock.other", "locked", {"friendly_name": other})
+        assert await answered(home, "oui, l'entrée", KINDS["one door"], "fr") is Answer.OTHER
+
+
+async def test_an_elided_article_does_not_either(home: HomeAssistant) -> None:
+    home.states.async_set("lock.front_door", "locked", {"friendly_name": "L'entrée"})
+    async_expose_entity(home, "conversation", "lock.other", should_expose=True)
+    home.states.async_set("lock.other", "locked", {"friendly_name": "Entrée"})
+
+    assert await answered(home, "oui, l'entrée", KINDS["one door"], "fr") is Answer.OTHER
+
+
+async def test_a_name_with_its_room_may_be_the_name_of_another_thing(home: HomeAssistant) -> None:
+    async_expose_entity(home, "conversation", "lock.other", should_expose=True)
+    async_expose_entity(home, "conversation", "lock.third", should_expose=True)
+    home.states.async_set("lock.other", "locked", {"friendly_name": "Front Door"})
+    home.states.async_set("lock.third", "locked", {"friendly_name": "Front Door in the Hallway"})
+
+    assert await answered(home, "yes, the front door in the hallway", KINDS["one door"]) is Answer.OTHER
+
+
+async def test_what_no_assistant_may_see_is_not_meant(home: HomeAssistant) -> None:
+    home.states.async_set("lock.other", "locked", {"friendly_name": "Front Door"})
+    async_expose_entity(home, "conversation", "lock.other", should_expose=False)
+
+    assert await answered(home, "yes, the front door", KINDS["one door"]) is Answer.YES
+
+
+async def test_a_name_that_a_room_has_too_is_no_answer(home: HomeAssistant) -> None:
+    ar.async_get(home).async_create("Porch", aliases={"front door"})
+
+    assert await answered(home, "yes, the front door", KINDS["one door"]) is Answer.OTHER
+
+
+async def test_one_of_two_alike_is_named_with_its_place(home: HomeAssistant) -> None:
+    registry = er.async_get(home)
+    registry.async_update_entity("cover.garage_door", name="Door")
+    registry.async_update_entity("cover.bedroom_curtains", name="Door")
+    await home.async_block_till_done()
+    both = doing(*(EntityAction(one, "cover.open_cover") for one in ("cover.garage_door", "cover.bedroom_curtains")))
+
+    text = await question(home, [both])
+
+    assert sorted(text.removeprefix("Open ").removesuffix("?").split(" and ")) == [
+        "the Door in the Bedroom",
+        "the Door in the Garage",
+    ]
+
+
+async def test_a_question_in_a_language_without_words_has_a_plain_answer(home: HomeAssistant) -> None:
+    sentences = await async_get_sentences(home, "fi")
+
+    assert question_text(home, sentences, KINDS["one door"]) == "Unlock the Front Door in the Hallway?"
+    assert not asked_of(home, sentences, KINDS["one door"], "fi").names
+
+
+def test_every_language_has_a_yes_and_a_no() -> None:
+    assert sorted(YES_AND_NO) == LANGUAGES
+
+
+async def test_who_repeats_a_question_behind_a_yes_agrees(home: HomeAssistant) -> None:
+    for language, (yes, no) in YES_AND_NO.items():
+        home.states.async_set("lock.front_door", "locked", {"friendly_name": NAMES[language.partition("-")[0]]})
+        sentences = await async_get_sentences(home, language)
+        for kind, calls in KINDS.items():
+            named = asked_of(home, sentences, calls, language)
+            repeated = named.repetition
+            assert repeated, (language, kind)
+            assert repeated.casefold() in question_text(home, sentences, calls).casefold(), (language, kind)
+            assert understand_answer(f"{yes}, {repeated}", language, named) is Answer.YES, (language, kind)
+            for said in (f"{no}, {repeated}", repeated, f"{yes}, {no}, {repeated}", f"{yes}, {repeated}?"):
+                assert understand_answer(said, language, named) is not Answer.YES, (language, kind)
+
+
+async def test_whatever_things_are_called_a_question_is_a_question(home: HomeAssistant) -> None:
+    sentences = {language: await async_get_sentences(home, language) for language in LANGUAGES}
+
+    @given(st.text(max_size=100), st.text(max_size=100), st.sampled_from(sorted(KINDS)), st.sampled_from(LANGUAGES))
+    @settings(max_examples=150, deadline=None)
+    def hold(one: str, other: str, kind: str, language: str) -> None:
+        for entity_id, name in (("lock.front_door", one), ("cover.garage_door", other), ("light.hallway", other)):
+            home.states.async_set(entity_id, "on", {"friendly_name": name})
+        text = question_text(home, sentences[language], KINDS[kind])
+        assert text.count(sentences[language]["asked_question"][-1]) == 1
+        assert not set(text) & set('{}[]<>*_`|\\"\n\t')
+        assert len(text) < 700
+        named = asked_of(home, sentences[language], KINDS[kind], language)
+        yes, no = YES_AND_NO[language]
+        assert understand_answer(yes, language, named) is Answer.YES
+        assert understand_answer(no, language, named) is not Answer.YES
+
+    hold()

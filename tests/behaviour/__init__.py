@@ -1,0 +1,1 @@
+"""Suites of behaviour that span the whole integration."""

@@ -1,0 +1,140 @@
+"""A person signs in, adds Chatterbox through its dialogs, makes it their assistant, talks, and sees the light go on."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from tests.behaviour.browser.camera import Camera
+from tests.behaviour.browser.frontend import Frontend
+from tests.support.sentences import sentence
+from tests.support.servers.process import scripted_server
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+_API_KEY = "a-key-of-the-test"
+_AGENT_ERRORS = "config_subentries.conversation.error"
+_NOBODY_LISTENS_HERE = "http://127.0.0.1:9/v1"
+_LIGHTS_ON = ScriptedCall(name="intent__HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]})
+_SCRIPT = Script(
+    models=("small-model", "large-model"),
+    api_key=_API_KEY,
+    answers=(
+        ScriptedAnswer(tool_calls=(_LIGHTS_ON,)),
+        ScriptedAnswer(content="The kitchen is lit. Enjoy your coffee!"),
+    ),
+)
+
+
+async def test_offline_assistant_is_added_and_switches_the_lights(frontend: Frontend, camera: Camera) -> None:
+    await frontend.open_devices_and_services()
+    dialog = await frontend.pick_integration("Chatterbox")
+    await camera.take_dialog(dialog, "add-chatterbox")
+    await dialog.get_by_text("Offline", exact=True).click()
+    await frontend.finish(dialog)
+
+    settings = await frontend.open_assistant_settings()
+    await frontend.name_assistant(settings, "Chatterbox")
+    await frontend.choose_agent(settings, "Chatterbox")
+    await camera.take_dialog(settings, "choose-agent")
+    await frontend.save_assistant(settings)
+
+    await frontend.open_overview()
+    await frontend.open_area("Kitchen")
+    await frontend.see_light("Ceiling Light", on=False)
+    assist = await frontend.open_assist()
+    await assist.see_that_it_can_control_the_home()
+    assert await assist.ask("Turn on the kitchen lights") == "Turned on the lights"
+    assert await assist.ask("Turn off the counter light") == "Turned off the light"
+    await camera.take_page(frontend.page, "assist")
+    await assist.close()
+    await frontend.see_light("Ceiling Light", on=True)
+    await frontend.see_light("Counter Light", on=False)
+    await camera.take_page(frontend.page, "kitchen")
+
+    await frontend.open_service("Chatterbox")
+    await camera.take_page(frontend.page, "service")
+
+
+async def test_server_is_added_switches_the_lights_and_gets_an_agent_with_a_stand_in(
+    frontend: Frontend, camera: Camera, tmp_path: Path
+) -> None:
+    async with scripted_server(_SCRIPT, tmp_path) as server:
+        await _add_server(frontend, camera, server.base_url)
+
+        settings = await frontend.open_assistant_settings()
+        await frontend.name_assistant(settings, "Chatterbox")
+        await frontend.choose_agent(settings, "small-model")
+        await frontend.save_assistant(settings)
+
+        await frontend.open_overview()
+        await frontend.open_area("Kitchen")
+        await frontend.see_light("Ceiling Light", on=False)
+        assist = await frontend.open_assist()
+        await assist.see_that_it_can_control_the_home()
+        assert await assist.ask("I need light in the kitchen") == "The kitchen is lit. Enjoy your coffee!"
+        await assist.show_details()
+        await expect(assist.dialog.get_by_text("intent__HassTurnOn")).to_be_visible()
+        await camera.take_dialog(assist.dialog, "details")
+        await assist.close()
+        await frontend.see_light("Ceiling Light", on=True)
+
+        await _add_agent_with_stand_in(frontend, camera)
+
+
+async def _add_server(frontend: Frontend, camera: Camera, base_url: str) -> None:
+    """Add a model of a server, after a wrong address and without its key at first."""
+    await frontend.open_devices_and_services()
+    dialog = await frontend.pick_integration("Chatterbox")
+    await dialog.get_by_text("A model", exact=True).click()
+    await dialog.get_by_text("Choose a server").wait_for()
+    await frontend.choose_option(dialog, "Server", "LM Studio")
+    await camera.take_dialog(dialog, "choose-server")
+    await frontend.submit(dialog)
+
+    address = dialog.get_by_role("textbox", name="Address")
+    await expect(address).to_have_value("http://localhost:1234")
+    await address.fill(_NOBODY_LISTENS_HERE)
+    await frontend.submit(dialog)
+    await expect(
+        dialog.get_by_text(sentence("config.error.provider_unreachable", url=_NOBODY_LISTENS_HERE))
+    ).to_be_visible()
+    await camera.take_dialog(dialog, "wrong-address")
+
+    await address.fill(base_url)
+    await frontend.submit(dialog)
+    await expect(dialog.get_by_text(sentence("config.error.provider_rejected_key"))).to_be_visible()
+
+    await dialog.get_by_role("textbox", name="API key").fill(_API_KEY)
+    await frontend.submit(dialog)
+    await dialog.get_by_text("Choose a model").wait_for()
+    await frontend.choose_model(dialog, "small-model")
+    await camera.take_dialog(dialog, "choose-model")
+    await frontend.submit(dialog)
+    await frontend.finish(dialog)
+
+
+async def _add_agent_with_stand_in(frontend: Frontend, camera: Camera) -> None:
+    """Add an agent with options of its own, after one that does not fit, and find them again."""
+    await frontend.open_service("Chatterbox")
+    dialog = await frontend.begin_agent()
+    await frontend.choose_model(dialog, "large-model")
+    await frontend.add_stand_in(dialog, "small-model")
+    await dialog.locator("ha-expansion-panel").last.scroll_into_view_if_needed()
+    await camera.take_dialog(dialog, "agent")
+    await frontend.unfold(dialog, "Model")
+    temperature = dialog.get_by_role("spinbutton", name="Temperature")
+    await temperature.fill("3")
+    await frontend.submit(dialog)
+    problem = dialog.get_by_text(sentence(f"{_AGENT_ERRORS}.number_unfit", value="3", least="0", most="2"))
+    await problem.scroll_into_view_if_needed()
+    await expect(temperature).to_have_value("3")
+    await temperature.fill("0.4")
+    await frontend.submit(dialog)
+    await frontend.finish(dialog)
+
+    dialog = await frontend.change_agent("large-model")
+    await expect(dialog.locator("ha-entities-picker").get_by_text("small-model").first).to_be_visible()
+    await frontend.unfold(dialog, "Model")
+    await expect(dialog.get_by_role("spinbutton", name="Temperature")).to_have_value("0.4")

@@ -1,0 +1,87 @@
+"""A person says what needs a yes: adds rules, mends one, chooses a PIN, and sees what it means for the house."""
+
+import pytest
+from playwright.async_api import Locator, expect
+
+from tests.behaviour.browser.camera import Camera
+from tests.behaviour.browser.frontend import Frontend
+from tests.support.sentences import sentence
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+_STEP = "config_subentries.conversation.step"
+_ERRORS = "config_subentries.conversation.error"
+_PIN = "739105"
+
+
+async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Frontend, camera: Camera) -> None:
+    await frontend.page.set_viewport_size({"width": 1200, "height": 1000})
+    await frontend.open_devices_and_services()
+    adding = await frontend.pick_integration("Chatterbox")
+    await adding.get_by_text("Offline", exact=True).click()
+    await frontend.finish(adding)
+    await frontend.open_service("Chatterbox")
+    dialog = await _open_approvals(frontend)
+    await expect(dialog.get_by_text("Exposed to Assist: ")).to_be_visible()
+
+    await _add_rules(frontend, dialog)
+    await dialog.get_by_role("button", name="Next").click()
+    await expect(dialog.get_by_text(sentence(f"{_ERRORS}.pin_needed", rule="1"))).to_be_visible()
+    await _change_verdict(frontend, dialog, 1, "Never")
+    await dialog.get_by_role("textbox", name="PIN").fill(_PIN)
+    await dialog.get_by_role("button", name="Next").click()
+
+    await expect(dialog.get_by_role("row").nth(1)).to_contain_text("Garage Door")
+    await expect(dialog.get_by_role("row").nth(1)).to_contain_text("Never")
+    await expect(dialog.get_by_role("row").filter(has_text="Front Door")).to_contain_text("Ask for the PIN")
+    await camera.take_dialog(dialog, "house")
+    await dialog.get_by_text(sentence(f"{_STEP}.house.menu_options.approvals")).click()
+    await expect(dialog.get_by_text("Ask for the PIN · Lock")).to_be_visible()
+    await camera.take_dialog(dialog, "approvals")
+    await dialog.get_by_role("button", name="Next").click()
+    await dialog.get_by_text(sentence(f"{_STEP}.house.menu_options.save_approvals"), exact=True).click()
+    await frontend.close_when_changed(dialog)
+
+    dialog = await _open_approvals(frontend)
+    await expect(dialog.get_by_text("Never · Garage Door")).to_be_visible()
+    await expect(dialog.get_by_role("textbox", name="PIN")).to_have_value("•" * 8)
+
+
+async def _open_approvals(frontend: Frontend) -> Locator:
+    dialog = await frontend.open_agent_menu("Chatterbox")
+    await dialog.get_by_text(sentence(f"{_STEP}.reconfigure.menu_options.approvals")).click()
+    await dialog.get_by_role("textbox", name="PIN").wait_for()
+    return dialog
+
+
+async def _add_rules(frontend: Frontend, dialog: Locator) -> None:
+    """Add one rule for locks, and one for the garage door."""
+    row = await _begin_rule(frontend, dialog, "Ask for the PIN")
+    await frontend.pick_in_rule(row, "Kinds of device", "Lock")
+    await _finish_rule(row, "Add")
+    row = await _begin_rule(frontend, dialog, "Ask first")
+    await frontend.pick_in_rule(row, "Select an entity", "Garage Door")
+    await _finish_rule(row, "Add")
+
+
+async def _begin_rule(frontend: Frontend, dialog: Locator, verdict: str) -> Locator:
+    await dialog.get_by_role("button", name="Add", exact=True).first.click()
+    return await _choose_verdict(frontend, verdict)
+
+
+async def _change_verdict(frontend: Frontend, dialog: Locator, place: int, verdict: str) -> None:
+    await dialog.get_by_role("button", name="Edit", exact=True).nth(place).click()
+    await _finish_rule(await _choose_verdict(frontend, verdict), "Save")
+
+
+async def _choose_verdict(frontend: Frontend, verdict: str) -> Locator:
+    """Choose what happens, in the open dialog of a rule; return the dialog."""
+    row = frontend.page.locator("dialog-form")
+    await row.get_by_label("What happens").click()
+    await row.get_by_role("menuitem", name=verdict).click()
+    return row
+
+
+async def _finish_rule(row: Locator, button: str) -> None:
+    await row.get_by_role("button", name=button, exact=True).click()
+    await expect(row.get_by_role("button", name="Cancel")).to_be_hidden()

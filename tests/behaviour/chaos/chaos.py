@@ -1,0 +1,174 @@
+"""A home whose services do as a seed says, and what has to hold of all its turns together.
+
+Knows how a home is set up and what is kept between turns. Must not know what holds of a single one: `verdict.py`.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.const import EVENT_CALL_SERVICE, STATE_UNAVAILABLE
+from homeassistant.core import Context, Event, HomeAssistant, callback
+from homeassistant.helpers import llm
+from homeassistant.util import dt as dt_util
+from pytest_homeassistant_custom_component.common import async_fire_time_changed
+
+from custom_components.chatterbox.agent.events import StopReason
+from custom_components.chatterbox.const import EVENT_TURN_FINISHED
+from custom_components.chatterbox.people.callers import EVENT_AUTOMATION_TRIGGERED
+from tests.agent.providers.contract.dialects import DIALECTS
+from tests.behaviour.chaos.drive import ENOUGH_FAILURES, Driver, ErrorLog, turns_up_to
+from tests.behaviour.chaos.faults import FAULTS
+from tests.behaviour.chaos.footprint import Footprint, growth
+from tests.behaviour.chaos.house import AMPLE, API, GONE, HOUSE, SCANT, Agent, CountedApi, Runs, Service
+from tests.behaviour.chaos.loop_clock import LoopClock
+from tests.behaviour.chaos.people import Asked, Reply
+from tests.behaviour.chaos.plan import LANGUAGES, NOT_UNDERSTOOD, TURNS_OF_A_CONVERSATION, Plans
+from tests.behaviour.chaos.server import ChaosServer, chaos_server
+from tests.demo_house.move_in import move_in
+from tests.support.config_entries import prepare
+
+_WORKERS: Final = 64
+_ROUNDS: Final = 8
+_MANY: Final = 4_000
+"""So many turns have to have met everything there is."""
+_LATER: Final = timedelta(minutes=30)
+"""By then conversations are forgotten, and every service was asked again whether it is back."""
+_PROBES: Final = 5
+"""So often a service may be asked whether it is back: on a busy machine it may take too long to say so. Twice at least,
+as a question is forgotten some time after it has run out."""
+
+_CONTEXTS: Final = 5_000
+"""So many are kept in mind of what has gone on in a house; here it was a lot already."""
+_LATE_YESES: Final = 5
+"""So many of the questions that nobody answers are answered too late, after every round."""
+
+_FALLBACKS: Final = {
+    "openai_responses": ("ollama_chat",),
+    "anthropic_messages": (GONE, "openai_chat"),
+    GONE: ("anthropic_messages",),
+}
+_DEADLINES: Final = {"ollama_chat": SCANT}
+_EXPECTED: Final = {
+    StopReason.COMPLETED,
+    StopReason.PROVIDER_FAILED,
+    StopReason.LENGTH,
+    StopReason.DEADLINE,
+    StopReason.APPROVAL_REQUIRED,
+}
+"""What turns end with, at least."""
+
+
+@dataclass(slots=True)
+class Chaos:
+    """The home, its agents, and what is known of them."""
+
+    hass: HomeAssistant
+    driver: Driver
+    server: ChaosServer
+    agents: Sequence[Agent]
+    stop_reasons: Counter[str] = field(default_factory=Counter)
+
+    @callback
+    def turn_finished(self, event: Event[dict[str, object]]) -> None:
+        """Count how turns end."""
+        self.stop_reasons[str(event.data["stop_reason"])] += 1
+
+    async def let_time_pass(self) -> None:
+        """Come to a moment in which nothing is under way, nothing is kept, and every service was sound for a while."""
+        asked = [*self.driver.asked.waiting.values()][:_LATE_YESES]
+        for probe in range(_PROBES):
+            async_fire_time_changed(self.hass, dt_util.utcnow() + _LATER)
+            await self.hass.async_block_till_done(wait_background_tasks=True)
+            for question in asked if probe == 0 else ():
+                await self.driver.answer_late(question)
+            if probe and all(agent.answers for agent in self.agents if not agent.is_gone):
+                break
+        await self.server.hang_up()
+        for agent in self.agents:
+            self._expect_recovery(agent)
+        if late := self.driver.runs.take_late():
+            self.driver.failures.append(f"ran after the end of their turns: {late}")
+        if errors := self.driver.errors.take(None):
+            self.driver.failures.append(f"logged by nobody's turn: {errors}")
+
+    def _expect_recovery(self, agent: Agent) -> None:
+        """A service that is back is asked first again; who has anybody to ask is available."""
+        state = self.hass.states.get(agent.entity_id)
+        if state is None or state.state == STATE_UNAVAILABLE:
+            self.driver.failures.append(f"{agent.entity_id} is not available although services are back")
+        if not (agent.answers or agent.is_gone):
+            self.driver.failures.append(f"the model of {agent.entity_id} is left alone although it is back")
+
+
+@asynccontextmanager
+async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos]:
+    """Set up services of all wire formats, one that is gone, and for each an agent with the tools of an LLM API."""
+    asyncio.get_running_loop().set_debug(False)  # three times the work, for tracebacks that nobody reads here
+    runs, plans, asked, clock, errors = Runs(), Plans(seed), Asked(hass), LoopClock(), ErrorLog()
+    await prepare(hass)
+    await move_in(hass, HOUSE)
+    for language in LANGUAGES:  # what is loaded once takes longer than a turn has here
+        await conversation.async_converse(hass, NOT_UNDERSTOOD, None, Context(), language)
+    llm.async_register_api(hass, CountedApi(hass=hass, id=API, name="Chaos", runs=runs))
+    hass.bus.async_listen(EVENT_CALL_SERVICE, runs.service_called)
+    asked.listen()
+    ticking = asyncio.create_task(clock.run())
+    async with chaos_server(plans.answer) as server:
+        names = [dialect.name for dialect in DIALECTS]
+        services = [Service(name, name, api, _FALLBACKS.get(name, ()), _DEADLINES.get(name, AMPLE)) for name in names]
+        agents = [await service.set_up(hass, server.base_url) for service in services]
+        async with chaos_server(plans.answer) as gone:
+            agents.append(await Service(GONE, names[0], api, _FALLBACKS[GONE]).set_up(hass, gone.base_url))
+        # Where two wait for the tools of an integration that is imported, and one is cancelled, Home Assistant fails
+        # for both (`LazyIntegrationPlatforms`).
+        nobody = llm.LLMContext("test", Context(), "en", conversation.DOMAIN, None)
+        await llm.async_get_api(hass, llm.LLM_API_ASSIST, nobody)
+        for _ in range(_CONTEXTS):
+            hass.bus.async_fire(EVENT_AUTOMATION_TRIGGERED, {"entity_id": "automation.of_somebody"}, context=Context())
+        plans.agents = agents
+        prepared = Chaos(hass, Driver(hass, plans, runs, asked, clock, errors), server, agents)
+        hass.bus.async_listen(EVENT_TURN_FINISHED, prepared.turn_finished)
+        with errors.alone():
+            yield prepared
+    ticking.cancel()
+
+
+async def expect_good_ends(hass: HomeAssistant, config: pytest.Config, api: str, share: float) -> None:
+    """Take a share of the turns that were asked for, with the tools of an LLM API; fail for all that went wrong."""
+    turns, only = round(config.getoption("--chaos-turns") * share), config.getoption("--chaos-turn")
+    async with chaos(hass, config.getoption("--chaos-seed"), api) as home:
+        if only is not None:
+            for number in turns_up_to(only):
+                await home.driver.take_turn(number)
+        else:
+            await _take_turns(home, turns)
+    failures = home.driver.failures
+    assert not failures, "\n\n".join(["", *failures[:ENOUGH_FAILURES]])
+    if only is None and turns >= _MANY:
+        assert set(home.driver.plans.drawn) == {"sound", *(fault.__name__.strip("_") for fault in FAULTS)}
+        assert set(home.stop_reasons) >= _EXPECTED
+        assert home.stop_reasons[StopReason.COMPLETED] > turns / 3
+        assert home.driver.broken_off > turns / 50
+        assert set(home.driver.replies) == set(Reply)
+        assert home.driver.replies.total() > turns / 50
+        assert home.driver.undone < home.driver.agreed / 4
+
+
+async def _take_turns(home: Chaos, turns: int) -> None:
+    """Take turns in rounds, between which what is held is compared."""
+    size = turns // _ROUNDS // TURNS_OF_A_CONVERSATION * TURNS_OF_A_CONVERSATION
+    footprints: list[Footprint] = []
+    for begin in range(0, size * _ROUNDS, size):
+        await home.driver.take_turns(range(begin, begin + size), _WORKERS)
+        await home.let_time_pass()
+        footprints.append(Footprint.take())
+        if home.driver.failures:
+            return
+    home.driver.failures.extend(growth(footprints, size))

@@ -1,0 +1,88 @@
+"""What a process holds, so that two moments can be compared."""
+
+import asyncio
+import gc
+import resource
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import _lru_cache_wrapper
+from itertools import combinations, pairwise
+from pathlib import Path
+from statistics import median
+from typing import Final, Self
+from unittest.mock import NonCallableMock
+
+from custom_components import chatterbox
+from custom_components.chatterbox.agent.conversation.windowed_provider import WindowedProvider
+
+_BLOCKS_OF_NOISE: Final = 1_000
+_MIB_OF_NOISE: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """What is held at a moment in which nothing is under way."""
+
+    blocks: int
+    """Pieces of memory that Python has given out: every object that is kept for longer is at least one."""
+    tasks: int
+    files: int
+    """Open ones, sockets among them."""
+    peak: int
+    """MiB of memory that the process has ever had; for what is too large for `blocks`."""
+
+    @classmethod
+    def take(cls) -> Self:
+        """Look now."""
+        _forget_what_has_a_bound()
+        gc.collect()
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024**2 if sys.platform == "darwin" else 1024)
+        return cls(sys.getallocatedblocks(), len(asyncio.all_tasks()), len(list(Path("/dev/fd").iterdir())), peak)
+
+
+def _forget_what_has_a_bound() -> None:
+    """Empty our caches that hold so many entries and no more: what they happen to hold is no growth.
+
+    Neither is what the test storage of Home Assistant remembers: each time that something was stored.
+    """
+    for cached in gc.get_objects():
+        if isinstance(cached, NonCallableMock):
+            cached.reset_mock()
+        is_ours = isinstance(cached, _lru_cache_wrapper) and cached.__module__.startswith(chatterbox.__name__)
+        if is_ours and cached.cache_parameters()["maxsize"] is not None:
+            cached.cache_clear()
+        if isinstance(cached, WindowedProvider):
+            cached.forget_conversations()  # the last few of each model
+
+
+def growth(footprints: Sequence[Footprint], turns: int) -> Iterator[str]:
+    """Yield what has grown over some footprints, in words; `turns` are taken between two of them.
+
+    The first does not count: things are still being loaded. A turn that leaves a few objects behind shows at once, a
+    single one in a longer run.
+    """
+    early, late = footprints[1:3], footprints[-2:]
+    blocks = [one.blocks for one in footprints[1:]]
+    step = _step(blocks)
+    if step > _BLOCKS_OF_NOISE + turns / 4:
+        yield f"memory: {step:.0f} pieces more in {turns} turns, of {blocks}"
+    if (peak := late[-1].peak - early[-1].peak) > _MIB_OF_NOISE:
+        yield f"memory: {peak} MiB more"
+    if (tasks := min(one.tasks for one in late) - max(one.tasks for one in early)) > 0:
+        yield f"{tasks} tasks more"
+    if (files := min(one.files for one in late) - max(one.files for one in early)) > 0:
+        yield f"{files} open files more"
+
+
+def _step(levels: Sequence[int]) -> float:
+    """Return by how much a level grows from one moment to the next.
+
+    Some things are loaded late, once: the median of the steps knows nothing of that. What is kept of the last turns is
+    now more and now less: that is nothing to the median of all slopes (Theil-Sen). What grows grows by both.
+    """
+    steps = (after - before for before, after in pairwise(levels))
+    slopes = (
+        (levels[after] - levels[before]) / (after - before) for before, after in combinations(range(len(levels)), 2)
+    )
+    return min(median(steps), median(slopes))

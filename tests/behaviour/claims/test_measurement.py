@@ -1,0 +1,70 @@
+"""Scores are counted as the page says, and decide which languages are checked by default."""
+
+import pytest
+
+from custom_components.chatterbox.agent.claims.receipts import DEFAULT_LANGUAGES
+
+from .measurement import Measurement, Score, default_languages, measure
+from .page import PAGE, page, table
+from .translators import sentences
+
+GOOD = Score(found=19, wrong=1, missed=1)
+BAD = Score(found=18, wrong=2, missed=0)
+
+
+def test_precision_and_recall() -> None:
+    score = Score(found=6, wrong=2, missed=4)
+
+    assert score.precision == pytest.approx(0.75)
+    assert score.recall == pytest.approx(0.6)
+
+
+def test_nothing_found_shows_nothing() -> None:
+    assert (Score().precision, Score().recall, Score().least_precision) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("score", "least"), [(Score(found=10), 0.722), (Score(found=8, wrong=2), 0.490), (Score(found=100), 0.963)]
+)
+def test_few_texts_prove_little(score: Score, least: float) -> None:
+    assert score.least_precision == pytest.approx(least, abs=0.001)
+
+
+def test_a_language_is_checked_by_default_when_all_its_held_out_texts_say_so() -> None:
+    measurements = [
+        Measurement("en", recorded=True, texts=40, tuned=GOOD, held_out=GOOD, translators=None),
+        Measurement("en", recorded=False, texts=40, tuned=BAD, held_out=GOOD, translators=BAD),
+        Measurement("de", recorded=False, texts=40, tuned=GOOD, held_out=BAD, translators=GOOD),
+    ]
+
+    assert default_languages(measurements) == {"en"}
+    assert default_languages([*measurements, *measurements[1:], measurements[2]]) == {"en"}
+
+
+def test_languages_that_are_checked_by_default_are_those_that_were_measured_to_be_precise() -> None:
+    assert default_languages(measure()) == DEFAULT_LANGUAGES
+
+
+def test_the_page_is_what_the_command_writes() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(measure()), "run script/claims"
+
+
+def test_the_table_shows_precision_before_recall() -> None:
+    measurements = [
+        Measurement("en", recorded=True, texts=40, tuned=GOOD, held_out=BAD, translators=None),
+        Measurement("de", recorded=False, texts=20, tuned=GOOD, held_out=BAD, translators=GOOD),
+    ]
+
+    assert table(measurements).splitlines()[2:] == [
+        "| en, recorded runs | 40 | 0.95 (19, ≥ 0.76) | 0.95 | 0.90 (18, ≥ 0.70) | 1.00 |  |  |",
+        "| de | 20 | 0.95 (19, ≥ 0.76) | 0.95 | 0.90 (18, ≥ 0.70) | 1.00 | 0.95 (19, ≥ 0.76) | 0.95 |",
+    ]
+
+
+def test_sentences_of_home_assistant_are_read_with_their_meaning() -> None:
+    english = sentences("en")
+
+    assert english["Turned on the lights"]
+    assert english["Added milk"]
+    assert not english["Hello from Home Assistant."]
+    assert not any("{" in sentence for sentence in english)

@@ -1,0 +1,50 @@
+"""The recorded runs, in which every model did what it said, raise no alarm; without their results they do."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from custom_components.chatterbox.agent.claims.receipts import claims_action, has_receipt
+from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolDefinition, ToolResult
+from tests.behaviour.recorded_runs.runs import RecordedResult
+
+from .labelled import RECORDED_LANGUAGE
+
+_RUNS = Path(__file__).parents[2] / "fixtures" / "recorded-runs"
+
+
+class _Run(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    resp: str | None
+    results: list[RecordedResult]
+
+
+def _runs(name: str) -> list[_Run]:
+    lines = (_RUNS / f"{name}.jsonl").read_text(encoding="utf-8").split("\n")
+    return [_Run.model_validate_json(line) for line in lines if line]
+
+
+RUNS = [*_runs("assist-mini"), *_runs("hard-cases")]
+READING = [
+    ToolDefinition(name, "", {}, ToolAnnotations(read_only=True))
+    for name in {result.name for run in RUNS for result in run.results}
+    if name.startswith("Get")
+]
+
+
+def _needs_receipt(run: _Run, *, with_results: bool) -> bool:
+    results = [ToolResult("1", one.name, "", is_error=one.is_error) for one in run.results if with_results]
+    return claims_action(run.resp or "", RECORDED_LANGUAGE) and not has_receipt(results, READING)
+
+
+def test_no_answer_of_a_model_that_acted_needs_a_receipt() -> None:
+    assert [run.resp for run in RUNS if _needs_receipt(run, with_results=True)] == []
+
+
+@pytest.mark.parametrize("name", ["assist-mini", "hard-cases"])
+def test_the_same_answers_without_their_results_would(name: str) -> None:
+    runs = [run for run in _runs(name) if run.results]
+
+    assert any(_needs_receipt(run, with_results=False) for run in runs)

@@ -1,0 +1,53 @@
+"""The environment of the clients, and a house for all tests of a file: made once, as it takes longest."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.behaviour.clients.house import Address
+from tests.behaviour.clients.running_programs import REPOSITORY
+
+_SET_UP_SECONDS = 300
+_STOP_SECONDS = 60
+_TEST_SECONDS = 180
+"""For the first test of a file, in which the house is made."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the tests of this folder time to make a house."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(_TEST_SECONDS))
+
+
+@pytest.fixture(scope="session")
+def _clients() -> None:
+    """The environment of the clients, as the lock file describes it."""
+    subprocess.run(
+        [REPOSITORY / "script" / "setup", "clients"], check=True, timeout=_SET_UP_SECONDS, stdin=subprocess.DEVNULL
+    )
+
+
+@pytest.fixture(scope="module")
+def house(_clients: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+    """A house that programs can talk to; nothing may have gone wrong in it, and nobody's token stand in its log."""
+    folder = tmp_path_factory.mktemp("house")
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.behaviour.clients.house", folder],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            address = Address.model_validate_json(process.stdout.readline())
+            yield address
+        finally:
+            process.terminate()
+            process.wait(_STOP_SECONDS)
+    log = address.log.read_text(encoding="utf-8")
+    assert " ERROR " not in log, log[-8000:]
+    assert not [token for token in (address.token, address.other_token, address.onlooker_token) if token in log]

@@ -1,0 +1,133 @@
+"""A house that programs talk to: Home Assistant, its model's server, its people and their tokens, as processes.
+
+`python -m tests.behaviour.clients.house FOLDER` prints one line of JSON, an `Address`, when programs can begin; what is
+written to disk goes to FOLDER. It ends with SIGTERM; Home Assistant is started again when somebody asks it to. Must not
+know the programs.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import sys
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from custom_components.chatterbox.const import CONF_RESPONSES_API
+from custom_components.chatterbox.flows.service_options import SECTION_PROGRAMS
+from demo.config_flow_client import Step
+from demo.configuration import Configuration, SignIn, write_configuration
+from demo.home import CHATTERBOX, ChatCompletionsServer, set_up_assistant, set_up_house
+from demo.home_assistant import free_port, running_home_assistant
+from demo.owner import Owner, create_owner
+from demo.web_api import HomeAssistantClient
+from tests.behaviour.clients.people import LIVES_HERE, LOOKS_ONLY, Person, token_of, token_of_new_person
+from tests.support.servers.process import ScriptedServer, scripted_server
+from tests.support.servers.script import Script
+
+MODEL = "o3"
+"""The model on the server. Its agent is called like it; llm-comply asks for reasoning where a name has this in it."""
+_CENSUS = Path(__file__).parent / "config" / "custom_components" / "process_census"
+_OPTIONS = "/api/config/config_entries/options/flow"
+
+
+class Address(BaseModel):
+    """Where the house is, and who may come in."""
+
+    model_config = ConfigDict(frozen=True)
+
+    url: str
+    """Of Home Assistant."""
+    model_server: str
+    """Where its model's server tells what it was asked."""
+    model: str
+    """Entity id of the agent: what a client calls the model."""
+    token: str
+    """Of the owner."""
+    other_token: str
+    """Of somebody who lives there too."""
+    onlooker_token: str
+    """Of somebody who may see all and change nothing."""
+    log: Path
+
+    @property
+    def base_url(self) -> str:
+        """What clients are given."""
+        return f"{self.url}/api/chatterbox/v1"
+
+
+class _Entry(BaseModel):
+    entry_id: str
+
+
+class _Pipeline(BaseModel):
+    conversation_engine: str
+
+
+class _Finished(BaseModel):
+    type: Literal["create_entry"]
+
+
+async def _serve(folder: Path) -> None:
+    """Keep a house until this is cancelled."""
+    configuration, log, port = folder / "configuration", folder / "home-assistant.log", free_port()
+    configuration.mkdir()
+    integrations = (*Configuration(port).custom_components, _CENSUS)
+    write_configuration(configuration, Configuration(port, SignIn.PASSWORD, integrations))
+    with (configuration / "configuration.yaml").open("a", encoding="utf-8") as file:
+        file.write("\nprocess_census:\n")
+    is_first = restarts = True
+    async with scripted_server(
+        Script(models=(MODEL,)), folder, module="tests.behaviour.clients.obedient_model"
+    ) as server:
+        while restarts:
+            async with running_home_assistant(configuration, port, log) as home_assistant:
+                if is_first:
+                    address = await _move_in(home_assistant.url, server, log)
+                    sys.stdout.write(f"{address.model_dump_json()}\n")
+                    sys.stdout.flush()
+                    is_first = False
+                restarts = await home_assistant.ended()
+
+
+async def _move_in(url: str, server: ScriptedServer, log: Path) -> Address:
+    """Set everything up as the owner does."""
+    code = await create_owner(url, Owner())
+    async with HomeAssistantClient.connected(url, code) as client:
+        await set_up_house(client)
+        pipeline_id = await set_up_assistant(client, ChatCompletionsServer(server.base_url, MODEL))
+        pipeline = await client.command("assist_pipeline/pipeline/get", _Pipeline, pipeline_id=pipeline_id)
+        await _switch_on(client)
+        return Address(
+            url=url,
+            model_server=server.base_url.removesuffix("/v1"),
+            model=pipeline.conversation_engine,
+            token=await token_of(client),
+            other_token=await token_of_new_person(client, url, Person("Robin", LIVES_HERE)),
+            onlooker_token=await token_of_new_person(client, url, Person("Guest", LOOKS_ONLY)),
+            log=log,
+        )
+
+
+async def _switch_on(client: HomeAssistantClient) -> None:
+    """Let programs in, in the options of the service."""
+    [entry] = await client.command("config_entries/get", list[_Entry], domain=CHATTERBOX)
+    form = await client.post(_OPTIONS, {"handler": entry.entry_id}, Step)
+    options: dict[str, JsonValue] = {SECTION_PROGRAMS: {CONF_RESPONSES_API: True}}
+    await client.post(f"{_OPTIONS}/{form.flow_id}", options, _Finished)
+
+
+async def _run(folder: Path) -> None:
+    work = asyncio.ensure_future(_serve(folder))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, work.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await work
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="A house that programs talk to.")
+    parser.add_argument("folder", type=Path, help="an empty one")
+    asyncio.run(_run(parser.parse_args().folder))

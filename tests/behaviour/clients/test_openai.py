@@ -1,0 +1,268 @@
+"""The package `openai` gets along with the house: what it is asked for comes, and what it raises says what is wrong."""
+
+from typing import Final
+
+import pytest
+from pydantic import JsonValue, TypeAdapter
+
+from tests.behaviour.clients.house import Address
+from tests.behaviour.clients.running_programs import told_by
+
+type Told = dict[str, JsonValue]
+
+_TOLD: Final = TypeAdapter(dict[str, JsonValue])
+_SEVERAL: Final = TypeAdapter(dict[str, dict[str, JsonValue]])
+_SAID: Final = "The kitchen is lit, and the door is shut."
+_LISTED: Final = "mcp_list_tools"
+_CALLED: Final = "mcp_call"
+_ASKED: Final = "mcp_approval_request"
+_SAYS: Final = "message"
+
+
+@pytest.fixture(scope="module")
+def answers(house: Address) -> Told:
+    """What the program about answers has found."""
+    return told_by("openai_answers", house, _TOLD)
+
+
+@pytest.fixture(scope="module")
+def tools(house: Address) -> dict[str, Told]:
+    """What the program about tools has found."""
+    return told_by("openai_tools", house, _SEVERAL)
+
+
+@pytest.fixture(scope="module")
+def background(house: Address) -> dict[str, Told]:
+    """What the program about responses in the background has found."""
+    return told_by("openai_background", house, _SEVERAL)
+
+
+def test_the_models_are_the_agents_of_the_house(house: Address, answers: Told) -> None:
+    assert answers["models"] == [house.model]
+
+
+def test_an_answer_is_the_same_streamed_and_whole(answers: Told) -> None:
+    """Invariants 14, 15, 72."""
+    told = _TOLD.validate_python(answers["answers"])
+    pieces = told.pop("pieces")
+    assert isinstance(pieces, int)
+    assert pieces > 1
+    assert told == {
+        "status": "completed",
+        "text": _SAID,
+        "metadata": {"room": "kitchen"},
+        "instructions": "Be brief.",
+        "usage": {
+            "input_tokens": 100,
+            "input_tokens_details": {"cache_write_tokens": 0, "cached_tokens": 60},
+            "output_tokens": 10,
+            "output_tokens_details": {"reasoning_tokens": 4},
+            "total_tokens": 110,
+        },
+        "streamed_text": _SAID,
+        "streamed_status": "completed",
+        "deltas": _SAID,
+    }
+
+
+def test_reasoning_is_shown_where_it_is_asked_for(answers: Told) -> None:
+    assert answers["reasoning"] == {
+        "summary": ["The door may be open."],
+        "types": ["reasoning", "message"],
+        "quiet_types": ["message"],
+    }
+
+
+def test_an_answer_of_a_shape_is_parsed(answers: Told) -> None:
+    assert answers["shapes"] == {
+        "parsed": {"name": "Kitchen", "lights": 3},
+        "streamed": {"name": "Attic", "lights": 1},
+    }
+
+
+def test_pictures_reach_the_model(answers: Told) -> None:
+    assert answers["pictures"] == {"seen": "I see 1 pictures, and hear of manual.pdf."}
+
+
+def test_conversations_go_on(answers: Told) -> None:
+    """Invariants 36, 37: in the order in which it was said; two that go on from one do not hear each other."""
+    assert answers["talk"] == {
+        "third": "You said: I am Ada. | I like tea. | recall",
+        "third_instructions": None,
+        "third_previous": True,
+        "beside": "You said: I am Ada. | recall",
+        "replayed": "You said: I am Ada. | recall",
+        "conversation": "conv_of_bo",
+        "held_on": "You said: I am Bo. | recall",
+    }
+
+
+def test_what_is_kept_can_be_read_and_deleted(answers: Told) -> None:
+    """Invariants 38, 41, 42."""
+    told = _TOLD.validate_python(answers["kept"])
+    assert told["same"] is True
+    assert told["input"] == [[{"type": "input_text", "text": "say Kept."}]]
+    assert _error(told["after_delete"])["kind"] == "NotFoundError"
+    assert _error(told["not_stored"])["kind"] == "NotFoundError"
+    assert _error(told["from_not_stored"])["code"] == "previous_response_not_found"
+
+
+def test_a_conversation_is_compacted_and_goes_on(answers: Told) -> None:
+    compacted = _TOLD.validate_python(answers["compacted"])
+    assert compacted["object"] == "response.compaction"
+    assert isinstance(compacted["types"], list)
+    assert "compaction" in compacted["types"]
+    assert compacted["on"] == "On we go."
+
+
+def test_errors_are_those_that_the_client_knows(answers: Told) -> None:
+    """Invariants 2, 36, 57, 58, 68."""
+    told = TypeAdapter(dict[str, dict[str, str | None]]).validate_python(answers["errors"])
+    assert {name: (error["kind"], error["param"]) for name, error in told.items()} == {
+        "token": ("AuthenticationError", None),
+        "model": ("NotFoundError", "model"),
+        "previous": ("NotFoundError", "previous_response_id"),
+        "field": ("BadRequestError", "max_output_tokens"),
+        "orphan": ("BadRequestError", "input"),
+        "tool": ("BadRequestError", "tools[0].server_url"),
+        "failing_model": ("InternalServerError", None),
+    }
+    assert told["previous"]["code"] == "previous_response_not_found"
+    assert told["model"]["code"] == "model_not_found"
+    assert told["failing_model"]["type"] == "model_error"
+
+
+def test_what_came_before_the_model_broke_off_is_kept(answers: Told) -> None:
+    """Invariants 15, 57, 59."""
+    told = _TOLD.validate_python(answers["cut_off"])
+    heard = told.pop("heard")
+    assert isinstance(heard, list)
+    assert "response.output_text.delta" in heard
+    assert "response.completed" not in heard
+    assert told == {
+        "raised": "APIError",
+        "status": "failed",
+        "code": "model_reply_invalid",
+        "kept": "So far so g",
+        "usage": True,
+    }
+
+
+def test_functions_of_the_client_run_there(tools: dict[str, Told]) -> None:
+    """Invariants 1, 3, 5, 34."""
+    rome, oslo = {"city": "Rome"}, {"city": "Oslo"}
+    told = tools["functions"]
+    unanswered = told.pop("unanswered")
+    assert isinstance(unanswered, str)
+    assert "No tool output found for function call" in unanswered
+    assert told == {
+        "status": "completed",
+        "calls": [["get_weather", rome, "completed"], ["get_weather", oslo, "completed"]],
+        "by_id": "sunny in Rome | sunny in Oslo",
+        "by_items": "sunny in Rome | sunny in Oslo",
+        "streamed": [rome, oslo],
+        "streamed_calls": ["get_weather", "get_weather"],
+        "forced": ["get_weather"],
+        "pausing": "requires_action",
+    }
+
+
+def test_tools_of_the_house_run_there(tools: dict[str, Told]) -> None:
+    """Invariants 24, 27, 50."""
+    told = tools["house"]
+    assert told["plain"] == [_CALLED, _SAYS], "no tools were named, so none are listed"
+    assert told["named"] == [_LISTED, _CALLED, _SAYS]
+    assert told["label"] == "assist"
+    assert isinstance(told["tools"], list)
+    assert "intent__HassTurnOn" in told["tools"]
+    assert told["called"] == [["intent__HassTurnOn", "assist", "completed", None]]
+    assert isinstance(told["output"], list)
+    assert "Kitchen" in str(told["output"])
+    assert isinstance(told["text"], str)
+    assert told["text"].startswith("Lit: ")
+    assert told["on"] == [_SAYS], "what was listed once in a chain is not listed again"
+    assert told["streamed"] == [_LISTED, _CALLED, _SAYS]
+    assert told["events"] == [
+        "response.mcp_list_tools.in_progress",
+        "response.mcp_list_tools.completed",
+        "response.mcp_call.in_progress",
+        *[name for name in TypeAdapter(list[str]).validate_python(told["events"]) if name.endswith("arguments.delta")],
+        "response.mcp_call_arguments.done",
+        "response.mcp_call.completed",
+    ]
+    assert told["none"] == [["failed", "chatterbox"]]
+
+
+def test_what_needs_a_yes_waits_for_it(tools: dict[str, Told]) -> None:
+    """Invariants 45, 46, 47, 49."""
+    told = tools["approvals"]
+    denied_text = told.pop("denied_text")
+    assert isinstance(denied_text, str)
+    assert "It is bright." in denied_text
+    assert told == {
+        "status": "completed",
+        "asked": [_LISTED, _ASKED],
+        "question": ["intent__HassTurnOff", "assist", {"name": "Front Door", "domain": ["lock"]}],
+        "opened": [_CALLED, _SAYS],
+        "ran": [["completed", True]],
+        "twice": "approval_continuation_invalid",
+        "again": [_SAYS],
+        "strict": [_LISTED, _ASKED],
+        "denied": [_SAYS],
+    }
+
+
+def test_several_calls_at_once_are_told_apart(tools: dict[str, Told]) -> None:
+    """Invariants 17, 18, 22, 48."""
+    assert tools["several"] == {
+        "settled": [[True, "completed"]],
+        "most": ["completed", "Enough.", "completed", "failed"],
+        "cut": ["incomplete", "max_output_tokens"],
+        "cut_calls": ["failed"],
+        "mixed": [[_LISTED, None], [_CALLED, "failed"], ["function_call", "completed"]],
+        "on": [_ASKED],
+    }
+
+
+def test_the_background_is_polled(background: dict[str, Told]) -> None:
+    """Invariant 56."""
+    assert background["polled"] == {"begun": "queued", "ended": "completed", "words": 40, "same": True}
+
+
+def test_a_stream_from_the_background_is_taken_up_where_it_was_left(background: dict[str, Told]) -> None:
+    """Invariant 56."""
+    assert background["taken_up"] == {
+        "contiguous": True,
+        "last": "response.completed",
+        "terminal": ["response.completed"],
+        "same_text": True,
+        "helper_starts_at": 2,
+    }
+
+
+def test_the_background_is_cancelled(background: dict[str, Told]) -> None:
+    """Invariant 55."""
+    assert background["cancelled"] == {
+        "cancelled": ["cancelled", "cancelled", "cancelled"],
+        "of_a_plain_one": "BadRequestError",
+        "of_one_that_has_ended": "completed",
+    }
+
+
+def test_a_socket_holds_a_conversation_that_is_not_stored(house: Address) -> None:
+    """Invariant 69."""
+    gone = "previous_response_not_found"
+    told = told_by("openai_socket", house, _TOLD)
+    assert isinstance(told.pop("continuation"), str)
+    assert told == {
+        "first": "I heard: I am Ada.",
+        "second": "You said: I am Ada. | recall",
+        "third": "sunny",
+        "evicted": gone,
+        "elsewhere": gone,
+        "anew": "Anew.",
+    }
+
+
+def _error(told: JsonValue) -> dict[str, str | None]:
+    return TypeAdapter(dict[str, str | None]).validate_python(told)

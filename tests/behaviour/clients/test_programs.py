@@ -1,0 +1,231 @@
+"""Agents run to their end, the house complies, and programs may be many, hang up, be strangers or outlive a restart."""
+
+import re
+from itertools import batched
+
+import pytest
+from pydantic import BaseModel, JsonValue, TypeAdapter
+
+from tests.agent.responses.valid_stream import check_stream
+from tests.behaviour.clients.house import Address
+from tests.behaviour.clients.running_programs import PROGRAMS_OF_CLIENTS, PYTHON, REPOSITORY, run, told_by
+
+type Json = dict[str, JsonValue]
+
+_JSON = TypeAdapter(dict[str, JsonValue])
+_PAGE = (REPOSITORY / "docs" / "responses-api.md").read_text(encoding="utf-8")
+
+
+class _Check(BaseModel):
+    """What llm-comply finds."""
+
+    id: str
+    status: str
+    errors: list[str] = []
+    warnings: list[str] = []
+
+
+class _Checks(BaseModel):
+    results: list[_Check]
+
+
+class _Census(BaseModel):
+    tasks: list[str]
+    open_files: int
+    objects: int
+    under_way: int
+
+
+class _Counted(BaseModel):
+    before: _Census
+    after: _Census
+    streams: int
+
+
+class _Stream(BaseModel):
+    number: int
+    lines: list[str]
+
+    @property
+    def words(self) -> str:
+        """What the model was told to say, or to call, for this one alone."""
+        is_call = self.number % 4 == 3
+        return f'{{"city": "City {self.number}"}}' if is_call else f"word-{self.number} " * 30
+
+
+class _Part(BaseModel):
+    text: str
+
+
+class _Item(BaseModel):
+    arguments: str = ""
+    content: tuple[_Part, ...] = ()
+
+
+@pytest.fixture(scope="module")
+def agents(house: Address) -> Json:
+    """What the program about agents has found."""
+    return told_by("agents_runs", house, _JSON)
+
+
+def test_an_agent_runs_to_its_end(agents: Json) -> None:
+    """Invariant 72."""
+    for name in ("plain", "streamed", "over_a_socket"):
+        told = _JSON.validate_python(agents[name])
+        output = str(told["output"])
+        assert "Kitchen Ceiling Light" in output
+        assert output.endswith(" | sunny in Rome")
+        kinds = ["tool_call_item", "tool_call_item", "tool_call_output_item", "message_output_item"]
+        assert told["kinds"] == ["mcp_list_tools_item", *kinds]
+        assert told.get("deltas", output) == output
+
+
+def test_an_agent_asks_its_program_for_approval(agents: Json) -> None:
+    """Invariants 45, 47, 72."""
+    asked = ["mcp_list_tools_item", "mcp_approval_request_item", "mcp_approval_response_item"]
+    ran = [*asked, "tool_call_item", "message_output_item"]
+    assert agents["approved"] == {"by_items": ["Open.", ran], "by_id": ["Open.", ran]}
+    denied = _JSON.validate_python(agents["denied"])
+    assert denied["kinds"] == [*asked, "message_output_item"]
+    assert "It is bright." in str(denied["output"])
+    from_outside = _JSON.validate_python(agents["from_outside"])
+    assert from_outside["kinds"] == [
+        asked[0],
+        "tool_call_item",
+        "tool_call_output_item",
+        *asked[1:],
+        "message_output_item",
+    ]
+    lock, light = "intent__HassTurnOff", "intent__HassTurnOn"
+    assert agents["asked_about"] == [lock, lock, light, light, *(light, lock) * 3]
+
+
+def test_an_agent_is_asked_again_after_a_no_in_each_way_to_go_on(agents: Json) -> None:
+    """Invariants 22, 45, 47, 72: its package sends answers again that it has given before."""
+    told = _JSON.validate_python(agents["asked_twice"])
+    assert sorted(told) == ["by_id", "by_items", "in_conversation"]
+    for output in map(str, told.values()):
+        assert output.startswith("sunny in Rome | Not run")
+        assert "It is bright." in output
+        assert output.endswith('"lock.front_door"}],"failed":[]}}')
+
+
+def test_an_agent_may_wait_for_somebody_to_approve(agents: Json) -> None:
+    assert agents["approved_by_hand"] == {"asked": "intent__HassTurnOn", "before": None, "after": "Lit."}
+
+
+def test_an_agent_sends_its_reasoning_back_where_nothing_is_stored(agents: Json) -> None:
+    """Invariants 35, 38."""
+    called = ["tool_call_item", "tool_call_output_item"]
+    assert agents["not_stored"] == {
+        "output": "sunny in Rome",
+        "kinds": ["reasoning_item", *called, "reasoning_item", "message_output_item"],
+    }
+
+
+def test_an_agent_stops_at_its_limit_of_turns(agents: Json) -> None:
+    """Invariant 72."""
+    assert agents["endless"] == {"raised": "MaxTurnsExceeded"}
+
+
+def test_an_agent_holds_a_conversation(agents: Json) -> None:
+    said = "You said: I am Ada. | recall"
+    assert agents["talk"] == {"by_items": said, "by_id": said}
+
+
+def test_the_surface_complies_with_the_specification(house: Address) -> None:
+    """Invariants 8, 43: every check of llm-comply passes, none is left out, and it warns of nothing."""
+    asked = ["-u", house.base_url, "-k", house.token, "-m", house.model, "--json"]
+    checks = _Checks.model_validate_json(run([PROGRAMS_OF_CLIENTS / "llm-comply", *asked], house)).results
+    assert [check for check in checks if check.status != "passed" or check.errors or check.warnings] == []
+    assert len(checks) > 10
+
+
+def test_the_documented_commands_answer(house: Address) -> None:
+    once, streamed = (run(["bash", "-c", f"TOKEN={house.token}\n{each}"], house) for each in _examples("shell", house))
+    assert "It is lit." in once
+    assert "event: response.output_text.delta" in streamed
+    assert streamed.endswith("data: [DONE]\n\n")
+
+
+def test_the_documented_programs_do_what_is_said_of_them(house: Address) -> None:
+    openai, agents = (run([PYTHON, "-c", each], house) for each in _examples("python", house))
+    assert openai.splitlines() == ["It is lit.", "I am well, and the house is quiet.", "Sunny in Rome.", "It is open."]
+    assert agents.splitlines() == ["Sunny in Rome.", "It is open."]
+
+
+def test_streams_at_once_are_each_valid_and_hear_nothing_of_each_other(house: Address) -> None:
+    """Invariants 7, 8, 9, 70."""
+    streams = told_by("many_at_once", house, TypeAdapter(list[_Stream]))
+    assert len(streams) == 32
+    ids: set[JsonValue] = set()
+    for stream in streams:
+        final = check_stream(_events(stream.lines))
+        [item] = TypeAdapter(list[_Item]).validate_python(final["output"])
+        assert item.arguments + "".join(part.text for part in item.content) == stream.words
+        ids.add(final["id"])
+    assert len(ids) == len(streams)
+
+
+def test_abandoned_streams_leave_nothing_behind(house: Address) -> None:
+    """Invariant 54."""
+    counted = told_by("abandoned", house, TypeAdapter(_Counted))
+    before, after = counted.before, counted.after
+    assert (before.under_way, after.under_way) == (0, 0), "its model is asked nothing more"
+    assert len(after.tasks) <= len(before.tasks) + 2, after.tasks
+    assert [name for name in after.tasks if "chatterbox" in name] == []
+    assert after.open_files <= before.open_files + 5
+    assert after.objects - before.objects < 30 * counted.streams, "of a turn that stays, there are hundreds"
+
+
+def test_strangers_get_nothing(house: Address) -> None:
+    """Invariants 44, 46, 67."""
+    told = told_by("strangers", house, _JSON)
+    assert told["without_a_token"] == [401] * 8
+    gone, not_there = [404, "response_not_found"], [404, "previous_response_not_found"]
+    assert told["with_anothers_response"] == {
+        "read": gone,
+        "input": gone,
+        "delete": gone,
+        "cancel": gone,
+        "go_on": not_there,
+        "unknown": gone,
+        "still_there": "completed",
+    }
+    assert told["with_anothers_conversation"] == {"heard": "NotFoundError"}
+    assert told["with_anothers_question"] == {"forged": [400, "approval_continuation_invalid"], "lamp": "off"}
+    assert told["who_may_only_look"] == {"ran": [["failed", True]], "status": "completed", "lamp": "off"}
+    assert told["too_much"] == [400, 400, 415, 413]
+
+
+def test_a_conversation_outlives_a_restart(house: Address) -> None:
+    """Invariants 36, 56."""
+    assert told_by("restart", house, _JSON) == {
+        "second": "You said: I am Ada. | recall",
+        "read": True,
+        "interrupted": ["failed", "interrupted"],
+    }
+
+
+def _examples(language: str, house: Address) -> list[str]:
+    """Return the examples of the page, with what a reader fills in."""
+    examples = re.findall(rf"```{language}\n(.*?)```", _PAGE, re.DOTALL)
+    filled = {
+        "http://homeassistant.local:8123": house.url,
+        "conversation.chatterbox": house.model,
+        "YOUR_TOKEN": house.token,
+    }
+    return [re.sub("|".join(map(re.escape, filled)), lambda found: filled[found[0]], each) for each in examples]
+
+
+def _events(lines: list[str]) -> list[Json]:
+    """Read a stream as a strict reader does: a name, the data, an empty line, and `[DONE]` at the end."""
+    *frames, done = batched(lines, 3, strict=False)
+    assert done[0] == "data: [DONE]"
+    events = []
+    for name, data, nothing in frames:
+        assert nothing == ""
+        event = _JSON.validate_json(data.removeprefix("data: "))
+        assert name == f"event: {event['type']}"
+        events.append(event)
+    return events

@@ -1,0 +1,70 @@
+"""The labelled answers, and the question that they were given to.
+
+Knows the format of the fixtures; must not know how answers are understood.
+"""
+
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from custom_components.chatterbox.agent.consent.answers import Answer, Asked
+from custom_components.chatterbox.agent.consent.wording import Action
+
+_WRITTEN = Path(__file__).parents[2] / "fixtures" / "consent"
+
+NAMES = {
+    "de": "Haustür",
+    "en": "Front door",
+    "es": "Puerta principal",
+    "fr": "Porte d'entrée",
+    "it": "Porta d'ingresso",
+    "nl": "Voordeur",
+    "pl": "Drzwi wejściowe",
+    "pt": "Porta da frente",
+    "sv": "Ytterdörren",
+    "zh": "前门",
+}
+"""What the door is called, in each language that there are answers in."""
+
+
+class Kind(StrEnum):
+    """How somebody agrees, declines, or does neither."""
+
+    PLAIN = "plain"
+    POLITE = "polite"
+    ACTION = "action"
+    REFUSAL = "refusal"
+    LATER = "later"
+    MIXED = "mixed"
+    MORE = "more"
+    DEVICE = "device"
+    OPPOSITE = "opposite"
+    DOUBT = "doubt"
+    QUESTION = "question"
+    QUOTE = "quote"
+    NEGATION = "negation"
+    UNRELATED = "unrelated"
+    NUMBER = "number"
+    DISGUISE = "disguise"
+
+
+class LabelledAnswer(BaseModel):
+    """What somebody said, and what it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str
+    answer: Answer
+    kind: Kind
+
+
+def question_in(language: str) -> Asked:
+    """Return the question, "Unlock the front door?"."""
+    return Asked(Action.UNLOCK, (NAMES[language],))
+
+
+def read_answers(language: str) -> tuple[LabelledAnswer, ...]:
+    """Read the answers that were written for a language."""
+    lines = (_WRITTEN / f"{language}.jsonl").read_text(encoding="utf-8").split("\n")
+    return tuple(LabelledAnswer.model_validate_json(line) for line in lines if line)

@@ -1,0 +1,18 @@
+"""The house that every attack is made on."""
+
+from collections.abc import Generator
+
+import pytest
+from homeassistant.components.conversation.trace import async_clear_traces
+from homeassistant.core import HomeAssistant
+
+from tests.behaviour.hostile.house import AttackedHouse
+from tests.support.talk import Serve
+
+
+@pytest.fixture
+def house(request: pytest.FixtureRequest, hass: HomeAssistant, serve: Serve) -> Generator[AttackedHouse]:
+    """Return the house; the model begins to talk when it is taken over."""
+    request.getfixturevalue("socket_enabled")
+    yield AttackedHouse(hass, serve, is_unguarded=bool(request.config.getoption("--unguarded")))
+    async_clear_traces()  # they outlive a test, and what was said in this one is no other's business

@@ -1,0 +1,61 @@
+"""What models really said leads, through the conversation entity, to what they asked for: as recorded or better."""
+
+import pytest
+from homeassistant.core import HomeAssistant
+
+from tests.behaviour.recorded_runs.replay import Outcome, count, replay
+from tests.behaviour.recorded_runs.runs import RecordedRun, models_of, read_runs, runs_in
+from tests.behaviour.recorded_runs.table import PAGE, cell_of
+from tests.support.assist_mini import Home, read_homes
+
+RUNS = read_runs()
+BATCHES = [
+    pytest.param(home, model, runs_in(home, model, RUNS), id=f"{home.name}-{model}")
+    for home in read_homes()
+    for model in models_of(RUNS)
+]
+
+
+def test_every_recorded_run_is_replayed() -> None:
+    replayed = [run for batch in BATCHES for run in _runs(batch.values[2])]
+
+    assert len(replayed) == len(RUNS) == 588
+    assert {(run.model, run.task) for run in replayed} == {(run.model, run.task) for run in RUNS}
+
+
+@pytest.mark.usefixtures("socket_enabled")
+@pytest.mark.parametrize(("home", "model", "runs"), BATCHES)
+async def test_recorded_runs_come_out_as_recorded_or_better(
+    hass: HomeAssistant, home: Home, model: str, runs: tuple[RecordedRun, ...]
+) -> None:
+    outcomes = await replay(hass, home, runs)
+
+    assert [outcome.run for outcome in outcomes] == list(runs)
+    for outcome in outcomes:
+        assert outcome.worse_states == {}, outcome.run.task
+        assert _calls_that_failed_only_now(outcome) == [], outcome.run.task
+        assert _is_spoken(outcome), outcome.run.task
+    assert cell_of(PAGE.read_text(encoding="utf-8"), home.name, model) == str(count(outcomes)), "run script/replay"
+
+
+def _runs(runs: object) -> tuple[RecordedRun, ...]:
+    assert isinstance(runs, tuple)
+    return runs
+
+
+def _calls_that_failed_only_now(outcome: Outcome) -> list[str]:
+    """Return the recorded calls that were not run, or failed although they had succeeded."""
+    recorded = [call.name for message in outcome.run.asst for call in message.tool_calls]
+    called = [call.name.rpartition("__")[2] for call in outcome.calls]
+    failed = [
+        call.name
+        for call, then in zip(outcome.calls, outcome.run.results, strict=False)
+        if call.is_error and not then.is_error
+    ]
+    return failed if called == recorded else recorded
+
+
+def _is_spoken(outcome: Outcome) -> bool:
+    """Whether there is an answer, and it is the model's where the model had one."""
+    speech = outcome.speech.strip()
+    return speech == outcome.run.answer if outcome.run.answer else bool(speech)

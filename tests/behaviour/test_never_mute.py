@@ -1,0 +1,98 @@
+"""Whatever a model writes, or does not: who asked hears words, from a voice that streams as from one that does not."""
+
+from collections.abc import Callable
+
+import pytest
+from homeassistant.core import HomeAssistant
+
+from tests.support.listening_room import StreamingVoice, WholeVoice, furnish
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
+from tests.support.talk import LIGHT_ON, Serve
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+LONG = "The light in the kitchen is on, and so is the one in the garden, as you have asked. "
+NOBODY_THERE = ScriptedCall(name="HassTurnOn", arguments={"name": "Lighthouse"})
+UNREADABLE = "I have an answer, but it cannot be read aloud."
+BROKEN = "The language model's answer was broken. Please try again."
+
+
+@pytest.mark.parametrize("voice", [StreamingVoice, WholeVoice])
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (
+            ScriptedAnswer(
+                content="```python\nprint('a program that has more than sixty characters in its code')\n```"
+            ),
+            UNREADABLE,
+        ),
+        (ScriptedAnswer(content="| room | light |\n|---|---|\n| kitchen | on |"), "kitchen, on"),
+        (ScriptedAnswer(content="👍"), "Okay."),
+        (ScriptedAnswer(content="..."), "Okay."),
+        (ScriptedAnswer(content="\u200b"), "Okay."),
+        (
+            ScriptedAnswer(content="https://example.com/a/page/with/a/long/address?that=nobody&wants=to&hear=at-all"),
+            "a link",
+        ),
+        (ScriptedAnswer(content="\n"), "I have no answer to that."),
+        (ScriptedAnswer(content="\u00a0"), "I have no answer to that."),
+        (
+            ScriptedAnswer(reasoning_content="They want a light, and I know all about it, but I never come to an end."),
+            "I have no answer to that.",
+        ),
+        (ScriptedAnswer(content="", finish_reason="length"), "My answer got too long"),
+        (ScriptedAnswer(content="", finish_reason="content_filter"), "does not want to answer that"),
+        (ScriptedAnswer(content="", finish_reason="something new"), "stopped in the middle"),
+        (ScriptedAnswer(content=LONG, cut_after_bytes=2500), BROKEN),
+        (ScriptedFailure(status=401, body={}), "does not accept my key"),
+    ],
+)
+async def test_every_answer_is_heard(
+    hass: HomeAssistant,
+    serve: Serve,
+    answer: ScriptedAnswer | ScriptedFailure,
+    words: str,
+    voice: Callable[[], WholeVoice],
+) -> None:
+    await serve(Script(answers=(answer,)), llm_hass_api=[])
+    room = await furnish(hass, voice())
+
+    await room.say("how is the light?")
+
+    assert words in room.heard.replace("][", " ")
+    assert words in room.speech
+
+
+@pytest.mark.parametrize("voice", [StreamingVoice, WholeVoice])
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [
+        (ScriptedAnswer(content=""), "Turned on the light."),
+        (ScriptedAnswer(content=LONG, cut_after_bytes=2500), f"Turned on the light. {BROKEN}"),
+        (ScriptedAnswer(content="✅"), "Okay."),
+    ],
+)
+async def test_every_deed_is_heard(
+    hass: HomeAssistant, serve: Serve, ending: ScriptedAnswer, words: str, voice: Callable[[], WholeVoice]
+) -> None:
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ending)))
+    room = await furnish(hass, voice())
+
+    await room.say("turn on the light!")
+
+    assert words in room.heard.replace("][", " ")
+    assert words in room.speech
+
+
+@pytest.mark.parametrize("voice", [StreamingVoice, WholeVoice])
+async def test_what_did_not_work_is_no_silence(
+    hass: HomeAssistant, serve: Serve, voice: Callable[[], WholeVoice]
+) -> None:
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(NOBODY_THERE,)), ScriptedAnswer(content=""))))
+    room = await furnish(hass, voice())
+
+    await room.say("turn on the lighthouse!")
+
+    assert room.heard == f"[{room.speech}]"
+    assert room.speech == "I have no answer to that."

@@ -1,0 +1,362 @@
+"""What scripts, automations, scenes and actions would do, read without running them."""
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.const import ATTR_ENTITY_ID
+from homeassistant.core import HomeAssistant, State
+from homeassistant.helpers import entity_registry as er, label_registry as lr, script as script_helper
+from homeassistant.helpers.typing import ConfigType
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.chatterbox.agent.messages import ToolAnnotations
+from custom_components.chatterbox.effects.actions import ActionReader
+from custom_components.chatterbox.effects.effect import (
+    Annotated,
+    EntityAction,
+    Touches,
+    Unknown,
+    UnknownReason,
+    Unresolved,
+    actions_of,
+    joined,
+)
+from custom_components.chatterbox.effects.scenes import reproducing_actions
+from tests.demo_house.move_in import move_in
+
+HOUSE = """
+floors:
+  - { id: ground, name: Ground, level: 0 }
+areas:
+  - { id: hall, name: Hall, floor: ground }
+entities:
+  - { name: Lamp, id: light.lamp, area: hall, state: "off" }
+  - { name: Plug, id: switch.plug, area: hall }
+  - { name: Door, id: lock.door, area: hall, state: locked }
+  - { name: Shed, id: lock.shed, state: locked }
+  - { name: Garage, id: cover.garage, state: closed, attributes: { device_class: garage } }
+"""
+
+
+@pytest.fixture
+async def house(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, HOUSE)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    return hass
+
+
+async def steps(hass: HomeAssistant, *sequence: ConfigType) -> Touches | Unresolved:
+    """Read a sequence as a script would hold it."""
+    schema = script_helper.cv.SCRIPT_SCHEMA(list(sequence))
+    reader = ActionReader(hass)
+    reader.sequence(await script_helper.async_validate_actions_config(hass, schema))
+    return reader.effects()
+
+
+def told(effects: Touches | Unresolved) -> set[tuple[str, str]]:
+    return {(action.entity_id, action.action) for action in effects.actions}
+
+
+def reasons(effects: Touches | Unresolved) -> set[UnknownReason]:
+    return {unknown.reason for unknown in effects.unknowns} if isinstance(effects, Unresolved) else set()
+
+
+UNLOCKED_DOOR = {("lock.door", "lock.unlock")}
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        ({"action": "lock.unlock", "target": {"entity_id": "lock.door"}}, UNLOCKED_DOOR),
+        ({"action": "lock.unlock", "entity_id": "lock.door"}, UNLOCKED_DOOR),
+        ({"action": "lock.unlock", "data": {"entity_id": "lock.door, light.lamp"}}, UNLOCKED_DOOR),
+        ({"action": "lock.unlock", "target": {"area_id": "hall"}}, UNLOCKED_DOOR),
+        ({"action": "lock.unlock", "target": {"floor_id": "ground"}}, UNLOCKED_DOOR),
+        ({"action": "lock.unlock", "target": {"label_id": "risky"}}, UNLOCKED_DOOR),
+        ({"action": "lock.unlock", "target": {"entity_id": "all"}}, {*UNLOCKED_DOOR, ("lock.shed", "lock.unlock")}),
+        ({"action": "lock.unlock", "target": {"entity_id": "none"}}, set()),
+        (
+            {"action": "homeassistant.turn_on", "target": {"area_id": "hall"}},
+            {("light.lamp", "light.turn_on"), ("switch.plug", "switch.turn_on")},
+        ),
+        (
+            {"action": "homeassistant.update_entity", "data": {"entity_id": ["lock.door"]}},
+            {("lock.door", "homeassistant.update_entity")},
+        ),
+        (
+            {"action": "cover.set_cover_position", "target": {"entity_id": "cover.garage"}, "data": {"position": 0}},
+            {("cover.garage", "cover.close_cover")},
+        ),
+        (
+            {
+                "action": "cover.set_cover_position",
+                "target": {"entity_id": "cover.garage"},
+                "data": {"position": "{{ 0 }}"},
+            },
+            {("cover.garage", "cover.set_cover_position")},
+        ),
+        (
+            {"action": "scene.apply", "data": {"entities": {"lock.door": "unlocked", "light.lamp": "on"}}},
+            {*UNLOCKED_DOOR, ("light.lamp", "light.turn_on")},
+        ),
+        ({"action": "notify.send_message", "data": {"message": "{{ now() }}"}}, set()),
+        ({"delay": 1}, set()),
+        ({"event": "something"}, set()),
+        ({"action": "lock.unlock", "target": {"entity_id": "lock.door"}, "enabled": False}, set()),
+        (
+            {"if": "{{ false }}", "then": [], "else": [{"action": "lock.unlock", "entity_id": "lock.door"}]},
+            UNLOCKED_DOOR,
+        ),
+        (
+            {"choose": [], "default": [{"action": "lock.unlock", "entity_id": "lock.door"}]},
+            UNLOCKED_DOOR,
+        ),
+        (
+            {"choose": {"conditions": [], "sequence": {"action": "lock.unlock", "entity_id": "lock.door"}}},
+            UNLOCKED_DOOR,
+        ),
+        ({"repeat": {"count": 2, "sequence": [{"action": "lock.unlock", "entity_id": "lock.door"}]}}, UNLOCKED_DOOR),
+        ({"parallel": [{"action": "lock.unlock", "entity_id": "lock.door"}, {"delay": 1}]}, UNLOCKED_DOOR),
+        ({"sequence": [{"action": "lock.unlock", "entity_id": "lock.door"}]}, UNLOCKED_DOOR),
+    ],
+)
+async def test_a_step_tells_what_it_would_do(
+    house: HomeAssistant, step: ConfigType, expected: set[tuple[str, str]]
+) -> None:
+    label = lr.async_get(house).async_create("Risky")
+    er.async_get(house).async_update_entity("lock.door", labels={label.label_id})
+
+    effects = await steps(house, step)
+
+    assert isinstance(effects, Touches)
+    assert told(effects) == expected
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        ({"action": "lock.{{ 'un' }}lock", "target": {"entity_id": "lock.door"}}, UnknownReason.TEMPLATE),
+        ({"action": "lock.unlock", "target": {"entity_id": "{{ which }}"}}, UnknownReason.TEMPLATE),
+        ({"action": "lock.unlock", "target": "{{ which }}"}, UnknownReason.TEMPLATE),
+        ({"action": "lock.unlock", "data": "{{ which }}"}, UnknownReason.TEMPLATE),
+        ({"action": "lock.unlock", "data": {"area_id": ["hall", "{{ which }}"]}}, UnknownReason.TEMPLATE),
+        ({"action": "scene.apply", "data": {"entities": "{{ which }}"}}, UnknownReason.TEMPLATE),
+        ({"action": "shell_command.anything"}, UnknownReason.OPAQUE_ACTION),
+        ({"action": "lock.unlock", "data": {"entity_id": None}}, UnknownReason.OPAQUE_ACTION),
+        ({"action": "conversation.process", "data": {"text": "unlock the door"}}, UnknownReason.OPAQUE_ACTION),
+        ({"action": "zwave_js.set_value", "target": {"entity_id": "lock.door"}}, UnknownReason.OPAQUE_ACTION),
+        ({"scene": "scene.cosy"}, UnknownReason.CONTENT),
+        ({"action": "script.turn_on", "target": {"entity_id": "script.gone"}}, UnknownReason.CONTENT),
+    ],
+)
+async def test_what_cannot_be_read_is_unknown(house: HomeAssistant, step: ConfigType, reason: UnknownReason) -> None:
+    assert reasons(await steps(house, step, {"action": "light.turn_on", "entity_id": "light.lamp"})) == {reason}
+
+
+async def test_what_is_known_beside_the_unknown_is_told(house: HomeAssistant) -> None:
+    effects = await steps(
+        house,
+        {"action": "lock.unlock", "target": {"entity_id": "{{ which }}"}},
+        {"action": "zwave_js.set_value", "target": {"entity_id": "lock.door"}},
+    )
+
+    assert told(effects) == {("lock.door", "zwave_js.set_value")}
+    assert isinstance(effects, Unresolved)
+    assert effects.unknowns == {
+        Unknown(UnknownReason.TEMPLATE),
+        Unknown(UnknownReason.OPAQUE_ACTION, EntityAction("lock.door", "zwave_js.set_value")),
+    }
+
+
+async def test_actions_of_devices_are_told_by_their_entity(house: HomeAssistant) -> None:
+    garage = er.async_get(house).async_get("cover.garage")
+    assert garage
+    panel = "alarm_control_panel.x"
+    reader = ActionReader(house)
+
+    reader.sequence(
+        [
+            {"device_id": "one", "domain": "cover", "type": "open", "entity_id": garage.id},
+            {"device_id": "one", "domain": "cover", "type": "set_position", "entity_id": garage.id, "position": 0},
+            {"device_id": "one", "domain": "lock", "type": "unlock", "entity_id": "lock.door"},
+            {
+                "device_id": "one",
+                "domain": "alarm_control_panel",
+                "type": "disarm",
+                "entity_id": panel,
+            },
+            {"device_id": "one", "domain": "mobile_app", "type": "notify", "message": "Hello"},
+        ]
+    )
+
+    effects = reader.effects()
+    assert isinstance(effects, Touches)
+    assert told(effects) == {
+        ("cover.garage", "cover.open_cover"),
+        ("cover.garage", "cover.close_cover"),
+        ("lock.door", "lock.unlock"),
+        ("alarm_control_panel.x", "alarm_control_panel.alarm_disarm"),
+    }
+
+
+async def test_a_device_action_of_an_integration_is_unknown(house: HomeAssistant) -> None:
+    reader = ActionReader(house)
+
+    reader.sequence([{"device_id": "one", "domain": "zha", "type": "squawk"}])
+
+    assert reasons(reader.effects()) == {UnknownReason.OPAQUE_ACTION}
+
+
+async def test_a_kind_of_step_that_is_new_is_unknown(house: HomeAssistant) -> None:
+    """Home Assistant's table of steps grows; what is not in ours must not pass for harmless."""
+    script_helper.cv.ACTIONS_MAP["teleport"] = "teleport"
+    script_helper.cv.ACTIONS_SET.add("teleport")
+    try:
+        reader = ActionReader(house)
+        reader.sequence([{"teleport": "now"}, "not a step", {"parallel": ["not a branch"]}])
+        assert reasons(reader.effects()) == {UnknownReason.OPAQUE_ACTION}
+    finally:
+        del script_helper.cv.ACTIONS_MAP["teleport"]
+        script_helper.cv.ACTIONS_SET.discard("teleport")
+
+
+async def test_scripts_are_read_through_scripts_automations_and_scenes(house: HomeAssistant) -> None:
+    assert await async_setup_component(
+        house,
+        "scene",
+        {
+            "scene": [
+                {
+                    "name": "Night",
+                    "entities": {"lock.door": "unlocked", "light.lamp": "off", "group.both": "off", "lock.gone": "odd"},
+                }
+            ]
+        },
+    )
+    assert await async_setup_component(house, "group", {"group": {"both": {"entities": ["light.lamp", "group.both"]}}})
+    assert await async_setup_component(
+        house,
+        "automation",
+        {
+            "automation": {
+                "alias": "Evening",
+                "triggers": [],
+                "actions": [{"action": "script.toggle", "target": {"entity_id": "script.inner"}}],
+            }
+        },
+    )
+    trigger = {"action": "automation.trigger", "target": {"entity_id": "automation.evening"}}
+    assert await async_setup_component(
+        house,
+        "script",
+        {
+            "script": {
+                "outer": {"sequence": [trigger]},
+                "inner": {"sequence": [{"scene": "scene.night"}, {"action": "script.outer"}]},
+            }
+        },
+    )
+    await house.async_block_till_done()
+
+    effects = await steps(house, {"action": "script.outer"})
+
+    assert isinstance(effects, Touches)
+    assert told(effects) == {
+        ("script.outer", "script.turn_on"),
+        ("automation.evening", "automation.trigger"),
+        ("script.inner", "script.toggle"),
+        ("scene.night", "scene.turn_on"),
+        ("lock.door", "lock.unlock"),
+        ("lock.gone", "lock.reproduce_state"),
+        ("group.both", "group.turn_off"),
+        ("light.lamp", "light.turn_off"),
+    }
+
+
+async def test_scenes_that_hold_only_lights_need_not_be_read(house: HomeAssistant) -> None:
+    entry = MockConfigEntry(domain="hue")
+    entry.add_to_hass(house)
+    scene = er.async_get(house).async_get_or_create("scene", "hue", "1", config_entry=entry)
+
+    assert await steps(house, {"scene": scene.entity_id}) == Touches(
+        frozenset({EntityAction(scene.entity_id, "scene.turn_on")})
+    )
+
+
+async def test_a_group_passes_on_what_is_done_to_it(house: HomeAssistant) -> None:
+    house.states.async_set("lock.all", "locked", {ATTR_ENTITY_ID: ["lock.door", "lock.shed"]})
+    house.states.async_set("light.odd", "off", {ATTR_ENTITY_ID: ["light.lamp", "switch.plug", "lock.door", 5]})
+    house.states.async_set("group.mixed", "off", {ATTR_ENTITY_ID: ["light.lamp", "lock.shed", "script.x"]})
+
+    assert told(await steps(house, {"action": "lock.unlock", "entity_id": "lock.all"})) == {
+        ("lock.all", "lock.unlock"),
+        ("lock.door", "lock.unlock"),
+        ("lock.shed", "lock.unlock"),
+    }
+    assert told(await steps(house, {"action": "light.turn_on", "entity_id": "light.odd"})) == {
+        ("light.odd", "light.turn_on"),
+        ("light.lamp", "light.turn_on"),
+        ("switch.plug", "switch.turn_on"),
+    }
+    assert told(await steps(house, {"action": "homeassistant.turn_off", "entity_id": "group.mixed"})) == {
+        ("group.mixed", "group.turn_off"),
+        ("light.lamp", "light.turn_off"),
+    }
+    assert told(await steps(house, {"action": "lock.unlock", "entity_id": "group.mixed"})) == {
+        ("group.mixed", "lock.unlock"),
+        ("lock.shed", "lock.unlock"),
+    }
+
+
+async def test_a_group_that_home_assistant_expands_itself_is_read_too(house: HomeAssistant) -> None:
+    platform = {"platform": "group", "name": "Doors", "entities": ["lock.door", "lock.shed"]}
+    await house.data["lock"].async_setup({"lock": [platform]})
+    await house.async_block_till_done()
+    house.states.async_set("lock.doors", "locked")
+
+    assert told(await steps(house, {"action": "lock.unlock", "entity_id": "lock.doors"})) == {
+        ("lock.doors", "lock.unlock"),
+        ("lock.door", "lock.unlock"),
+        ("lock.shed", "lock.unlock"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        (State("lock.a", "open"), {"lock.open"}),
+        (State("valve.a", "open"), {"valve.open_valve"}),
+        (State("valve.a", "closed"), {"valve.close_valve"}),
+        (State("valve.a", "unknown"), {"valve.reproduce_state"}),
+        (State("alarm_control_panel.a", "disarmed"), {"alarm_control_panel.alarm_disarm"}),
+        (State("alarm_control_panel.a", "armed_away"), {"alarm_control_panel.alarm_arm_away"}),
+        (State("alarm_control_panel.a", "triggered"), {"alarm_control_panel.alarm_trigger"}),
+        (State("cover.a", "closed"), {"cover.close_cover", "cover.close_cover_tilt"}),
+        (State("cover.a", "closed", {"current_position": 0}), {"cover.close_cover", "cover.close_cover_tilt"}),
+        (State("cover.a", "stuck", {"current_position": 30}), {"cover.set_cover_position", "cover.open_cover"}),
+        (
+            State("cover.a", "open"),
+            {
+                "cover.open_cover",
+                "cover.open_cover_tilt",
+                "cover.set_cover_position",
+                "cover.set_cover_tilt_position",
+            },
+        ),
+        (State("climate.a", "off"), {"climate.reproduce_state"}),
+        (State("light.a", "on"), {"light.turn_on"}),
+    ],
+)
+def test_a_state_of_a_scene_names_the_actions_that_reach_it(state: State, expected: set[str]) -> None:
+    assert reproducing_actions(state) == expected
+
+
+def test_effects_are_joined_with_what_is_unknown() -> None:
+    one, other = EntityAction("lock.a", "lock.lock"), EntityAction("lock.b", "lock.lock")
+    unknown = Unknown(UnknownReason.SENTENCE)
+
+    assert joined([Touches(frozenset({one})), Touches(frozenset({other}))]) == Touches(frozenset({one, other}))
+    both = joined([Touches(frozenset({one})), Unresolved(frozenset({unknown}), frozenset({other}))])
+    assert both == Unresolved(frozenset({unknown}), frozenset({one, other}))
+    assert actions_of(both) == {one, other}
+    assert actions_of(Annotated(ToolAnnotations())) == frozenset()

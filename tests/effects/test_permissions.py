@@ -1,0 +1,108 @@
+"""What a user may not do of what a call would do, for real users of Home Assistant."""
+
+import pytest
+from homeassistant.auth.const import GROUP_ID_ADMIN, GROUP_ID_READ_ONLY, GROUP_ID_USER
+from homeassistant.auth.permissions.const import POLICY_CONTROL
+from homeassistant.core import HomeAssistant
+from pytest_homeassistant_custom_component.common import MockUser
+
+from custom_components.chatterbox.agent.messages import ToolAnnotations
+from custom_components.chatterbox.effects.effect import (
+    NOTHING,
+    Annotated,
+    EntityAction,
+    Touches,
+    Unknown,
+    UnknownReason,
+    Unresolved,
+)
+from custom_components.chatterbox.effects.permissions import Forbidden, async_forbidden
+
+LAMP = EntityAction("light.lamp", "light.turn_on")
+DOOR = EntityAction("lock.door", "lock.unlock")
+LAMP_AND_DOOR = Touches(frozenset({LAMP, DOOR}))
+SCRIPT_OF_UNKNOWN_CONTENT = Unresolved(
+    frozenset({Unknown(UnknownReason.CONTENT, EntityAction("script.party", "script.turn_on"))}), frozenset({LAMP})
+)
+FOREIGN_TOOL = Annotated(ToolAnnotations())
+LOOK_UP = Annotated(ToolAnnotations(read_only=True))
+EVERYTHING = (LAMP_AND_DOOR, SCRIPT_OF_UNKNOWN_CONTENT, FOREIGN_TOOL, LOOK_UP, NOTHING)
+
+
+@pytest.fixture(autouse=True)
+async def owner(hass: HomeAssistant) -> None:
+    """Let nobody of the tests be the first user of the house, who may do everything."""
+    await hass.auth.async_create_user("Owner", group_ids=[GROUP_ID_ADMIN])
+
+
+def lights_only(hass: HomeAssistant) -> MockUser:
+    """Return a user who may control lights, and nothing else."""
+    user = MockUser(name="Ben").add_to_hass(hass)
+    user.mock_policy({"entities": {"domains": {"light": {POLICY_CONTROL: True}}, "all": {"read": True}}})
+    return user
+
+
+@pytest.mark.parametrize("group", [GROUP_ID_ADMIN, GROUP_ID_USER])
+async def test_whoever_may_control_everything_may_do_everything(hass: HomeAssistant, group: str) -> None:
+    user = await hass.auth.async_create_user("Anna", group_ids=[group])
+
+    assert [await async_forbidden(hass, user.id, effects) for effects in EVERYTHING] == [None] * len(EVERYTHING)
+
+
+async def test_without_a_user_nothing_is_forbidden(hass: HomeAssistant) -> None:
+    assert [await async_forbidden(hass, None, effects) for effects in EVERYTHING] == [None] * len(EVERYTHING)
+
+
+async def test_a_user_of_the_system_may_do_what_its_group_may(hass: HomeAssistant) -> None:
+    phone_line = await hass.auth.async_create_system_user("Voice over IP", group_ids=[GROUP_ID_USER])
+
+    assert await async_forbidden(hass, phone_line.id, LAMP_AND_DOOR) is None
+
+
+async def test_a_user_who_may_only_look_may_change_nothing(hass: HomeAssistant) -> None:
+    user = await hass.auth.async_create_user("Guest", group_ids=[GROUP_ID_READ_ONLY])
+
+    assert await async_forbidden(hass, user.id, LAMP_AND_DOOR) == Forbidden(frozenset({"light.lamp", "lock.door"}))
+    assert await async_forbidden(hass, user.id, FOREIGN_TOOL) == Forbidden()
+    assert await async_forbidden(hass, user.id, LOOK_UP) is None
+    assert await async_forbidden(hass, user.id, NOTHING) is None
+
+
+async def test_what_is_forbidden_is_named(hass: HomeAssistant) -> None:
+    ben = lights_only(hass)
+
+    assert await async_forbidden(hass, ben.id, Touches(frozenset({LAMP}))) is None
+    assert await async_forbidden(hass, ben.id, LAMP_AND_DOOR) == Forbidden(frozenset({"lock.door"}))
+
+
+async def test_what_cannot_be_told_is_forbidden_to_whoever_may_not_control_everything(hass: HomeAssistant) -> None:
+    ben = lights_only(hass)
+
+    assert await async_forbidden(hass, ben.id, SCRIPT_OF_UNKNOWN_CONTENT) == Forbidden()
+    assert await async_forbidden(hass, ben.id, FOREIGN_TOOL) == Forbidden()
+    assert await async_forbidden(hass, ben.id, LOOK_UP) is None
+
+
+async def test_a_user_who_is_deactivated_may_change_nothing(hass: HomeAssistant) -> None:
+    user = await hass.auth.async_create_user("Guest", group_ids=[GROUP_ID_USER])
+    await hass.auth.async_deactivate_user(user)
+
+    assert await async_forbidden(hass, user.id, Touches(frozenset({LAMP}))) == Forbidden(frozenset({"light.lamp"}))
+    assert await async_forbidden(hass, user.id, FOREIGN_TOOL) == Forbidden()
+    assert await async_forbidden(hass, user.id, LOOK_UP) is None
+
+
+async def test_a_user_who_is_gone_may_change_nothing(hass: HomeAssistant) -> None:
+    user = await hass.auth.async_create_user("Guest", group_ids=[GROUP_ID_ADMIN])
+    await hass.auth.async_remove_user(user)
+
+    assert await async_forbidden(hass, user.id, Touches(frozenset({LAMP}))) == Forbidden(frozenset({"light.lamp"}))
+
+
+async def test_a_change_of_permissions_holds_at_once(hass: HomeAssistant) -> None:
+    user = await hass.auth.async_create_user("Guest", group_ids=[GROUP_ID_USER])
+    assert await async_forbidden(hass, user.id, LAMP_AND_DOOR) is None
+
+    await hass.auth.async_update_user(user, group_ids=[GROUP_ID_READ_ONLY])
+
+    assert await async_forbidden(hass, user.id, LAMP_AND_DOOR) is not None

@@ -1,0 +1,350 @@
+"""The dialogs that add and change a conversation agent, in a real Home Assistant, against real servers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, override
+
+import pytest
+from homeassistant.config_entries import SubentryFlowResult
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import FlowResultType, InvalidData
+from homeassistant.helpers import llm
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.chatterbox.const import CONF_KIND, SUBENTRY_CONVERSATION, ServiceKind
+from custom_components.chatterbox.settings.options import sections_of
+from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
+from tests.support.sentences import sentence
+from tests.support.servers.in_process import address_without_server, serving, serving_script, with_list
+from tests.support.servers.script import Script, ScriptedFailure
+from tests.support.service_dialogs import is_open, shown
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+TALKING = Script(models=("big-model", "scripted-model"))
+LIMITS = {
+    "max_iterations": 7,
+    "max_tool_calls": 20,
+    "deadline": 45,
+    "tool_timeout": 15,
+    "connect_timeout": 2.5,
+    "first_token_timeout": 10,
+    "between_tokens_timeout": 12,
+}
+HISTORY = {"keep_history": True, "keep_days": 30, "keep_megabytes": 100, "continue_minutes": 0}
+VOICE = {"confirmation": "done", "filler_after": 2.5, "check_claims": False}
+
+
+@dataclass(slots=True, kw_only=True)
+class EmptyApi(llm.API):
+    """An LLM API that is there, and has no tools."""
+
+    @override
+    async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
+        return llm.APIInstance(self, "", llm_context, [])
+
+
+def filled_in(**changes: object) -> dict[str, object]:
+    """Return a form that can be saved, with changes."""
+    form: dict[str, object] = {
+        **{place: {} for place in sections_of(ServiceKind.OPENAI_CHAT)},
+        CONF_NAME: "Butler",
+        CONF_MODEL: "scripted-model",
+        CONF_LLM_HASS_API: ["assist"],
+        CONF_PROMPT: "Be kind to {{ user_name }}.",
+        "voice": VOICE,
+        "limits": LIMITS,
+    }
+    return form | changes
+
+
+async def add(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
+    """Begin to add an agent."""
+    return await hass.config_entries.subentries.async_init(
+        (entry.entry_id, SUBENTRY_CONVERSATION), context={"source": "user"}
+    )
+
+
+async def change(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
+    """Begin to change the settings of the agent of an entry."""
+    menu = await open_menu(hass, entry)
+    return await choose(hass, menu, "offline_agent" if entry.data[CONF_KIND] == "offline" else "agent")
+
+
+async def open_menu(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
+    """Begin to change the agent of an entry."""
+    return await hass.config_entries.subentries.async_init(
+        (entry.entry_id, SUBENTRY_CONVERSATION),
+        context={"source": "reconfigure", "subentry_id": only_agent(entry).subentry_id},
+    )
+
+
+async def choose(hass: HomeAssistant, menu: SubentryFlowResult, option: str) -> SubentryFlowResult:
+    """Choose from a menu."""
+    assert menu["type"] is FlowResultType.MENU
+    return await submit(hass, menu, {"next_step_id": option})
+
+
+async def submit(hass: HomeAssistant, step: SubentryFlowResult, form: Mapping[str, object]) -> SubentryFlowResult:
+    """Send a form."""
+    result = await hass.config_entries.subentries.async_configure(step["flow_id"], dict(form))
+    await hass.async_block_till_done()
+    return result
+
+
+def suggested(step: SubentryFlowResult) -> Mapping[str, Any]:
+    """Return what a form shows in its fields."""
+    return shown(step["data_schema"])
+
+
+def text_of_error(step: SubentryFlowResult, place: str) -> str:
+    """Return the sentence that is shown at a field or a section."""
+    errors, placeholders = step["errors"], step["description_placeholders"]
+    assert errors is not None
+    return sentence(f"config_subentries.conversation.error.{errors[place]}", **(placeholders or {}))
+
+
+async def test_an_agent_is_added_with_what_was_set(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await add(hass, entry)
+        assert suggested(step)[CONF_NAME] == "Chatterbox"
+        assert suggested(step)[CONF_LLM_HASS_API] == ["assist"]
+        assert suggested(step)[CONF_PROMPT] == llm.DEFAULT_INSTRUCTIONS_PROMPT
+        assert suggested(step)["model_options"] == {}
+        assert suggested(step)["voice"] == {"confirmation": "result", "filler_after": 4.0, "check_claims": True}
+        assert suggested(step)["limits"] == {
+            "max_iterations": 10,
+            "max_tool_calls": 32,
+            "deadline": 60,
+            "tool_timeout": 30,
+            "connect_timeout": 5,
+            "first_token_timeout": 20,
+            "between_tokens_timeout": 30,
+        }
+        assert suggested(step)["automation"] == {}
+        assert not any(is_open(step, name) for name in ("model_options", "voice", "limits", "automation"))
+        result = await submit(hass, step, filled_in(name=" Butler ", model="big-model"))
+
+        assert result["type"] is FlowResultType.CREATE_ENTRY
+        agent = list(entry.subentries.values())[-1]
+        assert agent.title == "Butler"
+        assert agent.data == {
+            CONF_MODEL: "big-model",
+            CONF_LLM_HASS_API: ["assist"],
+            CONF_PROMPT: "Be kind to {{ user_name }}.",
+            **VOICE,
+            **LIMITS,
+        }
+        assert hass.states.get("conversation.butler")
+
+
+async def test_the_only_model_is_chosen_already_and_still_tried(hass: HomeAssistant) -> None:
+    only = Script(models=("scripted-model",), trial_answer=ScriptedFailure(status=429, body={"error": "slow down"}))
+    async with serving_script(only) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await add(hass, entry)
+        assert suggested(step)[CONF_MODEL] == "scripted-model"
+        step = await submit(hass, step, filled_in())
+
+    assert step["errors"] == {CONF_MODEL: "provider_busy"}
+
+
+async def test_what_the_form_does_not_hold_is_kept(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(
+            hass, server_entry(address, rules=[{"verdict": "ask"}], of_a_later_version=7, keep_alive=5)
+        )
+        await submit(hass, await change(hass, entry), filled_in())
+
+    data = only_agent(entry).data
+    assert data["rules"] == [{"verdict": "ask"}]
+    assert data["of_a_later_version"] == 7
+    assert "keep_alive" not in data, "it belongs to another kind of service"
+
+
+async def test_an_agent_is_changed(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await change(hass, entry)
+        assert suggested(step)[CONF_NAME] == "Talker"
+        assert suggested(step)[CONF_MODEL] == "scripted-model"
+        result = await submit(hass, step, filled_in(model="big-model", llm_hass_api=[], prompt=""))
+
+    assert result["reason"] == "reconfigure_successful"
+    assert only_agent(entry).title == "Butler"
+    assert only_agent(entry).data == {
+        CONF_MODEL: "big-model",
+        CONF_LLM_HASS_API: [],
+        CONF_PROMPT: "",
+        **VOICE,
+        **LIMITS,
+    }
+
+
+async def test_scripts_are_chosen_shown_and_taken_out_again(hass: HomeAssistant) -> None:
+    scripts = {
+        "user_prompt_submit": "script.words",
+        "pre_tool_use": "script.guard",
+        "post_tool_use": "script.results",
+        "pre_speech": "script.censor",
+    }
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        await submit(hass, await change(hass, entry), filled_in(automation=scripts))
+        assert only_agent(entry).data.items() >= scripts.items()
+        step = await change(hass, entry)
+        assert suggested(step)["automation"] == scripts
+        await submit(hass, step, filled_in(automation={"pre_tool_use": "script.guard"}))
+
+    assert scripts.items() & only_agent(entry).data.items() == {("pre_tool_use", "script.guard")}
+
+
+async def test_only_a_script_can_be_chosen_to_decide(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await change(hass, entry)
+        with pytest.raises(InvalidData):
+            await submit(hass, step, filled_in(automation={"pre_tool_use": "light.kitchen"}))
+
+
+@pytest.mark.parametrize("kept", [["assist", "vanished"], ["assist"]])
+async def test_an_llm_api_that_is_not_there_is_kept_until_it_is_taken_out(hass: HomeAssistant, kept: list[str]) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address, llm_hass_api=["assist", "vanished"]))
+        step = await change(hass, entry)
+        await submit(hass, step, filled_in(llm_hass_api=kept))
+
+    assert suggested(step)[CONF_LLM_HASS_API] == ["assist", "vanished"]
+    assert step["data_schema"] is not None
+    options = step["data_schema"].schema[CONF_LLM_HASS_API].config["options"]
+    assert {"value": "vanished", "label": "vanished (not there at the moment)"} in options
+    assert only_agent(entry).data[CONF_LLM_HASS_API] == kept
+
+
+async def test_a_choice_that_only_another_version_knows_is_not_shown(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address, confirmation="sung", reasoning_effort="heroic"))
+        step = await change(hass, entry)
+
+    assert suggested(step)["voice"]["confirmation"] == "result"
+    assert "reasoning_effort" not in suggested(step)["model_options"]
+
+
+async def test_an_llm_api_of_another_integration_can_be_chosen(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        llm.async_register_api(hass, EmptyApi(hass=hass, id="calendar-tools", name="Calendar"))
+        step = await change(hass, entry)
+        await submit(hass, step, filled_in(llm_hass_api=["assist", "calendar-tools"]))
+
+    assert only_agent(entry).data[CONF_LLM_HASS_API] == ["assist", "calendar-tools"]
+
+
+async def test_instructions_that_are_no_template_are_refused_and_kept(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await submit(hass, await change(hass, entry), filled_in(prompt="Hello {{ user_name"))
+
+    assert step["errors"] == {CONF_PROMPT: "invalid_template"}
+    placeholders = step["description_placeholders"]
+    assert placeholders is not None
+    assert "end of template" in placeholders["problem"]
+    assert suggested(step)[CONF_PROMPT] == "Hello {{ user_name"
+    assert suggested(step)["limits"] == LIMITS
+
+
+async def test_an_agent_needs_a_name_and_a_model(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await submit(hass, await change(hass, entry), filled_in(name=" ", model=" "))
+
+    assert step["errors"] == {CONF_NAME: "name_missing", CONF_MODEL: "model_missing"}
+
+
+@pytest.mark.parametrize(
+    ("trial_answer", "error"),
+    [
+        (ScriptedFailure(status=404, body={"error": "the model is not here"}), "model_not_found"),
+        (ScriptedFailure(status=401, body={"error": "no"}), "provider_rejected_key"),
+        (ScriptedFailure(status=429, body={"error": "slow down"}), "provider_busy"),
+        (ScriptedFailure(status=500, body={"error": "oops"}), "provider_unreachable"),
+        (ScriptedFailure(status=400, body={"error": "this is for embeddings"}), "provider_rejected_request"),
+        (ScriptedFailure(status=200, body="<html>"), "provider_reply_invalid"),
+    ],
+)
+async def test_another_model_is_tried_before_it_is_taken(
+    hass: HomeAssistant, trial_answer: ScriptedFailure, error: str
+) -> None:
+    async with serving_script(TALKING.model_copy(update={"trial_answer": trial_answer})) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await submit(hass, await change(hass, entry), filled_in(model="big-model"))
+
+    assert step["errors"] == {CONF_MODEL: error}
+    assert suggested(step)[CONF_MODEL] == "big-model"
+    assert only_agent(entry).data[CONF_MODEL] == "scripted-model"
+
+
+async def test_all_but_the_model_can_be_changed_while_the_server_is_away(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+    step = await change(hass, entry)
+    refused = await submit(hass, step, filled_in(model="big-model"))
+    assert refused["errors"] == {CONF_MODEL: "provider_unreachable"}
+    result = await submit(hass, step, filled_in())
+
+    assert result["reason"] == "reconfigure_successful"
+    assert only_agent(entry).title == "Butler"
+
+
+async def test_without_a_list_the_model_is_a_text(hass: HomeAssistant) -> None:
+    async with serving(with_list(TALKING, 404, "{}")) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await change(hass, entry)
+        schema = step["data_schema"]
+        assert schema is not None
+        assert "options" not in schema.schema[CONF_MODEL].config
+        result = await submit(hass, step, filled_in(model="big-model"))
+
+    assert result["reason"] == "reconfigure_successful"
+
+
+async def test_no_agent_is_added_to_a_service_that_does_not_run(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
+
+    result = await add(hass, entry)
+
+    assert result["type"] is FlowResultType.ABORT
+    assert result["reason"] == "entry_not_loaded"
+
+
+async def test_no_agent_is_changed_of_a_service_that_does_not_run(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
+
+    assert (await open_menu(hass, entry))["reason"] == "entry_not_loaded"
+
+
+async def test_an_offline_agent_is_added_by_its_name(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, offline_entry())
+    step = await add(hass, entry)
+    assert step["step_id"] == "offline_agent"
+    assert suggested(step) == {CONF_NAME: "Chatterbox", "history": HISTORY}
+    result = await submit(hass, step, {CONF_NAME: "Second", "history": HISTORY})
+
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert hass.states.get("conversation.second")
+
+
+async def test_an_offline_agent_is_renamed(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, offline_entry())
+    step = await change(hass, entry)
+    unfit = {"keep_history": False, "keep_days": -1}
+    refused = await submit(hass, step, {CONF_NAME: "  ", "history": unfit})
+    assert refused["errors"] == {CONF_NAME: "name_missing", "history": "whole_number_unfit"}
+    assert suggested(refused) == {CONF_NAME: "  ", "history": unfit}
+    result = await submit(hass, step, {CONF_NAME: "Renamed", "history": {"keep_history": False, "keep_days": 7}})
+
+    assert result["reason"] == "reconfigure_successful"
+    assert only_agent(entry).title == "Renamed"
+    assert only_agent(entry).data == {"keep_history": False, "keep_days": 7}

@@ -1,0 +1,538 @@
+"""The dialog "What needs a yes", in a real Home Assistant: what it shows, stores, refuses, and what it never tells."""
+
+import json
+import logging
+from collections.abc import Mapping
+
+import pytest
+from homeassistant.auth.models import User
+from homeassistant.components import conversation
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.config_entries import SubentryFlowResult
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import FlowResultType
+from homeassistant.setup import async_setup_component
+from pydantic import JsonValue
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.chatterbox.agent.consent.pin import LONGEST_PIN, SHORTEST_PIN, HashCost, PinHash
+from custom_components.chatterbox.flows.approval_page import MOST_ROWS
+from custom_components.chatterbox.settings.agent import AgentSettings, settings_of
+from custom_components.chatterbox.settings.rules import Verdict
+from tests.demo_house.move_in import move_in
+from tests.flows.test_agent_flow import TALKING, choose, filled_in, open_menu, submit, suggested, text_of_error
+from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
+from tests.support.sentences import sentence
+from tests.support.servers.in_process import serving_script
+from tests.support.service_dialogs import is_open
+
+HOUSE = """
+areas:
+  - { id: hall, name: Hall }
+  - { id: garden, name: "Gar|den" }
+entities:
+  - { name: Lamp, id: light.lamp, area: hall, state: "off" }
+  - { name: Front Door, id: lock.door, area: hall, state: locked }
+  - { name: Garage, id: cover.garage, area: garden, state: closed, attributes: { device_class: garage } }
+  - { name: "Blind *1*", id: cover.blind, state: closed, attributes: { device_class: blind } }
+  - { name: Noise, id: sensor.noise, state: 4 }
+"""
+ALL = ("light.lamp", "lock.door", "cover.garage", "cover.blind", "sensor.noise")
+DOTS = "•" * 8
+PIN = "7391058264"
+NOBODY_SPEAKS: Mapping[str, JsonValue] = {"people_at_satellites": [], "trusted_callers": []}
+
+
+@pytest.fixture
+async def entry(hass: HomeAssistant) -> MockConfigEntry:
+    """The offline agent in a house whose entities are all exposed."""
+    entry = await set_up(hass, offline_entry())
+    await move_in(hass, HOUSE)
+    for entity_id in ALL:
+        async_expose_entity(hass, conversation.DOMAIN, entity_id, should_expose=True)
+    return entry
+
+
+def approvals(**changes: object) -> dict[str, object]:
+    """Return the form as the frontend sends it when nothing was set, with changes."""
+    form: dict[str, object] = {
+        "rules": [],
+        "ask_after_outside_content": True,
+        "notify": [],
+        "who_speaks": NOBODY_SPEAKS,
+    }
+    return form | changes
+
+
+async def open_approvals(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
+    """Open the form."""
+    return await choose(hass, await open_menu(hass, entry), "approvals")
+
+
+async def sent(hass: HomeAssistant, entry: MockConfigEntry, **changes: object) -> SubentryFlowResult:
+    """Open the form, and send it with changes."""
+    return await submit(hass, await open_approvals(hass, entry), approvals(**changes))
+
+
+async def saved(hass: HomeAssistant, entry: MockConfigEntry, **changes: object) -> AgentSettings:
+    """Send the form, save what it means, and return what the agent is set to."""
+    house = await sent(hass, entry, **changes)
+    assert house["type"] is FlowResultType.MENU, house["errors"]
+    result = await choose(hass, house, "save_approvals")
+    assert result["reason"] == "reconfigure_successful"
+    return settings_of(only_agent(entry).data)
+
+
+def placeholders(step: SubentryFlowResult) -> Mapping[str, str]:
+    """Return what is filled into the sentences of a step."""
+    found = step["description_placeholders"]
+    assert found is not None
+    return found
+
+
+def counted(step: SubentryFlowResult) -> dict[str, int]:
+    """Return the numbers that a step tells."""
+    return {name: int(placeholders(step)[name]) for name in ("entities", "allow", "ask", "pin", "deny")}
+
+
+def row_options(step: SubentryFlowResult, field: str) -> list[str]:
+    """Return what can be chosen in one field of a rule."""
+    schema = step["data_schema"]
+    assert schema is not None
+    options: list[str] = schema.schema["rules"].config["fields"][field]["selector"].config["options"]
+    return options
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_an_agent_that_exists_begins_with_a_menu(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    async with serving_script(TALKING) as address:
+        talker = await set_up(hass, server_entry(address))
+        assert (await open_menu(hass, talker))["menu_options"] == ["agent", "approvals"]
+        assert (await open_menu(hass, entry))["menu_options"] == ["offline_agent", "approvals"]
+
+
+async def test_a_new_agent_has_no_rules_of_its_own(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    step = await open_approvals(hass, entry)
+
+    assert suggested(step) == approvals()
+    assert counted(step) == {"entities": 5, "allow": 3, "ask": 2, "pin": 0, "deny": 0}
+    assert not is_open(step, "who_speaks")
+    assert await saved(hass, entry) == AgentSettings()
+    assert only_agent(entry).data == {}
+
+
+async def test_everything_that_is_filled_in_is_stored_and_shown_again(
+    hass: HomeAssistant, entry: MockConfigEntry, hass_admin_user: User
+) -> None:
+    rules = [
+        {
+            "verdict": "Never",
+            "entities": ["lock.door"],
+            "areas": ["hall"],
+            "domains": ["Lock"],
+            "device_classes": ["Garage"],
+            "labels": ["risky"],
+            "actions": ["Unlock lock"],
+            "users": [hass_admin_user.name],
+            "devices": ["a_device"],
+            "tools": ["conversation__process_sentence"],
+            "after": "22:00:00",
+            "before": "06:30:00",
+        },
+        {"verdict": "Ask first"},
+    ]
+    form = approvals(
+        rules=rules,
+        ask_after_outside_content=False,
+        notify=["notify.phone"],
+        who_speaks={
+            "people_at_satellites": [{"device": "a_satellite", "person": "person.anna"}],
+            "trusted_callers": ["automation.bedtime", "script.bedtime"],
+        },
+    )
+    settings = await saved(hass, entry, **form)
+
+    assert only_agent(entry).data == {
+        "rules": [
+            {
+                "verdict": "deny",
+                "entities": ["lock.door"],
+                "areas": ["hall"],
+                "domains": ["lock"],
+                "device_classes": ["garage"],
+                "labels": ["risky"],
+                "actions": ["lock.unlock"],
+                "users": [hass_admin_user.id],
+                "devices": ["a_device"],
+                "tools": ["conversation__process_sentence"],
+                "window": {"after": "22:00:00", "before": "06:30:00"},
+            },
+            {"verdict": "ask"},
+        ],
+        "ask_after_outside_content": False,
+        "notify": ["notify.phone"],
+        "trusted_callers": ["automation.bedtime", "script.bedtime"],
+        "people_at_satellites": [{"device": "a_satellite", "person": "person.anna"}],
+    }
+    assert settings.people_at_satellites == {"a_satellite": "person.anna"}
+    assert suggested(await open_approvals(hass, entry)) == form
+
+
+async def test_words_of_the_house_are_offered(
+    hass: HomeAssistant, entry: MockConfigEntry, hass_admin_user: User
+) -> None:
+    step = await open_approvals(hass, entry)
+
+    assert row_options(step, "verdict") == ["Ask first", "Ask for the PIN", "Allow", "Never"]
+    assert {"Cover", "Light", "Lock"} <= set(row_options(step, "domains"))
+    assert {"Unlock lock", "Open cover"} <= set(row_options(step, "actions"))
+    assert not [word for word in row_options(step, "actions") if word.endswith("reload")]
+    assert "Conversation" not in row_options(step, "domains"), "nothing of the house is acted on there"
+    assert row_options(step, "device_classes") == ["Blind", "Garage"]
+    assert row_options(step, "users") == [hass_admin_user.name]
+    assert row_options(step, "tools") == ["conversation__process_sentence"]
+
+
+async def test_every_field_of_a_row_has_its_words(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    schema = (await open_approvals(hass, entry))["data_schema"]
+    assert schema is not None
+    rows = [schema.schema["rules"], schema.schema["who_speaks"].schema.schema["people_at_satellites"]]
+
+    for selector in rows:
+        for field in selector.config["fields"]:
+            place = f"selector.{selector.config['translation_key']}.fields.{field}"
+            assert sentence(f"{place}.name")
+            assert sentence(f"{place}.description")
+
+
+async def test_words_are_in_the_language_of_the_house(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    hass.config.language = "de"
+    step = await open_approvals(hass, entry)
+
+    assert "Schloss" in row_options(step, "domains")
+    assert "Garage" in row_options(step, "device_classes")
+    assert row_options(step, "verdict") != ["Ask first", "Ask for the PIN", "Allow", "Never"]
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_the_tools_of_an_agent_can_be_chosen(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address, remember_facts=True))
+        assert await async_setup_component(hass, "intent", {})
+        step = await open_approvals(hass, entry)
+
+    assert {"intent__HassTurnOn", "chatterbox__remember"} <= set(row_options(step, "tools"))
+
+
+async def test_all_scripts_are_started_by_one_action(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    script = {"alias": "Welcome", "sequence": []}
+    assert await async_setup_component(hass, "script", {"script": {"welcome": script}})
+    actions = row_options(await open_approvals(hass, entry), "actions")
+
+    assert "script.welcome" not in actions
+    assert "Turn on script" in actions
+
+
+async def test_what_is_gone_is_still_shown_and_kept(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    gone = {
+        "verdict": "deny",
+        "domains": ["siren"],
+        "device_classes": ["moat"],
+        "actions": ["siren.turn_on"],
+        "tools": ["moat__fill"],
+        "users": ["somebody"],
+    }
+    hass.config_entries.async_update_subentry(entry, only_agent(entry), data={"rules": [gone]})
+    step = await open_approvals(hass, entry)
+    house = await submit(hass, step, suggested(step))
+    await choose(hass, house, "save_approvals")
+
+    assert suggested(step)["rules"][0]["domains"] == ["Siren"]
+    assert "moat" in row_options(step, "device_classes")
+    assert "moat__fill" in row_options(step, "tools")
+    assert "somebody" in row_options(step, "users")
+    assert only_agent(entry).data == {"rules": [gone]}
+
+
+async def test_two_people_of_one_name_are_told_apart(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    users = [await hass.auth.async_create_user("Anna", group_ids=["system-users"]) for _ in range(2)]
+    step = await open_approvals(hass, entry)
+    words = row_options(step, "users")
+    assert len(words) == len(set(words)) == 2
+    settings = await saved(hass, entry, rules=[{"verdict": "Never", "users": [words[1]]}])
+
+    (rule,) = settings.policy.rules
+    assert rule.users < {user.id for user in users}
+    assert next(iter(rule.users)) in words[1]
+
+
+async def test_what_the_rules_mean_is_shown_before_they_are_saved(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    rules = [
+        {"verdict": "Never", "entities": ["cover.garage"]},
+        {"verdict": "Ask for the PIN", "actions": ["lock.unlock"]},
+        {"verdict": "Ask first", "domains": ["Lock"]},
+        {"verdict": "Ask first", "domains": ["cover"]},
+    ]
+    house = await sent(hass, entry, rules=rules, pin=PIN)
+
+    assert house["step_id"] == "house"
+    assert counted(house) == {"entities": 5, "allow": 2, "ask": 1, "pin": 1, "deny": 1}
+    assert only_agent(entry).data == {}
+    lines = placeholders(house)["table"].splitlines()
+    assert lines[0] == "| Device | Area | What | What happens |"
+    assert lines[2] == "| Garage | Gar\\|den | Close cover, Close cover tilt, Open cover, … | Never |"
+    assert lines[3] == "| Front Door | Hall | Unlock lock | Ask for the PIN |"
+    assert lines[4].startswith("| Blind \\*1\\* |  | Close")
+    assert len(lines) == 5
+
+
+async def test_a_house_in_which_nothing_needs_a_yes_says_so(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    house = await sent(hass, entry, rules=[{"verdict": "Allow"}])
+
+    assert counted(house) == {"entities": 5, "allow": 5, "ask": 0, "pin": 0, "deny": 0}
+    assert placeholders(house)["table"] == sentence("common.house_all_allowed")
+
+
+async def test_what_a_script_does_and_what_nobody_can_tell_is_in_the_table(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    scripts = {
+        "welcome": {"alias": "Welcome", "sequence": [{"action": "lock.unlock", "target": {"entity_id": "lock.door"}}]},
+        "riddle": {"alias": "Riddle", "sequence": [{"action": "{{ 'lock.unlock' }}"}]},
+    }
+    assert await async_setup_component(hass, "script", {"script": scripts})
+    for name in scripts:
+        async_expose_entity(hass, conversation.DOMAIN, f"script.{name}", should_expose=True)
+    lines = placeholders(await sent(hass, entry))["table"].splitlines()
+
+    assert "| Welcome |  | Unlock lock | Ask first |" in lines
+    assert f"| Riddle |  | {sentence('common.house_unknown')} | Ask first |" in lines
+
+
+async def test_a_big_house_is_shown_in_part(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    assert await async_setup_component(hass, "lock", {})
+    for number in range(MOST_ROWS + 3):
+        hass.states.async_set(f"lock.cell_{number}", "locked")
+        async_expose_entity(hass, conversation.DOMAIN, f"lock.cell_{number}", should_expose=True)
+    house = await sent(hass, entry)
+
+    assert counted(house)["ask"] == MOST_ROWS + 5
+    table, more = placeholders(house)["table"].split("\n\n")
+    assert len(table.splitlines()) == MOST_ROWS + 2
+    assert more == sentence("common.house_more", count="5")
+
+
+async def test_something_can_be_changed_after_it_was_shown_and_nothing_is_lost(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    form = approvals(rules=[{"verdict": "Ask for the PIN", "domains": ["Lock"]}], pin=PIN, notify=["notify.phone"])
+    house = await submit(hass, await open_approvals(hass, entry), form)
+    step = await choose(hass, house, "approvals")
+    assert suggested(step) == form | {"pin": DOTS}
+    assert counted(step)["pin"] == 1
+    house = await submit(hass, step, {**suggested(step), "notify": []})
+    await choose(hass, house, "save_approvals")
+    settings = settings_of(only_agent(entry).data)
+
+    assert settings.pin is not None
+    assert settings.pin.matches(PIN)
+    assert settings.notify == ()
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ({}, "Rule 2 does not say what happens."),
+        ({"verdict": "Perhaps"}, "“Perhaps” in rule 2"),
+        ({"verdict": "Never", "after": "22:00:00"}, "Rule 2 has only one end"),
+        ({"verdict": "Never", "before": "22:00:00"}, "Rule 2 has only one end"),
+        ({"verdict": "Never", "after": "22:00:00", "before": "22:00"}, "Rule 2 ends when it begins."),
+        ({"verdict": "Never", "after": "late", "before": "22:00"}, "“late” in rule 2"),
+        ({"verdict": "Never", "domains": ["Front Door"]}, "“Front Door” in rule 2"),
+        ({"verdict": "Never", "actions": ["unlock"]}, "“unlock” in rule 2"),
+        ({"verdict": "Never", "entities": ["lock.door", "door"]}, "“door” in rule 2"),
+        ({"verdict": "Never", "entities": [7]}, "Rule 2 cannot be read."),
+        ({"verdict": "Never", "area": ["hall"]}, "Rule 2 cannot be read."),
+        ({"verdict": ["Never"]}, "Rule 2 cannot be read."),
+        ("Never", "Rule 2 cannot be read."),
+    ],
+)
+async def test_a_rule_that_makes_no_sense_is_refused_by_its_number_and_kept(
+    hass: HomeAssistant, entry: MockConfigEntry, rule: JsonValue, said: str
+) -> None:
+    rules = [{"verdict": "Ask first", "domains": ["Lock"]}, rule]
+    step = await sent(hass, entry, rules=rules, notify=["notify.phone"])
+
+    assert text_of_error(step, "rules").startswith(said)
+    assert suggested(step)["rules"] == rules
+    assert suggested(step)["notify"] == ["notify.phone"]
+    assert counted(step)["entities"] == 5
+
+
+async def test_a_rule_for_everything_has_to_be_the_last(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    everything: dict[str, object] = {"verdict": "Allow", "areas": [], "after": None}
+    locks = {"verdict": "Ask first", "domains": ["Lock"]}
+    refused = await sent(hass, entry, rules=[locks, everything, locks])
+
+    assert text_of_error(refused, "rules").startswith("Rule 2 fits everything")
+    assert [rule.verdict for rule in (await saved(hass, entry, rules=[locks, everything])).policy.rules] == [
+        Verdict.ASK,
+        Verdict.ALLOW,
+    ]
+
+
+async def test_a_rule_that_asks_for_a_pin_needs_one(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    rules = [{"verdict": "Never", "domains": ["Light"]}, {"verdict": "Ask for the PIN", "domains": ["Lock"]}]
+    step = await sent(hass, entry, rules=rules)
+    assert text_of_error(step, "pin").startswith("Rule 2 asks for the PIN")
+    assert suggested(step)["rules"] == rules
+    assert (await saved(hass, entry, rules=rules, pin=PIN)).pin is not None
+    emptied = await sent(hass, entry, rules=rules)
+    assert emptied["errors"] == {"pin": "pin_needed"}
+    assert (await saved(hass, entry, rules=rules, pin=DOTS)).pin is not None
+    assert (await saved(hass, entry, rules=rules[:1])).pin is None
+
+
+@pytest.mark.parametrize(
+    ("pin", "said"),
+    [
+        ("four", "A PIN consists of digits only."),
+        ("•••", "A PIN consists of digits only."),
+        ("739", f"{SHORTEST_PIN} to {LONGEST_PIN}"),
+        ("73910573910", f"{SHORTEST_PIN} to {LONGEST_PIN}"),
+        ("1234", "one of the first PINs"),
+    ],
+)
+async def test_a_pin_with_a_flaw_is_refused_and_the_present_one_kept(
+    hass: HomeAssistant, entry: MockConfigEntry, pin: str, said: str
+) -> None:
+    await saved(hass, entry, pin=PIN)
+    rules = [{"verdict": "Ask for the PIN", "domains": ["Lock"]}]
+    step = await sent(hass, entry, rules=rules, pin=pin)
+
+    assert step["errors"] is not None
+    assert step["errors"].keys() == {"pin"}
+    assert said in text_of_error(step, "pin")
+    assert suggested(step)["pin"] == DOTS
+    assert suggested(step)["rules"] == rules
+
+
+async def test_a_first_pin_with_a_flaw_is_not_shown_again(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    step = await sent(hass, entry, rules=[{"verdict": "Ask for the PIN"}], pin="4747474747")
+
+    assert step["errors"] == {"pin": "pin_obvious"}
+    assert "pin" not in suggested(step)
+    assert "4747474747" not in repr((step, suggested(step)))
+
+
+async def test_a_pin_is_changed_beside_its_dots_and_left_alone_with_them(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    await saved(hass, entry, pin=PIN)
+    changed = await saved(hass, entry, pin=f" {DOTS}86420 ")
+    assert changed.pin is not None
+    assert changed.pin.matches("86420")
+    assert (await saved(hass, entry, pin=DOTS)).pin == changed.pin
+
+
+async def test_a_pin_that_was_typed_beside_a_mistake_is_kept(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    step = await sent(hass, entry, rules=[{"verdict": "Perhaps"}], pin=PIN)
+    assert suggested(step)["pin"] == DOTS
+    rules = [{"verdict": "Ask for the PIN"}]
+    house = await submit(hass, step, approvals(rules=rules, pin=DOTS))
+    await choose(hass, house, "save_approvals")
+    settings = settings_of(only_agent(entry).data)
+
+    assert settings.pin is not None
+    assert settings.pin.matches(PIN)
+
+
+async def test_a_pin_is_told_to_nobody(
+    hass: HomeAssistant, entry: MockConfigEntry, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    house = await sent(hass, entry, rules=[{"verdict": "Ask for the PIN"}], pin=PIN)
+    step = await choose(hass, house, "approvals")
+    seen = repr((house, step, suggested(step)))
+    for typed in ("4747474747", f"{PIN}{PIN}", "seven"):  # none of them is in the id of a flow by chance
+        refused = await submit(hass, step, approvals(rules=["?"], pin=typed))
+        seen += repr((refused, suggested(refused)))
+        assert typed not in seen
+    await choose(hass, await submit(hass, step, approvals(pin=DOTS)), "save_approvals")
+
+    stored = only_agent(entry).data["pin"]
+    assert PinHash.from_json(stored).matches(PIN)
+    assert PinHash.from_json(stored).cost == HashCost()
+    assert PIN not in seen + caplog.text + json.dumps(dict(only_agent(entry).data))
+    assert stored["digest"] not in seen + caplog.text
+
+
+async def test_a_stored_pin_that_cannot_be_read_is_none(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    hass.config_entries.async_update_subentry(entry, only_agent(entry), data={"pin": "1234"})
+
+    assert "pin" not in suggested(await open_approvals(hass, entry))
+
+
+async def test_stored_rules_that_cannot_be_read_are_shown_as_what_holds(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    hass.config_entries.async_update_subentry(entry, only_agent(entry), data={"rules": [{"verdict": "sometimes"}]})
+
+    assert suggested(await open_approvals(hass, entry))["rules"] == [{"verdict": "Ask first"}]
+
+
+@pytest.mark.parametrize(
+    ("people", "said"),
+    [
+        ([{"device": "here", "person": "person.anna"}, {"device": "there"}], "Row 2 does not say both"),
+        ([{"person": "person.anna"}], "Row 1 does not say both"),
+        (["here"], "Row 1 does not say both"),
+        (
+            [{"device": "here", "person": "person.anna"}, {"device": "here", "person": "person.ben"}],
+            "The satellite in row 2",
+        ),
+    ],
+)
+async def test_people_at_satellites_that_make_no_sense_are_refused_and_kept(
+    hass: HomeAssistant, entry: MockConfigEntry, people: JsonValue, said: str
+) -> None:
+    step = await sent(hass, entry, who_speaks={"people_at_satellites": people})
+
+    assert text_of_error(step, "who_speaks").startswith(said)
+    assert is_open(step, "who_speaks")
+    assert suggested(step)["who_speaks"]["people_at_satellites"] == people
+
+
+async def test_all_that_is_wrong_is_told_at_once(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    step = await sent(hass, entry, rules=["?"], pin="1", who_speaks={"people_at_satellites": ["?"]})
+
+    assert step["errors"] == {
+        "rules": "rule_unreadable",
+        "pin": "pin_too_short",
+        "who_speaks": "satellite_incomplete",
+    }
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_settings_and_approvals_leave_each_other_alone(hass: HomeAssistant) -> None:
+    rules = [{"verdict": "Ask for the PIN", "domains": ["lock"]}]
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address, temperature=0.4))
+        settings = await choose(hass, await open_menu(hass, entry), "agent")
+        approved = await saved(hass, entry, rules=rules, pin=PIN)
+        assert (approved.temperature, approved.model) == (0.4, "scripted-model")
+        await submit(hass, settings, filled_in())  # begun before the rules were saved
+
+    after = settings_of(only_agent(entry).data)
+    assert only_agent(entry).title == "Butler"
+    assert (after.policy, after.pin) == (approved.policy, approved.pin)
+    assert after.temperature is None
+
+
+async def test_renaming_an_offline_agent_leaves_its_rules_alone(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    naming = await choose(hass, await open_menu(hass, entry), "offline_agent")
+    await saved(hass, entry, rules=[{"verdict": "Never"}])
+    await submit(hass, naming, {"name": "Renamed", "history": {}})
+
+    assert only_agent(entry).title == "Renamed"
+    assert only_agent(entry).data == {"rules": [{"verdict": "deny"}]}

@@ -1,0 +1,79 @@
+"""What an agent's dialog says of prices, and what it makes of those that are entered."""
+
+import pytest
+from homeassistant.core import HomeAssistant
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.chatterbox.const import CONF_SERVER, DOMAIN
+from custom_components.chatterbox.settings.agent import WhenSpent, settings_of
+from tests.flows.test_agent_flow import TALKING, add, change, filled_in, submit, suggested, text_of_error
+from tests.support.config_entries import only_agent, server_entry, set_up
+from tests.support.servers.in_process import serving_script
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+
+def gateway_entry(address: str) -> MockConfigEntry:
+    """Return an entry for a server in the house that asks others, so that nobody knows what its model costs."""
+    data = {**server_entry(address).data, CONF_SERVER: "litellm"}
+    (agent,) = server_entry(address).subentries.values()
+    subentry = {"subentry_type": agent.subentry_type, "title": "Talker", "unique_id": None, "data": dict(agent.data)}
+    return MockConfigEntry(domain=DOMAIN, title="The gateway", data=data, subentries_data=[subentry])
+
+
+async def known_price(hass: HomeAssistant, entry: MockConfigEntry) -> str:
+    """Return what the dialog of the agent of an entry says of its price."""
+    placeholders = (await change(hass, entry))["description_placeholders"]
+    assert placeholders is not None
+    return placeholders["known_price"]
+
+
+async def test_that_nobody_knows_a_price_is_told(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, gateway_entry(address))
+
+        assert (await known_price(hass, entry)).startswith("What scripted-model costs is not known here")
+
+
+async def test_a_server_in_the_house_is_free(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+
+        assert (await known_price(hass, entry)).startswith("A server in your home costs nothing")
+        new = (await add(hass, entry))["description_placeholders"]
+        assert new is not None
+        assert new["known_price"].startswith("A server in your home costs nothing")
+
+
+async def test_prices_and_budgets_are_stored_as_they_are_entered(hass: HomeAssistant) -> None:
+    costs = {
+        "price_input": 0.0028,
+        "price_cached": 0.0,
+        "price_output": 2.5,
+        "budget_day": 0.5,
+        "budget_month": 10.0,
+        "when_spent": "refuse",
+    }
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        result = await submit(hass, await change(hass, entry), filled_in(costs=costs))
+        assert result["type"] == "abort", result["errors"]
+        stored = settings_of(only_agent(entry).data)
+        shown_again = suggested(await change(hass, entry))["costs"]
+
+    assert (stored.price_input, stored.price_cached, stored.price_output) == (0.0028, 0, 2.5)
+    assert (stored.budget_day, stored.budget_month, stored.when_spent) == (0.5, 10, WhenSpent.REFUSE)
+    assert shown_again == costs
+
+
+async def test_a_budget_without_a_price_is_refused_and_kept(hass: HomeAssistant) -> None:
+    costs = {"price_input": 3.0, "budget_day": 1.0, "when_spent": "hand_over"}
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, gateway_entry(address))
+        result = await submit(hass, await change(hass, entry), filled_in(costs=costs))
+        assert result["errors"] == {"costs": "budget_without_price"}
+        assert text_of_error(result, "costs").startswith("What scripted-model costs is not known")
+        assert suggested(result)["costs"] == costs
+
+        mended = await submit(hass, result, filled_in(costs=costs | {"price_output": 9.0}))
+        assert mended["type"] == "abort", mended["errors"]

@@ -1,0 +1,144 @@
+"""Rules as rows of a form: whatever a form holds is refused with a reason, or stored as exactly what was meant."""
+
+from collections.abc import Iterator, Mapping
+from datetime import time
+from typing import Final
+
+from homeassistant.util import dt as dt_util
+from hypothesis import example, given, settings, strategies as st
+from pydantic import JsonValue
+
+from custom_components.chatterbox.flows.approval_form import approvals_as_form, read_approvals
+from custom_components.chatterbox.flows.rule_rows import CONDITIONS, read_rules, rows_of
+from custom_components.chatterbox.flows.rule_words import RuleWords, Words
+from custom_components.chatterbox.settings.agent import settings_of
+from custom_components.chatterbox.settings.options import Problem
+from custom_components.chatterbox.settings.rules import Policy, Rule, TimeWindow, Verdict, policy_from_json
+from tests.repository.test_translations import placeholders, texts_of
+
+_ERRORS: Final = "config_subentries.conversation.error"
+_VERDICTS: Final[Mapping[str, str]] = {
+    Verdict.ASK: "Ask first",
+    Verdict.PIN: "PIN",
+    Verdict.ALLOW: "Allow",
+    Verdict.DENY: "Never",
+}
+WORDS: Final = RuleWords(
+    verdicts=Words.of({**_VERDICTS}),
+    domains=Words.of({"lock": "Lock", "cover": "Lock", "light": "cover"}),
+    device_classes=Words.of({"garage": "Garage", "door": "Door"}),
+    actions=Words.of({"lock.unlock": "Unlock lock", "cover.open_cover": "Open"}),
+    tools=Words.of({"search": "search", "intent__HassTurnOn": "intent__HassTurnOn"}),
+    users=Words.of({"1": "Anna", "2": "Anna", "Anna": "3"}),
+    sentences={},
+)
+
+_TEXTS = st.sampled_from(["", " ", "Lock", "cover", "lock", "Anna", "Anna (1)", "x.y", "light.lamp", "22:00", "é"])
+_TIMES = st.one_of(st.none(), st.sampled_from(["", "22:00:00", "22:00", "06:30:00", "late", "25:00", "7"]), _TEXTS)
+_JUNK = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), _TEXTS),
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(_TEXTS, inner, max_size=2)),
+    max_leaves=4,
+)
+_VALUES: Mapping[str, st.SearchStrategy[list[str]]] = {
+    name: st.lists(
+        st.sampled_from([*WORDS.of_conditions[name].ids, *WORDS.of_conditions[name].ids.values()])
+        if name in WORDS.of_conditions
+        else st.sampled_from(
+            ["light.lamp", "lock.door", "hall"] if name != "entities" else ["light.lamp", "lock.door"]
+        ),
+        max_size=2,
+    )
+    for name in CONDITIONS
+}
+_ROWS = st.fixed_dictionaries(
+    {"verdict": st.sampled_from([*_VERDICTS.values(), *_VERDICTS])},
+    optional={**_VALUES, "after": _TIMES, "before": _TIMES},
+)
+_STRANGE_ROWS = st.one_of(
+    _JUNK,
+    st.dictionaries(st.sampled_from(["verdict", "after", "before", "moat", *CONDITIONS]), _JUNK, max_size=4),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(st.lists(st.one_of(_ROWS, _STRANGE_ROWS), max_size=3), _JUNK))
+@example([{"verdict": "Never", "domains": ["cover"]}])
+@example([{"verdict": "Never", "after": "22:00", "before": "22:00:00"}])
+def test_what_is_typed_is_refused_with_a_known_error_or_stored_as_it_was_meant(rows: JsonValue) -> None:
+    stored = read_approvals({"rules": rows, "who_speaks": {}}, WORDS, has_pin=True)
+
+    if isinstance(stored, list):
+        (problem,) = stored
+        told = texts_of("en")[f"{_ERRORS}.{problem.key}"]
+        assert problem.place == "rules"
+        assert placeholders(told) == set(problem.placeholders)
+        return
+    listed = rows if isinstance(rows, list) else [rows] if rows not in (None, "") else []
+    meant = tuple(map(_meant, listed))
+    assert policy_from_json(stored.get("rules", [])) == Policy(meant)
+    assert settings_of(stored).policy == Policy(meant)
+    shown = approvals_as_form(settings_of(stored), WORDS)["rules"]
+    assert read_rules(shown, WORDS) == Policy(meant)
+
+
+def _meant(row: JsonValue) -> Rule:
+    """Read a row that was accepted, in the plainest way."""
+    assert isinstance(row, dict)
+    verdict = row["verdict"]
+    assert isinstance(verdict, str)
+    ends = [end for name in ("after", "before") if (end := _meant_time(row.get(name)))]
+    return Rule(
+        verdict=Verdict(WORDS.verdicts.meant(verdict.strip())),
+        window=TimeWindow(ends[0], ends[1]) if ends else None,
+        **{name: frozenset(_meant_values(row, name)) for name in CONDITIONS},
+    )
+
+
+def _meant_time(value: JsonValue) -> time | None:
+    return dt_util.parse_time(value) if isinstance(value, str) and value.strip() else None
+
+
+def _meant_values(row: Mapping[str, JsonValue], name: str) -> Iterator[str]:
+    values = row.get(name)
+    ids = WORDS.of_conditions[name].ids if name in WORDS.of_conditions else {}
+    for value in values if isinstance(values, list) else [values]:
+        if isinstance(value, str) and value.strip():
+            yield ids.get(value.strip(), value.strip())
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(_TEXTS.filter(bool), _TEXTS, max_size=6))
+def test_every_word_means_one_id_and_no_word_is_the_id_of_another(names: dict[str, str]) -> None:
+    words = Words.of(names)
+
+    assert sorted(words.ids.values()) == sorted(names)
+    assert all(words.meant(words.word(found)) == found for found in names)
+    assert all(word == found or word not in names for word, found in words.ids.items())
+
+
+def test_rows_say_only_what_a_rule_says() -> None:
+    rule = Rule(
+        verdict=Verdict.DENY,
+        domains=frozenset({"lock"}),
+        users=frozenset({"2"}),
+        window=TimeWindow(time(22), time(6, 30)),
+    )
+
+    assert rows_of(Policy((rule, Rule(verdict=Verdict.ASK))), WORDS) == [
+        {
+            "verdict": "Never",
+            "domains": ["Lock (lock)"],
+            "users": ["Anna (2)"],
+            "after": "22:00:00",
+            "before": "06:30:00",
+        },
+        {"verdict": "Ask first"},
+    ]
+
+
+def test_a_word_is_not_taken_for_an_id_that_looks_like_it() -> None:
+    policy = read_rules([{"verdict": "Never", "users": ["Anna", "Anna (1)"]}], WORDS)
+
+    assert not isinstance(policy, Problem)
+    assert policy.rules[0].users == {"Anna", "1"}

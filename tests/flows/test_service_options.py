@@ -1,0 +1,178 @@
+"""The options of a service: where conversations are stored, and whether programs may call; with real files."""
+
+from http import HTTPStatus
+from pathlib import Path
+
+import pytest
+from homeassistant.config_entries import ConfigFlowResult
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import FlowResultType
+from hypothesis import given, strategies as st
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
+
+from custom_components.chatterbox.const import BASE_PATH
+from custom_components.chatterbox.flows.database_address import shown_address, typed_address
+from custom_components.chatterbox.history.stores import async_get_histories
+from tests.support.config_entries import offline_entry, set_up
+from tests.support.sentences import sentence
+from tests.support.service_dialogs import is_open, shown
+
+SWITCHED_OFF = {"responses_api": False, "response_days": 30, "response_megabytes": 100}
+SERVER = "postgresql://anna:s3cret%40home@db.local/chatterbox"
+
+
+async def open_options(hass: HomeAssistant, entry: MockConfigEntry) -> ConfigFlowResult:
+    return await hass.config_entries.options.async_init(entry.entry_id)
+
+
+async def submit(hass: HomeAssistant, step: ConfigFlowResult, **fields: object) -> ConfigFlowResult:
+    result = await hass.config_entries.options.async_configure(step["flow_id"], {"programs": {}, **fields})
+    await hass.async_block_till_done(wait_background_tasks=True)
+    return result
+
+
+async def test_conversations_are_stored_where_the_owner_wants(hass: HomeAssistant, tmp_path: Path) -> None:
+    entry = await set_up(hass, offline_entry())
+    step = await open_options(hass, entry)
+    assert shown(step["data_schema"]) == {"history_address": "", "programs": SWITCHED_OFF}
+
+    result = await submit(hass, step, history_address=f"sqlite:///{tmp_path}/elsewhere.db")
+
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert (tmp_path / "elsewhere.db").exists()
+    store = async_get_histories(hass).of(entry)
+    assert store
+    assert store.where == f"{tmp_path}/elsewhere.db"
+
+
+@pytest.mark.parametrize(
+    ("address", "error"),
+    [
+        ("not an address", "history_wrong_url"),
+        ("sqlite:////no/such/folder/history.db", "history_cannot_open"),
+        ("oracle://name:secret@server/x", "history_no_driver"),
+        ("postgresql+psycopg://name:secret@localhost:1/x?connect_timeout=1", "history_server_gone"),
+    ],
+)
+async def test_an_address_that_cannot_be_used_is_not_saved(hass: HomeAssistant, address: str, error: str) -> None:
+    entry = await set_up(hass, offline_entry())
+
+    refused = await submit(hass, await open_options(hass, entry), history_address=address, diagnose_words=True)
+
+    assert refused["errors"] == {"history_address": error}
+    assert sentence(f"options.error.{error}")
+    assert shown(refused["data_schema"]) == {
+        "history_address": shown_address(address),
+        "diagnose_words": True,
+        "programs": {},
+    }
+    assert not entry.options
+
+
+async def test_programs_may_call_once_the_owner_switches_that_on(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    entry = await set_up(hass, offline_entry())
+    client = await hass_client()
+    assert (await client.get(f"{BASE_PATH}/models")).status == HTTPStatus.NOT_FOUND
+
+    step = await open_options(hass, entry)
+    assert not is_open(step, "programs")
+    programs = {"responses_api": True, "response_days": 7, "response_megabytes": 0}
+    await submit(hass, step, programs=programs)
+
+    assert entry.options == {"diagnose_words": False, **programs}
+    again = await open_options(hass, entry)
+    assert is_open(again, "programs")
+    assert shown(again["data_schema"])["programs"] == programs
+    assert (await client.get(f"{BASE_PATH}/models")).status == HTTPStatus.OK
+
+    await submit(hass, again, programs={"responses_api": False})
+    assert entry.options == {"diagnose_words": False, **SWITCHED_OFF}, "an emptied number is the default again"
+    assert (await client.get(f"{BASE_PATH}/models")).status == HTTPStatus.NOT_FOUND
+
+
+async def test_the_dialog_says_where_programs_call(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, offline_entry())
+
+    async def told() -> str:
+        placeholders = (await open_options(hass, entry))["description_placeholders"]
+        assert placeholders
+        return placeholders["address"]
+
+    hass.config.internal_url = "http://house.example:8123"
+    assert await told() == "http://house.example:8123/api/chatterbox/v1"
+    hass.config.internal_url = hass.config.api = None
+    assert await told() == "/api/chatterbox/v1", "a house that does not know its own address"
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("response_days", 3_651), ("response_days", 0.5), ("response_megabytes", -1)]
+)
+async def test_a_number_that_does_not_fit_is_named_and_nothing_typed_is_lost(
+    hass: HomeAssistant, tmp_path: Path, option: str, value: float
+) -> None:
+    entry = await set_up(hass, offline_entry())
+    programs = {"responses_api": True, "response_days": 5, "response_megabytes": 6, option: value}
+    typed = {"history_address": f"sqlite:///{tmp_path}/other.db", "diagnose_words": True, "programs": programs}
+
+    refused = await submit(hass, await open_options(hass, entry), **typed)
+
+    assert refused["errors"] == {"programs": "whole_number_unfit"}
+    assert refused["description_placeholders"]
+    assert f"{value:g} does" in sentence("options.error.whole_number_unfit", **refused["description_placeholders"])
+    assert shown(refused["data_schema"]) == typed
+    assert is_open(refused, "programs")
+    assert not entry.options
+
+
+async def test_a_password_is_not_shown_and_not_lost(hass: HomeAssistant, tmp_path: Path) -> None:
+    entry = await set_up(hass, offline_entry())
+    hass.config_entries.async_update_entry(entry, options={"history_address": SERVER})
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    step = await open_options(hass, entry)
+
+    address = shown(step["data_schema"])["history_address"]
+    assert address == "postgresql://anna:***@db.local/chatterbox"
+    assert (await submit(hass, step, history_address=address, diagnose_words=True))["type"] is (
+        FlowResultType.CREATE_ENTRY
+    )
+    assert entry.options == {"history_address": SERVER, "diagnose_words": True, **SWITCHED_OFF}
+
+    await submit(hass, await open_options(hass, entry))
+
+    assert entry.options == {"diagnose_words": False, **SWITCHED_OFF}, "an empty address is the file again"
+    store = async_get_histories(hass).of(entry)
+    assert store
+    assert store.where == str(tmp_path / "chatterbox.db")
+
+
+@given(st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1))
+def test_what_was_typed_is_what_is_meant(password: str) -> None:
+    address = f"mysql://anna:{password}@db.local/chatterbox?charset=utf8mb4"
+
+    assert shown_address(address) == "mysql://anna:***@db.local/chatterbox?charset=utf8mb4"
+    assert typed_address(shown_address(address), address) == address
+    assert typed_address(address, "") == address
+    assert typed_address(f" {address} ", "mysql://anna:other@db.local/chatterbox") == address
+
+
+@pytest.mark.parametrize(
+    ("address", "shown_as"),
+    [
+        ("postgresql://anna:s3/cret@db.local/x", "postgresql://anna:***@db.local/x"),
+        ("postgresql://anna:s3:cret@db.local/x", "postgresql://anna:***@db.local/x"),
+        ("mysql://anna:s3?c&ret@db.local/x", "mysql://anna:***@db.local/x"),
+        ("mysql://db.local/x?user=anna&passwd=s3cret&ssl=1", "mysql://db.local/x?user=anna&passwd=***&ssl=1"),
+        (
+            "postgresql://anna:s3cret@db.local/x?sslpassword=c3rt",
+            "postgresql://anna:***@db.local/x?sslpassword=***",
+        ),
+        ("sqlite:////config/anna:home@2026.db", "sqlite:////config/anna:home@2026.db"),
+    ],
+)
+def test_a_password_is_hidden_whatever_is_in_it_and_wherever_it_stands(address: str, shown_as: str) -> None:
+    assert shown_address(address) == shown_as
+    assert typed_address(shown_as, address) == address

@@ -1,0 +1,361 @@
+"""What is kept of turns, and what goes on after a restart or a while, in a real Home Assistant."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+
+import pytest
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components import conversation
+from homeassistant.components.conversation import ConversationResult
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import chat_session, issue_registry as ir
+from homeassistant.helpers.translation import async_get_translations
+from homeassistant.setup import async_setup_component
+from homeassistant.util.ulid import ulid_now
+from pytest_homeassistant_custom_component.common import async_fire_time_changed
+
+from custom_components.chatterbox.agent.events import StopReason
+from custom_components.chatterbox.agent.history.selection import Everything
+from custom_components.chatterbox.agent.history.store_state import StoreState
+from custom_components.chatterbox.agent.history.store_trouble import Trouble
+from custom_components.chatterbox.agent.history.turn_records import TurnRecord
+from custom_components.chatterbox.agent.messages import AssistantMessage, ToolResult, UserMessage
+from custom_components.chatterbox.const import (
+    CONF_CONTINUE_MINUTES,
+    CONF_HISTORY_ADDRESS,
+    CONF_KEEP_HISTORY,
+    CONF_USER_PROMPT_SUBMIT,
+    DOMAIN,
+)
+from custom_components.chatterbox.history.stores import Histories, async_get_histories
+from custom_components.chatterbox.repair_issues import async_report_history
+from custom_components.chatterbox.runtime.agents import ChatterboxConfigEntry
+from tests.support.listening_agent import a_user
+from tests.support.llm_apis import satellite
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedUsage
+from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, say
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+ANSWER = ScriptedAnswer(content="It is on.", usage=ScriptedUsage(prompt_tokens=90, completion_tokens=6))
+WORDS = Script(answers=tuple(ScriptedAnswer(content=f"Answer {number}.") for number in range(1, 5)))
+
+
+def the_entry(hass: HomeAssistant) -> ChatterboxConfigEntry:
+    [entry] = hass.config_entries.async_entries(DOMAIN)
+    return entry
+
+
+def the_agent(hass: HomeAssistant) -> ConfigSubentry:
+    [agent] = the_entry(hass).subentries.values()
+    return agent
+
+
+async def stored(hass: HomeAssistant, conversation_id: str = "kitchen-talk") -> tuple[TurnRecord, ...]:
+    store = await async_get_histories(hass).async_open(the_entry(hass))
+    assert store
+    return await store.turns(conversation_id)
+
+
+async def write(
+    hass: HomeAssistant,
+    text: str,
+    user_id: str | None,
+    conversation_id: str | None = None,
+    device_id: str | None = None,
+) -> ConversationResult:
+    """Write as a user, or speak at a device."""
+    return await conversation.async_converse(
+        hass, text, conversation_id, Context(user_id=user_id), "en", AGENT, device_id=device_id
+    )
+
+
+async def forget_conversations(hass: HomeAssistant, freezer: FrozenDateTimeFactory, seconds: float = 400) -> None:
+    """Wait until Home Assistant has forgotten what was said."""
+    freezer.tick(timedelta(seconds=seconds))
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done()
+    assert not hass.data[chat_session.DATA_CHAT_SESSION]
+
+
+@pytest.fixture
+def restarted(hass: HomeAssistant) -> Restart:
+    return Restart(hass)
+
+
+@dataclass
+class Restart:
+    """Makes Home Assistant forget what was said as a restart does: at once, and the history knows when it began."""
+
+    hass: HomeAssistant
+
+    async def __call__(self) -> None:
+        hass = self.hass
+        await hass.config_entries.async_unload(the_entry(hass).entry_id)
+        for session in list(hass.data[chat_session.DATA_CHAT_SESSION].values()):
+            session.async_cleanup()
+        hass.data[chat_session.DATA_CHAT_SESSION].clear()
+        for key, value in list(hass.data.items()):
+            if isinstance(value, Histories):
+                await asyncio.gather(*(store.close() for store in value.all))
+                del hass.data[key]
+        assert await hass.config_entries.async_setup(the_entry(hass).entry_id)
+        await hass.async_block_till_done(wait_background_tasks=True)
+
+
+async def test_a_turn_is_stored_with_all_that_belongs_to_it(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ANSWER)))
+
+    await say(hass, "Light!", satellite_id="assist_satellite.kitchen")
+
+    [turn] = await stored(hass)
+    words, call, result, answer = turn.messages
+    assert isinstance(words, UserMessage)
+    assert words.text == "Light!"
+    assert "It is" in words.context, "the context is sent again with the words"
+    assert isinstance(call, AssistantMessage)
+    assert [one.name for one in call.tool_calls] == ["intent__HassTurnOn"]
+    assert isinstance(result, ToolResult)
+    assert not result.is_error
+    assert answer == AssistantMessage("It is on.")
+    assert turn.origin.agent == the_agent(hass).subentry_id
+    assert turn.origin.satellite == "assist_satellite.kitchen"
+    assert turn.stop_reason is StopReason.COMPLETED
+    assert turn.iterations == 2
+    assert (turn.usage.input_tokens, turn.usage.output_tokens) == (90, 6)
+    assert len(turn.timings["inferences"]) == 2  # type: ignore[arg-type]  # a list of objects
+
+
+async def test_an_agent_that_keeps_nothing_stores_nothing(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(WORDS, **{CONF_KEEP_HISTORY: False})
+
+    await say(hass, "Hello")
+
+    assert await stored(hass) == ()
+
+
+async def test_what_changed_is_stored_with_the_turn(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on."))))
+
+    await say(hass, "Light!")
+
+    store = await async_get_histories(hass).async_open(the_entry(hass))
+    assert store
+    lines = [line async for line in store.export(Everything())]
+    assert [('"kind":"turn"' in line, '"kind":"audit"' in line) for line in lines] == [(True, False), (False, True)]
+    assert "light.kitchen_ceiling" in lines[1]
+
+
+async def test_a_conversation_goes_on_after_a_restart(hass: HomeAssistant, serve: Serve, restarted: Restart) -> None:
+    server = await serve(WORDS)
+    anna, dialog = await a_user(hass), ulid_now()
+    result = await write(hass, "My name is Anna.", anna, dialog)
+    dialog = str(result.conversation_id)
+
+    await restarted()
+    await write(hass, "What is my name?", anna, dialog)
+
+    before, after = server.requests
+    assert messages_of(after)[: len(messages_of(before))] == messages_of(before), "the beginning is the same"
+    assert messages_of(after)[2]["content"] == "Answer 1."
+    assert len(await stored(hass, dialog)) == 2
+
+
+async def test_a_satellite_goes_on_after_a_restart(hass: HomeAssistant, serve: Serve, restarted: Restart) -> None:
+    server = await serve(WORDS)
+    kitchen = satellite(hass, "kitchen")
+    await write(hass, "Play jazz.", None, "as-the-satellite-says", kitchen)
+
+    await restarted()
+    await write(hass, "Louder!", None, ulid_now(), kitchen)
+    await write(hass, "Hello", None, ulid_now(), satellite(hass, "bedroom"))
+
+    assert len(messages_of(server.requests[1])) == 4
+    assert len(messages_of(server.requests[2])) == 2, "another satellite begins anew"
+
+
+@pytest.mark.parametrize(("seconds", "messages"), [(200, 4), (310, 2)])
+async def test_after_a_restart_it_goes_on_as_long_as_home_assistant_would_have_remembered(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, seconds: float, messages: int
+) -> None:
+    server = await serve(WORDS)
+    kitchen = satellite(hass, "kitchen")
+    await write(hass, "Play jazz.", None, ulid_now(), kitchen)
+    freezer.tick(30)
+    await Restart(hass)()
+    freezer.tick(seconds)
+
+    await write(hass, "Louder!", None, ulid_now(), kitchen)
+
+    assert len(messages_of(server.requests[1])) == messages
+
+
+async def test_nobody_goes_on_with_what_somebody_else_said(
+    hass: HomeAssistant, serve: Serve, restarted: Restart
+) -> None:
+    server = await serve(WORDS)
+    anna, ben = await a_user(hass), await a_user(hass, "Ben")
+    dialog = str((await write(hass, "It is a secret.", anna)).conversation_id)
+
+    await restarted()
+    await write(hass, "What did Anna say?", ben, dialog)
+
+    assert len(messages_of(server.requests[1])) == 2
+
+
+async def test_a_new_dialog_begins_anew(hass: HomeAssistant, serve: Serve, restarted: Restart) -> None:
+    server = await serve(WORDS)
+    anna = await a_user(hass)
+    await write(hass, "Hello", anna)
+
+    await restarted()
+    await write(hass, "Hello again", anna)
+
+    assert len(messages_of(server.requests[1])) == 2
+
+
+@pytest.mark.parametrize(("minutes", "messages"), [(0, 2), (5, 2), (30, 4)])
+async def test_a_conversation_goes_on_for_as_long_as_the_owner_wants(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, minutes: int, messages: int
+) -> None:
+    server = await serve(WORDS, **{CONF_CONTINUE_MINUTES: minutes})
+    kitchen = satellite(hass, "kitchen")
+    first = await write(hass, "Play jazz.", None, ulid_now(), kitchen)
+    await forget_conversations(hass, freezer)
+
+    second = await write(hass, "Louder!", None, ulid_now(), kitchen)
+
+    assert len(messages_of(server.requests[1])) == messages
+    assert first.conversation_id != second.conversation_id
+    assert len(await stored(hass, str(first.conversation_id))) == messages // 2
+
+
+async def test_a_person_goes_on_in_another_dialog(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve(WORDS, **{CONF_CONTINUE_MINUTES: 30})
+    anna = await a_user(hass)
+    await write(hass, "Hello", anna)
+    await forget_conversations(hass, freezer)
+
+    await write(hass, "Where were we?", anna)
+
+    assert len(messages_of(server.requests[1])) == 4
+
+
+async def test_what_was_said_for_long_comes_back_whole(hass: HomeAssistant, serve: Serve, restarted: Restart) -> None:
+    answers = tuple(
+        answer
+        for _ in range(3)
+        for answer in (ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on."))
+    )
+    server = await serve(Script(answers=(*answers, ScriptedAnswer(content="Bye."))))
+    for text in ("One", "Two", "Three"):
+        await say(hass, text)
+    before = messages_of(server.requests[-1])
+
+    await restarted()
+    await say(hass, "Four")
+
+    assert messages_of(server.requests[-1])[: len(before)] == before
+
+
+async def test_a_store_that_is_down_is_told_and_stops_nobody(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(WORDS)
+    entry = the_entry(hass)
+    hass.config_entries.async_update_entry(
+        entry, options={CONF_HISTORY_ADDRESS: "sqlite:////there/is/no/such/folder/history.db"}
+    )
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    result = await say(hass, "Hello")
+
+    assert result.response.speech["plain"]["speech"] == "Answer 1."
+    assert len(server.requests) == 1
+    [issue] = [issue for issue in ir.async_get(hass).issues.values() if issue.domain == DOMAIN]
+    assert issue.translation_key == "history_cannot_open"
+    assert issue.translation_placeholders
+    assert issue.translation_placeholders["where"] == "/there/is/no/such/folder/history.db"
+
+    hass.config_entries.async_update_entry(entry, options={})
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert not [issue for issue in ir.async_get(hass).issues.values() if issue.domain == DOMAIN]
+
+
+async def test_what_is_too_old_is_deleted(hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory) -> None:
+    await serve(WORDS)
+    await say(hass, "Hello")
+    assert len(await stored(hass)) == 1
+
+    freezer.tick(timedelta(days=31))
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert await stored(hass) == ()
+
+
+async def test_the_history_of_a_removed_agent_is_deleted(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(WORDS)
+    await say(hass, "Hello")
+    assert len(await stored(hass)) == 1
+
+    hass.config_entries.async_remove_subentry(the_entry(hass), the_agent(hass).subentry_id)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert await stored(hass) == ()
+
+
+async def test_a_turn_that_is_cut_off_is_stored_as_far_as_it_came(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(content="Never heard.", delay_seconds=3600),)))
+    turn = asyncio.create_task(say(hass, "Hello"))
+    await server.asked.wait()
+
+    turn.cancel()
+    await asyncio.wait({turn})
+
+    [record] = await stored(hass)
+    assert record.stop_reason is None
+    assert [type(message) for message in record.messages] == [UserMessage]
+
+
+async def test_words_that_a_script_refuses_are_not_stored(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(WORDS, **{CONF_USER_PROMPT_SUBMIT: "script.refuse"})
+    refusal = {
+        "sequence": [{"stop": "no", "response_variable": "answer"}],
+        "variables": {"answer": {"decision": "deny", "reason": "No."}},
+    }
+    assert await async_setup_component(hass, "script", {"script": {"refuse": refusal}})
+
+    await say(hass, "My secret")
+
+    [record] = await stored(hass)
+    assert record.stop_reason is StopReason.PROMPT_DENIED
+    assert not [message for message in record.messages if isinstance(message, UserMessage)]
+
+
+@pytest.mark.parametrize("trouble", [trouble for trouble in Trouble if trouble is not Trouble.CLOSED])
+async def test_every_trouble_has_words(hass: HomeAssistant, trouble: Trouble) -> None:
+    issues = ir.async_get(hass).issues
+
+    async_report_history(hass, "an address", "/config/chatterbox.db", StoreState(trouble, "", 3, 1))
+
+    [issue] = issues.values()
+    texts = await async_get_translations(hass, "en", "issues", {DOMAIN})
+    text = texts[f"component.{DOMAIN}.issues.{issue.translation_key}.description"]
+    assert "3 records wait" in text.format(**(issue.translation_placeholders or {}))
+
+    async_report_history(hass, "an address", "/config/chatterbox.db", StoreState())
+
+    assert not issues
+
+
+async def test_a_damaged_file_is_told_until_it_is_seen(hass: HomeAssistant) -> None:
+    state = StoreState(put_aside="/config/chatterbox.db.corrupt-1")
+
+    async_report_history(hass, "an address", "/config/chatterbox.db", state)
+
+    [issue] = ir.async_get(hass).issues.values()
+    assert issue.translation_placeholders == {"where": "/config/chatterbox.db", "aside": state.put_aside}

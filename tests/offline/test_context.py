@@ -1,0 +1,63 @@
+"""What "it" and "them" mean after a question in between."""
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.core import HomeAssistant
+from homeassistant.setup import async_setup_component
+
+from tests.demo_house.move_in import move_in
+from tests.support.offline_talk import HOUSE, Talk
+
+WEATHER = """
+  - { name: Outside, id: weather.outside, state: sunny, attributes: { temperature: 14 } }
+"""
+
+
+@pytest.fixture
+async def talk(hass: HomeAssistant) -> Talk:
+    """Return a conversation in a house."""
+    await move_in(hass, HOUSE + WEATHER)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    return Talk(hass)
+
+
+@pytest.mark.parametrize("question", ["what time is it", "what is the date", "what's the weather"])
+async def test_a_question_in_between_does_not_take_the_word_from_what_was_done(talk: Talk, question: str) -> None:
+    await talk.say("turn on the kitchen lights")
+    await talk.say(question)
+    await talk.say("turn them off again")
+
+    assert talk.hass.states.is_state("light.kitchen_ceiling", "off")
+    assert talk.hass.states.is_state("light.counter", "off")
+
+
+async def test_what_was_asked_for_last_is_meant_first(talk: Talk) -> None:
+    await talk.say("turn on the counter lamp")
+    await talk.say("is the hallway light on")
+    await talk.say("turn it off")
+
+    assert talk.hass.states.is_state("light.hallway", "off")
+    assert talk.hass.states.is_state("light.counter", "on")
+
+
+async def test_what_was_done_last_is_meant_however_many_questions_came_before(talk: Talk) -> None:
+    await talk.say("is the front door locked")
+    await talk.say("turn on the counter lamp")
+    await talk.say("is the front door locked")
+    await talk.say("what time is it")
+    await talk.say("turn off the hallway light")
+    await talk.say("what is the date")
+    await talk.say("turn it on again")
+
+    assert talk.hass.states.is_state("light.hallway", "on")
+    assert talk.hass.states.is_state("light.counter", "on")
+
+
+async def test_a_sentence_that_nothing_explains_is_refused_once(talk: Talk) -> None:
+    await talk.say("turn on the counter lamp")
+    await talk.say("what time is it")
+    spoken = await talk.say("what is the meaning of life")
+
+    assert talk.results[-1].is_error
+    assert spoken.startswith("Sorry")
+    assert len(talk.results) == 3

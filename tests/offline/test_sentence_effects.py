@@ -1,0 +1,156 @@
+"""What sentences would do that Home Assistant understands by itself, known before anything runs."""
+
+from pathlib import Path
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.conversation.agent_manager import get_agent_manager
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.chatterbox.effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved
+from custom_components.chatterbox.offline.sentence_effects import async_later_effects, async_sentence_effects
+from tests.demo_house.move_in import move_in
+from tests.support.offline_talk import HOUSE, Talk
+
+UNKNOWN = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
+
+
+@pytest.fixture
+async def talk(hass: HomeAssistant) -> Talk:
+    await move_in(hass, HOUSE)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    return Talk(hass)
+
+
+def said(
+    text: str, *, language: str = "en", device_id: str | None = None, satellite_id: str | None = None
+) -> ConversationInput:
+    agent = conversation.HOME_ASSISTANT_AGENT
+    return ConversationInput(text, Context(), None, device_id, satellite_id, language, agent)
+
+
+async def effects(talk: Talk, text: str, **who: str) -> Touches | Unresolved:
+    return await async_sentence_effects(talk.hass, said(text, **who), talk.conversation_id)
+
+
+def told(found: Touches | Unresolved) -> set[tuple[str, str]]:
+    assert isinstance(found, Touches)
+    return {(action.entity_id, action.action) for action in found.actions}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("unlock the front door", {("lock.front_door", "lock.unlock")}),
+        ("lock the front door", {("lock.front_door", "lock.lock")}),
+        (
+            "unlock the front door and turn on the counter lamp",
+            {("lock.front_door", "lock.unlock"), ("light.counter", "light.turn_on")},
+        ),
+        (
+            "turn off the lights in the kitchen",
+            {("light.kitchen_ceiling", "light.turn_off"), ("light.counter", "light.turn_off")},
+        ),
+        ("is the front door locked", set()),
+        ("what time is it", set()),
+        ("what is the meaning of life", set()),
+        ("unlock the drawbridge", set()),
+        ("unlock the front door in 5 minutes", {("lock.front_door", "lock.unlock")}),
+    ],
+)
+async def test_a_sentence_tells_what_it_would_do(talk: Talk, sentence: str, expected: set[tuple[str, str]]) -> None:
+    before = {state.entity_id: state.state for state in talk.hass.states.async_all()}
+
+    assert told(await effects(talk, sentence)) == expected
+
+    await talk.hass.async_block_till_done()
+    assert {state.entity_id: state.state for state in talk.hass.states.async_all()} == before
+
+
+async def test_it_is_what_it_will_be_when_the_sentence_is_acted_on(talk: Talk) -> None:
+    await talk.say("lock the front door")
+    await talk.say("is the hallway light on")
+
+    assert told(await effects(talk, "turn it off")) == {("light.hallway", "light.turn_off")}
+    await talk.say("turn on the counter lamp")
+    await talk.say("what time is it")
+    assert told(await effects(talk, "turn it off again")) == {("light.counter", "light.turn_off")}
+
+
+async def test_another_language_is_understood_too(talk: Talk) -> None:
+    assert told(await effects(talk, "schalte Counter Lamp an", language="de")) == {("light.counter", "light.turn_on")}
+    assert await effects(talk, "schalte die Zugbrücke an", language="de") == NOTHING
+    assert await effects(talk, "brumm", language="de") == NOTHING
+
+
+async def test_a_sentence_that_starts_an_automation_is_unknown(talk: Talk) -> None:
+    async def run(*_: object) -> str:
+        raise AssertionError("nothing may run")
+
+    get_agent_manager(talk.hass).register_trigger(["good night"], run)
+
+    assert await effects(talk, "good night") == UNKNOWN
+
+
+async def test_without_the_built_in_agent_nothing_can_be_told(talk: Talk) -> None:
+    manager = get_agent_manager(talk.hass)
+    manager.default_agent = None
+
+    assert await effects(talk, "unlock the front door") == UNKNOWN
+
+
+async def test_an_agent_that_hides_its_second_recogniser_leaves_it_unknown(talk: Talk) -> None:
+    agent = get_agent_manager(talk.hass).default_agent
+    assert agent
+    vars(agent)["_gazetteer"] = object()
+
+    assert await effects(talk, "unlock the front door and turn on the counter lamp") == UNKNOWN
+    assert told(await effects(talk, "unlock the front door")) == {("lock.front_door", "lock.unlock")}
+
+
+async def test_a_sentence_somebody_wrote_is_not_read_another_way(hass: HomeAssistant) -> None:
+    sentences = Path(hass.config.config_dir) / "custom_sentences" / "en"
+    sentences.mkdir(parents=True)
+    (sentences / "mine.yaml").write_text(
+        'language: "en"\nintents:\n  HassTurnOff:\n    data:\n      - sentences: ["kill {name} now"]\n',
+        encoding="utf-8",
+    )
+    await move_in(hass, HOUSE)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    talk = Talk(hass)
+
+    assert told(await effects(talk, "kill front door now")) == {("lock.front_door", "lock.unlock")}
+    assert await effects(talk, "kill the drawbridge now") == NOTHING
+
+
+async def test_the_room_of_the_satellite_is_meant(talk: Talk) -> None:
+    hass = talk.hass
+    entry = MockConfigEntry(domain="satellite")
+    entry.add_to_hass(hass)
+    kitchen = ar.async_get(hass).async_get_area_by_name("Kitchen")
+    assert kitchen
+    device = dr.async_get(hass).async_get_or_create(config_entry_id=entry.entry_id, identifiers={("satellite", "one")})
+    dr.async_get(hass).async_update_device(device.id, area_id=kitchen.id)
+    satellite = er.async_get(hass).async_get_or_create(
+        "assist_satellite", "satellite", "one", config_entry=entry, device_id=device.id
+    )
+    both = {("light.kitchen_ceiling", "light.turn_on"), ("light.counter", "light.turn_on")}
+    several = "lock the front door and turn on the lights"
+
+    assert told(await effects(talk, "turn on the lights", device_id=device.id)) == both
+    assert told(await effects(talk, several, device_id=device.id)) == {*both, ("lock.front_door", "lock.lock")}
+    assert told(await effects(talk, several, satellite_id=satellite.entity_id)) == {
+        *both,
+        ("lock.front_door", "lock.lock"),
+    }
+
+
+async def test_timers_inside_timers_are_followed_only_so_far(talk: Talk) -> None:
+    command = "turn on the counter lamp" + " in 5 minutes" * 2
+
+    assert await async_later_effects(talk.hass, said(command), delays=0) == UNKNOWN
+    assert await async_later_effects(talk.hass, said("in 5 minutes turn on the counter lamp"), delays=1) == UNKNOWN

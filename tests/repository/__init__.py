@@ -1,0 +1,1 @@
+"""Tests of the pages, scripts and files around the integration."""

@@ -1,0 +1,333 @@
+"""`script/demo` as a person or a program runs it: a real Home Assistant, a real house, a real pipeline, a real end."""
+
+import asyncio
+import json
+import re
+import signal
+import socket
+from pathlib import Path
+
+import aiohttp
+import pytest
+from pydantic import JsonValue, TypeAdapter
+
+from demo.arguments import API_KEY_VARIABLE, read_arguments
+from demo.conversation import TurnReport
+from demo.errors import DemoError
+from demo.home import State
+from demo.home_assistant import free_port
+from demo.log_file import empty_log
+from tests.support.demo_process import RUN_SECONDS, FinishedDemo, printed_address, run_demo, started_demo
+from tests.support.sentences import sentence
+from tests.support.servers.process import scripted_server
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
+
+_TURN_KEYS = {"input", "phases", "tool_calls", "speech", "stop_reason", "usage", "duration_ms"}
+_ONE_TOOL_ROUND = ["TOOL_DECISION", "TOOL_EXECUTION", "RESULT_AGGREGATION", "LLM_INFERENCE"]
+
+type JsonObject = dict[str, JsonValue]
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+
+def _json_lines(run: FinishedDemo) -> list[JsonObject]:
+    return [TypeAdapter(JsonObject).validate_json(line) for line in run.output.splitlines()]
+
+
+def _files_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+async def test_three_sentences_are_answered_and_change_the_house(tmp_path: Path) -> None:
+    sentences = ["turn on the kitchen lights", "what's the weather", "turn them off again"]
+    said = [argument for sentence in sentences for argument in ("--say", sentence)]
+
+    run = await run_demo(tmp_path, *said, "--json", "--state", "light.kitchen_ceiling", "--state", "light.hallway")
+
+    assert run.exit_code == 0, run.messages
+    *turns, ceiling, hallway = _json_lines(run)
+    assert [set(turn) for turn in turns] == [_TURN_KEYS] * 3
+    lights_on, weather, lights_off = (_turn(turn) for turn in turns)
+    assert [turn.input for turn in (lights_on, weather, lights_off)] == sentences
+    assert lights_on.speech == "Turned on the lights"
+    assert re.search(r"\d", weather.speech), weather.speech
+    assert lights_off.speech == "Turned off the lights"
+    for turn in (lights_on, weather, lights_off):
+        assert turn.stop_reason == "completed"
+        assert turn.tool_calls
+        assert not any(call.is_error for call in turn.tool_calls)
+        assert list(turn.phases[:2]) == ["RECEIVE_INPUT", "LLM_INFERENCE"]
+        assert list(turn.phases[2:6]) == _ONE_TOOL_ROUND
+        assert turn.phases[-1] == "OUTPUT"
+    assert "light.kitchen_ceiling" in json.dumps(lights_on.tool_calls[0].result)
+    assert [State.model_validate(state).state for state in (ceiling, hallway)] == ["off", "off"]
+
+
+def _turn(turn: JsonObject) -> TurnReport:
+    """Read a printed turn; what is not printed does not matter here."""
+    return TurnReport.model_validate({"conversation_id": "", "iterations": 0, **turn})
+
+
+async def test_people_read_the_walk_of_a_turn_and_the_state_that_it_left(tmp_path: Path) -> None:
+    run = await run_demo(tmp_path, "--say", "turn on the kitchen lights", "--state", "light.kitchen_ceiling")
+
+    assert run.exit_code == 0, run.messages
+    assert "You         turn on the kitchen lights\n" in run.output
+    assert "walk      heard → thought → decided → ran tools → collected results → thought" in run.output
+    assert "Chatterbox  Turned on the lights\n" in run.output
+    assert run.output.endswith("light.kitchen_ceiling is on (Kitchen Ceiling Light)\n")
+    assert str(tmp_path / "home-assistant.log") in run.messages
+    log = (tmp_path / "home-assistant.log").read_text()
+    assert "custom integration chatterbox" in log
+    assert " ERROR " not in log
+    assert "Traceback" not in log
+    assert _files_in(tmp_path) == ["home-assistant.log"]
+
+
+@pytest.mark.parametrize(("answer", "speech", "state"), [("yes", "Unlocking", "unlocked"), ("no", "", "locked")])
+async def test_a_door_is_unlocked_after_a_yes(tmp_path: Path, answer: str, speech: str, state: str) -> None:
+    said = ("--say", "unlock the front door", "--say", answer)
+
+    run = await run_demo(tmp_path, *said, "--json", "--state", "lock.front_door")
+
+    assert run.exit_code == 0, run.messages
+    *turns, door = _json_lines(run)
+    asked, answered = (_turn(turn) for turn in turns)
+    assert (asked.speech, asked.stop_reason) == ("Unlock the Front Door in the Hallway?", "approval_required")
+    assert answered.stop_reason == "completed"
+    assert answered.speech == (speech or sentence("common.spoken_declined"))
+    assert State.model_validate(door).state == state
+
+
+async def test_a_model_server_walks_several_tool_rounds(tmp_path: Path) -> None:
+    on = ScriptedCall(name="intent__HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]})
+    dim = ScriptedCall(name="light__HassLightSet", arguments={"name": "Kitchen Ceiling Light", "brightness": 30})
+    look = ScriptedCall(name="homeassistant__GetLiveContext", arguments="")
+    off = ScriptedCall(name="intent__HassTurnOff", arguments={"area": "Bedroom", "domain": ["light"]})
+    usage = ScriptedUsage(prompt_tokens=100, completion_tokens=10, cached_tokens=64)
+    script = Script(
+        api_key="the-key",
+        answers=(
+            ScriptedAnswer(tool_calls=(on,), usage=usage),
+            ScriptedAnswer(tool_calls=(look, dim), usage=usage),
+            ScriptedAnswer(content="The kitchen is lit, and its ceiling light is soft.", usage=usage),
+            ScriptedAnswer(content="You are welcome.", usage=usage),
+            ScriptedAnswer(tool_calls=(off,)),
+            ScriptedAnswer(content=""),
+        ),
+    )
+    async with scripted_server(script, tmp_path) as server:
+        run = await run_demo(
+            tmp_path,
+            *("--base-url", server.base_url, "--api-key", "the-key", "--json", "--state", "light.kitchen_ceiling"),
+            *("--say", "make it cosy in the kitchen", "--say", "thank you", "--say", "lights off in the bedroom"),
+        )
+        requests = await server.requests()
+
+    assert run.exit_code == 0, run.messages
+    *turns, ceiling = _json_lines(run)
+    cosy, thanks, dark = (_turn(turn) for turn in turns)
+    assert cosy.speech == "The kitchen is lit, and its ceiling light is soft."
+    assert [call.name for call in cosy.tool_calls] == [on.name, look.name, dim.name]
+    assert not any(call.is_error for call in cosy.tool_calls)
+    assert list(cosy.phases[2:10]) == _ONE_TOOL_ROUND * 2
+    assert cosy.usage == {"input_tokens": 300, "output_tokens": 30, "cached_tokens": 192, "reasoning_tokens": 0}
+    assert thanks.speech == "You are welcome."
+    assert dark.speech == "Turned off the lights."  # what Home Assistant itself says, since the model says nothing
+    lit = State.model_validate(ceiling)
+    assert (lit.state, lit.attributes["brightness"]) == ("on", 76)
+    chats = [request.body["messages"] for request in requests]
+    assert 'make it cosy in the kitchen"' in json.dumps(chats[-1])  # the same conversation goes on
+    assert "the-key" not in run.output + run.messages + (tmp_path / "home-assistant.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(
+            ["--state", "light.kitchen_celling"],
+            "the house has no 'light.kitchen_celling'. Did you mean light.kitchen_ceiling",
+            id="unknown entity",
+        ),
+        pytest.param(
+            ["--base-url", "http://127.0.0.1:9/v1"],
+            sentence("config.error.provider_unreachable", url="http://127.0.0.1:9/v1"),
+            id="unreachable server",
+        ),
+    ],
+)
+async def test_what_cannot_be_done_is_said_plainly(tmp_path: Path, arguments: list[str], said: str) -> None:
+    run = await run_demo(tmp_path, "--say", "turn on the kitchen lights", *arguments)
+
+    assert run.exit_code == 1
+    assert said in run.messages
+    assert "Traceback" not in run.messages
+    assert not run.output
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "said"),
+    [
+        pytest.param(
+            Script(api_key="right"),
+            ["--api-key", "wrong"],
+            "does not accept this API key, or asks for one. Give a key of this server, with CHATTERBOX_API_KEY or",
+            id="wrong key",
+        ),
+        pytest.param(
+            Script(), ["--api-key", "two\nlines"], "Give the whole key, with CHATTERBOX_API_KEY or", id="no key at all"
+        ),
+        pytest.param(
+            Script(models=("one", "two")), [], "Choose a --model; the server at .* has: one, two", id="choice of models"
+        ),
+    ],
+)
+async def test_a_server_that_cannot_be_used_is_described(
+    tmp_path: Path, script: Script, arguments: list[str], said: str
+) -> None:
+    async with scripted_server(script, tmp_path) as server:
+        run = await run_demo(tmp_path, "--say", "hello", "--base-url", server.base_url, *arguments)
+
+    assert run.exit_code == 1
+    assert re.search(said, run.messages), run.messages
+    assert "Traceback" not in run.messages
+
+
+async def test_a_server_that_fails_later_is_spoken_of_and_the_conversation_goes_on(tmp_path: Path) -> None:
+    failure = ScriptedFailure(status=500, body="<h1>boom</h1>")
+    script = Script(answers=(failure, failure, ScriptedAnswer(content="Here I am.")))
+    async with scripted_server(script, tmp_path) as server:
+        run = await run_demo(
+            tmp_path, "--base-url", server.base_url, "--json", "--say", "hello?", "--say", "hello again?"
+        )
+
+    assert run.exit_code == 0, run.messages
+    failed, answered = (_turn(turn) for turn in _json_lines(run))
+    assert failed.speech.startswith("My language model does not answer. ")
+    assert answered.speech == "Here I am."
+
+
+async def test_the_page_opens_signed_in_on_this_machine_only_until_ctrl_c(tmp_path: Path) -> None:
+    async with started_demo(tmp_path) as process:
+        address = await printed_address(process)
+        found = re.fullmatch(r"(http://127\.0\.0\.1:(\d+))/\S+", address)
+        assert found, address
+        url, port = found.groups()
+        assert (await _sign_in_without_typing(url))["type"] == "create_entry"
+        assert not _accepts_from_elsewhere(int(port))
+        process.send_signal(signal.SIGINT)
+        async with asyncio.timeout(RUN_SECONDS):
+            await process.communicate()
+
+    assert process.returncode == 0
+    assert not _listens("127.0.0.1", int(port))
+    assert _files_in(tmp_path) == ["home-assistant.log"]
+
+
+async def _sign_in_without_typing(url: str) -> JsonObject:
+    """Start the login flow as the page does; return what it answers before anything is typed."""
+    flow = {"client_id": f"{url}/", "handler": ["trusted_networks", None], "redirect_uri": f"{url}/?auth_callback=1"}
+    async with aiohttp.ClientSession() as session, session.post(f"{url}/auth/login_flow", json=flow) as response:
+        return TypeAdapter(JsonObject).validate_json(await response.read())
+
+
+def _accepts_from_elsewhere(port: int) -> bool:
+    """Return whether another address of this machine, as others see it, answers on `port`."""
+    return _listens("127.0.0.2", port)
+
+
+def _listens(address: str, port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(5)
+        return probe.connect_ex((address, port)) == 0
+
+
+async def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", free_port()))
+        taken.listen()
+        port = taken.getsockname()[1]
+        run = await run_demo(tmp_path, "--port", str(port), "--say", "hello")
+
+    assert run.exit_code == 1
+    assert f"Port {port} cannot be used" in run.messages
+    assert "Traceback" not in run.messages
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(["--json"], "add --say", id="JSON of nothing"),
+        pytest.param(["--state", "light.hallway"], "add --say", id="state after nothing"),
+        pytest.param(["--say", "  "], "not an empty text", id="empty sentence"),
+        pytest.param(["--model", "small"], "add --base-url", id="model of no server"),
+        pytest.param(["--api-key", "secret"], "add --base-url", id="key to no server"),
+        pytest.param(["--base-url", "localhost:8080"], "is not a web address", id="address without scheme"),
+        pytest.param(["--base-url", "http://"], "is not a web address", id="address without host"),
+        pytest.param(["--base-url", "ftp://me:secret@host"], "is not a web address", id="address of files"),
+        pytest.param(["--port", "70000"], "between 1 and 65535", id="port out of range"),
+        pytest.param(["--port", "http"], "invalid int value", id="port that is no number"),
+        pytest.param(["--shout"], "unrecognized arguments", id="unknown option"),
+    ],
+)
+def test_a_wrong_command_line_is_refused(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        read_arguments(arguments)
+
+    assert stopped.value.code == 2
+    messages = capsys.readouterr().err
+    assert said in messages
+    assert "secret" not in messages
+
+
+@pytest.mark.parametrize(
+    ("in_environment", "arguments", "key"),
+    [
+        (None, [], None),
+        ("", [], None),
+        ("of-the-environment", [], "of-the-environment"),
+        ("of-the-environment", ["--api-key", "of-the-line"], "of-the-line"),
+    ],
+)
+def test_the_key_may_stand_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch, in_environment: str | None, arguments: list[str], key: str | None
+) -> None:
+    monkeypatch.delenv(API_KEY_VARIABLE, raising=False)
+    if in_environment is not None:
+        monkeypatch.setenv(API_KEY_VARIABLE, in_environment)
+
+    server = read_arguments(["--base-url", "http://127.0.0.1:8080/v1", *arguments]).server
+
+    assert server is not None
+    assert server.api_key == key
+
+
+def test_the_help_tells_how_to_keep_the_key_from_others(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        read_arguments(["--help"])
+
+    assert API_KEY_VARIABLE in capsys.readouterr().out
+
+
+def test_each_of_several_runs_has_its_log_and_the_next_one_takes_the_first_again(tmp_path: Path) -> None:
+    with empty_log(None, tmp_path) as first:
+        first.write_text("mine")
+        with empty_log(None, tmp_path) as second:
+            assert second != first
+            assert first.read_text() == "mine"
+
+    with empty_log(None, tmp_path) as third:
+        assert third == first
+        assert not third.read_text()
+
+
+@pytest.mark.parametrize("chosen", [None, "home-assistant.log"])
+def test_a_log_that_cannot_be_written_is_named(tmp_path: Path, chosen: str | None) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+
+    with (
+        pytest.raises(DemoError, match=f"{in_the_way}.* cannot be written .* Choose another --log"),
+        empty_log(None if chosen is None else in_the_way / chosen, in_the_way),
+    ):
+        pass

@@ -1,0 +1,109 @@
+"""The texts that people read and hear: complete, alike in all languages, and as Home Assistant's checker wants them."""
+
+import json
+import re
+import string
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from homeassistant.helpers.config_validation import slug, string_with_no_html
+
+import custom_components.chatterbox
+from custom_components.chatterbox.agent.claims.receipts import DEFAULT_LANGUAGES
+from custom_components.chatterbox.agent.errors import AgentError, BudgetSpent, ProviderError
+from custom_components.chatterbox.speech.sentences import CERTIFICATE_KEY, ERROR_KEYS, NO_TLS_KEY
+
+FOLDER = Path(custom_components.chatterbox.__file__).parent / "translations"
+LANGUAGES = sorted(path.stem for path in FOLDER.glob("*.json"))
+
+# Categories that Home Assistant's checker, hassfest, allows in an integration's texts and that we use.
+CATEGORIES = {
+    *("common", "config", "config_subentries", "entity", "exceptions", "issues"),
+    *("options", "selector", "services"),
+}
+URL = re.compile(r"(https?://|www\.)[a-z0-9]+([\-.][a-z0-9]+)*\.[a-z]{2,5}", re.IGNORECASE)
+
+type Texts = Mapping[str, str | Texts]
+
+
+def texts_of(language: str) -> dict[str, str]:
+    """Return all texts of a language by their place."""
+    return dict(_flatten(json.loads((FOLDER / f"{language}.json").read_text(encoding="utf-8"))))
+
+
+def _flatten(texts: Texts, prefix: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in texts.items():
+        if isinstance(value, str):
+            yield prefix + key, value
+        else:
+            yield from _flatten(value, f"{prefix}{key}.")
+
+
+def placeholders(text: str) -> set[str]:
+    """Return the names in braces."""
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+def test_there_are_the_languages_that_claims_are_checked_in() -> None:
+    assert {language.partition("-")[0] for language in LANGUAGES} >= DEFAULT_LANGUAGES
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_the_same_texts_with_the_same_placeholders(language: str) -> None:
+    english = {place: placeholders(text) for place, text in texts_of("en").items()}
+
+    assert {place: placeholders(text) for place, text in texts_of(language).items()} == english
+
+
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
+def test_a_translation_is_not_english(language: str) -> None:
+    english = texts_of("en")
+    same = {place for place, text in texts_of(language).items() if text == english[place] and " " in text}
+
+    assert same <= {"common.asked_placed", "common.change_list", "common.spoken_list"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_texts_are_as_home_assistants_checker_wants_them(language: str) -> None:
+    texts = texts_of(language)
+
+    assert {place.partition(".")[0] for place in texts} == CATEGORIES
+    for place, text in texts.items():
+        assert all(slug(part) for part in place.split("."))
+        assert string_with_no_html(text) == text
+        assert text == text.strip() != ""
+        assert all(name.isidentifier() for name in placeholders(text))
+        assert not re.search(r"'{\w+}'", text)
+        assert not URL.search(text)
+
+
+@pytest.mark.parametrize("kind", list(ERROR_KEYS))
+def test_every_error_has_its_texts(kind: type[AgentError]) -> None:
+    texts = texts_of("en")
+    key = ERROR_KEYS[kind]
+    is_of_a_service = issubclass(kind, ProviderError) and kind is not BudgetSpent  # which no service says of itself
+
+    assert f"common.spoken_{key}" in texts
+    assert (f"exceptions.{key}.message" in texts) == issubclass(kind, ProviderError)
+    assert (f"config.error.{key}" in texts) == is_of_a_service
+    assert (f"config_subentries.conversation.error.{key}" in texts) == is_of_a_service
+
+
+@pytest.mark.parametrize("key", [CERTIFICATE_KEY, NO_TLS_KEY])
+def test_trouble_with_tls_has_its_texts(key: str) -> None:
+    texts = texts_of("en")
+
+    assert f"common.spoken_{key}" in texts
+    assert f"exceptions.{key}.message" in texts
+    assert f"config.error.{key}" in texts
+    assert f"config_subentries.conversation.error.{key}" in texts
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_spoken_is_short_and_ends(language: str) -> None:
+    spoken = {place: text for place, text in texts_of(language).items() if place.startswith("common.spoken_")}
+
+    for place, text in spoken.items():
+        assert len(text) < 170, place
+        assert text.endswith((".", "。")) or place == "common.spoken_list"

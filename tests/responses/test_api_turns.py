@@ -1,0 +1,233 @@
+"""Turns of programs in the life of a house: agents are renamed, loaded anew and removed, and questions wait."""
+
+import asyncio
+import gc
+
+import pytest
+from homeassistant.const import CONF_LLM_HASS_API, MATCH_ALL
+from homeassistant.core import Event, HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er, llm
+from pytest_homeassistant_custom_component.common import async_capture_events
+
+from custom_components.chatterbox.agent.loop.turn import Approved
+from custom_components.chatterbox.agent.messages import UserMessage
+from custom_components.chatterbox.agent.protocols import OutputFormat
+from custom_components.chatterbox.agent.responses.api_errors import ApiError
+from custom_components.chatterbox.agent.responses.house import Caller
+from custom_components.chatterbox.agent.responses.request import HouseTools, ToolFilter
+from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.const import (
+    CONF_DIAGNOSE_WORDS,
+    CONF_KIND,
+    EVENT_CHANGE,
+    EVENT_TOOL_CALLED,
+    EVENT_TOOL_FINISHED,
+    EVENT_TURN_FINISHED,
+    EVENT_TURN_STARTED,
+    ServiceKind,
+)
+from custom_components.chatterbox.diagnostics import async_get_config_entry_diagnostics
+from custom_components.chatterbox.responses.api_turns import ProgramTurns
+from tests.support.llm_apis import StubApi, StubTool
+from tests.support.programs import ASSIST, Program, a_user, let_programs_in
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
+from tests.support.talk import AGENT, LIGHT_ON, Serve, add_agent, move_into_the_demo_home
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+DOOR = "lock.front_door"
+UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
+ASKS = ScriptedAnswer(tool_calls=(UNLOCK,))
+SLOWLY = ScriptedAnswer(content="Come in. " * 99, piece_characters=9, piece_delay_seconds=0.2)
+
+
+@pytest.fixture
+def program(hass: HomeAssistant) -> Program:
+    """Return a program of a user who may do everything."""
+    return Program(hass, a_user(hass))
+
+
+async def test_of_many_questions_the_oldest_can_be_answered(
+    hass: HomeAssistant, serve: Serve, program: Program
+) -> None:
+    """A turn that asks nothing makes no room."""
+    await serve(Script(answers=(*(ASKS,) * 20, ScriptedAnswer(content="Come in."))))
+    await let_programs_in(hass)
+    request = program.wants("Unlock the front door.")
+    asked = [await program.takes(request) for _ in range(20)]
+
+    await program.answers(request, asked[0].pending, Approved())
+
+    assert hass.states.is_state(DOOR, "unlocked")
+    assert len(async_get_approvals(hass).waiting) == 19
+
+
+async def test_a_request_that_is_not_to_be_stored_is_told_in_no_event_and_no_diagnostics(
+    hass: HomeAssistant, serve: Serve, program: Program
+) -> None:
+    """Invariant 38: Home Assistant stores its events. What was done is told all the same."""
+    light = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen ceiling light", "domain": "light"})
+    asking = ScriptedCall(name="GetLiveContext", arguments={})
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(light, asking)), ScriptedAnswer(content="Hush, done."))))
+    await let_programs_in(hass)
+    (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
+    hass.config_entries.async_update_entry(entry, options={**entry.options, CONF_DIAGNOSE_WORDS: True})
+    events: list[Event] = []
+
+    @callback
+    def listen(event: Event) -> None:
+        events.append(event)
+
+    hass.bus.async_listen(MATCH_ALL, listen)
+
+    await program.says("Hush, light!", is_kept=False)
+
+    assert not [event.event_type for event in events if "Hush" in str(event.data)]
+    assert "Hush" not in str(await async_get_config_entry_diagnostics(hass, entry))
+    told = {event.event_type: event.data for event in events}
+    assert {EVENT_TURN_STARTED, EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED} <= told.keys()
+    (change,) = [event.data for event in events if event.event_type == EVENT_CHANGE]
+    assert "Kitchen ceiling light" in str(change)
+    finished = told[EVENT_TURN_FINISHED]
+    assert (finished["input"], finished["speech"], finished["withheld"]) == ("", "", "")
+    assert finished["tool_calls"] == [
+        {"name": "intent__HassTurnOn", "arguments": {}, "result": None, "is_error": False},
+        {"name": "homeassistant__GetLiveContext", "arguments": {}, "result": None, "is_error": False},
+    ]
+    assert all(
+        (event.data["arguments"], event.data.get("result")) == ({}, None)
+        for event in events
+        if event.event_type in {EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED}
+    )
+
+
+async def test_an_add_on_is_a_program_like_others(hass: HomeAssistant, serve: Serve) -> None:
+    """Its user was made by Home Assistant, and is nobody else."""
+    await serve(Script(answers=(ASKS, ScriptedAnswer(content="Come in."))))
+    await let_programs_in(hass)
+    user = await hass.auth.async_create_system_user("Supervisor", group_ids=["system-admin"])
+    program = Program(hass, user)
+    request = program.wants("Unlock the front door.", conversation_id="add-on")
+
+    asked = await program.takes(request)
+    await program.answers(request, asked.pending, Approved())
+
+    assert hass.states.is_state(DOOR, "unlocked")
+    store = program.house.store(AGENT)
+    assert store is not None
+    said = await store.conversation("add-on", Caller(user.id))
+    assert said is not None
+    assert isinstance(said[0], UserMessage)
+    assert await store.conversation("add-on", Caller(a_user(hass, "Ben").id)) is None
+
+
+async def test_a_user_that_home_assistant_made_may_do_what_it_may(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="No."))))
+    await let_programs_in(hass)
+    user = await hass.auth.async_create_system_user("Content", group_ids=["system-read-only"])
+
+    refused = await Program(hass, user).says("Light!")
+
+    assert "no right" in refused.results[0].content
+
+
+async def test_an_agent_that_was_renamed_speaks_under_its_name(
+    hass: HomeAssistant, serve: Serve, program: Program
+) -> None:
+    await serve(Script(answers=(ScriptedAnswer(content="Hello."), ASKS)))
+    await let_programs_in(hass)
+    await program.says("Hello?")
+    er.async_get(hass).async_update_entity(AGENT, new_entity_id="conversation.renamed")
+    await hass.async_block_till_done(wait_background_tasks=True)
+    started = async_capture_events(hass, EVENT_TURN_STARTED)
+    program.agent = "conversation.renamed"
+
+    await program.says("Unlock the front door.")
+
+    assert started[0].data["entity_id"] == "conversation.renamed"
+    (question,) = async_get_approvals(hass).waiting
+    assert question.spot.agent_id == "conversation.renamed"
+    (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
+    await hass.config_entries.async_reload(entry.entry_id)
+    assert async_get_approvals(hass).waiting == ()
+
+
+async def test_a_turn_that_was_taken_up_elsewhere_ends_with_its_agent(
+    hass: HomeAssistant, serve: Serve, program: Program
+) -> None:
+    """It would go on by rules that do not hold any more."""
+    await serve(Script(answers=(ASKS, SLOWLY)))
+    await let_programs_in(hass)
+    (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
+    asked = await program.says("Unlock the front door.")
+    finished = async_capture_events(hass, EVENT_TURN_FINISHED)
+    is_open = asyncio.Event()
+
+    @callback
+    def note(_event: Event) -> None:
+        is_open.set()
+
+    hass.bus.async_listen_once(EVENT_TOOL_FINISHED, note)
+    yes = GivenAnswer(approved=True, channel=Channel.ACTION, user_id=program.user.id)
+    answering = asyncio.create_task(async_get_approvals(hass).answer(asked.pending.id, yes))
+    await is_open.wait()
+
+    await hass.config_entries.async_reload(entry.entry_id)
+
+    with pytest.raises(asyncio.CancelledError):
+        await answering
+    assert [event.data["stop_reason"] for event in finished] == ["interrupted"]
+
+
+async def test_who_says_yes_to_what_is_gone_is_told_so(hass: HomeAssistant, serve: Serve, program: Program) -> None:
+    call = ScriptedCall(name="paint", arguments={})
+    api = StubApi(hass=hass, id="stub", name="Stub", tools=[StubTool(name="paint")])
+    remove = llm.async_register_api(hass, api)
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(call,)),)), **{CONF_LLM_HASS_API: ["assist", "stub"]})
+    await let_programs_in(hass)
+    wish = HouseTools(server_label="stub", allowed=ToolFilter(frozenset({"paint"})))
+    asked = await program.says("Paint the wall.", house=(ASSIST, wish))
+    changes = async_capture_events(hass, EVENT_CHANGE)
+    remove()
+
+    yes = GivenAnswer(approved=True, channel=Channel.ACTION, user_id=program.user.id)
+    speech = await async_get_approvals(hass).answer(asked.pending.id, yes)
+
+    assert speech == "Something went wrong. Please try again."
+    assert [change.data["outcome"] for change in changes] == ["not_run"]
+
+
+async def test_an_agent_without_a_model_says_what_it_cannot_do(hass: HomeAssistant, program: Program) -> None:
+    """It understands sentences, as when a person speaks."""
+    await move_into_the_demo_home(hass)
+    await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {})
+    await let_programs_in(hass)
+
+    with pytest.raises(ApiError) as of_tools:
+        await program.says("Turn on the kitchen ceiling light.")
+    with pytest.raises(ApiError) as of_a_shape:
+        await program.says("Turn on the kitchen ceiling light.", house=None, output=OutputFormat("answer", {}))
+    await program.says("Turn on the kitchen ceiling light.", house=None)
+
+    assert (of_tools.value.status, of_tools.value.param) == (400, "tools")
+    assert (of_a_shape.value.status, of_a_shape.value.param) == (400, "text.format")
+    assert hass.states.is_state("light.kitchen_ceiling", "on")
+
+
+async def test_nothing_is_kept_of_an_agent_that_is_removed(hass: HomeAssistant, serve: Serve, program: Program) -> None:
+    await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
+    await let_programs_in(hass)
+    before = program_turns()
+    await program.says("Hello?")
+    (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
+    assert program_turns() == before + 1
+
+    await hass.config_entries.async_remove(entry.entry_id)
+
+    assert program_turns() == before
+
+
+def program_turns() -> int:
+    """Return how many agents are held, each with its settings, its models and its entry."""
+    gc.collect()
+    return sum(isinstance(one, ProgramTurns) for one in gc.get_objects())

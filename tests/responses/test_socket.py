@@ -1,0 +1,337 @@
+"""Programs talk to the Responses surface over a WebSocket of a real Home Assistant."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Iterable
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+import pytest
+from aiohttp import ClientWebSocketResponse, WSCloseCode, WSMsgType, WSServerHandshakeError
+from homeassistant.auth.models import User
+from homeassistant.const import EVENT_HOMEASSISTANT_STOP
+from homeassistant.core import HomeAssistant
+from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
+
+from custom_components.chatterbox.agent.responses.api_errors import invalid
+from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.responses.rate_limit import RateLimit
+from custom_components.chatterbox.responses.socket import SocketLimits
+from custom_components.chatterbox.responses.views import HttpLimits
+from tests.support.scripted_endpoint import BASE, EVENTS, error_of, event, forever, serve
+
+URL = f"{BASE}/responses"
+
+
+async def hear(socket: ClientWebSocketResponse, count: int) -> list[Any]:
+    return [json.loads(await socket.receive_str()) for _ in range(count)]
+
+
+async def hear_error(socket: ClientWebSocketResponse) -> Any:
+    [told] = await hear(socket, 1)
+    assert told["type"] == "error"
+    assert set(told["error"]) == {"type", "code", "message", "param"}
+    return told
+
+
+async def close_code(socket: ClientWebSocketResponse) -> int | None:
+    message = await socket.receive()
+    assert message.type in {WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED}
+    return socket.close_code
+
+
+async def test_messages_are_answered_one_after_the_other(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_admin_user: User
+) -> None:
+    """Invariant 69."""
+    endpoint = await serve(hass)
+    client = await hass_client()
+
+    async with client.ws_connect(URL) as socket:
+        for text in ("first", "second", "third"):
+            await socket.send_str(text)
+        assert await hear(socket, 9) == [*EVENTS, *EVENTS, *EVENTS]
+
+    assert endpoint.asked == ["socket", "first", "second", "third"]
+    assert [caller.user_id for caller in endpoint.callers] == [hass_admin_user.id]
+
+
+async def test_only_one_message_is_being_answered(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    """Invariant 69."""
+    go_on = asyncio.Event()
+    endpoint = await serve(hass, event(0), go_on.wait, event(1))
+    client = await hass_client()
+
+    async with client.ws_connect(URL) as socket:
+        await socket.send_str("first")
+        await socket.send_str("second")
+        assert await hear(socket, 1) == [event(0)]
+        assert endpoint.open_streams == 1
+        go_on.set()
+        assert await hear(socket, 3) == [event(1), event(0), event(1)]
+
+
+async def test_a_request_that_opens_no_socket_is_told_so(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    await serve(hass)
+    client = await hass_client()
+
+    answer = await client.get(URL)
+
+    assert answer.status == HTTPStatus.UPGRADE_REQUIRED
+    assert answer.headers["Upgrade"] == "websocket"
+    assert (await error_of(answer))["code"] == "upgrade_required"
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}])
+async def test_who_has_no_token_opens_no_socket(
+    hass: HomeAssistant, hass_client_no_auth: ClientSessionGenerator, headers: dict[str, str]
+) -> None:
+    endpoint = await serve(hass)
+    client = await hass_client_no_auth()
+
+    with pytest.raises(WSServerHandshakeError) as refused:
+        await client.ws_connect(URL, headers=headers)
+
+    assert refused.value.status == HTTPStatus.UNAUTHORIZED
+    assert endpoint.asked == []
+
+
+async def test_an_error_ends_one_answer_and_not_the_connection(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, caplog: pytest.LogCaptureFixture
+) -> None:
+    endpoint = await serve(hass)
+    client = await hass_client()
+
+    async with client.ws_connect(URL) as socket:
+        endpoint.failure = invalid("No such agent.", "model")
+        await socket.send_str("{}")
+        told = await hear_error(socket)
+        assert (told["status"], told["error"]["param"]) == (400, "model")
+
+        endpoint.failure = RuntimeError("s3cret")
+        await socket.send_str("{}")
+        told = await hear_error(socket)
+        assert (told["status"], told["error"]["type"]) == (500, "server_error")
+        assert "s3cret" not in caplog.text + str(told)
+        assert [record.levelno for record in caplog.records if "RuntimeError" in record.getMessage()] == [logging.ERROR]
+
+        await socket.send_bytes(b"{}")
+        assert (await hear_error(socket))["status"] == 400
+
+        endpoint.failure = None
+        await socket.send_str("{}")
+        assert await hear(socket, 3) == list(EVENTS)
+
+
+async def test_a_message_that_is_too_long_ends_the_connection(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    endpoint = await serve(hass, limits=HttpLimits(socket=SocketLimits(message_size=1_000)))
+    client = await hass_client()
+
+    async with client.ws_connect(URL) as socket:
+        await socket.send_str("x" * 1_001)
+        assert await close_code(socket) == WSCloseCode.MESSAGE_TOO_BIG
+    assert endpoint.asked == ["socket"]
+
+
+@pytest.mark.parametrize(("count", "text"), [(20, "x"), (5, "x" * 400)], ids=["many", "large"])
+async def test_who_sends_faster_than_is_answered_is_hung_up_on(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, count: int, text: str
+) -> None:
+    limits = HttpLimits(socket=SocketLimits(waiting=10, message_size=1_000))
+    endpoint = await serve(hass, event(0), forever, limits=limits)
+    client = await hass_client()
+
+    async with client.ws_connect(URL) as socket:
+        await socket.send_str(text)
+        assert await hear(socket, 1) == [event(0)]
+        for _ in range(count):
+            await socket.send_str(text)
+        assert await close_code(socket) == WSCloseCode.POLICY_VIOLATION
+    await endpoint.all_closed.wait()
+
+
+async def test_what_was_answered_makes_room(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    await serve(hass, event(0), limits=HttpLimits(socket=SocketLimits(waiting=1, message_size=1_000)))
+    client = await hass_client()
+
+    async with client.ws_connect(URL) as socket:
+        for _ in range(5):
+            await socket.send_str("x" * 400)
+            assert await hear(socket, 1) == [event(0)]
+
+
+async def test_a_connection_that_was_open_for_an_hour_ends_with_the_answer_that_is_being_given(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    """Invariant 69: the limit has its own word."""
+    slowly = partial(asyncio.sleep, 1.1)
+    await serve(hass, event(0), slowly, event(1), limits=HttpLimits(socket=SocketLimits(seconds=1)))
+    client = await hass_client()
+
+    async with client.ws_connect(URL) as socket:
+        await socket.send_str("first")
+        await socket.send_str("second, which comes too late")
+        assert await hear(socket, 2) == [event(0), event(1)]
+        told = await hear_error(socket)
+        assert (told["status"], told["error"]["code"]) == (400, "websocket_connection_limit_reached")
+        assert await close_code(socket) == WSCloseCode.OK
+
+
+async def test_an_answer_that_never_ends_does_not_keep_a_connection_open(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    limits = HttpLimits(socket=SocketLimits(seconds=1, last_answer_seconds=0.01))
+    endpoint = await serve(hass, event(0), forever, limits=limits)
+    client = await hass_client()
+
+    async with client.ws_connect(URL) as socket:
+        await socket.send_str("first")
+        told = await hear(socket, 2)
+        assert told[-1]["error"]["code"] == "websocket_connection_limit_reached"
+        assert await close_code(socket) == WSCloseCode.OK
+    await endpoint.all_closed.wait()
+
+
+async def test_connections_end_when_the_house_stops(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    endpoint = await serve(hass, event(0), forever)
+    client = await hass_client()
+
+    async with client.ws_connect(URL) as busy, client.ws_connect(URL) as idle:
+        await busy.send_str("first")
+        assert await hear(busy, 1) == [event(0)]
+        hass.bus.async_fire(EVENT_HOMEASSISTANT_STOP)
+        assert await close_code(busy) == WSCloseCode.GOING_AWAY
+        assert await close_code(idle) == WSCloseCode.GOING_AWAY
+    await endpoint.all_closed.wait()
+
+
+async def test_who_hangs_up_ends_what_was_asked(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    """Invariant 54."""
+    endpoint = await serve(hass, event(0), forever)
+    client = await hass_client()
+    before = asyncio.all_tasks()
+
+    for _ in range(20):
+        socket = await client.ws_connect(URL)
+        await socket.send_str("first")
+        assert await hear(socket, 1) == [event(0)]
+        await socket.close()
+        await endpoint.all_closed.wait()
+
+    while left := asyncio.all_tasks() - before:
+        await asyncio.wait(left)
+
+
+async def test_a_connection_that_breaks_ends_what_was_asked(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    endpoint = await serve(hass, event(0), forever)
+    client = await hass_client()
+
+    socket = await client.ws_connect(URL)
+    await socket.send_str("first")
+    assert await hear(socket, 1) == [event(0)]
+    transport = socket.get_extra_info("socket")
+    transport.shutdown(2)
+
+    await endpoint.all_closed.wait()
+
+
+async def test_a_connection_ends_with_its_token(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_admin_user: User
+) -> None:
+    endpoint = await serve(hass, event(0), forever)
+    socket = await (await hass_client()).ws_connect(URL)
+    await socket.send_str("first")
+    assert await hear(socket, 1) == [event(0)]
+
+    for token in tokens_of(hass_admin_user):
+        hass.auth.async_remove_refresh_token(token)
+
+    await endpoint.all_closed.wait()
+    assert (await socket.receive()).type in {WSMsgType.CLOSE, WSMsgType.CLOSED, WSMsgType.CLOSING, WSMsgType.ERROR}
+
+
+async def test_who_is_switched_off_meanwhile_is_answered_no_more(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_admin_user: User
+) -> None:
+    endpoint = await serve(hass)
+    client = await hass_client()
+    [entry] = hass.config_entries.async_entries(DOMAIN)
+
+    async with client.ws_connect(URL) as socket:
+        hass.config_entries.async_update_entry(entry, options={})
+        await socket.send_str("{}")
+        assert (await hear_error(socket))["status"] == 404
+        hass.config_entries.async_update_entry(entry, options={"responses_api": True})
+
+        hass_admin_user.is_active = False
+        await socket.send_str("{}")
+        told = await hear_error(socket)
+        assert (told["status"], told["error"]["code"]) == (401, "invalid_api_key")
+    assert endpoint.asked == ["socket"]
+
+
+def tokens_of(user: User) -> Iterable[Any]:
+    return list(user.refresh_tokens.values())
+
+
+async def test_messages_count_as_requests(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    await serve(hass, limits=HttpLimits(rate=RateLimit(per_minute=2, clock=lambda: 0.0)))
+    client = await hass_client()
+
+    async with client.ws_connect(URL) as socket:
+        await socket.send_str("{}")
+        await hear(socket, 3)
+        await socket.send_str("{}")
+        told = await hear_error(socket)
+        assert (told["status"], told["error"]["code"]) == (429, "rate_limit_exceeded")
+
+
+async def test_a_reader_that_takes_nothing_is_cut_off(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    flood = [event(number, delta="x" * 1_000_000) for number in range(100)]
+    endpoint = await serve(hass, *flood, limits=HttpLimits(socket=SocketLimits(reader_seconds=0.05)))
+    client = await hass_client()
+
+    socket = await client.ws_connect(URL)
+    await socket.send_str("first")
+    await endpoint.all_closed.wait()
+
+    assert endpoint.played < 50
+    await socket.close()
+
+
+async def test_pings_are_answered_while_an_answer_is_being_made(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    go_on = asyncio.Event()
+    await serve(hass, event(0), go_on.wait, event(1))
+    client = await hass_client()
+
+    async with client.ws_connect(URL, autoping=False) as socket:
+        assert (await socket.receive()).type is WSMsgType.PING
+        await socket.send_str("first")
+        assert await hear(socket, 1) == [event(0)]
+        await socket.ping(b"there?")
+        pong = await socket.receive()
+        assert (pong.type, bytes(pong.data)) == (WSMsgType.PONG, b"there?")
+        go_on.set()
+        assert await hear(socket, 1) == [event(1)]
+
+
+async def test_a_program_that_does_not_answer_pings_is_gone(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    limits = HttpLimits(socket=SocketLimits(ping_seconds=0.02))
+    endpoint = await serve(hass, event(0), forever, limits=limits)
+    client = await hass_client()
+
+    async with client.ws_connect(URL, autoping=False) as deaf:
+        await deaf.send_str("first")
+        await endpoint.all_closed.wait()

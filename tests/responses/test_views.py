@@ -1,0 +1,272 @@
+"""Programs call the addresses below `/api/chatterbox/v1` of a real Home Assistant: who may, and what they are told."""
+
+import logging
+from http import HTTPStatus
+
+import pytest
+from aiohttp import ServerDisconnectedError
+from homeassistant.auth.models import User
+from homeassistant.components.http.ban import KEY_FAILED_LOGIN_ATTEMPTS
+from homeassistant.config_entries import ConfigEntryState
+from homeassistant.const import EVENT_HOMEASSISTANT_STOP
+from homeassistant.core import CoreState, HomeAssistant
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
+
+from custom_components.chatterbox.agent.responses.api_errors import ApiError, ErrorType
+from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.responses.rate_limit import RateLimit
+from custom_components.chatterbox.responses.views import HttpLimits
+from tests.support.scripted_endpoint import BASE, MODELS, WHOLE, error_of, forever, serve
+
+ADDRESSES = [
+    ("POST", "/responses"),
+    ("GET", "/responses"),
+    ("POST", "/responses/compact"),
+    ("GET", "/responses/resp_1"),
+    ("DELETE", "/responses/resp_1"),
+    ("POST", "/responses/resp_1/cancel"),
+    ("GET", "/responses/resp_1/input_items"),
+    ("GET", "/models"),
+    ("GET", "/models/conversation.kitchen"),
+    ("GET", "/chat/completions"),
+    ("GET", ""),
+    ("PUT", "/responses"),
+]
+SECRET = "s3cret-words"
+
+
+async def test_each_address_asks_for_what_it_names(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_admin_user: User
+) -> None:
+    endpoint = await serve(hass)
+    client = await hass_client()
+
+    assert await (await client.post(f"{BASE}/responses", json={"model": "m", "input": "Hi"})).json() == WHOLE
+    assert await (await client.get(f"{BASE}/responses/resp_1?include=a")).json() == WHOLE
+    assert (await (await client.delete(f"{BASE}/responses/resp_1")).json())["deleted"]
+    assert await (await client.post(f"{BASE}/responses/resp_1/cancel")).json() == WHOLE
+    assert (await (await client.get(f"{BASE}/responses/resp_1/input_items?limit=3")).json())["object"] == "list"
+    assert (await (await client.post(f"{BASE}/responses/compact", json={"model": "m"})).json())["object"]
+    assert await (await client.get(f"{BASE}/models")).json() == MODELS
+    assert (await client.get(f"{BASE}/models/conversation.kitchen")).status == HTTPStatus.NOT_FOUND
+
+    assert endpoint.asked == [
+        {"model": "m", "input": "Hi"},
+        ("resp_1", {"include": "a"}),
+        ("delete", "resp_1"),
+        ("cancel", "resp_1"),
+        ("input_items", "resp_1", {"limit": "3"}),
+        ("compact", {"model": "m"}),
+        "models",
+        ("model", "conversation.kitchen"),
+    ]
+    assert {caller.user_id for caller in endpoint.callers} == {hass_admin_user.id}
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic YTpi"}])
+async def test_who_has_no_token_gets_an_error_that_home_assistant_counts(
+    hass: HomeAssistant, hass_client_no_auth: ClientSessionGenerator, headers: dict[str, str]
+) -> None:
+    assert await async_setup_component(hass, "http", {"http": {"login_attempts_threshold": 99}})
+    endpoint = await serve(hass)
+    client = await hass_client_no_auth()
+
+    for method, path in ADDRESSES:
+        answer = await client.request(method, BASE + path, headers=headers)
+
+        assert answer.status == HTTPStatus.UNAUTHORIZED
+        assert (await error_of(answer))["code"] == "invalid_api_key"
+        assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert sum(hass.http.app[KEY_FAILED_LOGIN_ATTEMPTS].values()) == len(ADDRESSES)
+    assert endpoint.asked == []
+
+
+async def test_a_user_who_was_switched_off_is_nobody(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_admin_user: User
+) -> None:
+    endpoint = await serve(hass)
+    client = await hass_client()
+    hass_admin_user.is_active = False
+
+    assert (await client.get(f"{BASE}/models")).status == HTTPStatus.UNAUTHORIZED
+    assert endpoint.asked == []
+
+
+async def test_a_house_that_has_it_switched_off_has_nothing_there(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    endpoint = await serve(hass, switched_on=False)
+    client = await hass_client()
+
+    for method, path in ADDRESSES:
+        answer = await client.request(method, BASE + path)
+        assert answer.status == HTTPStatus.NOT_FOUND
+        await error_of(answer)
+    assert endpoint.asked == []
+
+
+async def test_the_switch_works_at_once(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    await serve(hass)
+    client = await hass_client()
+    [entry] = hass.config_entries.async_entries(DOMAIN)
+
+    async def status() -> int:
+        return (await client.get(f"{BASE}/models")).status
+
+    assert await status() == HTTPStatus.OK
+    hass.config_entries.async_update_entry(entry, options={})
+    assert await status() == HTTPStatus.NOT_FOUND
+    hass.config_entries.async_update_entry(entry, options={"responses_api": True})
+    assert await status() == HTTPStatus.OK
+    entry.mock_state(hass, ConfigEntryState.NOT_LOADED)  # type: ignore[attr-defined]  # it is an entry for tests
+    assert await status() == HTTPStatus.NOT_FOUND, "a disabled service is not there"
+
+
+async def test_a_wrong_method_is_told_the_right_one(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    await serve(hass)
+    client = await hass_client()
+
+    for method, path, allowed in [
+        ("PUT", "/responses", "POST, GET"),
+        ("GET", "/responses/compact", "POST"),
+        ("PATCH", "/responses/resp_1", "GET, DELETE"),
+        ("GET", "/responses/resp_1/cancel", "POST"),
+        ("POST", "/models", "GET"),
+        ("DELETE", "/models/conversation.kitchen", "GET"),
+    ]:
+        answer = await client.request(method, BASE + path)
+
+        assert answer.status == HTTPStatus.METHOD_NOT_ALLOWED
+        assert answer.headers["Allow"] == allowed
+        assert (await error_of(answer))["code"] == "method_not_allowed"
+
+
+async def test_where_nothing_is_an_error_says_so(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    await serve(hass)
+    client = await hass_client()
+
+    for path in ("", "/", "/nothing", "/responses/", "/responses/resp_1/nothing", "/chat/completions"):
+        for method in ("GET", "POST", "OPTIONS"):
+            answer = await client.request(method, BASE + path)
+            assert answer.status == HTTPStatus.NOT_FOUND
+            assert (await error_of(answer))["code"] == "unknown_url"
+
+
+async def test_pages_of_configured_origins_may_call(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    origin = "https://dashboard.example"
+    assert await async_setup_component(hass, "http", {"http": {"cors_allowed_origins": [origin]}})
+    await serve(hass)
+    client = await hass_client()
+
+    asked = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+    first = await client.options(f"{BASE}/responses", headers=asked)
+    then = await client.post(f"{BASE}/responses", headers={"Origin": origin}, json={"model": "m"})
+
+    for answer in (first, then):
+        assert answer.status == HTTPStatus.OK
+        assert answer.headers["Access-Control-Allow-Origin"] == origin
+
+
+async def test_answers_say_what_is_left_and_how_long_it_took(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    now = 0.0
+    await serve(hass, limits=HttpLimits(rate=RateLimit(per_minute=3, clock=lambda: now)))
+    client = await hass_client()
+
+    answers = [await client.get(f"{BASE}/models") for _ in range(4)]
+
+    assert [answer.status for answer in answers] == [200, 200, 200, 429]
+    assert [answer.headers["x-ratelimit-remaining-requests"] for answer in answers] == ["2", "1", "0", "0"]
+    assert {answer.headers["x-ratelimit-limit-requests"] for answer in answers} == {"3"}
+    assert answers[0].headers["x-ratelimit-reset-requests"] == "20.000s"
+    assert answers[3].headers["Retry-After"] == "20"
+    assert (await error_of(answers[3]))["code"] == "rate_limit_exceeded"
+    assert len({answer.headers["x-request-id"] for answer in answers}) == 4
+    assert all(answer.headers["openai-processing-ms"].isdigit() for answer in answers)
+
+    now = 20.0
+    assert (await client.get(f"{BASE}/models")).status == HTTPStatus.OK
+
+
+async def test_what_one_token_uses_up_another_has(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_read_only_access_token: str
+) -> None:
+    await serve(hass, limits=HttpLimits(rate=RateLimit(per_minute=1, clock=lambda: 0.0)))
+    one, other = await hass_client(), await hass_client(hass_read_only_access_token)
+
+    assert (await one.get(f"{BASE}/models")).status == HTTPStatus.OK
+    assert (await one.get(f"{BASE}/models")).status == HTTPStatus.TOO_MANY_REQUESTS
+    assert (await other.get(f"{BASE}/models")).status == HTTPStatus.OK
+
+
+async def test_an_error_of_the_surface_keeps_its_status_and_words(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    endpoint = await serve(hass)
+    endpoint.failure = ApiError("Too big.", status=503, kind=ErrorType.MODEL, code="c", param="input[0]", retry_after=7)
+    client = await hass_client()
+
+    answer = await client.post(f"{BASE}/responses", json={"stream": True})
+
+    assert answer.status == HTTPStatus.SERVICE_UNAVAILABLE
+    assert answer.headers["Retry-After"] == "7"
+    assert await error_of(answer) == {"type": "model_error", "code": "c", "message": "Too big.", "param": "input[0]"}
+
+
+async def test_a_bug_is_an_error_and_its_place_is_logged_without_words(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, caplog: pytest.LogCaptureFixture
+) -> None:
+    endpoint = await serve(hass)
+    endpoint.failure = KeyError(SECRET)
+    endpoint.failure.__cause__ = ValueError(SECRET)
+    client = await hass_client()
+
+    answer = await client.post(f"{BASE}/responses", json={"input": SECRET})
+
+    assert answer.status == HTTPStatus.INTERNAL_SERVER_ERROR
+    error = await error_of(answer)
+    assert error["type"] == "server_error"
+    assert answer.headers["x-request-id"] in str(error["message"])
+    [logged] = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+    assert answer.headers["x-request-id"] in logged
+    assert "KeyError" in logged
+    assert "ValueError" in logged
+    assert "scripted_endpoint.py" in logged
+    assert SECRET not in caplog.text
+    assert SECRET not in await answer.text()
+
+
+async def test_no_token_is_logged(
+    hass: HomeAssistant, hass_client_no_auth: ClientSessionGenerator, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    await serve(hass)
+    client = await hass_client_no_auth()
+
+    for path in ("/responses", "/nothing"):
+        await client.post(BASE + path, headers={"Authorization": f"Bearer {SECRET}"}, json={"input": SECRET})
+
+    assert SECRET not in caplog.text
+
+
+async def test_a_house_that_stops_says_so(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    await serve(hass)
+    client = await hass_client()
+    hass.set_state(CoreState.stopping)
+
+    answer = await client.get(f"{BASE}/models")
+
+    assert answer.status == HTTPStatus.SERVICE_UNAVAILABLE
+    assert (await error_of(answer))["code"] == "stopping"
+
+
+async def test_requests_end_when_the_house_stops(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+    endpoint = await serve(hass, lambda: hass.bus.async_fire(EVENT_HOMEASSISTANT_STOP), forever)
+    client = await hass_client()
+
+    with pytest.raises(ServerDisconnectedError):
+        await client.post(f"{BASE}/responses", json={})
+
+    await endpoint.all_closed.wait()

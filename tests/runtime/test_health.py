@@ -1,0 +1,261 @@
+"""Models between turns: found again in the background, and what only the owner can mend is told."""
+
+import logging
+from collections.abc import AsyncGenerator
+from datetime import timedelta
+
+import pytest
+from homeassistant.config_entries import ConfigEntryState
+from homeassistant.const import STATE_UNAVAILABLE
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import issue_registry as ir
+from homeassistant.util import dt as dt_util
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
+
+from custom_components.chatterbox.const import CONF_BASE_URL, DOMAIN
+from tests.support.config_entries import prepare, server_entry, set_up
+from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.in_process import address_without_server, serving, serving_script
+from tests.support.servers.raw_http import Ending, RawReply, raw_http_server
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
+from tests.support.talk import AGENT, say, speech
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+DOWN = ScriptedFailure(status=500, body="boom")
+GONE = ScriptedFailure(status=404, body={"error": {"message": "The model `scripted-model` does not exist"}})
+REFUSED = ScriptedFailure(status=401, body={"error": {"message": "no"}})
+TOO_LONG = ScriptedFailure(
+    status=400,
+    body={"error": {"type": "exceed_context_size_error", "message": "no", "n_prompt_tokens": 12345, "n_ctx": 8192}},
+)
+HELLO = ScriptedAnswer(content="Hello.")
+
+
+class Server:
+    """A server whose every answer can be changed while it runs."""
+
+    def __init__(self) -> None:
+        self.scripted = ScriptedChatCompletions(Script())
+        self.address = ""
+
+    def answers(self, answer: ScriptedAnswer | ScriptedFailure) -> None:
+        """Answer everybody alike from now on, who tries the model out included."""
+        self.scripted.play(Script(answers=(answer,), trial_answer=answer, after_last="start again"))
+
+
+@pytest.fixture
+async def server(hass: HomeAssistant) -> AsyncGenerator[Server]:
+    """Serve until the end of the test."""
+    await prepare(hass)
+    served = Server()
+    async with serving(served.scripted.application()) as address:
+        served.address = address
+        yield served
+
+
+def is_available(hass: HomeAssistant) -> bool:
+    """Tell whether Home Assistant shows the agent as available."""
+    state = hass.states.get(AGENT)
+    assert state is not None
+    return state.state != STATE_UNAVAILABLE
+
+
+def issues(hass: HomeAssistant) -> dict[str | None, dict[str, str] | None]:
+    """Return what Repairs shows of us: kinds, and what is filled in."""
+    return {
+        issue.translation_key: issue.translation_placeholders
+        for (domain, _), issue in ir.async_get(hass).issues.items()
+        if domain == DOMAIN and issue.active
+    }
+
+
+def helper_entry() -> MockConfigEntry:
+    """Return the entry of a server, not yet there, whose agent others may fall back on."""
+    return server_entry(address_without_server(), llm_hass_api=[])
+
+
+async def later(hass: HomeAssistant, seconds: float) -> None:
+    """Have everything happen that is due by then."""
+    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=seconds))
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+
+async def talker(hass: HomeAssistant, server: Server, api_key: str | None = None) -> MockConfigEntry:
+    """Set up an agent that nobody else can answer for."""
+    return await set_up(hass, server_entry(server.address, api_key, llm_hass_api=[]))
+
+
+async def test_an_agent_is_unavailable_exactly_while_nobody_can_answer(hass: HomeAssistant, server: Server) -> None:
+    server.answers(DOWN)
+    entry = await talker(hass, server)
+    for _ in range(2):
+        await say(hass, "hello")
+        assert is_available(hass)
+    await say(hass, "hello")
+    assert not is_available(hass)
+
+    await later(hass, 31)
+    assert not is_available(hass)
+    server.answers(HELLO)
+    await later(hass, 61)
+
+    assert is_available(hass)
+    assert speech(await say(hass, "hello")) == "Hello."
+    await hass.config_entries.async_unload(entry.entry_id)
+
+
+async def test_who_is_answered_for_stays_available(hass: HomeAssistant, server: Server) -> None:
+    server.answers(DOWN)
+    await set_up(hass, server_entry(server.address))
+    for _ in range(4):
+        await say(hass, "hello")
+
+    assert is_available(hass)
+
+
+async def test_a_person_need_not_find_out_that_a_model_is_back(
+    hass: HomeAssistant, server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.answers(DOWN)
+    await set_up(hass, server_entry(server.address))
+    for _ in range(3):
+        await say(hass, "hello")
+    server.answers(HELLO)
+    caplog.set_level(logging.INFO)
+    await later(hass, 31)
+
+    assert "Talker answers again" in caplog.text
+    asked = len(server.scripted.requests)
+    assert speech(await say(hass, "hello")) == "Hello."
+    assert len(server.scripted.requests) == asked + 1
+
+
+async def test_nobody_is_asked_any_more_once_an_entry_is_unloaded(hass: HomeAssistant, server: Server) -> None:
+    server.answers(DOWN)
+    entry = await talker(hass, server)
+    for _ in range(3):
+        await say(hass, "hello")
+    await hass.config_entries.async_unload(entry.entry_id)
+    asked = len(server.scripted.requests)
+    await later(hass, 3600)
+
+    assert len(server.scripted.requests) == asked
+
+
+async def test_a_model_that_is_gone_is_told_until_it_is_back(hass: HomeAssistant, server: Server) -> None:
+    gone = {"model_gone": {"agent": "Talker", "model": "scripted-model"}}
+    server.answers(GONE)
+    entry = await talker(hass, server)
+    assert not issues(hass)
+    await say(hass, "hello")
+    assert issues(hass) == gone
+    assert not is_available(hass)
+
+    server.answers(DOWN)
+    await later(hass, 31)
+    assert issues(hass) == gone
+
+    server.answers(HELLO)
+    await later(hass, 62)
+    assert not issues(hass)
+
+    server.answers(GONE)
+    await say(hass, "hello")
+    assert issues(hass)
+    await hass.config_entries.async_unload(entry.entry_id)
+    assert not issues(hass)
+
+
+async def test_a_home_that_does_not_fit_the_model_is_told_with_both_numbers(
+    hass: HomeAssistant, server: Server
+) -> None:
+    server.answers(TOO_LONG)
+    entry = await talker(hass, server)
+
+    assert "more than my language model can read" in speech(await say(hass, "hello"))
+    assert issues(hass) == {
+        "prompt_too_long": {
+            "agent": "Talker",
+            "prompt_tokens": "12\N{NARROW NO-BREAK SPACE}345",
+            "window_tokens": "8\N{NARROW NO-BREAK SPACE}192",
+        }
+    }
+    server.answers(HELLO)
+    await say(hass, "hello")
+    assert not issues(hass)
+
+    server.answers(TOO_LONG)
+    await say(hass, "hello")
+    assert issues(hass)
+    await hass.config_entries.async_unload(entry.entry_id)
+    assert not issues(hass)
+
+
+async def test_a_key_that_is_refused_in_a_turn_is_asked_for_anew_once(hass: HomeAssistant, server: Server) -> None:
+    server.answers(HELLO)
+    entry = await talker(hass, server, "old-key")
+    await say(hass, "hello")
+    assert not list(entry.async_get_active_flows(hass, {"reauth"}))
+
+    server.answers(REFUSED)
+    for _ in range(2):
+        await say(hass, "hello")
+    await hass.async_block_till_done()
+
+    (flow,) = entry.async_get_active_flows(hass, {"reauth"})
+    hass.config_entries.flow.async_abort(flow["flow_id"])
+    await say(hass, "hello")
+    assert not list(entry.async_get_active_flows(hass, {"reauth"}))
+
+
+async def test_a_key_that_is_refused_at_set_up_is_asked_for_anew_although_somebody_answers(
+    hass: HomeAssistant,
+) -> None:
+    await prepare(hass)
+    async with serving_script(Script(api_key="right-key")) as address:
+        entry = await set_up(hass, server_entry(address, "wrong-key"))
+
+    assert is_available(hass)
+    assert [flow["context"]["source"] for flow in entry.async_get_active_flows(hass, {"reauth"})] == ["reauth"]
+
+
+async def test_an_agent_follows_who_may_answer_for_it(hass: HomeAssistant, server: Server) -> None:
+    server.answers(GONE)
+    helper = helper_entry()
+    helper.add_to_hass(hass)
+    async with serving_script(Script()) as theirs:
+        hass.config_entries.async_update_entry(helper, data=helper.data | {CONF_BASE_URL: theirs})
+        await hass.config_entries.async_setup(helper.entry_id)
+        fallback = next(iter(helper.subentries))
+        await set_up(hass, server_entry(server.address, llm_hass_api=[], fallbacks=[fallback]))
+        await say(hass, "hello")
+        assert is_available(hass)
+
+        await hass.config_entries.async_unload(helper.entry_id)
+        assert not is_available(hass)
+        await hass.config_entries.async_setup(helper.entry_id)
+        assert is_available(hass)
+
+
+async def test_who_is_answered_for_by_an_agent_that_comes_later_is_set_up(hass: HomeAssistant) -> None:
+    await prepare(hass)
+    helper = helper_entry()
+    helper.add_to_hass(hass)
+    (fallback,) = helper.subentries
+    entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[], fallbacks=[fallback]))
+
+    assert entry.state is ConfigEntryState.LOADED
+    assert not is_available(hass)
+
+
+async def test_nobody_waits_for_a_server_that_stalls_when_somebody_else_can_answer(
+    hass: HomeAssistant,
+) -> None:
+    await prepare(hass)
+    async with raw_http_server(RawReply([b"HTTP/1.1 200 OK\r\n"], Ending.WAIT)) as stalled:
+        entry = await set_up(hass, server_entry(f"http://127.0.0.1:{stalled.port}/v1"), wait_for_service=False)
+
+        assert entry.state is ConfigEntryState.LOADED
+        assert not stalled.left.is_set()
+        await hass.config_entries.async_unload(entry.entry_id)

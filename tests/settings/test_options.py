@@ -1,0 +1,348 @@
+"""The options of an agent in its dialog: what is offered, stored, refused, and tried on the model."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from homeassistant.config_entries import SubentryFlowResult
+from homeassistant.const import CONF_MODEL
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import entity_registry as er
+from hypothesis import given, settings, strategies as st
+from pydantic import JsonValue
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.chatterbox.const import ServiceKind
+from custom_components.chatterbox.flows.agent_form import as_data
+from custom_components.chatterbox.flows.service_form import INTERFACES
+from custom_components.chatterbox.runtime.composition import REASONING_EFFORTS, SERVICE_TIERS, VERBOSITIES
+from custom_components.chatterbox.settings.agent import AgentSettings, Confirmation, settings_of
+from custom_components.chatterbox.settings.options import NUMBERS, find_problems, sections_of
+from tests.flows.test_agent_flow import TALKING, add, change, filled_in, submit, suggested, text_of_error
+from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
+from tests.support.sentences import sentence
+from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.in_process import serving, serving_script
+from tests.support.servers.ollama_chat import ScriptedOllama
+from tests.support.servers.openai_responses import ScriptedResponses
+from tests.support.servers.script import ScriptedFailure
+from tests.support.service_dialogs import is_open
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+MODEL_OPTIONS: dict[str, JsonValue] = {
+    "temperature": 0.4,
+    "top_p": 0.9,
+    "max_tokens": 300.0,
+    "reasoning_effort": "low",
+    "extra_parameters": {"seed": 7},
+}
+SENTENCES = "config_subentries.conversation.step.agent"
+
+
+async def changed(hass: HomeAssistant, entry: MockConfigEntry, **changes: object) -> SubentryFlowResult:
+    """Open the dialog of the agent of an entry, and send it with changes."""
+    return await submit(hass, await change(hass, entry), filled_in(**changes))
+
+
+async def stored_after(hass: HomeAssistant, entry: MockConfigEntry, **changes: object) -> AgentSettings:
+    """Return what the agent of an entry is set to once its dialog was sent with changes."""
+    result = await changed(hass, entry, **changes)
+    assert result["type"] == "abort", result["errors"]
+    return settings_of(only_agent(entry).data)
+
+
+@pytest.mark.parametrize("kind", INTERFACES)
+def test_each_kind_of_service_offers_the_options_that_it_has(kind: ServiceKind) -> None:
+    offered = sections_of(kind)["model_options"]
+
+    assert {"temperature", "top_p", "max_tokens", "reasoning_effort", "extra_parameters"} <= set(offered)
+    assert {"verbosity", "service_tier"} <= set(offered) or kind is not ServiceKind.OPENAI_RESPONSES
+    assert {"verbosity", "service_tier"}.isdisjoint(offered) or kind is ServiceKind.OPENAI_RESPONSES
+    assert {"keep_alive", "num_ctx"} <= set(offered) or kind is not ServiceKind.OLLAMA_CHAT
+    assert {"keep_alive", "num_ctx"}.isdisjoint(offered) or kind is ServiceKind.OLLAMA_CHAT
+
+
+async def test_options_of_a_model_are_stored_and_sent_to_it_at_once(hass: HomeAssistant) -> None:
+    server = ScriptedChatCompletions(TALKING)
+    async with serving(server.application()) as address:
+        entry = await set_up(hass, server_entry(address))
+        stored = await stored_after(hass, entry, model_options=MODEL_OPTIONS)
+        shown_again = suggested(await change(hass, entry))["model_options"]
+
+    assert (stored.temperature, stored.top_p, stored.max_tokens) == (0.4, 0.9, 300)
+    assert (stored.reasoning_effort, stored.extra_parameters) == ("low", {"seed": 7})
+    assert type(stored.max_tokens) is int
+    assert shown_again == MODEL_OPTIONS
+    body = server.requests[-1].body
+    assert (body["temperature"], body["top_p"], body["max_tokens"], body["seed"]) == (0.4, 0.9, 300, 7)
+
+
+async def test_the_options_of_responses_reach_its_server(hass: HomeAssistant) -> None:
+    server = ScriptedResponses(TALKING)
+    async with serving(server.application()) as address:
+        entry = await set_up(hass, server_entry(address, kind=ServiceKind.OPENAI_RESPONSES))
+        stored = await stored_after(hass, entry, model_options={"verbosity": "low", "service_tier": "flex"})
+
+    assert (stored.verbosity, stored.service_tier) == ("low", "flex")
+    assert server.requests[-1].body["service_tier"] == "flex"
+    assert server.requests[-1].body["text"] == {"verbosity": "low"}
+
+
+async def test_the_options_of_ollama_reach_its_server(hass: HomeAssistant) -> None:
+    server = ScriptedOllama(TALKING)
+    async with serving(server.application(), "") as address:
+        entry = await set_up(hass, server_entry(address, kind=ServiceKind.OLLAMA_CHAT))
+        assert suggested(await change(hass, entry))["model_options"] == {"num_ctx": 8192}
+        stored = await stored_after(hass, entry, model_options={"keep_alive": -1, "num_ctx": 16384})
+        body = server.requests[-1].body
+        emptied = await stored_after(hass, entry, model_options={})
+        shown_again = suggested(await change(hass, entry))["model_options"]
+
+    assert (stored.keep_alive, stored.num_ctx) == (-1, 16384)
+    assert (body["keep_alive"], body["options"]) == (-1, {"num_ctx": 16384})
+    assert emptied.keep_alive is emptied.num_ctx is None
+    assert shown_again == {}
+
+
+async def test_what_is_emptied_is_stored_no_more(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address, temperature=0.4, extra_parameters={"seed": 7}, deadline=45))
+        await changed(hass, entry, model_options={"extra_parameters": {}}, voice={}, limits={})
+
+    assert set(only_agent(entry).data) == {CONF_MODEL, "llm_hass_api", "prompt"}
+    assert settings_of(only_agent(entry).data).limits == AgentSettings().limits
+
+
+async def test_how_it_speaks_and_waits_is_stored(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        stored = await stored_after(hass, entry)
+
+    assert (str(stored.confirmation), stored.filler_after) == ("done", 2.5)
+    assert not stored.check_claims
+    assert [stored.connect_timeout, stored.first_token_timeout, stored.between_tokens_timeout] == [2.5, 10, 12]
+    assert stored.limits.deadline == 45
+
+
+async def test_the_model_is_left_alone_when_nothing_changes_for_it(hass: HomeAssistant) -> None:
+    server = ScriptedChatCompletions(TALKING)
+    async with serving(server.application()) as address:
+        entry = await set_up(hass, server_entry(address, temperature=0.4))
+        await stored_after(hass, entry, model_options={"temperature": 0.4}, voice={"filler_after": 0})
+
+    assert server.requests == []
+
+
+async def test_options_that_the_model_refuses_are_told_in_the_servers_words(hass: HomeAssistant) -> None:
+    refusal = ScriptedFailure(status=400, body={"error": {"message": "this mix of values is not allowed"}})
+    async with serving_script(TALKING.model_copy(update={"trial_answer": refusal})) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await changed(hass, entry, model_options=MODEL_OPTIONS)
+
+    assert step["errors"] == {"model_options": "options_refused"}
+    assert "this mix of values is not allowed" in text_of_error(step, "model_options")
+    assert is_open(step, "model_options")
+    assert suggested(step)["model_options"] == MODEL_OPTIONS
+    assert only_agent(entry).data == {CONF_MODEL: "scripted-model", "llm_hass_api": ["assist"]}
+
+
+@pytest.mark.parametrize(
+    ("place", "option", "value", "bounds"),
+    [
+        ("model_options", "temperature", 2.5, "from 0 to 2"),
+        ("model_options", "temperature", -0.1, "from 0 to 2"),
+        ("model_options", "top_p", 0, "from 0.01 to 1"),
+        ("model_options", "max_tokens", 15, "from 16 to 1000000"),
+        ("model_options", "max_tokens", 20.5, "a whole number from 16 to 1000000"),
+        ("voice", "filler_after", 61, "from 0 to 60"),
+        ("limits", "max_iterations", 1, "from 2 to 50"),
+        ("limits", "max_tool_calls", 201, "from 1 to 200"),
+        ("limits", "deadline", 601, "from 5 to 600"),
+        ("limits", "tool_timeout", 0, "from 1 to 300"),
+        ("limits", "connect_timeout", 0, "from 0.5 to 60"),
+        ("limits", "first_token_timeout", 0.5, "from 1 to 600"),
+        ("limits", "between_tokens_timeout", 601, "from 1 to 600"),
+    ],
+)
+async def test_a_number_out_of_its_bounds_is_refused_and_kept(
+    hass: HomeAssistant, place: str, option: str, value: float, bounds: str
+) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await changed(hass, entry, **{place: {option: value}})
+
+    said = text_of_error(step, place)
+    assert said.startswith(f"{value} does not fit")
+    assert bounds in said
+    assert is_open(step, place)
+    assert suggested(step)[place] == {option: value}
+
+
+@pytest.mark.parametrize("value", [["seed", 7], "seed", 7])
+async def test_extra_parameters_that_are_no_object_are_refused_and_kept(hass: HomeAssistant, value: JsonValue) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await changed(hass, entry, model_options={"extra_parameters": value, "temperature": 3})
+
+    assert step["errors"] is not None
+    assert step["errors"]["model_options"] == "extra_parameters_no_object"
+    assert suggested(step)["model_options"] == {"extra_parameters": value, "temperature": 3}
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"deadline": 15}, "The first words may take 20 seconds, but the whole answer 15 seconds only."),
+        ({"first_token_timeout": 60.5}, "The first words may take 60.5 seconds"),
+        ({"connect_timeout": 10, "first_token_timeout": 5}, "Connecting may take 10 seconds"),
+    ],
+)
+async def test_waits_that_make_no_sense_together_are_refused_and_kept(
+    hass: HomeAssistant, limits: dict[str, float], said: str
+) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await changed(hass, entry, limits=limits)
+
+    assert text_of_error(step, "limits").startswith(said)
+    assert is_open(step, "limits")
+    assert suggested(step)["limits"] == limits
+
+
+async def test_all_that_is_wrong_is_told_at_once(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await changed(hass, entry, name=" ", model=" ", prompt="{{", limits={"deadline": 1})
+
+    assert step["errors"] == {
+        "name": "name_missing",
+        "model": "model_missing",
+        "prompt": "invalid_template",
+        "limits": "whole_number_unfit",
+    }
+
+
+async def two_more_agents(hass: HomeAssistant) -> tuple[str, str]:
+    """Set up two services beside the one that is tested; return the subentries of their agents."""
+    ids = []
+    for title in ("First", "Second"):
+        entry = server_entry("http://127.0.0.1:9/v1")
+        await set_up(hass, entry)
+        agent = only_agent(entry)
+        hass.config_entries.async_update_subentry(entry, agent, title=title)
+        ids.append(agent.subentry_id)
+    return ids[0], ids[1]
+
+
+def entity_of(hass: HomeAssistant, agent_id: str) -> str:
+    """Return the entity of an agent."""
+    entity_id = er.async_get(hass).async_get_entity_id("conversation", "chatterbox", agent_id)
+    assert entity_id is not None
+    return entity_id
+
+
+async def test_stand_ins_are_stored_in_their_order_and_outlive_new_names(hass: HomeAssistant) -> None:
+    first, second = await two_more_agents(hass)
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        chosen = [entity_of(hass, second), entity_of(hass, first)]
+        stored = await stored_after(hass, entry, fallbacks=chosen)
+        er.async_get(hass).async_update_entity(chosen[0], new_entity_id="conversation.renamed")
+        step = await change(hass, entry)
+        assert suggested(step)["fallbacks"] == ["conversation.renamed", chosen[1]]
+        stored_again = await stored_after(hass, entry, fallbacks=suggested(step)["fallbacks"])
+
+    assert stored.fallbacks == stored_again.fallbacks == (second, first)
+
+
+async def test_only_other_agents_with_a_model_can_stand_in(hass: HomeAssistant) -> None:
+    first, second = await two_more_agents(hass)
+    await set_up(hass, offline_entry())
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        own = only_agent(entry).subentry_id
+        step = await change(hass, entry)
+        assert offered_stand_ins(step) == {entity_of(hass, first), entity_of(hass, second)}
+        refused = await submit(hass, step, filled_in(fallbacks=["conversation.home_assistant"]))
+        for_a_new_one = await add(hass, entry)
+
+    assert refused["errors"] == {"fallbacks": "fallback_unknown"}
+    assert suggested(refused)["fallbacks"] == ["conversation.home_assistant"]
+    assert entity_of(hass, own) in offered_stand_ins(for_a_new_one)
+
+
+async def test_a_stand_in_that_is_gone_is_left_out_without_a_word(hass: HomeAssistant) -> None:
+    first, second = await two_more_agents(hass)
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address, fallbacks=[first, "gone", second]))
+        step = await change(hass, entry)
+        assert suggested(step)["fallbacks"] == [entity_of(hass, first), entity_of(hass, second)]
+        await submit(hass, step, filled_in(fallbacks=[]))
+
+    assert "fallbacks" not in only_agent(entry).data
+
+
+def offered_stand_ins(step: SubentryFlowResult) -> set[str]:
+    """Return the entities that the field of the stand-ins offers, which has to be one that can be put in order."""
+    schema = step["data_schema"]
+    assert schema is not None
+    config = schema.schema["fallbacks"].config
+    assert config["multiple"]
+    assert config["reorder"]
+    return set(config["include_entities"])
+
+
+@pytest.mark.parametrize("kind", INTERFACES)
+def test_every_option_has_its_words(kind: ServiceKind) -> None:
+    for place, options in sections_of(kind).items():
+        for option in options:
+            assert sentence(f"{SENTENCES}.sections.{place}.data.{option}")
+            assert sentence(f"{SENTENCES}.sections.{place}.data_description.{option}")
+
+
+@pytest.mark.parametrize(
+    ("option", "choices"),
+    [
+        ("reasoning_effort", REASONING_EFFORTS),
+        ("verbosity", VERBOSITIES),
+        ("service_tier", SERVICE_TIERS),
+        ("confirmation", tuple(Confirmation)),
+    ],
+)
+def test_every_choice_has_its_words(option: str, choices: tuple[str, ...]) -> None:
+    for choice in choices:
+        assert sentence(f"selector.{option}.options.{choice}")
+
+
+def forms(kind: ServiceKind) -> st.SearchStrategy[dict[str, dict[str, float]]]:
+    """Return forms with any numbers, or none, in their sections."""
+    return st.fixed_dictionaries(
+        {
+            place: st.dictionaries(
+                st.sampled_from([option for option in options if option in NUMBERS]),
+                st.one_of(st.integers(-10, 10_000_001), st.floats(allow_nan=False, allow_infinity=False)),
+            )
+            if not NUMBERS.keys().isdisjoint(options)
+            else st.just({})
+            for place, options in sections_of(kind).items()
+        }
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), st.sampled_from(list(INTERFACES)))
+def test_numbers_are_stored_as_they_are_or_named_as_a_problem(data: st.DataObject, kind: ServiceKind) -> None:
+    form: Mapping[str, Mapping[str, Any]] = data.draw(forms(kind))
+    problems = find_problems(form)
+    fits = all(
+        NUMBERS[option].least <= value <= NUMBERS[option].most and (NUMBERS[option].step != 1 or value == int(value))
+        for options in form.values()
+        for option, value in options.items()
+    )
+
+    assert (problems == []) is fits
+    if fits:
+        stored = as_data(kind, {CONF_MODEL: "m", **form}, (), {})
+        for options in form.values():
+            assert options.items() <= stored.items()

@@ -1,0 +1,223 @@
+"""Every ending of a turn has a sentence, in the speaker's language, that says what was done and what can be done."""
+
+from collections.abc import Iterator
+
+import pytest
+from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady
+from homeassistant.helpers import intent, llm
+
+from custom_components.chatterbox.agent.errors import (
+    AgentError,
+    ProviderBusy,
+    ProviderError,
+    ProviderRejectedKey,
+    ProviderUnreachable,
+)
+from custom_components.chatterbox.agent.events import StopReason
+from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolDefinition, ToolResult
+from custom_components.chatterbox.const import TOOL_FORGET, TOOL_REMEMBER
+from custom_components.chatterbox.settings.agent import Confirmation
+from custom_components.chatterbox.speech.sentences import (
+    ERROR_KEYS,
+    TranslatedComposer,
+    as_setup_error,
+    async_get_composer,
+    async_get_sentences,
+    error_key,
+)
+
+LOOK = ToolDefinition("look", "Looks around.", {}, ToolAnnotations(read_only=True))
+TOO_LONG = "That took too long, so I stopped. Please try again."
+LANGUAGES = ("en", "de")
+
+Target = intent.IntentResponseTarget
+TargetType = intent.IntentResponseTargetType
+
+
+def all_errors(kind: type[AgentError] = AgentError) -> Iterator[type[AgentError]]:
+    """Walk the error tree."""
+    yield kind
+    for below in kind.__subclasses__():
+        yield from all_errors(below)
+
+
+def receipt(native: object = None, name: str = "act") -> ToolResult:
+    """Return the result of a tool that ran."""
+    return ToolResult("call-1", name, "{}", native=native)
+
+
+def intent_receipt(
+    *done: str | Target, failed: tuple[str, ...] = (), speech: str = "", answer: bool = False
+) -> ToolResult:
+    """Return the result of an intent that was a success for some entities, as Home Assistant hands it over."""
+    response = intent.IntentResponse("en")
+    response.async_set_results(
+        [target if isinstance(target, Target) else Target(target, TargetType.ENTITY) for target in done],
+        [Target(name, TargetType.ENTITY) for name in failed],
+    )
+    if answer:
+        response.response_type = intent.IntentResponseType.QUERY_ANSWER
+    if speech:
+        response.async_set_speech(speech)
+    return receipt(llm.ToolResult(llm.IntentResponseDict(response)))
+
+
+@pytest.fixture
+async def english(hass: HomeAssistant) -> TranslatedComposer:
+    """Return the words of English turns."""
+    return await async_get_composer(hass, "en", [LOOK])
+
+
+@pytest.mark.parametrize("kind", list(all_errors()))
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_every_error_has_a_sentence_of_its_own(
+    hass: HomeAssistant, kind: type[AgentError], language: str
+) -> None:
+    composer = await async_get_composer(hass, language)
+
+    assert kind in ERROR_KEYS
+    assert composer.compose(StopReason.PROVIDER_FAILED, (), kind("for developers")).endswith(".")
+    assert "for developers" not in composer.compose(StopReason.PROVIDER_FAILED, (), kind("for developers"))
+
+
+@pytest.mark.parametrize("reason", list(StopReason))
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_every_ending_has_a_sentence(hass: HomeAssistant, reason: StopReason, language: str) -> None:
+    composer = await async_get_composer(hass, language)
+
+    assert composer.compose(reason, (), None).endswith(".")
+
+
+async def test_every_ending_and_every_error_differ(english: TranslatedComposer) -> None:
+    endings = {english.compose(reason, (), None) for reason in StopReason}
+    failures = {english.compose(StopReason.PROVIDER_FAILED, (), kind("")) for kind in all_errors()}
+
+    assert len(endings) == len(StopReason)
+    assert len(failures) == len(ERROR_KEYS)
+
+
+async def test_an_error_class_without_a_key_takes_the_one_above() -> None:
+    class QuotaUsedUp(ProviderBusy):
+        """An error of tomorrow."""
+
+    assert error_key(QuotaUsedUp("soon")) == "provider_busy"
+
+
+async def test_the_words_follow_the_country_of_the_house(hass: HomeAssistant) -> None:
+    said = {}
+    for country in ("PT", "BR"):
+        await hass.config.async_update(country=country)
+        said[country] = await async_get_sentences(hass, "pt")
+
+    assert said["PT"] == await async_get_sentences(hass, "pt-PT")
+    assert said["BR"] == await async_get_sentences(hass, "pt-BR")
+    assert said["PT"] != said["BR"]
+
+
+async def test_the_words_are_those_of_the_speaker(hass: HomeAssistant) -> None:
+    for language, sentence in {"de": "Erledigt.", "de-CH": "Erledigt.", "en-GB": "Done.", "tlh": "Done."}.items():
+        composer = await async_get_composer(hass, language)
+
+        assert composer.compose(StopReason.COMPLETED, [receipt()], None) == sentence
+
+
+async def test_no_words_and_no_deeds_are_admitted(english: TranslatedComposer) -> None:
+    assert english.compose(StopReason.COMPLETED, (), None) == "I have no answer to that."
+
+
+async def test_looking_is_no_deed(english: TranslatedComposer) -> None:
+    looked = receipt(llm.ToolResult({"lights": 3}), name=LOOK.name)
+
+    assert english.compose(StopReason.COMPLETED, [looked], None) == "I have no answer to that."
+    assert english.compose(StopReason.DEADLINE, [looked], None) == TOO_LONG
+
+
+async def test_what_was_done_is_named_once_and_in_order(english: TranslatedComposer) -> None:
+    receipts = [intent_receipt("Kitchen light", "Lamp"), intent_receipt("Lamp", "Fan")]
+
+    assert english.compose(StopReason.COMPLETED, receipts, None) == "Done: Kitchen light, Lamp, Fan."
+
+
+async def test_what_was_done_comes_before_why_it_ended(english: TranslatedComposer) -> None:
+    receipts = [intent_receipt("Kitchen light")]
+
+    assert english.compose(StopReason.DEADLINE, receipts, None) == f"Done: Kitchen light. {TOO_LONG}"
+    unreachable = english.compose(StopReason.PROVIDER_FAILED, receipts, ProviderUnreachable(""))
+    assert unreachable == "Done: Kitchen light. I cannot reach the language model. Please check that it is running."
+
+
+async def test_many_names_are_counted(english: TranslatedComposer) -> None:
+    receipts = [intent_receipt(*"ABCDEFG")]
+
+    assert english.compose(StopReason.COMPLETED, receipts, None) == "Done: A, B, C, D and 3 more."
+    assert english.compose(StopReason.COMPLETED, [intent_receipt(*"ABCDE")], None) == "Done: A, B, C, D, E."
+
+
+async def test_what_failed_beside_it_is_not_hidden(english: TranslatedComposer) -> None:
+    receipts = [intent_receipt("Lamp", failed=("Heater",))]
+
+    assert english.compose(StopReason.COMPLETED, receipts, None) == "Done: Lamp. That did not work: Heater."
+
+
+async def test_a_room_is_named_where_no_entity_is(english: TranslatedComposer) -> None:
+    room = Target("Kitchen", TargetType.AREA, "kitchen")
+
+    assert english.compose(StopReason.COMPLETED, [intent_receipt(room)], None) == "Done: Kitchen."
+    assert english.compose(StopReason.COMPLETED, [intent_receipt(room, "Lamp")], None) == "Done: Lamp."
+
+
+async def test_an_intent_that_words_its_own_answer_is_quoted(english: TranslatedComposer) -> None:
+    receipts = [intent_receipt("Lamp", speech=" Turned on the lamp. "), intent_receipt("Fan")]
+
+    assert english.compose(StopReason.COMPLETED, receipts, None) == "Turned on the lamp. Done: Fan."
+
+
+async def test_a_question_that_was_answered_is_no_deed(english: TranslatedComposer) -> None:
+    answered = intent_receipt("Lamp", answer=True)
+
+    assert english.compose(StopReason.COMPLETED, [answered], None) == "I have no answer to that."
+
+
+@pytest.mark.parametrize(
+    "native",
+    [
+        None,
+        llm.ToolResult({"success": True}),
+        llm.ToolResult(llm.IntentResponseDict({"speech": {}})),
+        llm.ToolResult(llm.IntentResponseDict(intent.IntentResponse("en"))),
+    ],
+)
+async def test_a_deed_without_names_is_done(english: TranslatedComposer, native: object) -> None:
+    assert english.compose(StopReason.COMPLETED, [receipt(native)], None) == "Done."
+
+
+async def test_what_is_remembered_is_confirmed_in_a_sentence_of_its_own(
+    hass: HomeAssistant, english: TranslatedComposer
+) -> None:
+    remembered, forgotten = receipt(name=TOOL_REMEMBER), receipt(name=TOOL_FORGET)
+    light = intent_receipt("Kitchen light")
+
+    assert english.compose(StopReason.COMPLETED, [remembered, remembered], None) == "I'll remember that."
+    assert english.done([light, forgotten]) == "Done: Kitchen light. I've forgotten that."
+    brief = await async_get_composer(hass, "en", [], Confirmation.DONE)
+    assert brief.compose(StopReason.COMPLETED, [remembered], None) == "Done."
+
+
+async def test_a_long_wait_is_told_in_minutes(english: TranslatedComposer) -> None:
+    def busy(wait: float | None) -> str:
+        return english.compose(StopReason.PROVIDER_FAILED, (), ProviderBusy("", wait))
+
+    assert busy(None).endswith("in a moment.")
+    assert busy(20).endswith("in a moment.")
+    assert busy(90).endswith("in 2 minutes.")
+    assert busy(3600).endswith("in 60 minutes.")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in all_errors() if issubclass(kind, ProviderError)])
+def test_a_service_that_fails_when_it_is_set_up_is_tried_again_unless_it_is_the_key(kind: type[ProviderError]) -> None:
+    error = as_setup_error(kind("for developers"), "My server")
+
+    expected = ConfigEntryAuthFailed if kind is ProviderRejectedKey else ConfigEntryNotReady
+    assert type(error) is expected
+    assert error.translation_key == ERROR_KEYS[kind]

@@ -1,0 +1,1 @@
+"""What several tests use: doubles, servers, a demo home to talk to."""

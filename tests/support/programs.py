@@ -1,0 +1,121 @@
+"""Programs that talk to agents, below the Responses API: turns go in, events come out."""
+
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from homeassistant.auth.models import User
+from homeassistant.auth.permissions.const import POLICY_CONTROL
+from homeassistant.auth.permissions.types import PolicyType
+from homeassistant.core import HomeAssistant
+from pytest_homeassistant_custom_component.common import MockUser
+
+from custom_components.chatterbox.agent.events import ApprovalRequested, PendingApproval, ToolFinished, TurnFinished
+from custom_components.chatterbox.agent.loop.turn import Approved, Denied
+from custom_components.chatterbox.agent.messages import Message, ToolChoiceMode, ToolResult, UserMessage
+from custom_components.chatterbox.agent.responses.house import (
+    ApprovalDecisions,
+    Caller,
+    HouseEvent,
+    ToolsOffered,
+    TurnRequest,
+)
+from custom_components.chatterbox.agent.responses.request import ApprovalWish, HouseTools
+from custom_components.chatterbox.const import CONF_RESPONSES_API, DOMAIN
+from custom_components.chatterbox.responses.backend import ResponsesHouse
+from tests.support.talk import AGENT
+
+ASSIST = HouseTools(server_label="assist", otherwise=ApprovalWish.NEVER)
+"""All tools of Assist; the program itself wants to be asked nothing."""
+
+
+@dataclass(slots=True)
+class Taken:
+    """What came of a turn."""
+
+    events: list[HouseEvent] = field(default_factory=list)
+
+    @property
+    def offered(self) -> ToolsOffered:
+        """What the model was offered: the first event."""
+        first = self.events[0]
+        assert isinstance(first, ToolsOffered)
+        return first
+
+    @property
+    def end(self) -> TurnFinished:
+        """How it ended: the last event."""
+        last = self.events[-1]
+        assert isinstance(last, TurnFinished)
+        return last
+
+    @property
+    def pending(self) -> PendingApproval:
+        """What is asked."""
+        (pending,) = [event.pending for event in self.events if isinstance(event, ApprovalRequested)]
+        return pending
+
+    @property
+    def results(self) -> list[ToolResult]:
+        """What calls came to."""
+        return [event.result for event in self.events if isinstance(event, ToolFinished)]
+
+
+@dataclass(slots=True)
+class Program:
+    """A program with the token of a user."""
+
+    hass: HomeAssistant
+    user: User
+    agent: str = AGENT
+    house: ResponsesHouse = field(init=False)
+    """As it sees it."""
+
+    def __post_init__(self) -> None:
+        """Come to the house."""
+        self.house = ResponsesHouse(self.hass)
+
+    def wants(self, *transcript: Message | str, **wishes: object) -> TurnRequest:
+        """Return a turn that it wants taken; a text is what it says as a person would."""
+        said = tuple(UserMessage(one) if isinstance(one, str) else one for one in transcript)
+        request = TurnRequest(
+            agent=self.agent,
+            caller=Caller(self.user.id),
+            conversation_id="a-chain",
+            transcript=said,
+            house=(ASSIST,),
+            tool_choice=ToolChoiceMode.AUTO,
+        )
+        return replace(request, **wishes)  # type: ignore[arg-type]  # tests name the fields of a request
+
+    async def takes(self, request: TurnRequest) -> Taken:
+        """Have a turn taken to its end."""
+        taken = Taken()
+        async with aclosing(self.house.take(request)) as events:
+            async for event in events:
+                taken.events.append(event)
+        return taken
+
+    async def says(self, *transcript: Message | str, **wishes: object) -> Taken:
+        """Say something, and hear all of the answer."""
+        return await self.takes(self.wants(*transcript, **wishes))
+
+    async def answers(self, asked: TurnRequest, pending: PendingApproval, *decisions: Approved | Denied) -> Taken:
+        """Answer a question of an earlier turn."""
+        given = ApprovalDecisions(pending.id, dict(enumerate(decisions)))
+        return await self.takes(replace(asked, approval=given))
+
+
+async def let_programs_in(hass: HomeAssistant) -> None:
+    """Switch the surface on for all services."""
+    for entry in hass.config_entries.async_entries(DOMAIN):
+        hass.config_entries.async_update_entry(entry, options={**entry.options, CONF_RESPONSES_API: True})
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+
+def a_user(hass: HomeAssistant, name: str = "Anna", *, may_all: bool = True) -> MockUser:
+    """Return a user whose programs have a token; one who may not do all may control lights."""
+    user = MockUser(name=name).add_to_hass(hass)
+    everything: PolicyType = {"entities": True}
+    lights: PolicyType = {"entities": {"domains": {"light": {POLICY_CONTROL: True}}, "all": {"read": True}}}
+    user.mock_policy(everything if may_all else lights)
+    return user

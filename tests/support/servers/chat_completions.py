@@ -1,0 +1,54 @@
+"""A scripted server that speaks Chat Completions (`/v1/models`, `/v1/chat/completions`), streaming only."""
+
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import override
+
+from pydantic import BaseModel, JsonValue
+
+from tests.support.servers.model_server import Asked, ScriptedModelServer, is_from_user, run
+from tests.support.servers.script import ScriptedAnswer
+from tests.support.servers.stream import frames_of
+
+
+class _StreamOptions(BaseModel):
+    include_usage: bool = False
+
+
+class _Request(BaseModel):
+    model: str
+    messages: list[dict[str, JsonValue]]
+    tools: list[JsonValue] = []
+    stream: bool = False
+    stream_options: _StreamOptions = _StreamOptions()
+
+
+class ScriptedChatCompletions(ScriptedModelServer):
+    """A server as most are. It needs nothing of ours, so that it soon runs as a process of its own."""
+
+    base_path = "/v1"
+    models_path = "/v1/models"
+    answer_path = "/v1/chat/completions"
+
+    @override
+    def read(self, body: dict[str, JsonValue]) -> Asked:
+        request = _Request.model_validate(body)
+        is_trial = not request.tools and [is_from_user(message) for message in request.messages] == [True]
+        return Asked(request.model, is_trial, request.stream, request.stream_options.include_usage)
+
+    @override
+    def stream(self, answer: ScriptedAnswer, asked: Asked) -> Iterable[bytes]:
+        return frames_of(answer, asked.model, include_usage=asked.wants_usage)
+
+    @override
+    def list_of(self, models: tuple[str, ...]) -> JsonValue:
+        data: list[JsonValue] = [{"id": name, "object": "model", "owned_by": "script"} for name in models]
+        return {"object": "list", "data": data}
+
+    @override
+    def error(self, status: HTTPStatus, message: str) -> JsonValue:
+        return {"error": {"message": message, "type": "invalid_request_error", "code": None}}
+
+
+if __name__ == "__main__":
+    run(ScriptedChatCompletions)

@@ -1,0 +1,108 @@
+"""Talking with an agent in the demo home, as Home Assistant and its pipeline do."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from homeassistant.components import conversation
+from homeassistant.components.conversation import (
+    AssistantContent,
+    ChatLog,
+    Content,
+    ConversationInput,
+    ConversationResult,
+    ToolResultContent,
+)
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import chat_session
+from homeassistant.setup import async_setup_component
+from pydantic import JsonValue
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.chatterbox.const import DOMAIN, SUBENTRY_CONVERSATION
+from tests.demo_house.move_in import move_in
+from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.model_server import ReceivedRequest
+from tests.support.servers.script import Script, ScriptedCall
+
+AGENT = "conversation.talker"
+LIGHT_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen ceiling light", "domain": "light"})
+BLINDS_DOWN = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Living Room Blinds", "domain": ["cover"]})
+DEMO_HOUSE = Path(__file__).resolve().parents[2] / "demo" / "house.yaml"
+
+
+class Serve(Protocol):
+    """Starts a server that plays a script, and an agent with these options."""
+
+    async def __call__(self, script: Script, **options: object) -> ScriptedChatCompletions:
+        """Return the server, to ask it what it was sent."""
+
+
+async def move_into_the_demo_home(hass: HomeAssistant) -> None:
+    """Set up what an agent needs around it."""
+    assert await async_setup_component(hass, "homeassistant", {})
+    assert await async_setup_component(hass, "conversation", {})
+    await move_in(hass, DEMO_HOUSE.read_text(encoding="utf-8"))
+
+
+async def add_agent(hass: HomeAssistant, service: dict[str, object], options: dict[str, object]) -> None:
+    """Set up a service with one agent."""
+    entry = MockConfigEntry(
+        domain=DOMAIN,
+        data=service,
+        subentries_data=[
+            {"subentry_type": SUBENTRY_CONVERSATION, "title": "Talker", "unique_id": None, "data": options}
+        ],
+    )
+    entry.add_to_hass(hass)
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+
+async def say(
+    hass: HomeAssistant,
+    text: str,
+    conversation_id: str = "kitchen-talk",
+    satellite_id: str | None = None,
+    agent_id: str = AGENT,
+) -> ConversationResult:
+    """Say something to the agent."""
+    return await conversation.async_converse(
+        hass, text, conversation_id, Context(), "en", agent_id, satellite_id=satellite_id
+    )
+
+
+def speech(result: ConversationResult) -> str:
+    """Return what is spoken."""
+    return str(result.response.speech["plain"]["speech"])
+
+
+def messages_of(request: ReceivedRequest) -> list[dict[str, JsonValue]]:
+    """Return the messages of a request to the server."""
+    messages = request.body["messages"]
+    assert isinstance(messages, list)
+    return [message for message in messages if isinstance(message, dict)]
+
+
+def assert_no_orphans(contents: Sequence[Content]) -> None:
+    """Every call has one result, and every result a call."""
+    calls = [
+        call.id for content in contents if isinstance(content, AssistantContent) for call in content.tool_calls or ()
+    ]
+    results = [content.tool_call_id for content in contents if isinstance(content, ToolResultContent)]
+    assert calls == results
+
+
+type Listener = Callable[[ChatLog, dict[str, object]], None]
+
+
+async def talk_as_the_pipeline_does(
+    hass: HomeAssistant, text: str, conversation_id: str, listener: Listener, satellite_id: str | None = None
+) -> ConversationResult:
+    """Open session and ChatLog around the turn, and listen to its deltas."""
+    user_input = ConversationInput(text, Context(), conversation_id, None, satellite_id, "en", AGENT)
+    with (
+        chat_session.async_get_chat_session(hass, conversation_id) as session,
+        conversation.async_get_chat_log(hass, session, user_input, chat_log_delta_listener=listener),
+    ):
+        return await say(hass, text, conversation_id, satellite_id)

@@ -1,0 +1,110 @@
+"""Doing tasks in the demo home, as automations have them done."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, override
+
+from homeassistant.components.camera import Camera
+from homeassistant.components.camera.const import DATA_COMPONENT as CAMERAS
+from homeassistant.const import CONF_MODEL
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_KIND,
+    CONF_SERVER,
+    DOMAIN,
+    SUBENTRY_AI_TASK,
+    SUBENTRY_CONVERSATION,
+    ServiceKind,
+)
+from tests.support.servers.anthropic_messages import ScriptedMessages
+from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.in_process import serving
+from tests.support.servers.model_server import ScriptedModelServer
+from tests.support.servers.ollama_chat import ScriptedOllama
+from tests.support.servers.openai_responses import ScriptedResponses
+from tests.support.servers.script import Script
+from tests.support.talk import move_into_the_demo_home
+
+TASKS = "ai_task.worker"
+SERVERS: Mapping[ServiceKind, type[ScriptedModelServer]] = {
+    ServiceKind.OPENAI_CHAT: ScriptedChatCompletions,
+    ServiceKind.OPENAI_RESPONSES: ScriptedResponses,
+    ServiceKind.ANTHROPIC_MESSAGES: ScriptedMessages,
+    ServiceKind.OLLAMA_CHAT: ScriptedOllama,
+}
+
+
+def task_entry(
+    base_url: str,
+    kind: ServiceKind = ServiceKind.OPENAI_CHAT,
+    server: str = "other",
+    title: str = "Worker",
+    **options: object,
+) -> MockConfigEntry:
+    """Return an entry for a model server, with one agent to talk to and one model for tasks."""
+    worker = {CONF_MODEL: "scripted-model", **options}
+    return MockConfigEntry(
+        domain=DOMAIN,
+        title="The server",
+        data={CONF_KIND: kind.value, CONF_BASE_URL: base_url, CONF_SERVER: server},
+        subentries_data=[
+            {"subentry_type": kind_of, "title": name, "unique_id": None, "data": data}
+            for kind_of, name, data in (
+                (SUBENTRY_CONVERSATION, "Talker", {CONF_MODEL: "scripted-model"}),
+                (SUBENTRY_AI_TASK, title, worker),
+            )
+        ],
+    )
+
+
+@asynccontextmanager
+async def working(
+    hass: HomeAssistant,
+    script: Script,
+    kind: ServiceKind = ServiceKind.OPENAI_CHAT,
+    server: str = "other",
+    title: str = "Worker",
+    **options: object,
+) -> AsyncGenerator[ScriptedModelServer]:
+    """Set up a model for tasks on a server that plays a script, in the demo home; yields the server."""
+    await move_into_the_demo_home(hass)
+    scripted = SERVERS[kind](script)
+    async with serving(scripted.application(), scripted.base_path) as address:
+        entry = task_entry(address, kind, server, title, **options)
+        entry.add_to_hass(hass)
+        assert await hass.config_entries.async_setup(entry.entry_id)
+        await hass.async_block_till_done(wait_background_tasks=True)
+        yield scripted
+        await hass.config_entries.async_unload(entry.entry_id)
+
+
+async def have_done(hass: HomeAssistant, context: Context | None = None, **task: object) -> Any:
+    """Have a task done by the action that automations use, and return what comes back."""
+    data = {"task_name": "count lamps", "entity_id": TASKS, "instructions": "How many lamps are on?", **task}
+    answer = await hass.services.async_call(
+        "ai_task", "generate_data", data, blocking=True, return_response=True, context=context or Context()
+    )
+    assert answer is not None
+    return answer["data"]
+
+
+class StillCamera(Camera):
+    """A camera that always sees the same."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._attr_name = name
+
+    @override
+    async def async_camera_image(self, width: int | None = None, height: int | None = None) -> bytes:
+        return b"\xff\xd8\xff\xe0"
+
+
+async def add_camera(hass: HomeAssistant, name: str) -> None:
+    """Put a camera up."""
+    assert await async_setup_component(hass, "camera", {})
+    await hass.data[CAMERAS].async_add_entities([StillCamera(name)])

@@ -1,0 +1,90 @@
+"""Questions that wait for a yes, as an agent asks them, and what takes their turns on."""
+
+import time
+from asyncio import Event
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from homeassistant.core import Context, HomeAssistant
+
+from custom_components.chatterbox.agent.events import GatedCall, PendingApproval
+from custom_components.chatterbox.agent.messages import ToolCall, canonical_json
+from custom_components.chatterbox.approvals.policy import Decision, Judgement
+from custom_components.chatterbox.approvals.questions import AskedCall, GivenAnswer, Question, Spot, async_get_approvals
+from custom_components.chatterbox.effects.effect import Effects, EntityAction, Touches
+from custom_components.chatterbox.people.speakers import Asking, Speaker
+from custom_components.chatterbox.settings.rules import Verdict
+from tests.support.talk import AGENT
+
+UNLOCK = EntityAction("lock.front_door", "lock.unlock")
+TEXT = "Unlock the front door?"
+
+
+def asked_call(
+    effects: Effects | None = None, *, needs_pin: bool = False, arguments: dict[str, str] | None = None
+) -> AskedCall:
+    """Return a call that waits, by default one that would unlock the front door."""
+    call = ToolCall("call-1", "intent__HassTurnOff", canonical_json({**(arguments or {"name": "Front door"})}))
+    verdict = Verdict.PIN if needs_pin else Verdict.ASK
+    judgement = Judgement(verdict, (Decision(UNLOCK, verdict, None),))
+    return AskedCall(GatedCall(call, "It unlocks a door."), effects or Touches(frozenset({UNLOCK})), judgement)
+
+
+def question(  # what tells questions from each other
+    *calls: AskedCall,
+    conversation_id: str = "a-talk",
+    agent_id: str = AGENT,
+    context: Context | None = None,
+    language: str = "en",
+    text: str = TEXT,
+    device_id: str | None = None,
+    satellite_id: str | None = None,
+) -> Question:
+    """Return a question, by default whether the front door may be unlocked."""
+    asked = calls or (asked_call(),)
+    gated = tuple(call.gated for call in asked)
+    context = context or Context()
+    spot = Spot(agent_id, conversation_id, device_id, satellite_id, context.user_id)
+    speaker = Speaker(context.user_id, device_id, "Anna", Asking.PERSON)
+    return Question(
+        PendingApproval(uuid4().hex, gated, time.time() + 60, 1, 0),
+        asked,
+        text,
+        language,
+        spot,
+        speaker,
+        context,
+        {"turn_id": "a-turn", "entity_id": agent_id},
+    )
+
+
+@dataclass(slots=True)
+class TurnGoesOn:
+    """Takes the turn of a question on, as an agent would, and remembers the answers."""
+
+    speech: str = "It is unlocked."
+    answers: list[GivenAnswer] = field(default_factory=list)
+    may_end: Event | None = None
+    """Where there is one, the turn takes until it is set."""
+    error: Exception | None = None
+
+    async def __call__(self, _question: Question, answer: GivenAnswer) -> str:
+        self.answers.append(answer)
+        if self.may_end is not None:
+            await self.may_end.wait()
+        if self.error is not None:
+            raise self.error
+        return self.speech
+
+
+def ask(hass: HomeAssistant, asked: Question, expires_in: float = 60) -> TurnGoesOn:
+    """Have a question wait, and return what hears of its answers."""
+    turn = TurnGoesOn()
+    async_get_approvals(hass).ask(asked, expires_in, turn)
+    return turn
+
+
+def ids(questions: Sequence[Question]) -> list[str]:
+    """Return the ids of questions."""
+    return [one.id for one in questions]

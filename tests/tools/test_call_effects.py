@@ -1,0 +1,306 @@
+"""What calls of tools would do to which entities, known before they run."""
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from typing import override
+
+import homeassistant.components
+import pytest
+from homeassistant.components import conversation
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.core import Context, HomeAssistant, State
+from homeassistant.helpers import intent, llm
+from homeassistant.setup import async_setup_component
+
+from custom_components.chatterbox.agent.messages import JsonObject, ToolAnnotations
+from custom_components.chatterbox.effects.effect import (
+    NOTHING,
+    Annotated,
+    Effects,
+    Unknown,
+    UnknownReason,
+    Unresolved,
+    actions_of,
+)
+from custom_components.chatterbox.effects.intents import HANDLERS, intent_effects
+from custom_components.chatterbox.tools.call_effects import async_call_effects, call_effects
+from custom_components.chatterbox.tools.merged_api import RenamedTool, ToolElsewhere
+from tests.demo_house.move_in import move_in
+from tests.support.llm_apis import StubTool
+
+HOUSE = """
+floors:
+  - { id: ground, name: Ground Floor, level: 0 }
+areas:
+  - { id: hall, name: Hall, floor: ground }
+  - { id: garden, name: Garden }
+entities:
+  - { name: Lamp, id: light.lamp, area: hall, state: "off" }
+  - { name: Front Door, id: lock.front, area: hall, state: locked, aliases: [Entrance] }
+  - { name: Front Door, id: lock.shed, area: garden, state: locked }
+  - { name: Safe, id: lock.safe, area: hall, state: locked, exposed: false }
+  - { name: Garage, id: cover.garage, state: closed, attributes: { device_class: garage } }
+  - { name: Tap, id: valve.tap, state: closed }
+  - { name: Bell, id: button.bell }
+  - name: Radio
+    id: media_player.radio
+    area: hall
+    state: playing
+    attributes: { supported_features: [PLAY_MEDIA, SEARCH_MEDIA] }
+  - { name: Heater, id: climate.heater, area: hall, state: heat, attributes: { current_temperature: 20 } }
+  - { name: Chores, id: todo.chores }
+"""
+
+
+@pytest.fixture
+async def house(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, HOUSE)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    hass.states.async_set("alarm_control_panel.home", "armed_away", {"friendly_name": "Alarm"})
+    async_expose_entity(hass, conversation.DOMAIN, "alarm_control_panel.home", should_expose=True)
+    return hass
+
+
+def asked() -> llm.LLMContext:
+    return llm.LLMContext("chatterbox", Context(), "en", conversation.DOMAIN, None)
+
+
+async def effects_of(hass: HomeAssistant, name: str, arguments: JsonObject) -> Effects:
+    instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, asked())
+    tool = next(tool for tool in instance.tools if tool.name == name)
+    return await async_call_effects(hass, asked(), RenamedTool("another_name", tool), arguments)
+
+
+def told(effects: Effects) -> set[tuple[str, str]]:
+    assert not isinstance(effects, Unresolved), effects
+    return {(action.entity_id, action.action) for action in actions_of(effects)}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("intent__HassTurnOn", {"name": "entrance"}, {("lock.front", "lock.lock")}),
+        ("intent__HassTurnOff", {"name": "Entrance"}, {("lock.front", "lock.unlock")}),
+        (
+            "intent__HassTurnOff",
+            {"name": "front door"},
+            {("lock.front", "lock.unlock"), ("lock.shed", "lock.unlock")},
+        ),
+        ("intent__HassTurnOff", {"area": "Hall", "domain": "lock"}, {("lock.front", "lock.unlock")}),
+        ("intent__HassTurnOff", {"floor": "Ground Floor", "domain": ["lock"]}, {("lock.front", "lock.unlock")}),
+        (
+            "intent__HassTurnOff",
+            {"name": "all", "domain": ["lock"]},
+            {("lock.front", "lock.unlock"), ("lock.shed", "lock.unlock")},
+        ),
+        (
+            "intent__HassTurnOn",
+            {"name": "", "device_class": ["garage"], "area": None},
+            {("cover.garage", "cover.open_cover")},
+        ),
+        ("intent__HassTurnOn", {"name": "Garage", "device_class": ["garage"]}, {("cover.garage", "cover.open_cover")}),
+        ("intent__HassTurnOff", {"name": "Garage"}, {("cover.garage", "cover.close_cover")}),
+        ("intent__HassTurnOn", {"name": "Tap"}, {("valve.tap", "valve.open_valve")}),
+        ("intent__HassTurnOff", {"name": "Tap"}, {("valve.tap", "valve.close_valve")}),
+        ("intent__HassTurnOn", {"name": "Bell"}, {("button.bell", "button.press")}),
+        ("intent__HassTurnOff", {"name": "Alarm"}, set()),
+        ("intent__HassTurnOff", {"name": "Safe"}, set()),
+        ("intent__HassSetPosition", {"name": "Garage", "position": 30}, {("cover.garage", "cover.set_cover_position")}),
+        ("intent__HassSetPosition", {"name": "Garage", "position": "0"}, {("cover.garage", "cover.close_cover")}),
+        ("intent__HassSetPosition", {"name": "Garage", "position": 300}, set()),
+        ("intent__HassSetPosition", {"name": "Tap", "position": 0}, {("valve.tap", "valve.close_valve")}),
+        ("intent__HassSetPosition", {"name": "Lamp", "position": 3}, set()),
+        ("intent__HassStopMoving", {"name": "Garage"}, {("cover.garage", "cover.stop_cover")}),
+        ("intent__HassTurnOn", {"name": "all"}, set()),
+        ("intent__HassCancelAllTimers", {}, set()),
+        ("light__HassLightSet", {"area": "hall", "brightness": 3}, {("light.lamp", "light.turn_on")}),
+        ("climate__HassClimateSetTemperature", {"temperature": 20}, {("climate.heater", "climate.set_temperature")}),
+        (
+            "media_player__HassSetVolumeRelative",
+            {"volume_step": "up", "area": "Hall"},
+            {("media_player.radio", f"media_player.volume_{how}") for how in ("up", "down", "set")},
+        ),
+        (
+            "media_player__play_media",
+            {"media_content_id": "x", "media_content_type": "music", "player_name": " ", "player_area": "Hall"},
+            {("media_player.radio", "media_player.play_media")},
+        ),
+        ("todo__HassListAddItem", {"name": "Chores", "item": "Dust"}, {("todo.chores", "todo.add_item")}),
+    ],
+)
+async def test_a_call_tells_what_it_would_do(
+    house: HomeAssistant, tool: str, arguments: JsonObject, expected: set[tuple[str, str]]
+) -> None:
+    assert told(await effects_of(house, tool, arguments)) == expected
+
+
+async def test_a_toggled_cover_may_open(house: HomeAssistant) -> None:
+    effects = intent_effects(house, "HassToggle", {"name": "Garage"}, conversation.DOMAIN)
+
+    assert told(effects) == {("cover.garage", "cover.toggle")}
+    assert intent_effects(house, "HassToggle", {"name": "Entrance"}, conversation.DOMAIN) == NOTHING
+    assert intent_effects(house, "NobodyHandlesThis", {}, conversation.DOMAIN) == NOTHING
+
+
+async def test_a_broadcast_reaches_every_satellite(house: HomeAssistant) -> None:
+    assert await async_setup_component(house, "assist_satellite", {})
+    await house.async_block_till_done()  # its intents are registered beside
+    house.states.async_set("assist_satellite.kitchen", "idle")
+
+    effects = intent_effects(house, intent.INTENT_BROADCAST, {"message": "Dinner"}, conversation.DOMAIN)
+
+    assert told(effects) == {("assist_satellite.kitchen", "assist_satellite.announce")}
+
+
+async def test_a_script_is_what_it_consists_of(house: HomeAssistant) -> None:
+    unlock = {"action": "lock.unlock", "target": {"area_id": "garden"}}
+    assert await async_setup_component(house, "script", {"script": {"post": {"sequence": [unlock]}}})
+    async_expose_entity(house, conversation.DOMAIN, "script.post", should_expose=True)
+    expected = {("script.post", "script.turn_on"), ("lock.shed", "lock.unlock")}
+
+    assert told(await effects_of(house, "script__post", {})) == expected
+    assert told(await effects_of(house, "intent__HassTurnOn", {"name": "post"})) == expected
+    assert told(await effects_of(house, "intent__HassTurnOff", {"name": "post"})) == {
+        ("script.post", "script.turn_off")
+    }
+
+
+async def test_an_intent_script_is_what_it_consists_of(house: HomeAssistant) -> None:
+    unlock = {"action": "lock.unlock", "target": {"entity_id": "lock.shed"}}
+    scripts = {"Postman": {"action": [unlock]}, "Greet": {"speech": {"text": "Hello"}}, "Broken": {"action": []}}
+    assert await async_setup_component(house, "intent_script", {"intent_script": scripts})
+
+    assert told(await effects_of(house, "intent_script__Postman", {})) == {("lock.shed", "lock.unlock")}
+    assert told(await effects_of(house, "intent_script__Greet", {})) == set()
+
+    for handler in intent.async_get(house):
+        if handler.intent_type == "Broken":
+            vars(handler)["config"]["action"] = [unlock]
+    assert await effects_of(house, "intent_script__Broken", {}) == Unresolved(
+        frozenset({Unknown(UnknownReason.CONTENT)})
+    )
+
+
+class ForeignHandler(intent.IntentHandler):
+    """An intent of somebody else, which may do anything."""
+
+    intent_type = "Foreign"
+
+
+class ForeignService(intent.ServiceIntentHandler):
+    """An intent of somebody else that is of Home Assistant's kind."""
+
+
+class ForeignTwist(intent.ServiceIntentHandler):
+    """An intent of somebody else that looks like Home Assistant's kind, and does something else."""
+
+    @override
+    async def async_call_service(self, domain: str, service: str, intent_obj: intent.Intent, state: State) -> None:
+        """Do what nobody expects."""
+
+
+def stumble(value: object) -> object:
+    raise KeyError(value)
+
+
+FOREIGN = Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
+
+
+async def test_intents_of_others_are_unknown_unless_they_are_plain_services(house: HomeAssistant) -> None:
+    for handler in (
+        ForeignHandler(),
+        ForeignService("Plain", "lock", "unlock", required_domains={"lock"}),
+        ForeignTwist("Twisted", "lock", "unlock"),
+        ForeignService("Stumbling", "lock", "unlock", required_slots={"how": stumble}),
+    ):
+        intent.async_register(house, handler)
+
+    slots: JsonObject = {"name": "Entrance", "how": "now"}
+    assert intent_effects(house, "Foreign", slots, conversation.DOMAIN) == FOREIGN
+    assert told(intent_effects(house, "Plain", slots, conversation.DOMAIN)) == {("lock.front", "lock.unlock")}
+    assert intent_effects(house, "Twisted", slots, conversation.DOMAIN) == FOREIGN
+    assert intent_effects(house, "Stumbling", slots, conversation.DOMAIN) == FOREIGN
+
+
+async def test_an_intent_of_others_that_says_it_reads_is_taken_at_its_word(house: HomeAssistant) -> None:
+    handler = ForeignHandler()
+    intent.async_register(house, handler)
+    reads = llm.ToolAnnotations(read_only=True)
+
+    assert call_effects(house, asked(), llm.IntentTool("a__b", handler, annotations=reads), {}) == Annotated(
+        ToolAnnotations(read_only=True)
+    )
+    assert call_effects(house, asked(), llm.IntentTool("a__b", handler), {}) == FOREIGN
+
+
+async def test_other_tools_are_judged_by_their_annotations(house: HomeAssistant) -> None:
+    tool = StubTool(name="search")
+
+    assert call_effects(house, asked(), tool, {"name": "Front Door"}) == Annotated(ToolAnnotations())
+    assert call_effects(house, asked(), ToolElsewhere("search", tool), {}) == NOTHING
+    assert await effects_of(house, "homeassistant__GetLiveContext", {}) == Annotated(
+        ToolAnnotations(read_only=True, open_world=False)
+    )
+
+
+class TimerHandler(intent.IntentHandler):
+    """Starts a timer, for all that can be told of it before."""
+
+    intent_type = intent.INTENT_START_TIMER
+
+
+TIMER = llm.IntentTool("intent__HassStartTimer", TimerHandler())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"minutes": 5}, set()),
+        ({"minutes": 5, "conversation_command": " "}, set()),
+        ({"minutes": 5, "conversation_command": "unlock the entrance"}, {("lock.front", "lock.unlock")}),
+        (
+            {"minutes": 5, "conversation_command": "turn on the lamp in 5 minutes"},
+            {("light.lamp", "light.turn_on")},
+        ),
+    ],
+)
+async def test_a_timer_does_what_it_will_say(
+    house: HomeAssistant, arguments: JsonObject, expected: set[tuple[str, str]]
+) -> None:
+    assert told(await async_call_effects(house, asked(), TIMER, arguments)) == expected
+
+
+async def test_what_a_timer_will_say_and_nobody_understands_today_is_unknown(house: HomeAssistant) -> None:
+    unknown = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
+    command: JsonObject = {"minutes": 5, "conversation_command": "brumm brumm"}
+
+    assert await async_call_effects(house, asked(), TIMER, command) == unknown
+    assert call_effects(house, asked(), TIMER, command) == unknown
+    nobody = llm.LLMContext("chatterbox", None, None, conversation.DOMAIN, None)
+    assert await async_call_effects(house, nobody, TIMER, command) == unknown
+
+
+def core_handlers() -> Mapping[str, type[intent.IntentHandler]]:
+    """Return every class of handlers that Home Assistant's own integrations bring."""
+    names = [f"{module.name}.intent" for module in pkgutil.iter_modules(homeassistant.components.__path__)]
+    found: dict[str, type[intent.IntentHandler]] = {}
+    for name in ("intent", "intent.timers", *names):
+        try:
+            module = importlib.import_module(f"homeassistant.components.{name}")
+        except ModuleNotFoundError:
+            continue
+        for kind in vars(module).values():
+            if isinstance(kind, type) and issubclass(kind, intent.IntentHandler) and kind.__module__ == module.__name__:
+                found[f"{name}.{kind.__qualname__}"] = kind
+    return found
+
+
+def test_every_handler_of_home_assistant_is_known() -> None:
+    """A new one would be unknown, and be asked about each time it is used."""
+    own_way = {
+        name
+        for name, kind in core_handlers().items()
+        if not issubclass(kind, intent.DynamicServiceIntentHandler) and not name.endswith("ListBaseIntentHandler")
+    }
+    assert own_way == set(HANDLERS)

@@ -1,0 +1,294 @@
+"""Whatever name a model reads of a thing, the tools understand: with its room or without, and as nothing else."""
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.components.intent import async_register_timer_handler
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
+from homeassistant.setup import async_setup_component
+
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolDefinition, ToolOutcome
+from custom_components.chatterbox.agent.protocols import Deny, Rewrite
+from custom_components.chatterbox.home.entities import async_get_home
+from custom_components.chatterbox.tools.dispatch import ToolOffer
+from tests.demo_house.move_in import move_in
+from tests.support.llm_apis import LISTED, offer_of, run, satellite
+
+HOUSE = """
+floors:
+  - { id: ground, name: Ground Floor, level: 0 }
+  - { id: upper, name: Upper Floor, level: 1 }
+areas:
+  - { id: kitchen, name: Kitchen, floor: ground, aliases: [Cook Room] }
+  - { id: bedroom, name: Bedroom, floor: upper }
+  - { id: bath, name: Bath, floor: upper }
+entities:
+  - { name: Kitchen Ceiling Light, id: light.kitchen, area: kitchen, state: "off" }
+  - { name: Bedroom Ceiling Light, id: light.bedroom, area: bedroom, state: "off", aliases: [Big Moon] }
+  - { name: Bath Ceiling Light, id: light.bath, area: bath, state: "off" }
+  - { name: Kitchen Fan, id: fan.kitchen, area: kitchen, state: "off", attributes: { supported_features: [TURN_ON] } }
+  - { name: Lamp, id: light.lamp, area: kitchen, state: "off" }
+  - { name: Bedroom Lamp, id: light.bedroom_lamp, area: bedroom, state: "off" }
+  - { name: "Bath: a, b (c) [d]", id: light.marks, area: bath, state: "off" }
+  - { name: Zoë's Lämpchen 🚪, id: light.zoe, area: bedroom, state: "off" }
+  - { name: Lone Light, id: light.lone, state: "off" }
+  - { name: Kitchen Temperature, id: sensor.kitchen, area: kitchen, state: "20" }
+  - { name: Bedroom Temperature, id: sensor.bedroom, area: bedroom, state: "18" }
+"""
+
+SIGNED = """
+areas:
+  - { id: kitchen, name: Kitchen }
+  - { id: bath, name: Bath }
+entities:
+  - { name: Bath Heating +, id: light.plus, area: bath, state: "off" }
+  - { name: Kitchen Heating -, id: light.minus, area: kitchen, state: "off" }
+  - { name: Bath Lamp \N{LARGE RED CIRCLE}, id: light.red, area: bath, state: "off" }
+  - { name: Bath Step 1, id: light.step, area: bath, state: "off" }
+  - { name: Bath की, id: light.sign, area: bath, state: "off" }
+"""
+
+
+LISTS = """
+areas:
+  - { id: kitchen, name: Kitchen }
+  - { id: office, name: Office }
+entities:
+  - { name: Kitchen Groceries, id: todo.kitchen, area: kitchen }
+  - { name: Office Groceries, id: todo.office, area: office, attributes: { todo_items: [{ summary: Pens }] } }
+"""
+
+NAMED_BY_TOOLS = ("calendar", "climate", "fan", "humidifier", "lawn_mower", "light", "media_player", "todo", "vacuum")
+
+
+@pytest.fixture
+async def house(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, HOUSE)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    return hass
+
+
+async def call(offer: ToolOffer, tool: str, /, **arguments: JsonValue) -> ToolOutcome | str:
+    """Call a tool as the loop does; return what the model is told where nothing was run."""
+    assert offer.names is not None
+    given: JsonObject = dict(arguments)
+    definition = next(one for one in offer.definitions if one.name == tool)
+    match await offer.names.pre_tool_use(definition, given):
+        case Deny(reason):
+            return reason
+        case Rewrite(value):
+            given = value
+        case None:
+            pass
+    return await run(offer, tool, **given)
+
+
+async def turn_on(hass: HomeAssistant, from_device: str | None = None, /, **arguments: JsonValue) -> set[str]:
+    """Call the tool that turns things on; return the entities that are on then."""
+    offer = await offer_of(hass, llm.LLM_API_ASSIST, device_id=from_device)
+    await call(offer, "intent__HassTurnOn", **arguments)
+    await hass.async_block_till_done()
+    return {state.entity_id for state in hass.states.async_all(("light", "fan")) if state.state == "on"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        ({"name": "Ceiling Light", "area": "Kitchen"}, "light.kitchen"),
+        ({"name": "ceiling light", "area": "cook room"}, "light.kitchen"),
+        ({"name": "Ceiling Light", "floor": "Ground Floor"}, "light.kitchen"),
+        ({"name": "Kitchen: Ceiling Light"}, "light.kitchen"),
+        ({"name": "Ceiling Light (Kitchen)"}, "light.kitchen"),
+        ({"name": "Cook Room Ceiling Light"}, "light.kitchen"),
+        ({"name": "Kitchen Ceiling Light"}, "light.kitchen"),
+        ({"name": "Kitchen Ceiling Light", "area": "Kitchen"}, "light.kitchen"),
+        ({"name": "Fan"}, "fan.kitchen"),
+        ({"name": "Fan", "area": "Kitchen", "domain": ["fan"]}, "fan.kitchen"),
+        ({"name": "Big Moon"}, "light.bedroom"),
+        ({"name": "Big Moon", "area": "Bedroom"}, "light.bedroom"),
+        ({"name": "Lamp", "area": "Kitchen"}, "light.lamp"),
+        ({"name": "Kitchen Lamp"}, "light.lamp"),
+        ({"name": "Lamp"}, "light.lamp"),
+        ({"name": "Bedroom Lamp", "area": "Bedroom"}, "light.bedroom_lamp"),
+        ({"name": "Bath: a, b (c) [d]", "area": "Bath"}, "light.marks"),
+        ({"name": "a, b (c) [d]", "area": "Bath"}, "light.marks"),
+        ({"name": "Zoë's Lämpchen 🚪", "area": "Bedroom"}, "light.zoe"),
+        ({"name": "Zoë\N{RIGHT SINGLE QUOTATION MARK}s Lämpchen 🚪"}, "light.zoe"),
+        ({"name": "Lone Light"}, "light.lone"),
+        ({"name": "light.lone"}, "light.lone"),
+    ],
+)
+async def test_a_thing_is_found_by_what_it_may_be_called(
+    house: HomeAssistant, arguments: JsonObject, meant: str
+) -> None:
+    assert await turn_on(house, **arguments) == {meant}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"name": "Ceiling Light", "area": "Bath", "domain": ["switch"]},
+        {"name": "Ceiling Light", "area": "Attic"},
+        {"name": "Fan", "area": "Bedroom"},
+        {"name": "Kitchen Ceiling Light", "area": "Bedroom"},
+        {"name": "Ceiling"},
+        {"name": "Ceiling Lights", "area": "Kitchen"},
+        {"name": " "},
+    ],
+)
+async def test_nothing_is_found_where_nothing_fits(house: HomeAssistant, arguments: JsonObject) -> None:
+    assert await turn_on(house, **arguments) == set()
+
+
+async def test_a_sign_tells_one_name_from_another(hass: HomeAssistant) -> None:
+    await move_in(hass, SIGNED)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    assert await turn_on(hass, name="Heating -", area="Bath") == set()
+    assert await turn_on(hass, name="Lamp \N{LARGE GREEN CIRCLE}", area="Bath") == set()
+    assert await turn_on(hass, name="Step -1", area="Bath") == set()
+    assert await turn_on(hass, name="का", area="Bath") == set()
+    assert await turn_on(hass, name="Heating -", area="Kitchen") == {"light.minus"}
+
+
+async def test_all_stands_for_all_that_fits_and_for_no_thing(house: HomeAssistant) -> None:
+    er.async_get(house).async_update_entity("light.kitchen", name="Kitchen All")
+    await house.async_block_till_done()
+    assert await turn_on(house, name="all", area="Kitchen", domain=["light"]) == {"light.kitchen", "light.lamp"}
+
+
+async def test_of_several_things_the_one_in_the_room_spoken_of_or_in_is_meant(house: HomeAssistant) -> None:
+    assert await turn_on(house, satellite(house, "bath"), name="Ceiling Light") == {"light.bath"}
+    assert await turn_on(house, satellite(house, "kitchen"), name="Ceiling Light", area="Bedroom") == {
+        "light.bath",
+        "light.bedroom",
+    }
+
+
+async def test_of_several_things_none_is_meant_without_a_room(house: HomeAssistant) -> None:
+    offer = await offer_of(house, llm.LLM_API_ASSIST)
+
+    told = await call(offer, "intent__HassTurnOn", name="Ceiling Light")
+
+    assert told == (
+        "Not run: several things are called Ceiling Light: in Bath, Bedroom, Kitchen. Give the area too, or ask which"
+        " one is meant."
+    )
+    assert await turn_on(house, satellite(house, "nowhere"), name="Ceiling Light") == set()
+
+
+async def test_live_context_is_found_by_the_same_names(house: HomeAssistant) -> None:
+    offer = await offer_of(house, llm.LLM_API_ASSIST)
+
+    kitchen = await call(offer, "homeassistant__GetLiveContext", name="Temperature", area="Kitchen")
+    every = await call(offer, "homeassistant__GetLiveContext", name="Temperature")
+
+    assert isinstance(kitchen, ToolOutcome)
+    assert "Kitchen Temperature" in kitchen.content
+    assert "Bedroom Temperature" not in kitchen.content
+    assert isinstance(every, str)
+
+
+async def test_what_has_the_name_of_another_thing_is_told_apart(house: HomeAssistant) -> None:
+    er.async_get(house).async_update_entity("light.lamp", name="Bedroom Lamp", area_id="bedroom")
+    offer = await offer_of(house, llm.LLM_API_ASSIST)
+
+    assert " light: Bedroom Lamp, Bedroom Lamp, Ceiling Light (also Big Moon)" in offer.prompt
+
+
+async def test_two_things_of_one_name_in_two_rooms_are_each_found(house: HomeAssistant) -> None:
+    er.async_get(house).async_update_entity("light.bedroom_lamp", name="Lamp")
+
+    assert await turn_on(house, name="Lamp", area="Bedroom") == {"light.bedroom_lamp"}
+    assert await turn_on(house, name="Kitchen Lamp") == {"light.bedroom_lamp", "light.lamp"}
+
+
+async def test_a_list_is_read_and_written_by_the_name_that_it_is_told_by(hass: HomeAssistant) -> None:
+    await move_in(hass, LISTS)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    offer = await offer_of(hass, llm.LLM_API_ASSIST)
+    assert " todo: Office Groceries" in offer.prompt
+
+    added = await call(offer, "todo__HassListAddItem", name="Office Groceries", item="paper")
+    read = await call(offer, "todo__get_items", todo_list="Office Groceries")
+
+    assert isinstance(added, ToolOutcome)
+    assert isinstance(read, ToolOutcome)
+    assert "Pens" in read.content
+    assert "Paper" in read.content
+
+
+async def test_a_tool_that_is_given_no_room_is_told_the_whole_names(hass: HomeAssistant) -> None:
+    await move_in(hass, LISTS)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    offer = await offer_of(hass, llm.LLM_API_ASSIST)
+
+    told = await call(offer, "todo__HassListAddItem", name="Groceries", item="paper")
+
+    assert told == (
+        "Not run: several things are called Groceries: Kitchen Groceries, Office Groceries. Give the whole name, or ask"
+        " which one is meant."
+    )
+
+
+async def test_what_a_tool_finds_by_name_alone_is_told_by_its_whole_name(hass: HomeAssistant) -> None:
+    assert await async_setup_component(hass, "homeassistant", {})
+    kitchen = ar.async_get(hass).async_create("Kitchen")
+    for domain in NAMED_BY_TOOLS:
+        assert await async_setup_component(hass, domain, {})
+        entry = er.async_get(hass).async_get_or_create(domain, "test", "one", original_name=f"Kitchen {domain}")
+        er.async_get(hass).async_update_entity(entry.entity_id, area_id=kitchen.id)
+        hass.states.async_set(entry.entity_id, "on", {"friendly_name": f"Kitchen {domain}"})
+        async_expose_entity(hass, conversation.DOMAIN, entry.entity_id, should_expose=True)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    await hass.async_block_till_done()
+    offer = await offer_of(hass, llm.LLM_API_ASSIST)
+
+    whole = {
+        domain for tool in offer.definitions if (domain := tool.name.partition("__")[0]) and needs_a_whole_name(tool)
+    }
+
+    assert whole == {"calendar", "humidifier", "todo"}
+    for thing in async_get_home(hass, conversation.DOMAIN).every:
+        assert thing.told == (f"Kitchen {thing.domain}" if thing.domain in whole else thing.domain)
+
+
+def needs_a_whole_name(tool: ToolDefinition) -> bool:
+    """Tell whether a tool takes the name of a thing and no room, or only the names that it lists."""
+    arguments = tool.parameters["properties"]
+    assert isinstance(arguments, dict)
+    lists_names = any(isinstance(one, dict) and "Kitchen" in str(one.get("enum")) for one in arguments.values())
+    return lists_names or ("name" in arguments and "area" not in arguments)
+
+
+async def test_the_name_of_a_timer_is_nobody_elses(house: HomeAssistant) -> None:
+    kitchen = satellite(house, "kitchen")
+    async_register_timer_handler(house, kitchen, lambda *_: None)
+    offer = await offer_of(house, llm.LLM_API_ASSIST, device_id=kitchen)
+    assert offer.names is not None
+    start = next(one for one in offer.definitions if one.name == "intent__HassStartTimer")
+
+    assert await offer.names.pre_tool_use(start, {"name": "Fan", "minutes": 1}) is None
+
+
+async def test_a_new_name_is_understood_at_once(house: HomeAssistant) -> None:
+    offer = await offer_of(house, llm.LLM_API_ASSIST)
+    assert isinstance(await call(offer, "intent__HassTurnOn", name="Fan", area="Kitchen"), ToolOutcome)
+
+    ar.async_get(house).async_update("kitchen", name="Galley")
+    er.async_get(house).async_update_entity("light.kitchen", name="Galley Spot")
+
+    assert await turn_on(house, name="Spot", area="Galley") == {"fan.kitchen", "light.kitchen"}
+
+
+async def test_what_is_not_exposed_has_no_name(house: HomeAssistant) -> None:
+    async_expose_entity(house, "conversation", "fan.kitchen", should_expose=False)
+
+    assert await turn_on(house, name="Fan", area="Kitchen") == set()
+
+
+async def test_home_assistants_own_list_needs_no_other_names(house: HomeAssistant) -> None:
+    offer = await offer_of(house, llm.LLM_API_ASSIST, home=LISTED)
+
+    assert offer.names is None
+    assert "names: Kitchen Ceiling Light" in offer.prompt

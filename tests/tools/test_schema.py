@@ -1,0 +1,207 @@
+"""Schemas of tools: what models are told, in a form that every provider accepts."""
+
+import json
+import subprocess
+import sys
+from enum import Enum
+
+import probatio
+import pytest
+import voluptuous as vol
+from homeassistant.helpers import config_validation as cv
+from homeassistant.helpers.llm import selector_serializer
+
+from custom_components.chatterbox.tools.schema import ToolSchema, UnusableSchema, convert_schema
+
+
+def convert(schema: object) -> ToolSchema:
+    return convert_schema(schema if isinstance(schema, vol.Schema) else vol.Schema(schema), selector_serializer)
+
+
+def test_an_ordinary_schema_is_told_as_it_is() -> None:
+    schema = {
+        vol.Required("name", description="Its name"): cv.string,
+        vol.Optional("brightness"): vol.All(vol.Coerce(int), vol.Range(0, 100)),
+    }
+
+    assert convert(schema) == ToolSchema(
+        {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "Its name"},
+                "brightness": {"type": "integer", "minimum": 0, "maximum": 100},
+            },
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+        (),
+    )
+
+
+def test_a_choice_of_required_arguments_moves_from_the_top_level_into_words() -> None:
+    schema = convert({vol.Required(vol.Any("hours", "minutes")): vol.Coerce(int), vol.Optional("name"): cv.string})
+
+    assert set(schema.parameters) == {"type", "properties", "additionalProperties"}
+    assert schema.remarks == ("Give at least one of: hours; minutes.",)
+
+
+def test_arguments_that_exclude_each_other_are_said_in_words() -> None:
+    schema = convert({vol.Exclusive("a", "group"): int, vol.Exclusive("b", "group"): int})
+
+    assert "allOf" not in schema.parameters
+    assert schema.remarks == ("Do not give a and b together.",)
+
+
+def test_alternative_objects_become_one_with_the_properties_of_all() -> None:
+    schema = convert(
+        vol.Any(
+            {vol.Required("kind"): "by_name", vol.Required("name"): cv.string},
+            {vol.Required("kind"): "by_area", vol.Required("area"): cv.string},
+        )
+    )
+
+    assert schema.parameters["type"] == "object"
+    assert isinstance(properties := schema.parameters["properties"], dict)
+    assert list(properties) == ["kind", "name", "area"]
+    assert isinstance(kind := properties["kind"], dict)
+    assert "by_name" in json.dumps(kind)
+    assert "by_area" in json.dumps(kind)
+    assert schema.parameters["required"] == ["kind"]
+    assert schema.remarks == ("Give at least one of: name; area.",)
+
+
+@pytest.mark.parametrize("schema", [{}, object, vol.Schema({}, extra=vol.ALLOW_EXTRA)])
+def test_a_tool_without_arguments_still_has_an_object_with_properties(schema: object) -> None:
+    parameters = convert(schema).parameters
+
+    assert parameters["type"] == "object"
+    assert parameters["properties"] == {}
+
+
+def test_an_optional_argument_is_left_out_instead_of_null() -> None:
+    schema = convert(
+        {
+            vol.Optional("name", default=None): vol.Maybe(cv.string),
+            vol.Optional("mode", description=None): vol.Maybe(vol.In(["b", "a"])),
+            vol.Optional("count"): vol.Any(None, int, str),
+        }
+    )
+
+    assert "null" not in json.dumps(schema.parameters)
+    assert schema.parameters["properties"] == {
+        "name": {"type": "string"},
+        "mode": {"type": "string", "enum": ["a", "b"]},
+        "count": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+    }
+
+
+def test_what_holds_anyway_is_not_said() -> None:
+    told = {"type": "string", "description": "", "title": "Album Name", "minLength": 0, "deprecated": False}
+    free = {"type": "object", "additionalProperties": True, "required": [], "$comment": "Mind the gap.", "title": "How"}
+    told_of_the_title = {"type": "string", "title": "Description", "minLength": 2, "description": "Of the album"}
+
+    def serialize(schema: object) -> object:
+        found = ((cv.string, told), (cv.boolean, free), (cv.positive_int, told_of_the_title))
+        return next((kind for known, kind in found if known is schema), probatio.UNSUPPORTED)
+
+    arguments = {"album_name": cv.string, "options": cv.boolean, "title": cv.positive_int}
+    schema = convert_schema(vol.Schema({vol.Optional(name): kind for name, kind in arguments.items()}), serialize)
+
+    assert schema.parameters["properties"] == {
+        "album_name": {"type": "string"},
+        "options": {"type": "object", "title": "How"},
+        "title": {"type": "string", "title": "Description", "minLength": 2, "description": "Of the album"},
+    }
+
+
+def test_a_required_argument_keeps_its_null() -> None:
+    parameters = convert({vol.Required("assignee"): vol.Maybe(cv.string)}).parameters
+
+    assert '"null"' in json.dumps(parameters)
+    assert parameters["required"] == ["assignee"]
+
+
+def test_properties_may_be_called_like_keywords() -> None:
+    parameters = convert(
+        {vol.Required("enum"): cv.string, vol.Optional("required"): int, vol.Optional("not"): int}
+    ).parameters
+
+    assert isinstance(properties := parameters["properties"], dict)
+    assert list(properties) == ["enum", "required", "not"]
+    assert parameters["required"] == ["enum"]
+
+
+@pytest.mark.parametrize("schema", [str, [str], vol.Any(int, str)])
+def test_arguments_that_are_no_object_are_refused(schema: object) -> None:
+    with pytest.raises(UnusableSchema, match="object"):
+        convert(schema)
+
+
+def test_a_serializer_that_answers_nonsense_is_refused() -> None:
+    with pytest.raises((TypeError, ValueError)):
+        convert_schema(vol.Schema({"a": str}), lambda _: {"type": object()})
+
+
+class Mode(Enum):
+    """Values that are not JSON."""
+
+    ECO = "eco"
+
+
+def test_what_is_no_json_becomes_json() -> None:
+    parameters = convert({vol.Optional("mode", default=Mode.ECO): vol.In(list(Mode))}).parameters
+
+    assert parameters["properties"] == {"mode": {"type": "string", "enum": ["eco"], "default": "eco"}}
+
+
+PRINT_A_SCHEMA = """
+import json
+import homeassistant
+import voluptuous as vol
+from custom_components.chatterbox.tool_schema import convert_schema
+domains = {"light", "switch", "cover", "valve", "fan", "climate"}
+schema = vol.Schema({vol.Optional("domain"): [vol.In(list(domains))], vol.Optional("mode"): vol.In(domains)})
+print(json.dumps(convert_schema(schema).parameters))
+"""
+
+
+def test_every_start_of_home_assistant_writes_the_same_bytes() -> None:
+    written = {
+        subprocess.run(
+            [sys.executable, "-c", PRINT_A_SCHEMA], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+
+    assert len(written) == 1
+
+
+def test_a_null_is_left_out_in_every_way_to_write_it() -> None:
+    written = {
+        "a": {"type": ["string", "null"]},
+        "b": {"type": ["string", "integer", "null"]},
+        "c": {"enum": ["y", None, "x"]},
+        "d": {"anyOf": [{"type": "null"}, {"type": "string", "minLength": 1}], "description": "Its name"},
+    }
+
+    def answer(node: object) -> object:
+        return written[node] if isinstance(node, str) else probatio.UNSUPPORTED
+
+    parameters = convert_schema(vol.Schema({vol.Optional(name): name for name in written}), answer).parameters
+
+    assert parameters["properties"] == {
+        "a": {"type": "string"},
+        "b": {"type": ["string", "integer"]},
+        "c": {"enum": ["x", "y"]},
+        "d": {"type": "string", "minLength": 1, "description": "Its name"},
+    }
+
+
+def test_an_object_or_nothing_is_an_object() -> None:
+    def answer(_: object) -> object:
+        return {"type": ["object", "null"], "properties": {"a": {"type": "string"}}}
+
+    assert convert_schema(vol.Schema({}), answer).parameters == {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+    }

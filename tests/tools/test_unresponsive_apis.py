@@ -1,0 +1,124 @@
+"""An LLM API that hangs takes a little of one turn, and nothing of the next ones."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
+from pytest_homeassistant_custom_component.common import async_fire_time_changed
+
+from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.tools.dispatch import async_offer_tools
+from custom_components.chatterbox.tools.unresponsive_apis import LEFT_ALONE_FOR
+from tests.support.llm_apis import StubApi, StubTool, asked, register
+from tests.support.prefixes import HELLO
+from tests.support.servers.in_process import serving_script
+from tests.support.talk import move_into_the_demo_home, say, speech
+from tests.turns.test_conversation_chain import add_agents
+
+LATE = "LLM API slow: it did not name its tools in time"
+
+
+class Gate:
+    """Lets nobody through until it is opened, and counts who came."""
+
+    def __init__(self) -> None:
+        self.came = 0
+        self.came_again = asyncio.Event()
+        self.is_open = asyncio.Event()
+
+    async def wait(self) -> None:
+        if self.came:
+            self.came_again.set()
+        self.came += 1
+        await self.is_open.wait()
+
+
+@pytest.fixture
+async def house(hass: HomeAssistant) -> HomeAssistant:
+    assert await async_setup_component(hass, "homeassistant", {})
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    return hass
+
+
+async def _offered(hass: HomeAssistant, patience: float = 0.2) -> list[str]:
+    offer = await async_offer_tools(hass, ["slow"], asked(), patience)
+    return [definition.name for definition in offer.definitions]
+
+
+def _hanging_api(hass: HomeAssistant) -> StubApi:
+    return StubApi(hass=hass, id="slow", name="Slow", tools=[], until=asyncio.Event().wait)
+
+
+def _slow(hass: HomeAssistant) -> Gate:
+    gate = Gate()
+    register(hass, "slow", StubTool(name="find")).until = gate.wait
+    return gate
+
+
+async def test_one_that_hung_is_left_alone_and_told_of_once(
+    house: HomeAssistant, caplog: pytest.LogCaptureFixture
+) -> None:
+    gate = _slow(house)
+
+    assert await _offered(house, 0) == []
+    await gate.came_again.wait()  # the trial in the background
+    assert await _offered(house) == []
+
+    assert gate.came == 2
+    assert caplog.text.count(LATE) == 1
+
+
+async def test_one_that_answers_its_trial_in_time_is_asked_again_at_once(house: HomeAssistant) -> None:
+    gate = _slow(house)
+    assert await _offered(house) == []
+    gate.is_open.set()
+    await house.async_block_till_done(wait_background_tasks=True)
+
+    assert await _offered(house) == ["find"]
+
+
+async def test_one_whose_trial_is_late_as_well_is_asked_again_after_a_while(house: HomeAssistant) -> None:
+    gate = _slow(house)
+    assert await _offered(house, 0) == []
+    gate.is_open.set()
+    await house.async_block_till_done(wait_background_tasks=True)
+
+    assert await _offered(house) == []
+    async_fire_time_changed(house, dt_util.utcnow() + timedelta(seconds=LEFT_ALONE_FOR + 1))
+    assert await _offered(house) == ["find"]
+
+
+async def test_after_a_while_a_trial_that_still_hangs_is_over(house: HomeAssistant) -> None:
+    _slow(house)
+    assert await _offered(house, 0) == []
+    async_fire_time_changed(house, dt_util.utcnow() + timedelta(seconds=LEFT_ALONE_FOR + 1))
+
+    await house.async_block_till_done(wait_background_tasks=True)
+
+
+async def test_another_api_in_its_place_is_not_left_alone(house: HomeAssistant) -> None:
+    unregister = llm.async_register_api(house, _hanging_api(house))
+    assert await _offered(house, 0) == []
+    unregister()
+    register(house, "slow", StubTool(name="find"))
+
+    assert await _offered(house) == ["find"]
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_a_turn_has_most_of_its_time_whatever_hangs(hass: HomeAssistant) -> None:
+    await move_into_the_demo_home(hass)
+    _slow(hass)
+    async with serving_script(HELLO) as server:
+        await add_agents(hass, server, ["talker"], llm_hass_api=["assist", "slow"], deadline=4)
+
+        result = await say(hass, "hello")
+        for entry in hass.config_entries.async_entries(DOMAIN):
+            await hass.config_entries.async_unload(entry.entry_id)
+
+    assert speech(result) == "Hello."

@@ -1,0 +1,204 @@
+"""Who answers when an agent's own model does not: the real entity, over real servers that fail."""
+
+from collections.abc import AsyncGenerator, Sequence
+
+import pytest
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, STATE_UNAVAILABLE
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import intent
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
+
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_FALLBACKS,
+    CONF_KIND,
+    DOMAIN,
+    EVENT_TURN_FINISHED,
+    SUBENTRY_CONVERSATION,
+    ServiceKind,
+)
+from tests.support.servers.in_process import address_without_server, serving_script
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
+from tests.support.talk import AGENT, LIGHT_ON, move_into_the_demo_home, say, speech, talk_as_the_pipeline_does
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+DOWN = ScriptedFailure(status=500, body="boom")
+ALWAYS_DOWN = Script(answers=(DOWN,), after_last="start again")
+OFFLINE = "My language model does not answer."
+
+
+async def add_agents(
+    hass: HomeAssistant, address: str, names: Sequence[str], fallbacks: Sequence[str] = (), **options: object
+) -> MockConfigEntry:
+    """Set up a service whose agents have their names as ids, and fall back on the same others."""
+    data = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], CONF_FALLBACKS: list(fallbacks), **options}
+    entry = MockConfigEntry(
+        domain=DOMAIN,
+        data={CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address},
+        subentries_data=[
+            {
+                "subentry_type": SUBENTRY_CONVERSATION,
+                "subentry_id": name,
+                "title": name.capitalize(),
+                "unique_id": None,
+                "data": data,
+            }
+            for name in names
+        ],
+    )
+    entry.add_to_hass(hass)
+    await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done()
+    return entry
+
+
+@pytest.fixture(autouse=True)
+async def _home(hass: HomeAssistant) -> AsyncGenerator[None]:
+    await move_into_the_demo_home(hass)
+    yield
+    for entry in hass.config_entries.async_entries(DOMAIN):
+        await hass.config_entries.async_unload(entry.entry_id)
+
+
+async def test_the_next_agent_of_the_chain_answers_in_the_same_turn(hass: HomeAssistant) -> None:
+    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+    acting = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on.")))
+    async with serving_script(ALWAYS_DOWN) as primary, serving_script(acting) as secondary:
+        await add_agents(hass, secondary, ["helper"])
+        await add_agents(hass, primary, ["talker"], ["helper"])
+
+        result = await say(hass, "turn on the kitchen light")
+
+    assert speech(result) == "It is on."
+    assert hass.states.is_state("light.kitchen_ceiling", "on")
+    assert turns[0].data["handovers"] == [{"to": "Helper", "reason": "Talker: ProviderUnreachable"}]
+
+
+async def test_fallbacks_are_asked_in_their_order_and_those_that_are_not_there_are_left_out(
+    hass: HomeAssistant,
+) -> None:
+    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+    async with (
+        serving_script(ALWAYS_DOWN) as broken,
+        serving_script(Script(answers=(ScriptedAnswer(content="Hello from the last."),))) as working,
+    ):
+        await add_agents(hass, working, ["last"])
+        await add_agents(hass, broken, ["middle"])
+        unloaded = await add_agents(hass, broken + "?unloaded", ["unloaded"])
+        await hass.config_entries.async_unload(unloaded.entry_id)
+        await add_agents(hass, broken, ["talker"], ["unloaded", "middle", "removed", "middle", "last", "talker"])
+
+        assert speech(await say(hass, "hello")) == "Hello from the last."
+
+    assert [(one["to"], one["reason"]) for one in turns[0].data["handovers"]] == [
+        ("Middle", "Talker: ProviderUnreachable"),
+        ("Last", "Middle: ProviderUnreachable"),
+    ]
+
+
+async def test_an_agent_does_not_stand_in_for_itself(hass: HomeAssistant) -> None:
+    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+    async with serving_script(ALWAYS_DOWN) as broken:
+        await add_agents(hass, broken, ["talker"], ["talker"])
+
+        await say(hass, "hello")
+
+    assert [one["to"] for one in turns[0].data["handovers"]] == ["Home Assistant"]
+
+
+async def test_the_own_model_gets_its_place_back_by_itself(hass: HomeAssistant) -> None:
+    comes_back = Script(answers=(DOWN, DOWN, ScriptedAnswer(content="I am back.")))
+    stands_in = Script(answers=(ScriptedAnswer(content="I stand in."),), after_last="start again")
+    async with serving_script(comes_back) as primary, serving_script(stands_in) as secondary:
+        await add_agents(hass, secondary, ["helper"])
+        await add_agents(hass, primary, ["talker"], ["helper"])
+
+        assert speech(await say(hass, "hello")) == "I stand in."
+        assert speech(await say(hass, "hello again")) == "I am back."
+
+
+@pytest.mark.parametrize("satellite", [None, "assist_satellite.kitchen"])
+async def test_with_everything_down_home_assistant_acts_and_says_that_it_is_alone(
+    hass: HomeAssistant, satellite: str | None
+) -> None:
+    hass.states.async_set("light.kitchen_ceiling", "on", hass.states.get("light.kitchen_ceiling").attributes)  # type: ignore[union-attr]  # the demo home has it
+    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+    async with serving_script(ALWAYS_DOWN) as primary:
+        await add_agents(hass, address_without_server(), ["helper"])
+        await add_agents(hass, primary, ["talker"], ["helper"])
+
+        result = await say(hass, "turn off the kitchen ceiling light", satellite_id=satellite)
+
+    assert hass.states.is_state("light.kitchen_ceiling", "off")
+    assert speech(result) == f"{OFFLINE} Turned off the light"
+    assert result.response.response_type is intent.IntentResponseType.ACTION_DONE
+    assert turns[0].data["handovers"][-1]["to"] == "Home Assistant"
+    assert turns[0].data["stop_reason"] == "completed"
+
+
+async def test_what_home_assistant_alone_does_not_understand_is_told(hass: HomeAssistant) -> None:
+    await add_agents(hass, address_without_server(), ["talker"])
+
+    result = await say(hass, "xyzzy plugh")
+
+    assert speech(result).startswith(f"{OFFLINE} Sorry, I couldn't understand that")
+
+
+async def test_what_stands_in_streams_as_well(hass: HomeAssistant) -> None:
+    await add_agents(hass, address_without_server(), ["talker"])
+    heard: list[object] = []
+
+    await talk_as_the_pipeline_does(
+        hass, "turn on the kitchen ceiling light", "a", lambda _, delta: heard.append(delta)
+    )
+
+    said = [delta["content"] for delta in heard if isinstance(delta, dict) and "content" in delta]
+    assert "".join(map(str, said)) == f"{OFFLINE} Turned on the light"
+
+
+async def test_an_agent_that_may_only_talk_does_not_act_by_another_way(hass: HomeAssistant) -> None:
+    async with serving_script(ALWAYS_DOWN) as primary:
+        await add_agents(hass, primary, ["talker"], llm_hass_api=[])
+
+        result = await say(hass, "turn on the kitchen ceiling light")
+
+    assert hass.states.is_state("light.kitchen_ceiling", "off")
+    assert speech(result) == "I cannot reach the language model. Please check that it is running."
+    assert result.response.response_type is intent.IntentResponseType.ERROR
+
+
+async def test_what_was_done_is_not_done_again_by_who_comes_next(hass: HomeAssistant) -> None:
+    fails_after_acting = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), DOWN), after_last="fail")
+    async with serving_script(fails_after_acting) as primary, serving_script(Script()) as secondary:
+        await add_agents(hass, secondary, ["helper"])
+        await add_agents(hass, primary, ["talker"], ["helper"])
+        turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+
+        result = await say(hass, "turn on the kitchen light")
+
+    assert hass.states.is_state("light.kitchen_ceiling", "on")
+    assert speech(result).endswith("I cannot reach the language model. Please check that it is running.")
+    assert len(turns[0].data["tool_calls"]) == 1
+    assert not turns[0].data["handovers"]
+    assert result.response.response_type is intent.IntentResponseType.ACTION_DONE
+
+
+async def test_waiting_for_models_leaves_time_for_those_after_them(hass: HomeAssistant) -> None:
+    stalled = Script(answers=(ScriptedAnswer(content="Too late.", delay_seconds=3600),))
+    async with serving_script(stalled) as primary, serving_script(stalled) as secondary:
+        await add_agents(hass, secondary, ["helper"])
+        await add_agents(hass, primary, ["talker"], ["helper"], deadline=8)
+
+        result = await say(hass, "turn on the kitchen ceiling light")
+
+    assert speech(result) == f"{OFFLINE} Turned on the light"
+
+
+async def test_an_entry_whose_server_is_down_comes_up_and_answers(hass: HomeAssistant) -> None:
+    await add_agents(hass, address_without_server(), ["talker"])
+
+    state = hass.states.get(AGENT)
+    assert state is not None
+    assert state.state != STATE_UNAVAILABLE
+    assert speech(await say(hass, "turn on the kitchen ceiling light")) == f"{OFFLINE} Turned on the light"

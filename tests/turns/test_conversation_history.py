@@ -1,0 +1,229 @@
+"""What an agent remembers when turns overlap, break off, or come after somebody else's."""
+
+import asyncio
+import json
+from datetime import datetime
+from itertools import count, pairwise
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.components.conversation import (
+    AssistantContent,
+    ChatLog,
+    ConversationResult,
+    ToolResultContent,
+    UserContent,
+)
+from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import chat_session, llm
+from homeassistant.util.ulid import ulid_now
+
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
+from tests.support.talk import (
+    AGENT,
+    BLINDS_DOWN,
+    LIGHT_ON,
+    Serve,
+    assert_no_orphans,
+    messages_of,
+    say,
+    speech,
+    talk_as_the_pipeline_does,
+)
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+
+async def test_an_interrupted_turn_leaves_a_later_one_its_words(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(
+        Script(
+            answers=(
+                ScriptedAnswer(content="Never heard.", delay_seconds=3600),
+                ScriptedAnswer(content="The second answer."),
+                ScriptedAnswer(content="Here."),
+            )
+        )
+    )
+    first = asyncio.create_task(talk_as_the_pipeline_does(hass, "the first question", "a-talk", lambda _, __: None))
+    await server.asked.wait()
+    await say(hass, "the second question", "a-talk")
+    first.cancel()
+    await asyncio.wait({first})
+    await say(hass, "are you there?", "a-talk")
+
+    heard = [str(message["content"]).rpartition("\n\n")[2] for message in messages_of(server.requests[-1])[1:]]
+    assert heard == ["the first question", "the second question", "The second answer.", "are you there?"]
+
+
+async def test_each_words_keep_the_name_of_who_said_them(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(content="Hello."), ScriptedAnswer(content="Hello, too."))))
+    for name in ("Anna", "Ben"):
+        user = await hass.auth.async_create_user(name)
+        await conversation.async_converse(hass, "it is me", "a-talk", Context(user_id=user.id), "en", AGENT)
+
+    by_anna, _, by_ben = (str(message["content"]) for message in messages_of(server.requests[1])[1:])
+    assert "Name of the person: Anna." in by_anna
+    assert "Name of the person: Ben." in by_ben
+    assert "Ben" not in by_anna
+    assert "Anna" not in by_ben
+
+
+@pytest.mark.parametrize(
+    ("arguments", "data"),
+    [({"when": datetime(2026, 1, 1)}, {}), ({"what": object()}, {}), ({}, {"what": object()})],  # noqa: DTZ001  # odd on purpose
+)
+async def test_what_another_agent_left_that_is_no_json_breaks_nothing(
+    hass: HomeAssistant, serve: Serve, arguments: dict[str, object], data: dict[str, object]
+) -> None:
+    await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
+    with (
+        chat_session.async_get_chat_session(hass, "a-talk") as session,
+        conversation.async_get_chat_log(hass, session) as chat_log,
+    ):
+        chat_log.async_add_user_content(UserContent("lights"))
+        theirs = llm.ToolInput("their_tool", arguments, id="theirs", external=True)
+        chat_log.async_add_assistant_content_without_tools(
+            AssistantContent("conversation.other", None, tool_calls=[theirs])
+        )
+        result = llm.ToolResult(data)  # type: ignore[arg-type]  # what another agent may do all the same
+        chat_log.async_add_assistant_content_without_tools(
+            ToolResultContent("conversation.other", "theirs", "their_tool", result)
+        )
+
+    assert speech(await say(hass, "hello", "a-talk")) == "Hello."
+
+
+async def test_a_key_refused_after_its_entry_is_gone_asks_nobody(
+    hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = await serve(
+        Script(answers=(ScriptedFailure(status=401, body={"error": {"message": "no"}}),)), llm_hass_api=[]
+    )
+    (entry,) = hass.config_entries.async_entries("chatterbox")
+    agent = conversation.async_get_agent(hass, AGENT)
+    talking = asyncio.create_task(say(hass, "hello"))
+    await server.asked.wait()
+    await hass.config_entries.async_remove(entry.entry_id)
+    assert "does not accept my key" in speech(await talking)
+    await hass.async_block_till_done()
+
+    assert agent is not None
+    assert "UnknownEntry" not in caplog.text
+    assert not hass.config_entries.flow.async_progress()
+
+
+async def test_a_second_turn_repeats_the_first_byte_for_byte(hass: HomeAssistant, serve: Serve) -> None:
+    """What a server has cached stays valid: requests of a conversation only ever grow at their end."""
+    wrong = ScriptedCall(name="intent__HassTurnOn", arguments="{not json")
+    unknown = ScriptedCall(name="make_coffee", arguments={"cups": 2})
+    server = await serve(
+        Script(
+            answers=(
+                ScriptedAnswer(content="One moment.", tool_calls=(wrong, LIGHT_ON, unknown)),
+                ScriptedAnswer(content="Is it bright enough?"),
+                ScriptedAnswer(content="Good."),
+            )
+        )
+    )
+    first = await say(hass, "turn on the kitchen light")
+    second = await say(hass, "yes")
+
+    assert first.continue_conversation
+    assert not second.continue_conversation
+    requests = [messages_of(request) for request in server.requests]
+    for earlier, later in pairwise(requests):
+        assert json.dumps(later[: len(earlier)]) == json.dumps(earlier)
+    assert [message["role"] for message in requests[-1]] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+        "tool",
+        "assistant",
+        "user",
+    ]
+    assert server.requests[0].body["tools"] == server.requests[-1].body["tools"]
+
+
+async def test_conversations_do_not_hear_each_other(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(content="Hello."), ScriptedAnswer(content="Hi."))))
+    await say(hass, "I am in the kitchen", "kitchen")
+    await say(hass, "I am in the cellar", "cellar")
+
+    assert "kitchen" not in json.dumps(messages_of(server.requests[-1])[1:])
+
+
+async def test_a_history_with_an_orphan_call_is_sent_repaired(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
+    with (
+        chat_session.async_get_chat_session(hass, "kitchen-talk") as session,
+        conversation.async_get_chat_log(hass, session) as chat_log,
+    ):
+        chat_log.async_add_user_content(UserContent("lights"))
+        orphan = llm.ToolInput("intent__HassTurnOn", {}, id="orphan", external=True)
+        chat_log.async_add_assistant_content_without_tools(AssistantContent(AGENT, None, tool_calls=[orphan]))
+
+    await say(hass, "are you there?")
+
+    sent = messages_of(server.requests[-1])
+    assert [message["role"] for message in sent] == ["system", "user", "assistant", "tool", "user"]
+    assert sent[3]["tool_call_id"] == "orphan"
+
+
+async def test_a_barge_in_at_any_delta_leaves_a_history_to_go_on_with(hass: HomeAssistant, serve: Serve) -> None:
+    """The person interrupts after the first, second, third … delta of a turn, until one gets through."""
+    calling = ScriptedAnswer(content="One moment.", tool_calls=(LIGHT_ON, BLINDS_DOWN), piece_characters=4)
+    answering = ScriptedAnswer(content="The light is on.", piece_characters=4)
+    server = await serve(Script(answers=(calling, answering, answering), after_last="start again"))
+    interrupted = 0
+    for deltas in count(1):
+        server.start_again()
+        conversation_id = f"interrupted after {deltas}"
+        talking: asyncio.Task[ConversationResult]
+        left = deltas
+
+        def interrupt(_: ChatLog, __: dict[str, object]) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                talking.cancel()  # noqa: B023  # the listener lives no longer than its turn
+
+        talking = asyncio.create_task(talk_as_the_pipeline_does(hass, "light!", conversation_id, interrupt))
+        await asyncio.wait({talking})
+
+        assert not {task for task in asyncio.all_tasks() if "chatterbox" in str(task.get_coro())}
+        assert_no_orphans(hass.data[DATA_CHAT_LOGS][conversation_id].content)
+        if not talking.cancelled():
+            break
+        interrupted += 1
+        assert speech(await say(hass, "and now?", conversation_id))
+        roles = [message["role"] for message in messages_of(server.requests[-1])]
+        assert roles[:2] == ["system", "user"]
+    assert interrupted > 6  # words that come soon after one another are one delta
+
+
+async def test_an_interrupted_first_turn_is_continued_under_its_id(hass: HomeAssistant, serve: Serve) -> None:
+    """Home Assistant gives new conversations a ULID, and opens another one for a ULID that it does not know."""
+    server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="Yes."))))
+    conversation_id = ulid_now()
+    with chat_session.async_get_chat_session(hass, conversation_id) as session:
+        conversation_id = session.conversation_id
+    talking: asyncio.Task[ConversationResult]
+
+    def interrupt(_: ChatLog, delta: dict[str, object]) -> None:
+        if delta.get("role") == "tool_result":
+            talking.cancel()
+
+    talking = asyncio.create_task(talk_as_the_pipeline_does(hass, "light!", conversation_id, interrupt))
+    await asyncio.wait({talking})
+    result = await say(hass, "is it on?", conversation_id)
+
+    assert result.conversation_id == conversation_id
+    assert [message["role"] for message in messages_of(server.requests[-1])][:4] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+    ]

@@ -1,0 +1,221 @@
+"""What automations hear of a turn while it runs, on the bus of a real Home Assistant."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.components.conversation.chat_log import async_subscribe_chat_logs
+from homeassistant.components.conversation.const import ChatLogEventType
+from homeassistant.core import Context, Event, HomeAssistant, callback
+from homeassistant.helpers.json import json_bytes
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
+
+from custom_components.chatterbox.const import (
+    EVENT_TOOL_CALLED,
+    EVENT_TOOL_FINISHED,
+    EVENT_TURN_FINISHED,
+    EVENT_TURN_STARTED,
+)
+from tests.support.documented_yaml import blocks_with
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
+from tests.support.talk import AGENT, BLINDS_DOWN, LIGHT_ON, Serve, say, talk_as_the_pipeline_does
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+OF_A_TURN = (EVENT_TURN_STARTED, EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED)
+ORIGIN = {
+    *("turn_id", "entity_id", "conversation_id", "history_id", "language"),
+    *("device_id", "satellite_id", "user_id", "person_id", "person", "caller"),
+}
+
+type Told = Event[dict[str, object]]
+
+
+def told(hass: HomeAssistant) -> Sequence[Told]:
+    """Return a list that grows by the events of turns, in their order."""
+    events: list[Told] = []
+
+    @callback
+    def listen(event: Told) -> None:
+        events.append(event)
+
+    for event_type in OF_A_TURN:
+        hass.bus.async_listen(event_type, listen)
+    return events
+
+
+async def test_a_turn_is_told_as_it_goes(hass: HomeAssistant, serve: Serve, hass_admin_user: MockUser) -> None:
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on."))))
+    events = told(hass)
+    context = Context(user_id=hass_admin_user.id)
+
+    await conversation.async_converse(
+        hass, "light!", "a-talk", context, "en", AGENT, device_id="a-device", satellite_id="assist_satellite.kitchen"
+    )
+
+    assert [event.event_type for event in events] == list(OF_A_TURN)
+    assert all(event.context is context for event in events)
+    turn_id = events[0].data["turn_id"]
+    assert turn_id
+    for event in events:
+        assert {key: event.data[key] for key in ORIGIN} == {
+            "turn_id": turn_id,
+            "entity_id": AGENT,
+            "conversation_id": "a-talk",
+            "history_id": "a-talk",
+            "language": "en",
+            "device_id": "a-device",
+            "satellite_id": "assist_satellite.kitchen",
+            "user_id": hass_admin_user.id,
+            "person_id": hass_admin_user.id,
+            "person": hass_admin_user.name,
+            "caller": None,
+        }
+    started, called, finished, end = (
+        {key: value for key, value in event.data.items() if key not in ORIGIN} for event in events
+    )
+    ran = {
+        "tool_call_id": called["tool_call_id"],
+        "name": "intent__HassTurnOn",
+        "arguments": {"domain": ["light"], "name": "Kitchen ceiling light"},
+    }
+    assert started == {}
+    assert called == ran
+    assert finished["result"]
+    assert finished == {**ran, "result": finished["result"], "is_error": False, "has_run": True}
+    assert end["stop_reason"] == "completed"
+
+
+async def test_each_turn_has_an_id_of_its_own(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedAnswer(content="Hello."), ScriptedAnswer(content="Hello again."))))
+    events = told(hass)
+
+    await say(hass, "hello")
+    await say(hass, "hello")
+
+    first, _, second, _ = (event.data["turn_id"] for event in events)
+    assert first != second
+    assert {event.data["user_id"] for event in events} == {None}
+
+
+async def test_a_tool_is_told_to_be_called_before_it_has_run(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on."))))
+    states: list[bool] = []
+
+    @callback
+    def look(_: Told) -> None:
+        states.append(hass.states.is_state("light.kitchen_ceiling", "on"))
+
+    for event_type in (EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED):
+        hass.bus.async_listen(event_type, look)
+
+    await say(hass, "light!")
+
+    assert states == [False, True]
+
+
+async def test_a_call_that_did_not_run_was_never_called(hass: HomeAssistant, serve: Serve) -> None:
+    coffee = ScriptedCall(name="make_coffee", arguments={"cups": 2})
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(coffee,)), ScriptedAnswer(content="I cannot."))))
+    called = async_capture_events(hass, EVENT_TOOL_CALLED)
+    finished = async_capture_events(hass, EVENT_TOOL_FINISHED)
+
+    await say(hass, "coffee!")
+
+    assert called == []
+    (refused,) = finished
+    assert (refused.data["name"], refused.data["arguments"]) == ("make_coffee", {"cups": 2})
+    assert (refused.data["is_error"], refused.data["has_run"]) == (True, False)
+
+
+async def test_an_interrupted_turn_is_told_to_end(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(content="Never heard.", delay_seconds=3600),)))
+    events = told(hass)
+    turn = asyncio.create_task(talk_as_the_pipeline_does(hass, "tell me", "a-talk", lambda _, __: None))
+    await server.asked.wait()
+
+    turn.cancel()
+    await asyncio.wait({turn})
+
+    started, finished = events
+    assert started.data["turn_id"] == finished.data["turn_id"]
+    assert finished.event_type == EVENT_TURN_FINISHED
+    assert finished.data["stop_reason"] == "interrupted"
+
+
+async def test_a_turn_that_breaks_before_it_begins_is_told_to_end(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script())
+    events = told(hass)
+
+    def break_down(_conversation_id: str, event_type: ChatLogEventType, _data: dict[str, object]) -> None:
+        if event_type is ChatLogEventType.UPDATED:
+            raise RuntimeError
+
+    unsubscribe = async_subscribe_chat_logs(hass, break_down)
+    await say(hass, "hello")
+    unsubscribe()
+
+    assert [event.event_type for event in events] == [EVENT_TURN_STARTED, EVENT_TURN_FINISHED]
+
+
+@pytest.mark.parametrize("character", ["x", "灯", "💡", '"'])
+async def test_every_event_can_be_recorded(hass: HomeAssistant, serve: Serve, character: str) -> None:
+    long_name = ScriptedCall(name="intent__HassTurnOn", arguments={"name": character * 30_000})
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(long_name,)), ScriptedAnswer(content="Sorry."))))
+    events = told(hass)
+
+    await say(hass, character * 30_000)
+
+    assert EVENT_TOOL_FINISHED in {event.event_type for event in events}
+    assert max(len(json_bytes(event.data)) for event in events) < 32_768
+
+
+async def test_the_event_of_a_turn_with_very_many_calls_can_be_recorded(hass: HomeAssistant, serve: Serve) -> None:
+    calls = [
+        ScriptedCall(name="intent__HassTurnOn", arguments={"name": f"灯 {number} " + "x" * 400}) for number in range(80)
+    ]
+    rounds = tuple(ScriptedAnswer(tool_calls=tuple(calls[at : at + 5])) for at in range(0, 80, 5))
+    script = Script(answers=(*rounds, ScriptedAnswer(content="y" * 9_000)))
+    await serve(script, max_tool_calls=80, max_iterations=20)
+    events = told(hass)
+
+    await say(hass, "z" * 9_000)
+
+    data = events[-1].data
+    assert len(json_bytes(data)) < 32_768
+    shown = data["tool_calls"]
+    assert isinstance(shown, list)
+    assert (len(shown), data["more_tool_calls"]) == (40, 40)
+
+
+async def test_the_documented_note_about_covers_is_left(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(
+        Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, BLINDS_DOWN)), ScriptedAnswer(content="It is done.")))
+    )
+    (automation,) = blocks_with(EVENT_TOOL_FINISHED)
+    assert await async_setup_component(hass, "persistent_notification", {})
+    assert await async_setup_component(hass, "automation", {"automation": {"alias": "Note", **automation}})
+    notes = async_capture_events(hass, "call_service")
+
+    await say(hass, "lower the blinds", satellite_id="assist_satellite.sofa")
+    await hass.async_block_till_done()
+
+    (note,) = (note.data["service_data"] for note in notes if note.data["domain"] == "persistent_notification")
+    assert note["message"] == "intent__HassTurnOff Living Room Blinds, by assist_satellite.sofa"
+
+
+async def test_the_documented_log_tells_what_an_agent_could_not_do(
+    hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    coffee = ScriptedCall(name="make_coffee", arguments={"cups": 2})
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(coffee,)), ScriptedAnswer(content="I cannot."))))
+    (automation,) = blocks_with(EVENT_TURN_FINISHED)
+    assert await async_setup_component(hass, "system_log", {})
+    assert await async_setup_component(hass, "automation", {"automation": {"alias": "Log", **automation}})
+
+    await say(hass, "coffee, please")
+    await hass.async_block_till_done()
+
+    assert "coffee, please: [{'name': 'make_coffee'" in caplog.text

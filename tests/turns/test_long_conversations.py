@@ -1,0 +1,285 @@
+"""Conversations that become longer than a model can read, or than anybody wants to pay for."""
+
+import gc
+import json
+import weakref
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from itertools import pairwise
+from typing import override
+
+import pytest
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from homeassistant.components import conversation
+from homeassistant.components.conversation import ConversationResult, ToolResultContent, async_get_chat_log
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import chat_session, llm
+from pydantic import JsonValue
+
+from custom_components.chatterbox.agent.conversation.windowed_provider import WindowedProvider
+from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
+from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_FALLBACKS,
+    CONF_HISTORY_TOKENS,
+    CONF_KIND,
+    CONF_SUMMARY,
+    DOMAIN,
+    ServiceKind,
+)
+from custom_components.chatterbox.responses.storage import KeptResponses
+from custom_components.chatterbox.runtime.agents import async_get_models
+from custom_components.chatterbox.settings.agent import SUMMARY_OWN_MODEL
+from tests.support.llm_apis import StubTool, register
+from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.in_process import serving
+from tests.support.servers.model_server import ReceivedRequest
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
+from tests.support.talk import LIGHT_ON, add_agent, messages_of, move_into_the_demo_home, say, speech
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+TURNS = 110
+ANSWERS = (
+    ScriptedAnswer(content="It is a quarter past nine, and the sun is shining on the house. " * 3),
+    ScriptedAnswer(tool_calls=(LIGHT_ON,)),
+    ScriptedAnswer(content="The light in the kitchen is on. " * 2),
+)
+SAID = {str(answer.content).strip() for answer in ANSWERS}
+CHARACTERS_PER_TOKEN = 3
+
+
+class SmallModelServer(ScriptedChatCompletions):
+    """A server whose model reads so many tokens: it refuses longer prompts, and tells the numbers, as OpenAI's does."""
+
+    def __init__(self, script: Script, tokens: int) -> None:
+        super().__init__(script)
+        self.tokens = tokens
+        self.refused = 0
+
+    @override
+    def application(self) -> web.Application:
+        application = super().application()
+
+        @web.middleware
+        async def refuse_long(request: web.Request, handler: Handler) -> web.StreamResponse:
+            length = tokens_of(await request.text())
+            if request.path != self.answer_path or length <= self.tokens:
+                return await handler(request)
+            self.refused += 1
+            message = (
+                f"This model's maximum context length is {self.tokens} tokens. However, your messages resulted in"
+                f" {length} tokens. Please reduce the length of the messages."
+            )
+            body = {"error": {"message": message, "type": "invalid_request_error", "code": "context_length_exceeded"}}
+            return web.json_response(body, status=400)
+
+        application.middlewares.append(refuse_long)
+        return application
+
+
+def tokens_of(body: str) -> int:
+    """Return the tokens of a request, as these servers count them."""
+    return len(body) // CHARACTERS_PER_TOKEN
+
+
+type Start = Callable[..., Awaitable[None]]
+
+
+@pytest.fixture
+async def add(hass: HomeAssistant) -> AsyncGenerator[Start]:
+    """Serve model servers until the end of the test, each with an agent; the first one is `conversation.talker`."""
+    await move_into_the_demo_home(hass)
+    async with AsyncExitStack() as stack:
+
+        async def start(server: ScriptedChatCompletions, **options: object) -> None:
+            address = await stack.enter_async_context(serving(server.application()))
+            service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address}
+            defaults: dict[str, object] = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]}
+            await add_agent(hass, service, defaults | options)
+
+        yield start
+        for entry in hass.config_entries.async_loaded_entries(DOMAIN):
+            await hass.config_entries.async_unload(entry.entry_id)
+
+
+def windowed(hass: HomeAssistant) -> WindowedProvider:
+    """Return what stands before the model of the agent that was added last."""
+    *_, model = async_get_models(hass).values()
+    return model.windowed
+
+
+def prompts_of(requests: Sequence[ReceivedRequest]) -> list[list[dict[str, JsonValue]]]:
+    """Return the messages of those requests with which a turn has begun."""
+    return [messages for request in requests if (messages := messages_of(request))[-1]["role"] == "user"]
+
+
+def kept_share(prompts: Sequence[list[dict[str, JsonValue]]]) -> float:
+    """Return the share of prompts that begin with all of the one before."""
+    kept = [after[: len(before)] == before for before, after in pairwise(prompts)]
+    return sum(kept) / len(kept)
+
+
+def assert_calls_have_results(messages: Sequence[dict[str, JsonValue]]) -> None:
+    """Every call has one result, right after it, and every result a call."""
+    calls: list[JsonValue] = []
+    for message in messages:
+        if message["role"] == "tool":
+            assert message["tool_call_id"] == calls.pop(0)
+            continue
+        assert not calls
+        made = message.get("tool_calls") or []
+        assert isinstance(made, list)
+        calls += [call["id"] for call in made if isinstance(call, dict)]
+    assert not calls
+
+
+async def test_more_than_a_hundred_turns_never_outgrow_the_model(hass: HomeAssistant, add: Start) -> None:
+    server = SmallModelServer(Script(answers=ANSWERS, after_last="start again"), 16_384)
+    await add(server)
+    for number in range(TURNS):
+        answer = speech(await say(hass, f"What about room number {number}, is all well in there?")).strip()
+        assert answer in SAID
+
+    assert server.refused <= 1
+    for request in server.requests:
+        assert_calls_have_results(messages_of(request))
+    prompts = prompts_of(server.requests)
+    assert len(prompts) == TURNS
+    assert kept_share(prompts) >= 0.9
+    assert len(prompts[-1]) < TURNS
+    told = str(prompts[-1][1]["content"])
+    assert "[Earlier in this conversation, in short:\n" in told
+    assert "HassTurnOn" in told
+    size = windowed(hass).last_size
+    assert size is not None
+    assert size.window == 16_384
+    assert size.dropped
+    assert size.prompt < size.window
+
+
+async def test_earlier_turns_take_no_more_than_the_owner_allows(hass: HomeAssistant, add: Start) -> None:
+    server = ScriptedChatCompletions(Script(answers=ANSWERS, after_last="start again"))
+    await add(server, **{CONF_HISTORY_TOKENS: 1_000})
+    for number in range(24):
+        await say(hass, f"What about room number {number}?")
+    prompts = prompts_of(server.requests)
+    assert max(len(json.dumps(prompt[1:])) for prompt in prompts) < 6_000
+    assert len(prompts[-1]) < 24
+    assert kept_share(prompts) >= 0.75
+
+
+async def test_a_model_sums_up_what_it_no_longer_reads(hass: HomeAssistant, add: Start) -> None:
+    answer = ScriptedAnswer(content="They like it dark and quiet in the evening, and ask for jazz. " * 3)
+    server = ScriptedChatCompletions(Script(answers=(answer,), after_last="start again"))
+    await add(server, **{CONF_HISTORY_TOKENS: 1_000, CONF_SUMMARY: SUMMARY_OWN_MODEL})
+    for number in range(24):
+        await say(hass, f"What about room number {number}?")
+        await hass.async_block_till_done(wait_background_tasks=True)
+
+    asked = [str(messages_of(request)[0]["content"]) for request in server.requests]
+    written = [text for text in asked if text.startswith("You are given the older part of a conversation")]
+    assert 1 <= len(written) <= 6, "not with every turn"
+    told = str(messages_of(server.requests[-1])[1]["content"])
+    assert "[Earlier in this conversation, in short:\nThey like it dark and quiet" in told
+
+
+async def ask_second(hass: HomeAssistant, text: str) -> ConversationResult:
+    """Say something to the agent that was added second."""
+    return await conversation.async_converse(hass, text, "a-talk", Context(), "en", "conversation.talker_2")
+
+
+async def test_a_smaller_model_that_takes_over_reads_only_the_end(hass: HomeAssistant, add: Start) -> None:
+    small = SmallModelServer(Script(answers=(ScriptedAnswer(content="I am small."),), after_last="start again"), 9_000)
+    await add(small)
+    (small_agent,) = async_get_models(hass)
+    long = ScriptedAnswer(content="The sun is shining on the house. " * 100)
+    answers: list[ScriptedAnswer | ScriptedFailure] = [long] * 12
+    answers += [ScriptedFailure(status=500)] * 4
+    large = ScriptedChatCompletions(Script(answers=tuple(answers)))
+    await add(large, **{CONF_FALLBACKS: [small_agent], CONF_HISTORY_TOKENS: 100_000})
+    for number in range(12):
+        await ask_second(hass, f"What about room number {number}?")
+    answer = await ask_second(hass, "And now?")
+
+    assert speech(answer) == "I am small."
+    assert len(messages_of(large.requests[-1])) == 26
+    assert len(messages_of(small.requests[-1])) < 12
+
+
+async def test_what_a_model_can_read_is_found_out(hass: HomeAssistant, add: Start) -> None:
+    class Telling(ScriptedChatCompletions):
+        @override
+        def list_of(self, models: tuple[str, ...]) -> JsonValue:
+            return {"data": [{"id": name, "max_model_len": 16_384} for name in models]}
+
+    await add(Telling(Script(answers=(ScriptedAnswer(content="Hello."),))))
+    assert windowed(hass).context_window == 32_768
+    await say(hass, "hello")
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert windowed(hass).context_window == 16_384
+
+
+async def test_a_model_reads_the_beginning_of_a_large_result_and_the_house_keeps_it_whole(
+    hass: HomeAssistant, add: Start
+) -> None:
+    books: JsonValue = [{"title": f"Book {number}", "shelf": "upstairs"} for number in range(9_000)]
+    assert isinstance(books, list)
+    shelf = StubTool(name="books", answer={"books": books})
+    shelf.annotations = llm.ToolAnnotations(read_only=True)
+    register(hass, "library", shelf)
+    called = ScriptedAnswer(tool_calls=(ScriptedCall(name="books", arguments={}),))
+    server = ScriptedChatCompletions(
+        Script(answers=(called, ScriptedAnswer(content="Many."), ScriptedAnswer(content="Yes.")))
+    )
+    await add(server, **{CONF_LLM_HASS_API: ["library"]})
+    await say(hass, "which books do we have?")
+    await say(hass, "really?")
+
+    _, first, second = (messages_of(request) for request in server.requests)
+    read = json.loads(str(first[-1]["content"]))
+    assert first == second[: len(first)]
+    assert len(str(first[-1]["content"])) < 100_000
+    assert read["result"]["books"][:100] == books[:100]
+    assert "call books again for less at once; it takes: query." in read["left_out"]
+    with chat_session.async_get_chat_session(hass, "kitchen-talk") as session, async_get_chat_log(hass, session) as log:
+        kept = [content.result.data for content in log.content if isinstance(content, ToolResultContent)]
+    assert kept == [{"books": books}]
+
+
+async def purge(hass: HomeAssistant) -> None:
+    await hass.services.async_call(DOMAIN, "purge", {"older_than_days": 1}, blocking=True)
+
+
+async def remove_the_first_agent(hass: HomeAssistant) -> None:
+    entry = hass.config_entries.async_entries(DOMAIN)[0]
+    hass.config_entries.async_remove_subentry(entry, next(iter(entry.subentries)))
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+
+async def delete_a_response(hass: HomeAssistant) -> None:
+    entry = hass.config_entries.async_entries(DOMAIN)[0]
+    await KeptResponses(hass, entry, next(iter(entry.subentries))).delete("resp 1")
+
+
+@pytest.mark.parametrize("delete", [purge, remove_the_first_agent, delete_a_response])
+async def test_no_model_keeps_what_somebody_has_deleted(
+    hass: HomeAssistant, add: Start, delete: Callable[[HomeAssistant], Awaitable[None]]
+) -> None:
+    for _ in range(2):
+        await add(ScriptedChatCompletions(Script()))
+    result = ToolResult("1", "look", "Nobody is at home.")
+    kept = weakref.ref(result)
+    said = (UserMessage("Who is there?"), AssistantMessage("", "", (ToolCall("1", "look", "{}"),)), result)
+    windowed(hass).window(CompletionRequest("", (*said, AssistantMessage("Nobody."), UserMessage("Thanks."))))
+    del result, said
+    gc.collect()
+    assert kept() is not None
+
+    await delete(hass)
+    gc.collect()
+
+    assert kept() is None

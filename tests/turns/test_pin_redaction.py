@@ -1,0 +1,283 @@
+"""A PIN that was said is gone from the turn, and from what Home Assistant keeps of it, before anybody else reads it."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, Literal, override
+
+import pytest
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components import assist_pipeline, conversation, stt
+from homeassistant.components.conversation import (
+    AssistantContent,
+    ChatLog,
+    ConversationEntity,
+    ConversationInput,
+    ConversationResult,
+    UserContent,
+)
+from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
+from homeassistant.components.conversation.const import DATA_COMPONENT
+from homeassistant.components.conversation.trace import async_get_traces
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import intent
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.typing import WebSocketGenerator
+
+from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.const import HIDDEN_WORDS
+from custom_components.chatterbox.turns.pin_redaction import async_hide_pin
+from tests.support.asked_questions import NAMED, nobody_goes_on, spot, unlocking
+from tests.support.ears import add_ear
+from tests.support.leaks import LOGGED_BEFORE_AN_AGENT_HEARS, Leaks
+from tests.support.listening_room import WholeVoice, furnish
+from tests.support.talk import AGENT
+
+PIN = "8593614207"
+TALK = "a-talk"
+
+
+class Listener(ConversationEntity):
+    """An agent that hides a PIN and repeats what is left to it."""
+
+    _attr_name = "Talker"
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+        self.has_pin = True
+
+    @property
+    @override
+    def supported_languages(self) -> list[str] | Literal["*"]:
+        return "*"
+
+    @override
+    async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
+        self.heard.append(user_input.text)
+        where = replace(spot(chat_log.conversation_id, user_input.device_id), agent_id=AGENT)
+        user_input = async_hide_pin(self.hass, user_input, chat_log, where, NAMED, has_pin=self.has_pin)
+        self.heard.append(user_input.text)
+        chat_log.async_add_assistant_content_without_tools(AssistantContent(AGENT, f"I heard {user_input.text}"))
+        response = intent.IntentResponse("en")
+        response.async_set_speech(f"I heard {user_input.text}")
+        return ConversationResult(response, chat_log.conversation_id)
+
+
+async def say_aloud(hass: HomeAssistant, pipeline: assist_pipeline.Pipeline) -> None:
+    """Say the PIN to a satellite."""
+    ear = await add_ear(hass, PIN)
+    await assist_pipeline.async_update_pipeline(hass, pipeline, stt_engine=ear, stt_language="en")
+
+    async def audio() -> AsyncGenerator[bytes]:
+        yield bytes(3200)
+
+    await assist_pipeline.async_pipeline_from_audio_stream(
+        hass,
+        context=Context(),
+        event_callback=lambda _: None,
+        stt_metadata=stt.SpeechMetadata(
+            "en",
+            stt.AudioFormats.WAV,
+            stt.AudioCodecs.PCM,
+            stt.AudioBitRates.BITRATE_16,
+            stt.AudioSampleRates.SAMPLERATE_16000,
+            stt.AudioChannels.CHANNEL_MONO,
+        ),
+        stt_stream=audio(),
+        pipeline_id=pipeline.id,
+        conversation_id=TALK,
+        audio_settings=assist_pipeline.AudioSettings(is_vad_enabled=False),
+    )
+
+
+@pytest.fixture
+async def listener(hass: HomeAssistant) -> Listener:
+    """Set up the agent."""
+    assert await async_setup_component(hass, "homeassistant", {})
+    assert await async_setup_component(hass, "conversation", {})
+    agent = Listener()
+    await hass.data[DATA_COMPONENT].async_add_entities([agent])
+    return agent
+
+
+async def say(hass: HomeAssistant, text: str, conversation_id: str = TALK, device_id: str | None = None) -> None:
+    """Say something to the agent."""
+    await conversation.async_converse(hass, text, conversation_id, Context(), "en", AGENT, device_id)
+
+
+async def ask(
+    hass: HomeAssistant, *, needs_pin: bool, device_id: str | None = None, expires_in: float = 60
+) -> GivenAnswer:
+    """Ask whether the front door shall be unlocked, after a first turn; return a no."""
+    await say(hass, "Unlock the front door", device_id=device_id)
+    where = replace(spot(TALK, device_id), agent_id=AGENT)
+    async_get_approvals(hass).ask(unlocking(where, needs_pin=needs_pin), expires_in, nobody_goes_on)
+    return GivenAnswer(approved=False, channel=Channel.NOTIFICATION)
+
+
+def user_words(hass: HomeAssistant, conversation_id: str = TALK) -> list[str]:
+    """Return what a person said in a conversation, as Home Assistant keeps it."""
+    contents = hass.data[DATA_CHAT_LOGS][conversation_id].content
+    return [content.content for content in contents if isinstance(content, UserContent)]
+
+
+@pytest.mark.parametrize("said", [PIN, f"yes, {PIN}", f"no, {PIN}!", f"{PIN}?", " ".join(PIN)])
+@pytest.mark.parametrize("needs_pin", [True, False])
+async def test_a_pin_is_gone_from_wherever_it_can_be_read(
+    hass: HomeAssistant, listener: Listener, leaks: Leaks, said: str, *, needs_pin: bool
+) -> None:
+    answer = await ask(hass, needs_pin=needs_pin)
+
+    await say(hass, said)
+    async_get_approvals(hass).take("question-1", answer)
+
+    assert listener.heard[-2:] == [said, HIDDEN_WORDS]
+    assert user_words(hass) == ["Unlock the front door", HIDDEN_WORDS]
+    leaks.assert_nowhere(PIN, said)
+
+
+@pytest.mark.parametrize("said", ["yes", "no", "turn on the light", "set a timer for 10 minutes"])
+async def test_other_words_stay_as_they_are(hass: HomeAssistant, listener: Listener, said: str) -> None:
+    answer = await ask(hass, needs_pin=True)
+
+    await say(hass, said)
+    async_get_approvals(hass).take("question-1", answer)
+
+    assert listener.heard[-1] == said
+    assert user_words(hass)[-1] == said
+    assert any(event["data"]["text"] == said for trace in async_get_traces() for event in trace.as_dict()["events"])
+
+
+async def test_numbers_are_left_alone_where_nothing_was_asked(hass: HomeAssistant, listener: Listener) -> None:
+    await say(hass, PIN)
+
+    assert listener.heard == [PIN, PIN]
+
+
+@pytest.mark.parametrize("said", ["ten thirty", "12:30", PIN])
+async def test_numbers_are_left_alone_after_a_question_that_needs_no_pin(
+    hass: HomeAssistant, listener: Listener, said: str
+) -> None:
+    listener.has_pin = False
+    answer = await ask(hass, needs_pin=False)
+
+    await say(hass, said)
+    async_get_approvals(hass).take("question-1", answer)
+    listener.has_pin = True
+    await say(hass, said)
+
+    assert listener.heard[-4:] == [said] * 4
+
+
+async def test_a_pin_is_hidden_though_it_was_taken_away_since_it_was_asked_for(
+    hass: HomeAssistant, listener: Listener
+) -> None:
+    listener.has_pin = False
+    answer = await ask(hass, needs_pin=True)
+
+    await say(hass, PIN)
+    async_get_approvals(hass).take("question-1", answer)
+
+    assert listener.heard[-1] == HIDDEN_WORDS
+
+
+@pytest.mark.usefixtures("listener")
+async def test_traces_that_hold_no_pin_are_kept(hass: HomeAssistant) -> None:
+    answer = await ask(hass, needs_pin=True)
+    kept = [trace.trace_id for trace in async_get_traces()]
+    log = ChatLog(hass, TALK)
+    heard = ConversationInput(PIN, Context(), TALK, None, None, "en", AGENT)
+
+    shown = async_hide_pin(hass, heard, log, replace(spot(TALK), agent_id=AGENT), NAMED, has_pin=True)
+    async_get_approvals(hass).take("question-1", answer)
+
+    assert shown.text == HIDDEN_WORDS
+    assert [trace.trace_id for trace in async_get_traces()] == kept != []
+
+
+async def test_a_pin_is_hidden_for_ten_minutes_after_its_question_was_answered(
+    hass: HomeAssistant, listener: Listener, freezer: FrozenDateTimeFactory, leaks: Leaks
+) -> None:
+    answer = await ask(hass, needs_pin=True)
+    async_get_approvals(hass).take("question-1", answer)
+
+    freezer.tick(599)
+    await say(hass, PIN)
+    await say(hass, "wake me at 12:30")
+
+    assert listener.heard[-3:] == [HIDDEN_WORDS, "wake me at 12:30", "wake me at 12:30"]
+    leaks.assert_nowhere(PIN)
+    freezer.tick(1)
+    await say(hass, "47 11 47 11")
+    assert listener.heard[-1] == "47 11 47 11"
+
+
+async def test_a_pin_is_hidden_in_another_conversation_at_the_same_device(
+    hass: HomeAssistant, listener: Listener
+) -> None:
+    answer = await ask(hass, needs_pin=True, device_id="hall")
+
+    await say(hass, PIN, "another-talk", "hall")
+    await say(hass, PIN, TALK, "kitchen")
+    await say(hass, "4711 4711", "a-third-talk", "kitchen")
+    await say(hass, "wake me at 12:30", "a-third-talk", "kitchen")
+    async_get_approvals(hass).take("question-1", answer)
+    await say(hass, "4711 4711", "a-third-talk", "kitchen")
+
+    hidden = [listener.heard[place] for place in range(-9, 1, 2)]
+    assert hidden == [HIDDEN_WORDS, HIDDEN_WORDS, HIDDEN_WORDS, "wake me at 12:30", "4711 4711"]
+
+
+async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline(
+    hass: HomeAssistant, listener: Listener, leaks: Leaks, hass_ws_client: WebSocketGenerator
+) -> None:
+    room = await furnish(hass, WholeVoice())
+    client = await hass_ws_client(hass)
+    answer = await ask(hass, needs_pin=True)
+
+    await room.say(f"Yes, {PIN}", TALK)
+    await say_aloud(hass, room.pipeline)
+    async_get_approvals(hass).take("question-1", answer)
+
+    assert listener.heard[-2:] == [PIN, HIDDEN_WORDS]
+    assert room.heard == f"[I heard {HIDDEN_WORDS}]"
+    leaks.assert_nowhere(PIN)
+    await client.send_json_auto_id({"type": "assist_pipeline/pipeline_debug/list", "pipeline_id": room.pipeline.id})
+    events = list[dict[str, Any]]()  # as it came over the socket
+    for run in (await client.receive_json())["result"]["pipeline_runs"]:
+        which = {"pipeline_id": room.pipeline.id, "pipeline_run_id": run["pipeline_run_id"]}
+        await client.send_json_auto_id({"type": "assist_pipeline/pipeline_debug/get", **which})
+        events += (await client.receive_json())["result"]["events"]
+    assert [event["data"]["intent_input"] for event in events if event["type"] == "intent-start"] == [HIDDEN_WORDS] * 2
+    assert [event["data"]["stt_output"]["text"] for event in events if event["type"] == "stt-end"] == [HIDDEN_WORDS]
+
+
+async def test_a_pipeline_that_keeps_its_runs_in_another_way_stops_nobody(
+    hass: HomeAssistant, listener: Listener, caplog: pytest.LogCaptureFixture
+) -> None:
+    hass.data["assist_pipeline"] = SimpleNamespace()
+    answer = await ask(hass, needs_pin=True)
+
+    await say(hass, PIN)
+    async_get_approvals(hass).take("question-1", answer)
+
+    assert listener.heard[-1] == HIDDEN_WORDS
+    assert "A PIN may stand in what Home Assistant keeps of the last runs of voice pipelines" in caplog.text
+
+
+@pytest.mark.usefixtures("listener")
+async def test_only_these_loggers_of_home_assistant_write_what_was_said(
+    hass: HomeAssistant, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    room = await furnish(hass, WholeVoice())
+    answer = await ask(hass, needs_pin=True)
+
+    await say_aloud(hass, room.pipeline)
+    async_get_approvals(hass).take("question-1", answer)
+
+    writers = {record.name for record in caplog.records if PIN in record.getMessage()}
+    assert writers == LOGGED_BEFORE_AN_AGENT_HEARS - {
+        "homeassistant.components.conversation.default_agent",  # where Home Assistant itself is asked first
+        "homeassistant.components.conversation.services",  # where an action says it
+    }

@@ -1,0 +1,164 @@
+"""What people show in a chat reaches the model, and what cannot be shown is told."""
+
+import os
+import threading
+from base64 import b64encode
+from pathlib import Path, PosixPath
+from typing import override
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.components.conversation import Attachment, ChatLog, UserContent
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import chat_session
+from pydantic import JsonValue
+
+from custom_components.chatterbox.turns.chat_log import words
+from custom_components.chatterbox.turns.shown_files import MAX_FILE, MAX_FILES, async_read_shown_files, shown_paths
+from tests.support.servers.model_server import ReceivedRequest
+from tests.support.servers.script import Script, ScriptedAnswer
+from tests.support.talk import Serve, messages_of, say
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+PNG = b"\x89PNG\r\n\x1a\n, and then the door"
+ANSWERS = Script(answers=(ScriptedAnswer(content="A door."), ScriptedAnswer(content="It is red.")))
+
+
+def picture(path: Path, content: bytes = PNG, mime_type: str = "image/png") -> Attachment:
+    """Write a file, and return it as Home Assistant hands it over."""
+    path.write_bytes(content)
+    return Attachment("media-source://camera/camera.door", mime_type, path)
+
+
+async def show(hass: HomeAssistant, text: str, *attachments: Attachment) -> None:
+    """Say something in a chat, and show something with it."""
+    with (
+        chat_session.async_get_chat_session(hass, "kitchen-talk") as session,
+        conversation.async_get_chat_log(hass, session) as chat_log,
+    ):
+        chat_log.async_add_user_content(UserContent(text, list(attachments)))
+        await say(hass, text)
+
+
+def users_part(request: ReceivedRequest, message: int = -1) -> str | list[dict[str, JsonValue]]:
+    """Return the content of one of the user's messages in a request."""
+    contents = [sent["content"] for sent in messages_of(request) if sent["role"] == "user"]
+    content = contents[message]
+    if isinstance(content, str):
+        return content
+    assert isinstance(content, list)
+    return [part for part in content if isinstance(part, dict)]
+
+
+def as_data(content: bytes, mime_type: str = "image/png") -> dict[str, JsonValue]:
+    """Return a picture as Chat Completions takes it."""
+    return {"type": "image_url", "image_url": {"url": f"data:{mime_type};base64,{b64encode(content).decode()}"}}
+
+
+async def test_a_model_is_shown_what_the_person_shows(hass: HomeAssistant, serve: Serve, tmp_path: Path) -> None:
+    server = await serve(ANSWERS)
+
+    await show(hass, "what is this?", picture(tmp_path / "door.png"), picture(tmp_path / "lock.png", b"lock"))
+
+    content = users_part(server.requests[0])
+    assert isinstance(content, list)
+    assert content[1:] == [as_data(PNG), as_data(b"lock")]
+    assert str(content[0]["text"]).endswith("what is this?")
+
+
+async def test_a_model_is_shown_it_again_when_the_talk_goes_on(
+    hass: HomeAssistant, serve: Serve, tmp_path: Path
+) -> None:
+    server = await serve(ANSWERS)
+
+    await show(hass, "what is this?", picture(tmp_path / "door.png"))
+    await say(hass, "what colour is it?")
+
+    assert users_part(server.requests[1], 0) == users_part(server.requests[0])
+    assert str(users_part(server.requests[1])).endswith("what colour is it?")
+
+
+async def test_a_file_that_is_gone_is_told(hass: HomeAssistant, serve: Serve, tmp_path: Path) -> None:
+    server = await serve(ANSWERS)
+    door = picture(tmp_path / "door.png")
+
+    await show(hass, "what is this?", door)
+    door.path.unlink()
+    await say(hass, "what colour is it?")
+
+    content = users_part(server.requests[1], 0)
+    assert isinstance(content, str)
+    assert "door.png of type image/png was attached here. You cannot see it, since it is not there any more" in content
+    assert content.endswith("what is this?")
+
+
+async def test_what_is_no_file_is_not_waited_for(hass: HomeAssistant, serve: Serve, tmp_path: Path) -> None:
+    server = await serve(ANSWERS)
+    os.mkfifo(tmp_path / "door.png")
+
+    await show(hass, "what is this?", Attachment("media-source://x", "image/png", tmp_path / "door.png"))
+
+    assert "not there any more" in users_part(server.requests[0])
+
+
+async def test_a_file_that_is_too_large_is_told(hass: HomeAssistant, serve: Serve, tmp_path: Path) -> None:
+    server = await serve(ANSWERS)
+    largest, larger = picture(tmp_path / "a.png", bytes(MAX_FILE)), picture(tmp_path / "b.png", bytes(MAX_FILE + 1))
+
+    await show(hass, "what is this?", largest, larger)
+
+    content = users_part(server.requests[0])
+    assert isinstance(content, list)
+    assert content[1:] == [as_data(bytes(MAX_FILE))]
+    assert "b.png of type image/png was attached here. You cannot see it, since it is too large" in str(
+        content[0]["text"]
+    )
+
+
+async def test_the_newest_files_are_shown_when_all_are_too_many(
+    hass: HomeAssistant, serve: Serve, tmp_path: Path
+) -> None:
+    server = await serve(ANSWERS)
+    half = bytes(MAX_FILES // 2)
+
+    await show(hass, "and this?", picture(tmp_path / "a.png", half))
+    await show(hass, "what is this?", picture(tmp_path / "b.png", half), picture(tmp_path / "c.png", half))
+
+    assert "a.png of type image/png was attached here. You cannot see it" in users_part(server.requests[1], 0)
+    assert [part["type"] for part in users_part(server.requests[1]) if isinstance(part, dict)] == [
+        "text",
+        "image_url",
+        "image_url",
+    ]
+
+
+async def test_a_file_that_was_shown_twice_is_read_once(hass: HomeAssistant, serve: Serve, tmp_path: Path) -> None:
+    server = await serve(ANSWERS)
+    half = picture(tmp_path / "a.png", bytes(MAX_FILES // 2))
+
+    await show(hass, "what is this?", half, half, half)
+
+    assert len(users_part(server.requests[0])) == 4
+
+
+class SleepyShare(PosixPath):
+    """A path on a share that does not answer until it is woken."""
+
+    wakes = threading.Event()
+
+    @override
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        return self.wakes.wait() and super().is_file(follow_symlinks=follow_symlinks)
+
+
+async def test_a_file_that_comes_late_is_told(hass: HomeAssistant, tmp_path: Path) -> None:
+    chat_log = ChatLog(hass, "kitchen-talk")
+    chat_log.async_add_user_content(UserContent("what is this?", [picture(SleepyShare(tmp_path / "door.png"))]))
+
+    files = await async_read_shown_files(hass, shown_paths(chat_log), patience=0.01)
+
+    SleepyShare.wakes.set()
+    said = words(chat_log, files)
+    assert said.attachments == ()
+    assert "door.png of type image/png was attached here. You cannot see it, since it could not be read" in said.context

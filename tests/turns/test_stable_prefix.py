@@ -1,0 +1,187 @@
+"""What comes before a person's first words has the same bytes for everybody and for ever, so that servers keep it."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from aiohttp.test_utils import TestServer
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components import conversation
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.components.intent import async_register_timer_handler
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import area_registry as ar
+
+from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
+from tests.support.llm_apis import satellite
+from tests.support.prefixes import HELLO, prefix_of, words_of
+from tests.support.servers.anthropic_messages import ScriptedMessages
+from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.model_server import ScriptedModelServer
+from tests.support.servers.ollama_chat import ScriptedOllama
+from tests.support.servers.openai_responses import ScriptedResponses
+from tests.support.talk import AGENT, Serve, add_agent, move_into_the_demo_home, say
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+SERVERS: dict[ServiceKind, type[ScriptedModelServer]] = {
+    ServiceKind.OPENAI_CHAT: ScriptedChatCompletions,
+    ServiceKind.OPENAI_RESPONSES: ScriptedResponses,
+    ServiceKind.ANTHROPIC_MESSAGES: ScriptedMessages,
+    ServiceKind.OLLAMA_CHAT: ScriptedOllama,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Who speaks, and from where."""
+
+    device_id: str | None
+    language: str
+    user_id: str | None
+    conversation_id: str
+
+
+@pytest.fixture(params=list(SERVERS))
+async def server(hass: HomeAssistant, request: pytest.FixtureRequest) -> AsyncGenerator[ScriptedModelServer]:
+    """Set up an agent in the demo home for each wire format."""
+    await move_into_the_demo_home(hass)
+    scripted = SERVERS[request.param](HELLO)
+    running = TestServer(scripted.application())
+    await running.start_server()
+    service: dict[str, object] = {
+        CONF_KIND: request.param,
+        CONF_BASE_URL: str(running.make_url(scripted.base_path or "/")),
+    }
+    await add_agent(hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]})
+    yield scripted
+    await running.close()
+
+
+async def _speakers(hass: HomeAssistant) -> list[Speaker]:
+    areas = {area.name: area.id for area in ar.async_get(hass).async_list_areas()}
+    kitchen, bedroom = satellite(hass, areas["Kitchen"]), satellite(hass, areas["Bedroom"])
+    async_register_timer_handler(hass, bedroom, lambda *_: None)
+    anna = await hass.auth.async_create_user("Anna")
+    ben = await hass.auth.async_create_user("Ben")
+    return [
+        Speaker(None, "en", None, "chat"),
+        Speaker(kitchen, "en", None, "kitchen"),
+        Speaker(bedroom, "de-AT", None, "bedroom"),
+        Speaker(None, "en", anna.id, "annas"),
+        Speaker(kitchen, "pl", ben.id, "bens"),
+        Speaker(kitchen, "en", None, "kitchen"),
+    ]
+
+
+async def _speak(hass: HomeAssistant, who: Speaker) -> None:
+    context = Context(user_id=who.user_id)
+    await conversation.async_converse(
+        hass, "hello", who.conversation_id, context, who.language, AGENT, device_id=who.device_id
+    )
+
+
+async def test_everybody_everywhere_at_any_time_begins_alike(
+    hass: HomeAssistant, server: ScriptedModelServer, freezer: FrozenDateTimeFactory
+) -> None:
+    for day, speaker in enumerate(await _speakers(hass), start=10):
+        freezer.move_to(f"2026-11-{day} 0{day % 10}:07:00+00:00")
+        await _speak(hass, speaker)
+
+    prefixes = [prefix_of(request.body) for request in server.requests]
+    assert len(prefixes) == 6
+    assert len(set(prefixes)) == 1
+    assert "Ceiling Light" in prefixes[0]
+    assert "intent__HassStartTimer" in prefixes[0]
+
+
+async def test_what_differs_stands_with_the_words(
+    hass: HomeAssistant, server: ScriptedModelServer, freezer: FrozenDateTimeFactory
+) -> None:
+    await hass.config.async_set_time_zone("UTC")
+    speakers = await _speakers(hass)
+    freezer.move_to("2026-11-13 08:07:00+00:00")
+    for speaker in (speakers[2], speakers[4], speakers[0]):
+        await _speak(hass, speaker)
+
+    in_bedroom, ben, chat = (words_of(request.body) for request in server.requests)
+    for words in (in_bedroom, ben, chat):
+        assert "Friday, 2026-11-13, 08:07." in words
+    assert "de-AT" in in_bedroom
+    assert "Room of the person: Bedroom" in in_bedroom
+    assert "Name of the person: Ben." in ben
+    assert "This device is not able to start timers." in ben
+    assert "This device is not able to start timers." not in in_bedroom
+    assert "Bedroom" not in chat
+    assert "Ben" not in chat
+
+
+async def test_a_later_turn_begins_with_all_of_the_one_before(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve(HELLO)
+    for minute in (1, 2, 3):
+        freezer.move_to(f"2026-11-13 08:0{minute}:00+00:00")
+        await say(hass, f"sentence {minute}")
+
+    first, second, third = (request.body["messages"] for request in server.requests)
+    assert isinstance(first, list)
+    assert isinstance(second, list)
+    assert isinstance(third, list)
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+
+
+async def test_another_start_of_home_assistant_begins_alike(tmp_path: Path) -> None:
+    async def prefix_of_a_process(seed: str) -> bytes:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "tests.prefixes", str(tmp_path)),
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        printed, _ = await process.communicate()
+        assert process.returncode == 0
+        return printed
+
+    first, second = [await prefix_of_a_process(seed) for seed in ("1", "2")]
+
+    assert b"intent__HassTurnOn" in first
+    assert first == second
+
+
+async def test_things_that_are_called_like_the_time_stay_where_they_are(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve(HELLO)
+    for hour in (7, 8):
+        hass.states.async_set(f"switch.alarm_{hour}", "on", {"friendly_name": f"Alarm {hour}:30"})
+        async_expose_entity(hass, conversation.DOMAIN, f"switch.alarm_{hour}", should_expose=True)
+    await hass.config.async_set_time_zone("UTC")
+    for time in ("07:29", "07:30", "08:30"):
+        freezer.move_to(f"2026-11-13 {time}:10+00:00")
+        await say(hass, "hello", time)
+
+    prefixes = {prefix_of(request.body) for request in server.requests}
+    assert len(server.requests) == 3
+    assert len(prefixes) == 1
+    assert "Alarm 7:30" in prefixes.pop()
+
+
+async def test_an_owners_template_is_taken_as_it_is(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve(HELLO, prompt="It is {{ now().minute }} past.")
+    for minute in (1, 2):
+        freezer.move_to(f"2026-11-13 08:0{minute}:00+00:00")
+        await say(hass, "hello")
+
+    first, second = (prefix_of(request.body) for request in server.requests)
+    assert "It is 1 past." in first
+    assert "It is 2 past." in second

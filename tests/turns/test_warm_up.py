@@ -1,0 +1,244 @@
+"""A server reads ahead while somebody speaks, at most once a minute, and nobody ever waits for it or hears of it."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from typing import Protocol
+
+import pytest
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components import conversation
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import entity_registry as er
+from pytest_homeassistant_custom_component.common import async_fire_time_changed
+
+from custom_components.chatterbox.agent.messages import JsonObject
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_CONTEXT_WINDOW,
+    CONF_KIND,
+    CONF_SERVER,
+    DOMAIN,
+    ServiceKind,
+)
+from custom_components.chatterbox.turns.warm_up import KEPT_FOR
+from tests.support.prefixes import prefix_of
+from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, raw_http_server, reply
+from tests.support.servers.script import ScriptedAnswer
+from tests.support.servers.stream import frames_of
+from tests.support.talk import AGENT, add_agent, move_into_the_demo_home, say, speech
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+MODELS = reply(b'{"object":"list","data":[{"id":"scripted-model","object":"model"}]}')
+HELLO = event_stream(list(frames_of(ScriptedAnswer(content="Hello."), "scripted-model", include_usage=True)))
+NOTHING = reply(b"")
+SILENCE = RawReply([], Ending.WAIT)
+
+
+class Serve(Protocol):
+    """Starts a server that sends these replies once it was asked for its models, and an agent that uses it."""
+
+    async def __call__(self, *replies: RawReply, server: str = "llama_cpp", **options: object) -> RawHTTPServer:
+        """Return the server, to ask it what it was sent; `server` names its kind."""
+
+
+@pytest.fixture
+async def serve_raw(hass: HomeAssistant) -> AsyncGenerator[Serve]:
+    """Serve until the end of the test."""
+    async with AsyncExitStack() as stack:
+
+        async def start(*replies: RawReply, server: str = "llama_cpp", **options: object) -> RawHTTPServer:
+            await move_into_the_demo_home(hass)
+            raw = await stack.enter_async_context(raw_http_server(MODELS, *replies))
+            service: dict[str, object] = {
+                CONF_KIND: ServiceKind.OPENAI_CHAT,
+                CONF_SERVER: server,
+                CONF_BASE_URL: f"http://127.0.0.1:{raw.port}/v1",
+            }
+            defaults: dict[str, object] = {
+                CONF_MODEL: "scripted-model",
+                CONF_LLM_HASS_API: ["assist"],
+                CONF_CONTEXT_WINDOW: 32_768,  # so that nobody asks for it
+            }
+            await add_agent(hass, service, defaults | options)
+            raw.requests.clear()
+            raw.arrived.clear()
+            raw.replies = replies
+            return raw
+
+        yield start
+        for entry in hass.config_entries.async_loaded_entries(DOMAIN):
+            await hass.config_entries.async_unload(entry.entry_id)
+
+
+async def _prepare(hass: HomeAssistant) -> None:
+    """Begin to speak, as the pipeline tells the agent, and speak for long enough."""
+    await conversation.async_prepare_agent(hass, AGENT, "en")
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+
+def _methods(server: RawHTTPServer) -> list[str]:
+    return [request.method for request in server.requests]
+
+
+def _bodies(server: RawHTTPServer) -> list[JsonObject]:
+    return [json.loads(request.body) for request in server.requests if request.method == "POST"]
+
+
+async def test_a_turn_begins_with_all_that_was_sent_ahead(hass: HomeAssistant, serve_raw: Serve) -> None:
+    server = await serve_raw(HELLO)
+
+    await _prepare(hass)
+    result = await say(hass, "hello")
+
+    ahead, turn = _bodies(server)
+    assert speech(result) == "Hello."
+    assert ahead.pop("max_tokens") == 1
+    assert "max_tokens" not in turn
+    assert prefix_of(ahead) == prefix_of(turn)
+    assert "intent__HassTurnOn" in prefix_of(ahead)
+    assert "Ceiling Light" in prefix_of(ahead)
+    messages = ahead["messages"]
+    assert isinstance(messages, list)
+    assert messages[-1] == {"role": "user", "content": "Hi"}
+
+
+async def test_it_is_sent_once_a_minute(hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory) -> None:
+    server = await serve_raw(HELLO, NOTHING, HELLO)
+
+    for _ in range(2):
+        await _prepare(hass)
+    assert _methods(server) == ["POST", "HEAD"]
+    freezer.tick(KEPT_FOR + 1)
+    async_fire_time_changed(hass)
+    await _prepare(hass)
+
+    assert _methods(server) == ["POST", "HEAD", "POST"]
+
+
+async def test_a_turn_has_been_read_as_well(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve_raw(HELLO, HELLO, NOTHING, HELLO)
+
+    await say(hass, "hello")
+    freezer.tick(KEPT_FOR - 1)
+    async_fire_time_changed(hass)
+    await say(hass, "hello again")
+    freezer.tick(KEPT_FOR - 1)
+    async_fire_time_changed(hass)
+    await _prepare(hass)
+
+    assert _methods(server) == ["POST", "POST", "HEAD"]
+
+
+async def test_another_house_is_another_prefix(hass: HomeAssistant, serve_raw: Serve) -> None:
+    server = await serve_raw(HELLO)
+
+    await _prepare(hass)
+    er.async_get(hass).async_update_entity("light.kitchen_ceiling", name="The new lamp")
+    await hass.async_block_till_done()
+    await _prepare(hass)
+
+    first, second = _bodies(server)
+    assert "The new lamp" not in prefix_of(first)
+    assert "The new lamp" in prefix_of(second)
+
+
+async def test_a_turn_takes_the_place_of_what_is_being_read(hass: HomeAssistant, serve_raw: Serve) -> None:
+    server = await serve_raw(SILENCE, HELLO)
+    await conversation.async_prepare_agent(hass, AGENT, "en")
+    await server.arrived.wait()
+    await conversation.async_prepare_agent(hass, AGENT, "en")
+
+    result = await say(hass, "hello")
+
+    await server.left.wait()
+    assert speech(result) == "Hello."
+    assert len(_bodies(server)) == 2
+
+
+async def test_two_who_speak_at_once_are_prepared_for_once(hass: HomeAssistant, serve_raw: Serve) -> None:
+    server = await serve_raw(HELLO)
+
+    await asyncio.gather(*(conversation.async_prepare_agent(hass, AGENT, "en") for _ in range(3)))
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert _methods(server) == ["POST"]
+
+
+async def test_a_server_that_keeps_nothing_is_only_connected_to(hass: HomeAssistant, serve_raw: Serve) -> None:
+    server = await serve_raw(NOTHING, NOTHING, HELLO, server="openrouter")
+
+    for _ in range(2):
+        await _prepare(hass)
+    before = server.connections
+    await say(hass, "hello")
+
+    assert _methods(server) == ["HEAD", "HEAD", "POST"]
+    assert server.connections == before
+
+
+async def test_nothing_goes_on_or_begins_after_the_agent_is_gone(hass: HomeAssistant, serve_raw: Serve) -> None:
+    server = await serve_raw(SILENCE, HELLO)
+    agent = conversation.async_get_agent(hass, AGENT)
+    assert agent is not None
+    await agent.async_prepare("en")
+    await server.arrived.wait()
+    (entry,) = hass.config_entries.async_entries(DOMAIN)
+
+    await hass.config_entries.async_unload(entry.entry_id)
+    await server.left.wait()
+    await agent.async_prepare("en")
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("answer", [None, reply(b'{"error":{"message":"no"}}', status=401), SILENCE])
+async def test_nobody_hears_of_a_server_that_fails(
+    hass: HomeAssistant, serve_raw: Serve, caplog: pytest.LogCaptureFixture, answer: RawReply | None
+) -> None:
+    server = await serve_raw(answer or RawReply([]), first_token_timeout=0.1, between_tokens_timeout=0.1)
+    caplog.clear()
+
+    await conversation.async_prepare_agent(hass, AGENT, "en")
+    await server.arrived.wait()
+    if answer is SILENCE:
+        (entry,) = hass.config_entries.async_entries(DOMAIN)
+        await hass.config_entries.async_unload(entry.entry_id)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    ours = [record for record in caplog.records if record.name.startswith("custom_components.chatterbox")]
+    assert [record for record in ours if record.levelno > logging.DEBUG] == []
+    assert hass.config_entries.flow.async_progress() == []
+
+
+async def test_a_broken_template_is_told_by_the_turn_and_not_before(
+    hass: HomeAssistant, serve_raw: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = await serve_raw(HELLO, prompt="{{ 1 / 0 }}")
+    caplog.clear()
+
+    await _prepare(hass)
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+    await say(hass, "hello")
+
+    ahead, turn = _bodies(server)
+    ahead.pop("max_tokens")
+    assert prefix_of(ahead) == prefix_of(turn)
+
+
+@pytest.mark.usefixtures("offline")
+async def test_without_a_model_home_assistant_gets_its_sentences_ready(
+    hass: HomeAssistant, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "homeassistant.components.conversation")
+
+    await conversation.async_prepare_agent(hass, AGENT, "de")
+
+    assert "language=de" in caplog.text

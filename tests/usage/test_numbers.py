@@ -1,0 +1,710 @@
+"""The numbers of agents as their owner sees them: real turns, real storage, sensors and budgets."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import override
+
+import pytest
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, EVENT_HOMEASSISTANT_FINAL_WRITE, STATE_UNKNOWN
+from homeassistant.core import CoreState, Event, EventStateChangedData, HomeAssistant, State, callback
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import entity_registry as er, issue_registry as ir
+from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
+from homeassistant.helpers.event import async_track_state_change_event
+from homeassistant.helpers.storage import STORAGE_DIR
+from homeassistant.util import dt as dt_util
+from pytest_homeassistant_custom_component.common import (
+    MockConfigEntry,
+    async_capture_events,
+    async_fire_time_changed,
+)
+
+from custom_components.chatterbox.agent.messages import Usage
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_FALLBACKS,
+    CONF_KIND,
+    CONF_SERVER,
+    DOMAIN,
+    EVENT_TURN_FINISHED,
+    SUBENTRY_CONVERSATION,
+    ServiceKind,
+)
+from custom_components.chatterbox.records.news import SIGNAL_TURN, TurnNews
+from custom_components.chatterbox.usage.reports import SIGNAL_USAGE, ModelUsage, UsagePurpose
+from custom_components.chatterbox.usage.storage import TallyFile
+from custom_components.chatterbox.usage.totals import Tallies, Tally
+from custom_components.chatterbox.usage.tracker import TallyKeeper, async_get_tally_keeper
+from tests.support.servers.in_process import serving_script
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
+from tests.support.talk import LIGHT_ON, move_into_the_demo_home, say, speech
+from tests.support.tasks import have_done, working
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+PRICES: dict[str, object] = {"price_input": 1000.0, "price_cached": 100.0, "price_output": 2000.0}
+"""US dollars for a million tokens: a thousand tokens cost a dollar."""
+NOON = "2026-11-22 12:00:00-08:00"
+"""In the time zone of the tests' home."""
+ACTS = Script(
+    answers=(
+        ScriptedAnswer(
+            tool_calls=(LIGHT_ON,),
+            usage=ScriptedUsage(prompt_tokens=1000, completion_tokens=50, cached_tokens=400, reasoning_tokens=20),
+        ),
+        ScriptedAnswer(
+            content="It is on.",
+            usage=ScriptedUsage(prompt_tokens=1100, completion_tokens=30, cached_tokens=1000),
+        ),
+    ),
+    after_last="start again",
+)
+COST = (600 * 1000 + 400 * 100 + 50 * 2000 + 100 * 1000 + 1000 * 100 + 30 * 2000) / 1e6
+TALKS = Script(
+    answers=(ScriptedAnswer(content="Hello.", usage=ScriptedUsage(prompt_tokens=500, completion_tokens=250)),),
+    after_last="start again",
+)
+"""Each turn costs a dollar."""
+DOWN = Script(answers=(ScriptedFailure(status=404, body="no such model"),), after_last="start again")
+"""Fails at once, and is not asked again, so that no clock has to move on."""
+GONE = "My language model does not exist any more. Please choose another one in my settings."
+SPENT = "My budget for today is used up."
+
+
+async def add_agent(
+    hass: HomeAssistant, address: str, name: str = "talker", server: str = "other", /, **options: object
+) -> MockConfigEntry:
+    """Set up a service with one agent, whose name is its id."""
+    data = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], **options}
+    entry = MockConfigEntry(
+        domain=DOMAIN,
+        data={CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_SERVER: server, CONF_BASE_URL: address},
+        subentries_data=[
+            {
+                "subentry_type": SUBENTRY_CONVERSATION,
+                "subentry_id": name,
+                "title": name.capitalize(),
+                "unique_id": None,
+                "data": data,
+            }
+        ],
+    )
+    entry.add_to_hass(hass)
+    await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done(wait_background_tasks=True)
+    return entry
+
+
+@pytest.fixture(autouse=True)
+async def _home(hass: HomeAssistant) -> AsyncGenerator[None]:
+    await move_into_the_demo_home(hass)
+    yield
+    for entry in hass.config_entries.async_entries(DOMAIN):
+        await hass.config_entries.async_unload(entry.entry_id)
+
+
+def entity_id(hass: HomeAssistant, number: str, agent: str = "talker") -> str:
+    """Return the id of a sensor."""
+    found = er.async_get(hass).async_get_entity_id("sensor", DOMAIN, f"{agent}_{number}")
+    assert found is not None, number
+    return found
+
+
+def state_of(hass: HomeAssistant, number: str, agent: str = "talker") -> State:
+    """Return what a sensor shows."""
+    state = hass.states.get(entity_id(hass, number, agent))
+    assert state is not None, number
+    return state
+
+
+def number_of(hass: HomeAssistant, number: str, agent: str = "talker") -> float:
+    """Return the number that a sensor shows."""
+    return float(state_of(hass, number, agent).state)
+
+
+async def counted(hass: HomeAssistant) -> None:
+    """Wait until what was counted is stored and shown."""
+    await hass.async_block_till_done()
+    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=11))
+    await hass.async_block_till_done()
+
+
+async def turn(hass: HomeAssistant, text: str = "hello") -> str:
+    """Take a turn and wait until it is counted; returns what is said."""
+    said = speech(await say(hass, text))
+    await counted(hass)
+    return said
+
+
+def file_of(hass: HomeAssistant) -> Path:
+    """Return where the sums are stored."""
+    return Path(hass.config.path(STORAGE_DIR, "chatterbox.tallies.jsonl"))
+
+
+def stored(hass: HomeAssistant) -> Tallies:
+    """Return the sums as the next start would find them."""
+    return TallyFile(file_of(hass)).read()
+
+
+def enable_all(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Enable the sensors that are disabled at first."""
+    registry = er.async_get(hass)
+    for entity in er.async_entries_for_config_entry(registry, entry.entry_id):
+        registry.async_update_entity(entity.entity_id, disabled_by=None)
+
+
+def budget_issue(hass: HomeAssistant, agent: str = "talker", key: str = "budget_spent") -> ir.IssueEntry | None:
+    """Return the issue that tells of a spent budget."""
+    return ir.async_get(hass).async_get_issue(DOMAIN, f"{key}_{agent}")
+
+
+async def test_a_turn_is_counted_as_its_requests_were(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+    freezer.move_to(NOON)
+    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+    async with serving_script(ACTS) as address:
+        entry = await add_agent(hass, address, **PRICES)
+        enable_all(hass, entry)
+        await hass.config_entries.async_reload(entry.entry_id)
+        await hass.async_block_till_done()
+        assert {number_of(hass, key) for key in ("input_tokens", "turns", "cost", "spent_today")} == {0}
+        assert state_of(hass, "turn_time").state == state_of(hass, "cache_hit_ratio").state == STATE_UNKNOWN
+
+        assert await turn(hass, "turn on the kitchen light") == "It is on."
+
+    told = turns[0].data["usage"]
+    counted = {
+        key: number_of(hass, key) for key in ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
+    }
+    assert counted == {key: told[key] for key in counted}
+    assert counted == {"input_tokens": 2100, "cached_tokens": 1400, "output_tokens": 80, "reasoning_tokens": 20}
+    done = {key: number_of(hass, key) for key in ("inferences", "turns", "tool_calls", "failures", "failovers")}
+    assert done == {"inferences": 2, "turns": 1, "tool_calls": 1, "failures": 0, "failovers": 0}
+    assert [number_of(hass, key) for key in ("cost", "spent_today", "spent_this_month")] == [pytest.approx(COST)] * 3
+    assert number_of(hass, "cache_hit_ratio") == pytest.approx(100 * 1400 / 2100)
+    assert number_of(hass, "turn_time") >= 0 <= number_of(hass, "time_to_first_token")
+
+
+async def test_what_is_spent_right_before_midnight_is_shown_for_its_day(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    midnight = datetime.fromisoformat(NOON) + timedelta(hours=12)
+    freezer.move_to(midnight - timedelta(seconds=5))
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+        await say(hass, "hello")
+        async_fire_time_changed(hass, midnight - timedelta(seconds=0.5))
+        await hass.async_block_till_done()
+
+    assert number_of(hass, "spent_today") == 1
+
+
+async def test_how_full_the_model_was_is_shown_with_what_filled_it(hass: HomeAssistant) -> None:
+    async with serving_script(ACTS) as address:
+        await add_agent(hass, address, context_window=11_000)
+        assert state_of(hass, "window_used").state == STATE_UNKNOWN
+        await turn(hass, "turn on the kitchen light")
+
+    parts = state_of(hass, "window_used").attributes
+    # The service has counted 1100 tokens for the last request.
+    assert number_of(hass, "window_used") == pytest.approx(10)
+    assert parts["tools"] + parts["instructions"] + parts["history"] == 1100
+    assert min(parts["tools"], parts["instructions"], parts["history"]) > 0
+    assert (parts["window"], parts["dropped_messages"]) == (11_000, 0)
+
+
+async def test_sensors_can_be_plotted_and_summed_up(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+    freezer.move_to(NOON)
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+
+    attributes = {
+        key: state_of(hass, key).attributes
+        for key in ("input_tokens", "cost", "spent_today", "spent_this_month", "turn_time", "cache_hit_ratio")
+    }
+    shown = {key: (one["state_class"], one["unit_of_measurement"]) for key, one in attributes.items()}
+    assert shown == {
+        "input_tokens": ("total_increasing", "tokens"),
+        "cost": ("total", "USD"),
+        "spent_today": ("total", "USD"),
+        "spent_this_month": ("total", "USD"),
+        "turn_time": ("measurement", "s"),
+        "cache_hit_ratio": ("measurement", "%"),
+    }
+    assert attributes["spent_today"]["last_reset"] == "2026-11-22T00:00:00-08:00"
+    assert attributes["spent_this_month"]["last_reset"] == "2026-11-01T00:00:00-07:00"
+    registry = er.async_get(hass)
+    hidden = {
+        key
+        for key in ("reasoning_tokens", "inferences", "tool_calls", "failovers", "turns", "failures")
+        if (entity := registry.async_get(entity_id(hass, key))) and entity.disabled_by
+    }
+    assert hidden == {"reasoning_tokens", "inferences", "tool_calls", "failovers"}
+
+
+async def test_an_agent_without_a_model_has_no_tokens(hass: HomeAssistant) -> None:
+    entry = MockConfigEntry(
+        domain=DOMAIN,
+        data={CONF_KIND: ServiceKind.OFFLINE},
+        subentries_data=[
+            {
+                "subentry_type": SUBENTRY_CONVERSATION,
+                "subentry_id": "talker",
+                "title": "Talker",
+                "unique_id": None,
+                "data": {},
+            }
+        ],
+    )
+    entry.add_to_hass(hass)
+    await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done()
+
+    await turn(hass, "turn on the kitchen ceiling light")
+
+    entities = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
+    keys = {one.unique_id.removeprefix("talker_") for one in entities if one.domain == "sensor"}
+    assert keys == {"waiting_questions", "turns", "tool_calls", "failures", "turn_time"}
+    assert number_of(hass, "turns") == 1
+
+
+async def test_each_token_counts_for_the_model_that_has_read_it(hass: HomeAssistant) -> None:
+    async with serving_script(DOWN) as broken, serving_script(TALKS) as working:
+        await add_agent(hass, working, "helper", **PRICES)
+        entry = await add_agent(hass, broken, "talker", **{CONF_FALLBACKS: ["helper"]}, **PRICES)
+        enable_all(hass, entry)
+        await hass.config_entries.async_reload(entry.entry_id)
+        await hass.async_block_till_done()
+
+        assert await turn(hass) == "Hello."
+
+    of_talker = [number_of(hass, key) for key in ("turns", "failovers", "input_tokens", "cost")]
+    of_helper = [number_of(hass, key, "helper") for key in ("turns", "input_tokens", "output_tokens", "cost")]
+    assert of_talker == [1, 1, 0, 0]
+    assert of_helper == [0, 500, 250, 1]
+
+
+async def test_what_a_model_takes_outside_of_turns_counts_too(hass: HomeAssistant) -> None:
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("talker", Usage(1000, 500), UsagePurpose.SUMMARY))
+        await counted(hass)
+
+    assert (number_of(hass, "input_tokens"), number_of(hass, "cost"), number_of(hass, "turns")) == (1000, 2, 0)
+
+
+async def test_a_picture_is_counted_without_a_price_that_is_another_models(hass: HomeAssistant) -> None:
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("talker", Usage(1000, 500), UsagePurpose.PICTURE))
+        await counted(hass)
+
+    assert (number_of(hass, "input_tokens"), number_of(hass, "cost")) == (1000, 0)
+
+
+async def test_a_turn_that_is_told_twice_counts_once(hass: HomeAssistant) -> None:
+    news: list[TurnNews] = []
+    async_dispatcher_connect(hass, SIGNAL_TURN, news.append)
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+        await turn(hass)
+    async_dispatcher_send(hass, SIGNAL_TURN, news[0])
+    await counted(hass)
+
+    assert (number_of(hass, "turns"), number_of(hass, "cost")) == (1, 1)
+
+
+async def test_what_is_shown_is_stored_and_goes_on_after_a_restart(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    freezer.move_to(NOON)
+    async with serving_script(TALKS) as address:
+        entry = await add_agent(hass, address, **PRICES)
+        await turn(hass)
+        await turn(hass)
+        before_the_end = stored(hass)
+        await hass.config_entries.async_unload(entry.entry_id)
+        await hass.config_entries.async_setup(entry.entry_id)
+        await hass.async_block_till_done()
+
+        assert [number_of(hass, key) for key in ("turns", "cost", "spent_today")] == [2, 2, 2]
+        assert before_the_end.of("talker").turns == 2
+
+        # What another start of Home Assistant would find.
+        hass.data.pop("chatterbox_tallies")
+        assert (await async_get_tally_keeper(hass)).tally("talker").cost == 2
+
+
+async def test_nothing_is_shown_that_a_crash_could_take_back(hass: HomeAssistant) -> None:
+    shown: list[tuple[float, float]] = []
+
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+        sensor = entity_id(hass, "turns")
+
+        @callback
+        def compare(event: Event[EventStateChangedData]) -> None:
+            state = event.data["new_state"]
+            assert state is not None
+            shown.append((float(state.state), stored(hass).of("talker").turns))
+
+        async_track_state_change_event(hass, sensor, compare)
+        await asyncio.gather(*(say(hass, "hello", f"talk-{number}") for number in range(5)))
+        await counted(hass)
+
+    assert shown[-1] == (5.0, 5.0)
+    assert all(number <= stored for number, stored in shown)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"agents": []}', '{"agents": {"talker": {"turns": "x"}}, "turns": []}', "7", "\0\0\0", '{"agents": {'],
+    ids=repr,
+)
+@pytest.mark.parametrize("known", [0, 7])
+async def test_a_line_that_cannot_be_read_stops_nobody(
+    hass: HomeAssistant, line: str, known: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As the power failing leaves one. What was stored before it counts."""
+    file = file_of(hass)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f'\n{{"agents": {{"talker": {{"turns": {known}}}}}}}\n{line}' if known else line)
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+
+        assert await turn(hass) == "Hello."
+
+    assert number_of(hass, "turns") == stored(hass).of("talker").turns == known + 1
+    assert ("cannot be read, and is counted anew" in caplog.text) is not bool(known)
+
+
+async def test_a_count_that_no_file_can_hold_is_told_and_stops_nothing(
+    hass: HomeAssistant, caplog: pytest.LogCaptureFixture
+) -> None:
+    usage = ScriptedUsage(prompt_tokens=2**64, completion_tokens=1)
+    mad = Script(answers=(ScriptedAnswer(content="Hello.", usage=usage),), after_last="start again")
+    async with serving_script(mad) as address:
+        await add_agent(hass, address)
+        await turn(hass)
+        await turn(hass)
+
+    assert number_of(hass, "turns") == 2
+    assert caplog.text.count("cannot be stored") == 1
+
+
+def test_a_file_does_not_grow_for_ever(tmp_path: Path) -> None:
+    file, path = TallyFile(tmp_path / "sums"), tmp_path / "sums"
+    file.append(Tallies())
+    assert path.stat().st_mode & 0o077 == 0  # from the beginning
+    sizes: list[int] = []
+    for turns in range(1, 3000):
+        file.append(Tallies({"talker": Tally(turns=turns)}))
+        sizes.append(path.stat().st_size)
+
+    assert max(sizes) < 257 * 1024
+    assert sizes != sorted(sizes)  # it was begun anew
+    assert file.read().of("talker").turns == 2999
+    assert path.stat().st_mode & 0o077 == 0
+
+
+class FailingDisk(TallyFile):
+    """A disk that is full, until it is not."""
+
+    fails = True
+
+    @override
+    def append(self, tallies: Tallies) -> None:
+        if self.fails:
+            raise OSError(28, "No space left on device")
+        super().append(tallies)
+
+
+class SlowDisk(TallyFile):
+    """A disk that says what it was given, and takes its time."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.saved: list[int] = []
+        """What the model of the talker had read."""
+        self.goes_on = threading.Event()
+        self.goes_on.set()
+
+    @override
+    def append(self, tallies: Tallies) -> None:
+        assert self.goes_on.wait(10)
+        super().append(tallies)
+        self.saved.append(tallies.of("talker").input_tokens)
+
+
+class TestStoringTogether:
+    """Sums are stored some seconds after they were counted, and at once where nobody knows what comes next."""
+
+    @pytest.fixture
+    def disk(self, tmp_path: Path) -> SlowDisk:
+        return SlowDisk(tmp_path / "sums")
+
+    @pytest.fixture
+    async def keeper(self, hass: HomeAssistant, disk: SlowDisk) -> AsyncGenerator[TallyKeeper]:
+        async with serving_script(TALKS) as address:
+            await add_agent(hass, address, **PRICES)
+            keeper = TallyKeeper(hass, disk)
+            await keeper.async_start()
+            yield keeper
+
+    async def use(self, hass: HomeAssistant, times: int = 1) -> None:
+        for _ in range(times):
+            async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("talker", Usage(10, 1), UsagePurpose.SUMMARY))
+            await asyncio.sleep(0)
+
+    async def test_what_is_counted_in_ten_seconds_is_stored_once(
+        self, hass: HomeAssistant, disk: SlowDisk, keeper: TallyKeeper
+    ) -> None:
+        await self.use(hass, 3)
+        await hass.async_block_till_done()
+        assert (keeper.counted("talker").input_tokens, keeper.tally("talker").input_tokens, disk.saved) == (30, 0, [])
+
+        await counted(hass)
+        await counted(hass)
+
+        assert (keeper.tally("talker").input_tokens, disk.saved) == (30, [30])
+
+    async def test_at_the_end_of_home_assistant_everything_is_stored_at_once(
+        self, hass: HomeAssistant, disk: SlowDisk, keeper: TallyKeeper
+    ) -> None:
+        await self.use(hass)
+        hass.set_state(CoreState.final_write)
+        hass.bus.async_fire(EVENT_HOMEASSISTANT_FINAL_WRITE)
+        await hass.async_block_till_done()
+        assert disk.saved == [10]
+
+        await self.use(hass)  # by a turn that the end cuts off
+        await hass.async_block_till_done()
+
+        assert disk.saved == [10, 20]
+        assert keeper.tally("talker").input_tokens == 20
+
+    async def test_what_is_counted_while_a_service_ends_is_stored_too(
+        self, hass: HomeAssistant, disk: SlowDisk, keeper: TallyKeeper
+    ) -> None:
+        disk.goes_on.clear()
+        await self.use(hass)
+        async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=11))
+        await self.use(hass)
+        [entry] = hass.config_entries.async_entries(DOMAIN)
+        await hass.config_entries.async_unload(entry.entry_id)
+        disk.goes_on.set()
+        await hass.async_block_till_done()
+
+        assert disk.saved == [10, 20]
+        assert keeper.tally("talker").input_tokens == 20
+
+
+async def test_a_disk_that_fails_stops_nobody_and_is_told_once(
+    hass: HomeAssistant, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+    disk = FailingDisk(tmp_path / "sums")
+    keeper = TallyKeeper(hass, disk)
+    await keeper.async_start()
+    usage = ModelUsage("talker", Usage(10, 1), UsagePurpose.SUMMARY)
+
+    for fails in (True, True, False, True):
+        disk.fails = fails
+        async_dispatcher_send(hass, SIGNAL_USAGE, usage)
+        await counted(hass)
+
+    assert keeper.tally("talker").input_tokens == 40
+    assert disk.read().of("talker").input_tokens == 30
+    assert caplog.text.count("cannot be stored") == 2  # once before it went well, and once after
+
+
+async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant) -> None:
+    async with serving_script(TALKS) as address:
+        entry = await add_agent(hass, address, "helper", **PRICES)
+        await add_agent(hass, address, **PRICES)
+        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("helper", Usage(1, 1), UsagePurpose.SUMMARY))
+        await turn(hass)
+        assert set(stored(hass).agents) == {"helper", "talker"}
+
+        await hass.config_entries.async_remove(entry.entry_id)
+        await hass.async_block_till_done()
+
+    assert set(stored(hass).agents) == {"talker"}
+
+
+async def test_a_server_in_the_house_costs_nothing_unless_its_owner_says_so(hass: HomeAssistant) -> None:
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address)
+        await turn(hass)
+        assert number_of(hass, "cost") == 0
+        await add_agent(hass, address, "helper", price_output=4.0)
+        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("helper", Usage(10, 500), UsagePurpose.SUMMARY))
+        await counted(hass)
+
+    assert number_of(hass, "cost", "helper") == pytest.approx(500 * 4 / 1e6)
+
+
+async def test_what_has_no_known_price_has_no_cost(hass: HomeAssistant) -> None:
+    """LiteLLM runs in the house and asks others, which may charge for it."""
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, "talker", "litellm")
+        await turn(hass)
+
+    assert {state_of(hass, key).state for key in ("cost", "spent_today", "spent_this_month")} == {STATE_UNKNOWN}
+    assert number_of(hass, "input_tokens") == 500
+
+
+class TestBudgets:
+    """What may be spent, and what becomes of turns when it is spent."""
+
+    @pytest.fixture(autouse=True)
+    def _noon(self, freezer: FrozenDateTimeFactory) -> None:
+        freezer.move_to(NOON)
+
+    async def test_at_the_limit_the_next_one_of_the_chain_answers(self, hass: HomeAssistant) -> None:
+        turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+        stands_in = Script(answers=(ScriptedAnswer(content="I stand in."),), after_last="start again")
+        async with serving_script(TALKS) as address, serving_script(stands_in) as other:
+            await add_agent(hass, other, "helper")
+            await add_agent(hass, address, budget_day=2.0, **{CONF_FALLBACKS: ["helper"]}, **PRICES)
+
+            said = [await turn(hass) for _ in range(3)]
+
+        assert said == ["Hello.", "Hello.", "I stand in."]
+        assert turns[2].data["handovers"] == [{"to": "Helper", "reason": "Talker: BudgetSpent"}]
+        assert number_of(hass, "spent_today") == 2
+
+    async def test_a_budget_holds_for_every_agent_that_would_use_the_model(self, hass: HomeAssistant) -> None:
+        async with serving_script(TALKS) as address, serving_script(DOWN) as broken:
+            await add_agent(hass, address, "helper", budget_day=1.0, when_spent="refuse", **PRICES)
+            await add_agent(hass, broken, **{CONF_FALLBACKS: ["helper"], CONF_LLM_HASS_API: []})
+
+            said = [await turn(hass) for _ in range(2)]
+
+        assert said == ["Hello.", GONE]
+        assert number_of(hass, "cost", "helper") == 1
+
+    async def test_an_agent_may_refuse_instead(self, hass: HomeAssistant) -> None:
+        async with serving_script(TALKS) as address:
+            await add_agent(hass, address, budget_day=1.0, when_spent="refuse", **PRICES)
+
+            said = [await turn(hass) for _ in range(2)]
+
+        assert said == ["Hello.", SPENT]
+
+    async def test_where_nobody_is_left_it_says_why(self, hass: HomeAssistant) -> None:
+        async with serving_script(TALKS) as address:
+            await add_agent(hass, address, budget_month=1.0, **{CONF_LLM_HASS_API: []}, **PRICES)
+
+            said = [await turn(hass) for _ in range(2)]
+
+        assert said == ["Hello.", "My budget for this month is used up."]
+
+    async def test_home_assistant_itself_says_why_it_answers(self, hass: HomeAssistant) -> None:
+        async with serving_script(TALKS) as address:
+            await add_agent(hass, address, budget_day=1.0, **PRICES)
+            await turn(hass)
+
+            assert await turn(hass, "turn on the kitchen ceiling light") == f"{SPENT} Turned on the light"
+
+    async def test_a_turn_that_has_begun_is_not_cut_for_money(self, hass: HomeAssistant) -> None:
+        async with serving_script(ACTS) as address:
+            await add_agent(hass, address, budget_day=0.0001, when_spent="refuse", **PRICES)
+
+            assert await turn(hass, "turn on the kitchen light") == "It is on."
+            assert await turn(hass) == SPENT
+
+    async def test_a_budget_of_nothing_lets_nothing_be_spent(self, hass: HomeAssistant) -> None:
+        async with serving_script(TALKS) as address:
+            await add_agent(hass, address, budget_day=0.0, when_spent="refuse", **PRICES)
+
+            assert await turn(hass) == SPENT
+
+    async def test_the_owner_is_told_until_the_new_day(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
+    ) -> None:
+        async with serving_script(TALKS) as address:
+            await add_agent(hass, address, budget_day=1.0, when_spent="refuse", **PRICES)
+            assert budget_issue(hass) is None
+            await turn(hass)
+            issue = budget_issue(hass)
+            assert issue is not None
+            assert issue.translation_placeholders == {"agent": "Talker", "limit": "1.00"}
+
+            freezer.move_to("2026-11-23 00:00:01-08:00")
+            async_fire_time_changed(hass)
+            await hass.async_block_till_done()
+
+            assert budget_issue(hass) is None
+            assert [number_of(hass, key) for key in ("spent_today", "spent_this_month", "cost")] == [0, 1, 1]
+            assert state_of(hass, "spent_today").attributes["last_reset"] == "2026-11-23T00:00:00-08:00"
+            assert await turn(hass) == "Hello."
+
+    async def test_a_month_has_a_note_of_its_own(self, hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+        async with serving_script(TALKS) as address:
+            await add_agent(hass, address, budget_day=9.0, budget_month=1.0, when_spent="refuse", **PRICES)
+            await turn(hass)
+            assert budget_issue(hass) is None
+            assert budget_issue(hass, key="budget_spent_month") is not None
+
+            freezer.move_to("2026-12-01 00:00:01-08:00")
+            async_fire_time_changed(hass)
+            await hass.async_block_till_done()
+
+        assert budget_issue(hass, key="budget_spent_month") is None
+        assert number_of(hass, "spent_this_month") == 0
+
+    async def test_the_note_goes_when_the_budget_is_raised_and_with_the_agent(self, hass: HomeAssistant) -> None:
+        async with serving_script(TALKS) as address:
+            entry = await add_agent(hass, address, budget_day=1.0, **PRICES)
+            await turn(hass)
+            (agent,) = entry.subentries.values()
+            hass.config_entries.async_update_subentry(entry, agent, data={**agent.data, "budget_day": 1.5})
+            await hass.async_block_till_done()
+            assert budget_issue(hass) is None
+
+            await turn(hass)
+            assert budget_issue(hass) is not None
+            await hass.config_entries.async_remove(entry.entry_id)
+            await hass.async_block_till_done()
+
+        assert budget_issue(hass) is None
+
+    async def test_neither_a_restart_nor_a_clock_gives_a_second_budget(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
+    ) -> None:
+        async with serving_script(TALKS) as address:
+            entry = await add_agent(hass, address, budget_day=1.0, when_spent="refuse", **PRICES)
+            await turn(hass)
+            await hass.config_entries.async_unload(entry.entry_id)
+            hass.data.pop("chatterbox_tallies")
+            await hass.config_entries.async_setup(entry.entry_id)
+            await hass.async_block_till_done()
+            assert await turn(hass) == SPENT
+
+            freezer.tick(timedelta(days=1))
+            assert await turn(hass) == "Hello."
+            freezer.move_to(NOON)
+            assert await turn(hass) == SPENT
+
+
+async def test_a_task_is_counted_and_kept_to_its_budget(hass: HomeAssistant) -> None:
+    async with working(hass, TALKS, budget_day=1.0, when_spent="refuse", price_input=1000.0, price_output=2000.0):
+        assert await have_done(hass) == "Hello."
+        await counted(hass)
+        (worker,) = [
+            one.subentry_id
+            for one in hass.config_entries.async_entries(DOMAIN)[0].subentries.values()
+            if one.title == "Worker"
+        ]
+        assert (number_of(hass, "turns", worker), number_of(hass, "cost", worker)) == (1, 1)
+        assert budget_issue(hass, worker) is not None
+
+        with pytest.raises(HomeAssistantError) as raised:
+            await have_done(hass)
+
+    assert raised.value.translation_key == "budget_spent"
