@@ -1,0 +1,25 @@
+"""The number of files that a turn passes through stays where it is, or shrinks."""
+
+import pytest
+
+from bench.spine import SCENARIOS, report
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "sentence", "most", "entered_too"),
+    [
+        ("light", "turn on the kitchen light", 156, "tools/dispatch.py"),  # target: 90
+        ("approval", "unlock the front door", 170, "approvals/questions.py"),  # target: 110
+        ("api", "turn on the kitchen light", 180, "responses/views.py"),  # target: 110
+    ],
+)
+async def test_a_turn_enters_a_bounded_number_of_files(
+    scenario: str, sentence: str, most: int, entered_too: str
+) -> None:
+    entered = await SCENARIOS[scenario](sentence)
+
+    assert {"agent/loop/loop.py", "agent/loop/next_step.py", "turns/run.py", entered_too} <= {*entered.files}
+    assert len(entered.files) <= most, report(entered, lists=True)
+    assert entered.switches.total() > len(entered.files)
