@@ -1,0 +1,121 @@
+"""The product and its tests stay as small as they are, or shrink.
+
+Whoever gets below a ceiling lowers it in the same change.
+"""
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+REPOSITORY: Final = Path(__file__).parents[2]
+PRODUCT: Final = REPOSITORY / "custom_components" / "chatterbox"
+
+MODULES_AT_ROOT: Final = 15
+MODULES_IN_A_FOLDER: Final = 20
+LINES_OF_A_FUNCTION: Final = 50
+LINES_OF_A_FRAGMENT: Final = 60
+"""A shorter module with a single importer is a fragment: it might better be a part of its importer."""
+
+CEILINGS: Final = {
+    "lines of the product": 48_300,  # target: 38,000
+    "modules of the product": 395,  # target: 260
+    "lines of the tests": 81_200,  # target: 70,000
+    "fragments": 33,  # target: 10
+}
+MORE_MODULES: Final = {"agent/history": 32, "agent/providers": 26, "agent/responses": 40, "agent/wire": 33}
+"""Folders that still hold more modules than a folder may."""
+SHARED_NAMES: Final = {
+    "Allowance": 2,
+    "Asked": 2,
+    "Asker": 2,
+    "Choice": 2,
+    "Chunk": 2,
+    "ContentPart": 2,
+    "Deed": 2,
+    "Delta": 2,
+    "KeptResponses": 2,
+    "McpCallItem": 2,
+    "Opening": 2,
+    "Page": 2,
+    "Refusal": 2,
+    "ReplyReader": 5,
+    "UsageReport": 3,
+}
+"""Public classes of the product with the same name, and how many they still are."""
+
+
+@cache
+def modules() -> Mapping[Path, ast.Module]:
+    """Return the modules of the product, by their path in it."""
+    return {path.relative_to(PRODUCT): ast.parse(path.read_bytes()) for path in sorted(PRODUCT.rglob("*.py"))}
+
+
+def lines(path: Path) -> int:
+    """Return the number of lines of a file."""
+    return path.read_bytes().count(b"\n")
+
+
+def imported(module: Path, tree: ast.Module) -> Iterator[Path]:
+    """Yield the modules of the product that a module imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            folder = module.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            for name in node.names:
+                choices = [folder / f"{name.name}.py", folder / name.name / "__init__.py", folder / "__init__.py"]
+                choices += [folder.with_suffix(".py")] if folder.name else []
+                yield from [choice for choice in choices if choice in modules()][:1]
+
+
+def fragments() -> list[str]:
+    """Return the paths of the fragments."""
+    importers: defaultdict[Path, set[Path]] = defaultdict(set)
+    for module, tree in modules().items():
+        for other in imported(module, tree):
+            importers[other].add(module)
+    return [
+        str(module)
+        for module, by in importers.items()
+        if len(by) == 1 and module.name != "__init__.py" and lines(PRODUCT / module) < LINES_OF_A_FRAGMENT
+    ]
+
+
+def test_lines_modules_and_fragments_stay_below_their_ceilings() -> None:
+    counts = {
+        "lines of the product": sum(lines(PRODUCT / module) for module in modules()),
+        "modules of the product": len(modules()),
+        "lines of the tests": sum(map(lines, (REPOSITORY / "tests").rglob("*.py"))),
+        "fragments": len(fragments()),
+    }
+    too_many = {what: count for what, count in counts.items() if count > CEILINGS[what]}
+    assert not too_many, "\n".join(sorted(fragments()))
+
+
+def test_folders_can_be_taken_in_at_a_glance() -> None:
+    folders = Counter(module.parent.as_posix() for module in modules())
+    ceilings = {".": MODULES_AT_ROOT, **MORE_MODULES}
+    assert {
+        folder: count for folder, count in folders.items() if count > ceilings.get(folder, MODULES_IN_A_FOLDER)
+    } == {}
+
+
+def test_functions_fit_on_a_screen() -> None:
+    functions = (
+        (f"{module}: {node.name}", node.end_lineno - node.lineno + 1)
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.end_lineno
+    )
+    assert {name: length for name, length in functions if length > LINES_OF_A_FUNCTION} == {}
+
+
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    names = Counter(
+        node.name
+        for tree in modules().values()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert {name: count for name, count in names.items() if count > SHARED_NAMES.get(name, 1)} == {}
