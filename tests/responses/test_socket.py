@@ -17,7 +17,6 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.agent.responses.api_errors import invalid
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.responses.rate_limit import RateLimit
 from custom_components.chatterbox.responses.socket import SocketLimits
 from custom_components.chatterbox.responses.views import HttpLimits
 from tests.support.scripted_endpoint import BASE, EVENTS, error_of, event, forever, serve
@@ -280,18 +279,6 @@ async def test_who_is_switched_off_meanwhile_is_answered_no_more(
 
 def tokens_of(user: User) -> Iterable[Any]:
     return list(user.refresh_tokens.values())
-
-
-async def test_messages_count_as_requests(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
-    await serve(hass, limits=HttpLimits(rate=RateLimit(per_minute=2, clock=lambda: 0.0)))
-    client = await hass_client()
-
-    async with client.ws_connect(URL) as socket:
-        await socket.send_str("{}")
-        await hear(socket, 3)
-        await socket.send_str("{}")
-        told = await hear_error(socket)
-        assert (told["status"], told["error"]["code"]) == (429, "rate_limit_exceeded")
 
 
 async def test_a_reader_that_takes_nothing_is_cut_off(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:

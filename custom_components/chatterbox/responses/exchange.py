@@ -6,7 +6,7 @@ Knows HTTP, and whom Home Assistant let in. Must not know what is asked, or who 
 import asyncio
 import json
 from codecs import lookup
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
@@ -23,7 +23,6 @@ from ..agent.json.text import parse_json
 from ..agent.messages import JsonValue
 from ..agent.responses.api_errors import ApiError, ErrorType, invalid
 from ..agent.responses.house import Caller
-from .rate_limit import Allowance
 
 JSON: Final = "application/json"
 _LARGE: Final = 50_000
@@ -49,12 +48,9 @@ class Exchange:
     request: web.Request
     id: str = field(default_factory=lambda: f"req_{uuid4().hex}")
     began_at: float = field(default_factory=monotonic)
-    allowance: Callable[[], Allowance] | None = None
-    """Of the token, once that is known."""
 
-    @property
-    def user(self) -> User:
-        """Return who asks. Raises `ApiError` (401) for nobody."""
+    def require_user(self) -> User:
+        """Return the user whose token was sent. Raises `ApiError` (401) without one."""
         user: User | None = self.request.get(KEY_HASS_USER)
         if not self.request.get(KEY_AUTHENTICATED) or user is None or not user.is_active:
             raise unauthenticated()
@@ -62,29 +58,23 @@ class Exchange:
 
     @property
     def caller(self) -> Caller:
-        """Return the same as the surface knows them."""
-        return Caller(self.user.id)
+        """The user as the API knows them."""
+        return Caller(self.require_user().id)
 
     @property
     def token(self) -> str:
-        """Return by what requests are counted: the id of the token that they are made with. Raises as `user`."""
-        user = self.user
+        """Id of the token that the request is made with."""
+        user = self.require_user()
         token_id: str | None = self.request.get(KEY_HASS_REFRESH_TOKEN_ID)
         return token_id or user.id
 
     def headers(self) -> dict[str, str]:
         """Return what every answer begins with, as OpenAI names it."""
-        headers = {
+        return {
             hdrs.CACHE_CONTROL: "no-store",
             "x-request-id": self.id,
             "openai-processing-ms": str(round((monotonic() - self.began_at) * 1000)),
         }
-        if self.allowance:
-            left = self.allowance()
-            headers["x-ratelimit-limit-requests"] = str(left.limit)
-            headers["x-ratelimit-remaining-requests"] = str(left.remaining)
-            headers["x-ratelimit-reset-requests"] = f"{left.seconds_until_full:.3f}s"
-        return headers
 
     async def read_json(self, limits: BodyLimits) -> JsonValue:
         """Return what was sent. Raises `ApiError` where that is no JSON, too much, or too slow."""

@@ -5,6 +5,7 @@ request or a response says, or how an agent answers.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,7 +24,6 @@ from ..agent.responses.bug_report import traceback_without_words
 from ..agent.responses.endpoint import ResponsesEndpoint, Streamed, Whole
 from ..const import BASE_PATH, CONF_RESPONSES_API, DOMAIN, LOGGER
 from .exchange import BodyLimits, Exchange, unexpected
-from .rate_limit import RateLimit
 from .socket import SocketLimits, serve_socket
 from .stream import StreamLimits, send_events
 
@@ -37,7 +37,8 @@ class HttpLimits:
     body: BodyLimits = field(default_factory=BodyLimits)
     stream: StreamLimits = field(default_factory=StreamLimits)
     socket: SocketLimits = field(default_factory=SocketLimits)
-    rate: RateLimit = field(default_factory=RateLimit)
+    at_once: int = 64
+    """Requests and connections of one token."""
 
 
 @callback
@@ -49,7 +50,7 @@ def async_register_responses_api(
     The endpoint is asked for as soon as one has it switched on.
     """
     limits = limits or HttpLimits()
-    door = _Door(hass, limits.rate)
+    door = _Door(hass, limits.at_once)
     answers = _Answers(hass, find_endpoint, door, limits)
     get, post, delete = hdrs.METH_GET, hdrs.METH_POST, hdrs.METH_DELETE
     paths: Mapping[str, Mapping[str, _Handler]] = {
@@ -70,9 +71,11 @@ def async_register_responses_api(
 class _Door:
     """Lets requests in or turns them away, and answers whatever goes wrong in the words of the API."""
 
-    def __init__(self, hass: HomeAssistant, rate: RateLimit) -> None:
+    def __init__(self, hass: HomeAssistant, at_once: int) -> None:
         self._hass = hass
-        self._rate = rate
+        self._at_once = at_once
+        self._of_token = Counter[str]()
+        """Requests that run, by the id of their token."""
         self._running: set[asyncio.Task[object]] = set()
         hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self._async_stop)
 
@@ -80,9 +83,8 @@ class _Door:
         """Answer a request."""
         exchange = Exchange(request)
         try:
-            self._check_open()
-            exchange.allowance = partial(self._rate.allowance, exchange.token)
-            with self._rate.running(exchange.token), self._until_revoked(exchange.request):
+            self.admit(exchange)
+            with self._counted(exchange.token), self._until_revoked(exchange.request):
                 return await handler(exchange)
         except ApiError as error:
             return await self._refuse(exchange, error)
@@ -103,11 +105,24 @@ class _Door:
         finally:
             forget()
 
-    @callback
-    def admit_message(self, exchange: Exchange) -> None:
-        """Look at one more message of a connection. Raises `ApiError` for one that may not be answered."""
-        self._check_open()
-        self._rate.take(exchange.token)
+    @contextmanager
+    def _counted(self, token: str) -> Generator[None]:
+        """Count a request of a token while it runs. Raises `ApiError` (429) where too many run already."""
+        if self._of_token[token] >= self._at_once:
+            raise ApiError(
+                f"This token may have {self._at_once} requests at once. Wait for one to end.",
+                status=HTTPStatus.TOO_MANY_REQUESTS,
+                kind=ErrorType.TOO_MANY_REQUESTS,
+                code="rate_limit_exceeded",
+                retry_after=1,
+            )
+        self._of_token[token] += 1
+        try:
+            yield
+        finally:
+            self._of_token[token] -= 1
+            if not self._of_token[token]:
+                del self._of_token[token]
 
     def until_stop(self, handler: _Handler) -> _Handler:
         """Return a handler that is cut off when Home Assistant stops, which would wait for it otherwise."""
@@ -128,13 +143,16 @@ class _Door:
         for task in self._running:
             task.cancel()
 
-    def _check_open(self) -> None:
+    @callback
+    def admit(self, exchange: Exchange) -> None:
+        """Check that a request, or one more message of a connection, may be answered. Raises `ApiError`."""
         if self._hass.is_stopping:
             raise ApiError("Home Assistant stops.", status=503, kind=ErrorType.SERVER, code="stopping")
         if not any(
             entry.options.get(CONF_RESPONSES_API) for entry in self._hass.config_entries.async_loaded_entries(DOMAIN)
         ):
             raise not_found("No service of Chatterbox lets programs talk to its agents.")
+        exchange.require_user()
 
     async def _refuse(self, exchange: Exchange, error: ApiError) -> web.StreamResponse:
         is_for_sockets = error.status == HTTPStatus.UPGRADE_REQUIRED
@@ -213,7 +231,7 @@ class _Answers:
 
     async def socket(self, exchange: Exchange) -> web.StreamResponse:
         session = self._find_endpoint().socket(exchange.caller)
-        admit = partial(self._door.admit_message, exchange)
+        admit = partial(self._door.admit, exchange)
         return await serve_socket(self._hass, exchange, session, admit, self._limits.socket)
 
     async def _send(self, exchange: Exchange, answer: Whole | Streamed) -> web.StreamResponse:
