@@ -14,8 +14,7 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 
-from ..agent.conversation.summarizing import MOST_TOKENS, summarize
-from ..agent.conversation.summary import recap
+from ..agent.conversation.summary import MOST_TOKENS, recap, summarize
 from ..agent.conversation.token_estimate import TokenEstimate
 from ..agent.errors import ProviderError
 from ..agent.messages import Summary, Transcript, Usage

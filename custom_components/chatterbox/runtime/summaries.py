@@ -17,7 +17,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
 from homeassistant.util import dt as dt_util
 
-from ..agent.conversation.summarizing import MOST_TOKENS, summarize
+from ..agent.conversation.summary import MOST_TOKENS, summarize
 from ..agent.conversation.windowed_provider import WindowedProvider
 from ..agent.errors import ProviderError
 from ..agent.loop.turn import Turn

@@ -10,8 +10,7 @@ from typing import Any, Protocol
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant
 
-from ..agent.conversation.context_window import DEFAULT_WINDOW, ContextWindow
-from ..agent.conversation.window_question import WindowQuestion
+from ..agent.conversation.context_window import DEFAULT_WINDOW, ContextWindow, WindowQuestion
 from ..agent.conversation.windowed_provider import Allowance, WindowedProvider
 from ..agent.protocols import LLMProvider
 from ..const import CONF_BASE_URL, CONF_KIND, ServiceKind

@@ -12,13 +12,13 @@ def test_nobody_knows_at_first() -> None:
 def test_the_server_is_believed_more_than_a_guess() -> None:
     window = ContextWindow(guess=128_000)
     assert (window.tokens, window.is_known) == (128_000, False)
-    window.told(8_192)
+    window.reported(8_192)
     assert (window.tokens, window.is_known) == (8_192, True)
 
 
 def test_a_person_is_believed_more_than_the_server() -> None:
     window = ContextWindow(16_384)
-    window.told(131_072)
+    window.reported(131_072)
     assert window.tokens == 16_384
     assert window.is_chosen
     assert window.is_known

@@ -1,8 +1,7 @@
-"""Results of tools that are too large for a model → what it gets to read of them, and how to ask for less.
+"""Shortens tool results that are too large for a model, with a note how to ask for less.
 
-The same every time, since services cache what they have read. What is JSON stays JSON: lists are cut between items,
-texts between lines. Only requests are shortened; who keeps or shows a result has it whole. Knows messages and tools;
-must not know which service is asked, or what a tool does.
+The output is deterministic, because services cache prompts. JSON stays JSON: lists are cut between items, texts between
+lines. Only requests are shortened; stored results stay whole.
 """
 
 from bisect import bisect_right
@@ -20,31 +19,30 @@ from ..text import ELLIPSIS
 from .token_estimate import TokenEstimate
 
 SHARE_OF_WINDOW: Final = 4
-"""What a model can read, divided by this, is what one result may take of it."""
+"""The window divided by this is the limit of one result."""
 MOST_TOKENS: Final = 12_000
-"""What one result may take in any window: some 40,000 characters, and every later inference reads them again."""
+"""Limit of one result in any window: some 40,000 characters, which every later inference reads again."""
 
 _LEAST_ROOM: Final = 100
-"""Characters below which there is nothing to show of a value but that it is there."""
+"""Characters below which a value is replaced by an ellipsis."""
 _MARK_LENGTH: Final = 60
-"""Characters of what stands in a list or an object for what was left out of it."""
+"""Characters of the note for items that were left out."""
 _AS_COUNTED: Final = TokenEstimate()
-"""Not the model's own scale: it moves with what the service reports, and with it every result would be cut anew."""
+"""Not the model's own scale: every correction of it would cut all results anew."""
 
 
 class LargeResults:
-    """Shortens what one model gets to read of results. Safe to use for several turns at the same time."""
+    """Shortens the results in the requests to one model. Safe for concurrent turns."""
 
     def __init__(self) -> None:
-        """Know no result yet."""
+        """Start with an empty cache."""
         self._known: WeakKeyDictionary[ToolResult, tuple[int, str, ToolResult | None]] = WeakKeyDictionary()
-        """What was shortened to how many tokens, with which hint: what follows counts on the very same message."""
+        """Limit, hint and shortened message by result: the next window compares messages by identity."""
 
     def without(self, request: CompletionRequest, window: int) -> CompletionRequest:
-        """Return a request whose results are short enough for a model that reads `window` tokens.
+        """Return a request whose results are short enough for a `window` of tokens; the same object where they are.
 
-        The very request, where they are. What a client answers to a call of its own tools stays whole in a conversation
-        that may not be shortened.
+        Results of client tools stay whole in a conversation that may not be shortened.
         """
         most = min(window // SHARE_OF_WINDOW, MOST_TOKENS)
         # A character rarely takes more than a token, so that most results need not be measured.
@@ -76,7 +74,7 @@ class LargeResults:
 
 
 def _how_to_narrow(tool: ToolDefinition | None) -> str:
-    """Say how to call a tool for less; empty where it has nothing to say it with."""
+    """Return the hint how to call a tool for less; empty for a tool without parameters."""
     properties = tool.parameters.get("properties") if tool else None
     if tool is None or not isinstance(properties, dict) or not properties:
         return ""
@@ -84,9 +82,9 @@ def _how_to_narrow(tool: ToolDefinition | None) -> str:
 
 
 def shortened_result(content: str, length: int, how: str = "") -> str:
-    """Return a result of at most `length` characters, of a longer one the beginning, and that it is no more than that.
+    """Return at most `length` characters of a result, with a note that it was shortened and `how` to get the rest.
 
-    `how` says how to get the rest. `length` has to leave room for it, and for 300 characters besides.
+    `length` has to leave room for the note and 300 characters.
     """
     if len(content) <= length:
         return content
@@ -108,7 +106,7 @@ def _length_in_json(text: str) -> int:
 
 
 def _fitting(value: JsonValue, room: int) -> JsonValue:
-    """Return what of a value can be written in so many characters."""
+    """Return the part of a value that fits into `room` characters of JSON."""
     size = len(_written(value))
     if size <= room:
         return value
@@ -128,7 +126,7 @@ def _fitting(value: JsonValue, room: int) -> JsonValue:
 
 
 def _fitting_json(text: str, room: int) -> str:
-    """Return what fits of JSON that stands in a text, as tools of MCP servers write it; empty for other texts."""
+    """Return what fits of JSON inside a text, as MCP tools write it; empty for other texts."""
     if not text.startswith(("{", "[")):
         return ""
     try:
@@ -145,7 +143,7 @@ def _first_items(items: list[JsonValue], room: int) -> list[JsonValue]:
 
 
 def _fitting_entries(entries: JsonObject, room: int) -> JsonObject:
-    """Return an object in which what is small is whole and what is large shares the rest, or its first entries."""
+    """Return an object with small values whole and large ones sharing the rest, or its first entries."""
     names = sum(map(_length_of_name, entries))
     if room - names < len(entries) * _LEAST_ROOM:
         return _first_entries(entries, room - _MARK_LENGTH)
@@ -173,7 +171,7 @@ def _length_of_name(key: str) -> int:
 
 
 def _beginning(text: str, room: int, length_of: Callable[[str], int], how: str = "") -> str:
-    """Return the first lines of a text, and how many more there are. A line that belongs to one before goes with it."""
+    """Return the first lines of a text and the number of the others. Indented lines stay with the line before."""
     lines = text.splitlines(keepends=True)
     kept = _count_within(room - length_of(_mark(len(lines), f"of {len(lines)} lines", how)), map(length_of, lines))
     kept = next((index for index in range(kept, kept // 2, -1) if not lines[index][:1].isspace()), kept)
@@ -185,7 +183,7 @@ def _beginning(text: str, room: int, length_of: Callable[[str], int], how: str =
 
 
 def _count_within(room: int, sizes: Iterable[int]) -> int:
-    """Return how many of the first things have room together."""
+    """Return how many of the first sizes fit into `room` together."""
     return sum(1 for _ in takewhile(room.__ge__, accumulate(sizes)))
 
 

@@ -1,7 +1,4 @@
-"""How much of what a model can read a request has taken, by what it is made of.
-
-Knows numbers only; must not know what was said, or who asks.
-"""
+"""Token counts of a request by its parts."""
 
 from dataclasses import dataclass
 
@@ -12,28 +9,28 @@ class PromptSize:
 
     tools: int
     instructions: int
-    """What the model is told of itself and of the home."""
+    """The system prompt, the description of the home included."""
     history: int
-    """The conversation, as far as it was sent, with the words of this turn and what came of them."""
+    """The messages that were sent, those of this turn included."""
     window: int
-    """What the model can read at once, its answer included, as far as anybody knows."""
+    """Context window of the model, the answer included."""
     dropped: int = 0
-    """Messages of the conversation, from its first one, that were not sent."""
+    """Messages at the beginning of the conversation that were not sent."""
     is_reported: bool = False
-    """Whether the service has told the sum. Otherwise it is estimated, as the parts always are."""
+    """Whether the service reported the sum; the parts are always estimates."""
 
     @property
     def prompt(self) -> int:
-        """All of it."""
+        """Tokens of the whole prompt."""
         return self.tools + self.instructions + self.history
 
     @property
     def share(self) -> float:
-        """Which part of the window the prompt takes; above 1 where it does not fit."""
+        """Prompt tokens divided by the window; above 1 where it does not fit."""
         return self.prompt / self.window
 
     def as_reported(self, tokens: int) -> PromptSize:
-        """Return the same parts of a prompt that took `tokens`, as its service has counted."""
+        """Scale the parts to the `tokens` that the service reported."""
         estimated = self.prompt
         if tokens <= 0 or not estimated:
             return self

@@ -1,9 +1,7 @@
-"""How many tokens a text takes, told without the tokenizer of the model.
+"""Token estimates without the model's tokenizer, corrected by the usage that its service reports.
 
-Counts characters by script: tokenizers keep whole English words, break words with accents, and
-spend a token or more on a Chinese character or an emoji. Rather too much than too little, and
-corrected by what a service reports of earlier requests. Knows messages and requests; must not
-know windows, models or services.
+Characters are counted by script: tokenizers keep whole English words, break words with accents, and spend a token or
+more on a Chinese character or an emoji. The estimate errs on the high side.
 """
 
 import math
@@ -30,12 +28,12 @@ _HUNDREDTHS: Final = 100
 _LETTERS: Final = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
 _DIGITS: Final = b"0123456789"
 _LETTER: Final = 28
-"""Hundredths of a token, as all weights here. OpenAI counts about four letters to a token of English; other
-languages in the same letters take more."""
+"""Weights are hundredths of a token. OpenAI counts about four letters of English to a token; other languages take
+more."""
 _DIGIT: Final = 60
-"""Some tokenizers write three digits as one token, some each digit."""
+"""Some tokenizers join three digits, some none."""
 _SIGN: Final = 50
-"""Punctuation, line breaks and the brackets of JSON, of which tokenizers join some."""
+"""Punctuation, line breaks and brackets, of which tokenizers join some."""
 _ASCII: Final = re.compile(r"[\x00-\x7f]+")
 _SCRIPTS: Final = (
     (0x0080, 100),  # Latin letters with marks: they break the word that they stand in
@@ -63,6 +61,8 @@ _MOST: Final = 4.0
 _STEPS: Final = 4
 """Scales between one and its double."""
 _SLACK: Final = 1.25
+_AGREEING: Final = 8
+"""Reports in a row that have to ask for a lower scale before it is lowered; twice as many each further time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,9 @@ class TokenEstimate:
         return self._scaled(_weight(text)) if text else 0
 
     def of_message(self, message: Message) -> int:
-        """Estimate the tokens of a message with all that belongs to it.
+        """Estimate the tokens of a message with reasoning, calls and attachments.
 
-        Reasoning counts as if it were always sent back, and attachments as if they were shown. Signed reasoning
-        repeats what is written of it, so of these two the longer one counts.
+        Signed reasoning repeats the text of the reasoning, so only the longer of the two counts.
         """
         match message:
             case UserMessage():
@@ -109,12 +108,11 @@ class TokenEstimate:
         return tokens
 
     def corrected(self, estimated: int, reported: int) -> TokenEstimate:
-        """Return the estimate that fits what a service reported of a request that was estimated by this one.
+        """Return the estimate that fits the reported `Usage.input_tokens` of a request.
 
-        `reported` is its `Usage.input_tokens`. The scale moves in steps, and stays where it is while it counts too
-        much by less than a quarter: a window moves with it, and a window that moves loses its place in the service's
-        cache. Numbers that no tokenizer explains, such as a service that counts only what it had not cached, move it
-        no further than to half and to four times what is counted here.
+        The scale moves in steps, and stays while it is too high by less than a quarter: each move also moves the
+        window, which costs the service its prompt cache. Reports that no tokenizer explains, such as of uncached
+        tokens only, are followed from half to four times the count.
         """
         if estimated <= 0 or reported <= 0:
             return self
@@ -127,6 +125,45 @@ class TokenEstimate:
         return math.ceil((weight / _HUNDREDTHS + tokens) * self.scale)
 
 
+class TokenScale:
+    """Keeps the `TokenEstimate` of one model.
+
+    It is raised at once where it was too low, and lowered only when many reports in a row agree: each move costs the
+    service its prompt cache.
+    """
+
+    def __init__(self) -> None:
+        """Start with the default estimate."""
+        self.estimate = TokenEstimate()
+        self._least = 0.0
+        """The scale below which a prompt was refused."""
+        self._lower: list[float] = []
+        """Scales of the latest reports in a row that asked for a lower one."""
+        self._needed = _AGREEING
+
+    def reported(self, estimated: int, tokens: int) -> None:
+        """Correct the estimate by a request that was `estimated` and took `tokens`; 0 is unknown."""
+        if estimated <= 0 or tokens <= 0:
+            return
+        corrected = self.estimate.corrected(estimated, tokens)
+        scale = max(corrected.scale, self._least)
+        if scale >= self.estimate.scale:
+            self._lower.clear()
+            if scale > self.estimate.scale:
+                self.estimate = TokenEstimate(scale)
+            return
+        self._lower.append(scale)
+        if len(self._lower) == self._needed:
+            self.estimate = TokenEstimate(max(self._lower))
+            self._lower.clear()
+            self._needed *= 2
+
+    def refused(self, estimated: int, tokens: int) -> None:
+        """Correct the estimate by a prompt that was rejected as too long; it is never lowered below that again."""
+        self.reported(estimated, tokens)
+        self._least = max(self._least, self.estimate.scale)
+
+
 def _attachment_tokens(attachment: Attachment) -> int:
     if attachment.mime_type.startswith("image/"):
         return _ATTACHMENT
@@ -134,7 +171,7 @@ def _attachment_tokens(attachment: Attachment) -> int:
 
 
 def _weight(text: str) -> int:
-    """Return the hundredths of a token that a text weighs. Long texts are English or JSON: those are counted fast."""
+    """Return the hundredths of a token of a text."""
     if not text:
         return 0
     plain = text.encode("ascii", "ignore")

@@ -1,13 +1,9 @@
-"""The part of a conversation that is sent to a model, within a budget of tokens.
+"""The part of a conversation that is sent to a model, within a token budget.
 
-Pure: from a whole transcript to the window on it, and the same one every time. Services cache the
-beginning of a prompt, so a window must not move with every turn. It is found by walking the
-conversation from its beginning, as it grew: once it has outgrown a budget, it falls back to half
-of it at one stroke, and then grows again for many turns. What fell out once stays out. There may
-be a budget of its own for what came before the last turn: what is old has its price, but a long
-result that the model has just asked for is not to be shortened for that.
-
-Knows messages and token estimates; must not know models, stores or how a turn is driven.
+Deterministic: services cache the beginning of a prompt, so the window must not move with every turn. It is computed
+from the beginning of the conversation: whenever the window outgrows the budget, it drops to half of it at once, and
+then grows for many turns. Dropped messages stay dropped. Earlier turns can have a budget of their own, so that a long
+result of the current turn is not shortened for their sake.
 """
 
 from collections.abc import Iterator
@@ -22,34 +18,34 @@ from .summary import recap
 from .token_estimate import TokenEstimate
 
 _LOW: Final = 2
-"""The budget divided by this is what a window falls back to."""
+"""The window drops to the budget divided by this."""
 _RECAP: Final = 8
-"""The budget divided by this is the room of what stands in place of what fell out."""
+"""The budget divided by this is the room of the recap of dropped messages."""
 OLD_RESULT_LENGTH: Final = 1_000
-"""Characters that are kept of a long result of an older turn."""
+"""Characters kept of a result of an earlier turn."""
 RESULT_LENGTHS: Final = (4_000, 1_000, 250)
-"""Characters that are kept of a long result of the last turn; the next number only where the one before is no help."""
+"""Characters kept of a result of the current turn, tried in this order."""
 _MOST_KEPT: Final = 8
-"""Conversations whose windows are kept."""
+"""Conversations whose windows are cached."""
 
 _AS_COUNTED: Final = TokenEstimate()
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What is sent of a conversation."""
+    """The messages of a conversation that are sent."""
 
     transcript: Transcript
-    """Valid, and made of whole turns. What stands in place of the dropped messages is in the context of its first.
+    """Valid, made of whole turns; the recap of dropped messages is in the context of the first one.
 
-    The very transcript that was given, where all of it is sent as it is.
+    The same object as the given transcript where nothing was changed.
     """
     dropped: int
-    """How many messages it leaves out, from the first one. A `Summary` of so many is up to date."""
+    """Number of messages left out at the beginning. A `Summary` of that many is up to date."""
     tokens: int
-    """What it takes, as it was estimated."""
+    """Estimated tokens."""
     has_outside_content: bool
-    """Whether the whole conversation, dropped messages included, holds what came from outside the house."""
+    """Whether the conversation, dropped messages included, holds content from outside the home."""
 
 
 def fit_window(  # noqa: PLR0913  # what is sent, what bounds it, and what stands for the rest
@@ -61,16 +57,14 @@ def fit_window(  # noqa: PLR0913  # what is sent, what bounds it, and what stand
     *,
     grown: GrownWindows | None = None,
 ) -> Window:
-    """Return the window on a valid transcript that takes `budget` tokens at most.
+    """Return the window on a valid transcript that takes at most `budget` tokens.
 
-    `budget` is what instructions, tools and the room for an answer leave of what the model can read; `earlier` is how
-    much of that what came before the last turn may take, all of it unless it is said. The last turn, a user message
-    and what came of it, always stays. When only it is left, and it is too long, long results in it are shortened,
-    oldest first, and say so; what is too long even then is sent.
+    `budget` is what instructions, tools and the answer leave of the context window; `earlier` is the share of the turns
+    before the last one, by default all of it. The last turn always stays. If it alone is too long, its long results are
+    shortened, oldest first, with a note; it is sent even if that is not enough.
 
-    `summary` stands for messages that are not to be sent again. One that lags behind, or is missing, is completed by
-    a list of what was asked and done. One that ends in the middle of a turn leaves that turn whole, and no summary
-    stands for the last turn. With the `grown` windows of earlier requests the same window is found sooner.
+    `summary` replaces the messages it stands for, as whole turns and never the last one. A list of requests and calls
+    completes a summary that lags behind. `grown` caches the windows of earlier requests.
     """
     begin = _turn_begin(transcript, summary.messages if summary else 0)
     bounds = _Bounds(begin, budget, budget if earlier is None else min(earlier, budget), estimate)
@@ -87,7 +81,7 @@ def fit_window(  # noqa: PLR0913  # what is sent, what bounds it, and what stand
 
 
 def _turn_begin(transcript: Transcript, index: int) -> int:
-    """Return where the turn begins in which a message stands; the last turn where there is no such message."""
+    """Return the index at which the turn of a message begins; of the last turn for an index past the end."""
     for begin in range(min(index, len(transcript) - 1), 0, -1):
         if isinstance(transcript[begin], UserMessage):
             return begin
@@ -95,19 +89,19 @@ def _turn_begin(transcript: Transcript, index: int) -> int:
 
 
 class GrownWindows:
-    """The windows on the conversations that were last sent, up to their last turns.
+    """Cache of the windows of the latest conversations, up to their last turns.
 
-    A window never looks ahead, so the next one on the same conversation goes on from there, and costs what is new in
-    it. Conversations in which somebody shows something are not kept: that is much to keep.
+    A window never looks ahead, so the next request of a conversation continues from there. Conversations with
+    attachments are not cached, because of their size.
     """
 
     def __init__(self) -> None:
-        """Know none."""
+        """Start empty."""
         self._kept: list[_GrowingWindow] = []
-        """The one that was used last is the last."""
+        """Least recently used first."""
 
     def window(self, transcript: Transcript, bounds: _Bounds) -> _GrowingWindow:
-        """Return the window on a whole transcript, which is the caller's to change."""
+        """Return the window on a whole transcript; the caller may change it."""
         end = _turn_begin(transcript, len(transcript))
         window = self._known(transcript[:end], bounds) or _GrowingWindow(transcript, bounds)
         if end > bounds.begin:
@@ -119,7 +113,7 @@ class GrownWindows:
         return window
 
     def _known(self, earlier: Transcript, bounds: _Bounds) -> _GrowingWindow | None:
-        """Return the window on a part of what was said earlier, from its beginning, and keep it no more."""
+        """Remove and return the cached window on the beginning of `earlier`."""
         for index in reversed(range(len(self._kept))):
             window = self._kept[index]
             if window.bounds == bounds and earlier[: len(window.whole)] == window.whole:
@@ -129,27 +123,27 @@ class GrownWindows:
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """What a window is made for; see `fit_window`."""
+    """Parameters of a window; see `fit_window`."""
 
     begin: int
-    """The first message that is not summed up."""
+    """The first message without summary."""
     budget: int
     earlier: int
     estimate: TokenEstimate
 
 
 class _GrowingWindow:
-    """A window, as a conversation goes on: `messages` from `start` on. It never looks ahead."""
+    """A window on a growing conversation: `messages` from `start` on."""
 
     def __init__(self, transcript: Transcript, bounds: _Bounds) -> None:
         begin = bounds.begin
         self.bounds = bounds
         self.whole = transcript[:begin]
-        """The messages so far, as they were said."""
+        """The original messages so far."""
         self.messages = list(self.whole)
         self.start = begin
         self.kept = 0
-        """Tokens of the messages that it holds."""
+        """Tokens of the messages in the window."""
         self.has_shortened = False
         self.has_outside_content = self.shows_something = False
         self._look_at(self.whole)
@@ -163,13 +157,13 @@ class _GrowingWindow:
         self._estimate = bounds.estimate
 
     def copy(self) -> _GrowingWindow:
-        """Return another one that grows by itself."""
+        """Return an independent copy."""
         other = copy(self)
         other.messages, other._sizes = self.messages.copy(), self._sizes.copy()  # noqa: SLF001  # of its own class
         return other
 
     def grow(self, transcript: Transcript, end: int) -> None:
-        """Take in a transcript up to a message; it begins with what was taken in before."""
+        """Extend the window to `end` of a transcript that begins with `whole`."""
         begin = len(self.whole)
         self.whole = transcript[:end]
         self._look_at(transcript[begin:end])
@@ -186,7 +180,7 @@ class _GrowingWindow:
                 self.shows_something = True
 
     def _add(self, begin: int, end: int) -> None:
-        """Take in the next messages, which are sent together, and fall back if that is too much."""
+        """Add messages that are sent together, and save room if they are too much."""
         unit = self.whole[begin:end]
         if isinstance(unit[0], UserMessage):
             self._turn, self._kept_before = begin, self.kept
@@ -206,7 +200,7 @@ class _GrowingWindow:
         return self.kept + recap <= budget and (earlier is None or self._kept_before + recap <= earlier)
 
     def _savings(self, *, is_too_long: bool) -> Iterator[None]:
-        """Save tokens step by step: long results of older turns, older turns, then long results of this one."""
+        """Save tokens step by step: results of earlier turns, whole earlier turns, then results of this turn."""
         for index in range(self.start, self._turn):
             self._shorten(index, OLD_RESULT_LENGTH)
             yield
@@ -240,5 +234,5 @@ class _GrowingWindow:
 
 
 def shows_something(messages: Transcript) -> bool:
-    """Tell whether a person shows anything in these messages."""
+    """Return whether any of these messages has an attachment."""
     return bool([message for message in messages if isinstance(message, UserMessage) and message.attachments])

@@ -1,12 +1,8 @@
-"""A provider in front of one model's: sends of each conversation the window that this model can read.
+"""A provider that fits each conversation into the context window of one model.
 
-The budget is what instructions, tools and the room for an answer leave of the model's context window. What a service
-reports, and what it refuses, corrects the estimate and the window, and a refused prompt is asked once more, shorter:
-nothing has acted on it. Every link of a chain has its own, since a model that takes over may read far less. Knows
-windows, estimates and the provider behind it; must not know which service that is, or who writes summaries.
-
-Where services cache the beginning of a prompt, the window must not move with every turn, so neither may its budget:
-small changes of what else is sent leave it as it is.
+The budget of the conversation is what instructions, tools and the answer leave of the context window. Reported usage
+and rejected prompts correct the token estimate and the window; a rejected prompt is sent once more, shorter. Each
+provider of a failover chain has its own. The budget moves in steps, because services cache the beginning of a prompt.
 """
 
 from collections.abc import AsyncGenerator, Callable
@@ -17,28 +13,26 @@ from ..errors import PromptTooLong
 from ..events import CompletionResult, ProviderEvent
 from ..messages import ToolDefinition, UserMessage
 from ..protocols import CompletionRequest, LLMProvider
-from .context_window import ContextWindow
+from .context_window import ContextWindow, WindowQuestion
 from .large_results import LargeResults
 from .prompt_size import PromptSize
-from .token_estimate import TokenEstimate
-from .token_scale import TokenScale
+from .token_estimate import TokenEstimate, TokenScale
 from .window import GrownWindows, Window, fit_window, shows_something
-from .window_question import WindowQuestion
 
 _ANSWER: Final = 2_048
-"""Tokens of room for an answer of which nobody has said how long it may be."""
+"""Tokens reserved for an answer without a configured limit."""
 _STEP: Final = 256
-"""Tokens by which the budget moves, if at all."""
+"""Tokens by which the budget moves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What of the tokens that a model can read may go to what."""
+    """Configured token limits of a model."""
 
     history: int = 12_000
-    """To earlier turns: about eighty short ones. Whatever is sent is paid for, and read, in every turn anew."""
+    """For earlier turns, which every turn pays for again: about eighty short ones."""
     answer: int | None = None
-    """To the answer; None where nobody has said how long it may be."""
+    """For the answer; None without a configured limit."""
 
 
 _DEFAULT_ALLOWANCE: Final = Allowance()
@@ -46,7 +40,7 @@ _DEFAULT_ALLOWANCE: Final = Allowance()
 
 @dataclass(frozen=True, slots=True)
 class _Fitted:
-    """What is sent, and by which estimate it was found to fit."""
+    """A request that fits, and the estimate by which it does."""
 
     request: CompletionRequest
     size: PromptSize
@@ -54,7 +48,7 @@ class _Fitted:
 
 
 class WindowedProvider:
-    """The `LLMProvider` of one model, for all turns. Safe to use for several at the same time."""
+    """The `LLMProvider` of one model. Safe for concurrent turns."""
 
     def __init__(
         self,
@@ -65,13 +59,13 @@ class WindowedProvider:
         question: WindowQuestion | None = None,
         server_cuts: bool = False,
     ) -> None:
-        """Stand in front of `provider`, whose model reads as much as `context` says.
+        """Wrap `provider`, whose model has the `context` window.
 
-        The `question` for the window is put once the model has answered. `server_cuts` tells that the server itself
-        can shorten a prompt that does not fit: then that is the last resort.
+        The `question` for the window is put once the model has answered. With `server_cuts`, the server can shorten a
+        prompt itself, which is the last resort.
         """
         self.last_size: PromptSize | None = None
-        """What the last request took; None before the first."""
+        """Size of the latest request; None before the first."""
         self._provider = provider
         self._context = context
         self._allowance = allowance
@@ -81,22 +75,22 @@ class WindowedProvider:
         self._scale = TokenScale()
         self._windows = GrownWindows()
         self._reserved = 0
-        """Tokens that are kept free for all but the conversation and the answer."""
+        """Tokens reserved for instructions, tools and directive."""
         self._tools = _Counted[tuple[ToolDefinition, ...]]()
         self._instructions = _Counted[str]()
 
     @property
     def context_window(self) -> int:
-        """How many tokens the model is taken to read at once."""
+        """Context window of the model in tokens."""
         return self._context.tokens
 
     @property
     def estimate(self) -> TokenEstimate:
-        """How many tokens this model makes of a text, as far as anybody knows."""
+        """The token estimate, corrected by reported usage."""
         return self._scale.estimate
 
     def window(self, request: CompletionRequest, share: float = 1.0) -> Window:
-        """Return what would be sent of a conversation; with a `share` below 1, as if so much less were allowed."""
+        """Return the window that would be sent; a `share` below 1 scales its budgets."""
         request = self._results.without(request, self._context.tokens)
         budget = self._budget(request, self._context.tokens, sum(self._needed(request, self.estimate)))
         earlier = min(self._allowance.history, budget)
@@ -104,17 +98,17 @@ class WindowedProvider:
         return self._fit(request, self.estimate, *sizes)
 
     def window_of_next_turn(self, request: CompletionRequest, share: float = 1.0) -> Window:
-        """Return what would be sent of a conversation whose last turn is over, whatever is said next."""
+        """Return the window of the next turn, whatever is said in it."""
         return self.window(replace(request, transcript=(*request.transcript, UserMessage(""))), share)
 
     def forget_conversations(self) -> None:
-        """Keep nothing of what was said. The next window on a conversation is found by walking all of it again."""
+        """Empty the cache of windows."""
         self._windows = GrownWindows()
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`.
 
-        Raises `PromptTooLong`, too, for a conversation that may not be shortened and is known not to fit.
+        Raises `PromptTooLong` for a conversation that may not be shortened and is known not to fit.
         """
         request = self._results.without(request, self._context.tokens)
         sent = self._fitted(request)
@@ -141,7 +135,7 @@ class WindowedProvider:
                 await events.aclose()
 
     def _note(self, sent: _Fitted, tokens: int) -> None:
-        """Learn from what a service has counted. What a picture takes is anybody's guess, and says nothing of texts."""
+        """Take the reported usage. Pictures are estimated too roughly to correct the estimate of texts."""
         self.last_size = sent.size.as_reported(tokens)
         if sent.estimate is self._scale.estimate and not shows_something(sent.request.transcript):
             self._scale.reported(sent.size.prompt, tokens)
@@ -149,7 +143,7 @@ class WindowedProvider:
             self._question.put()
 
     def _after(self, error: PromptTooLong, request: CompletionRequest, sent: _Fitted) -> _Fitted | None:
-        """Learn from a refusal; return what else may be sent, None where there is nothing."""
+        """Take a rejected prompt; return a shorter one, None where there is none."""
         if error.prompt_tokens is not None and sent.estimate is self._scale.estimate:
             self._scale.refused(sent.size.prompt, error.prompt_tokens)
         if error.window_tokens is not None:
@@ -160,10 +154,10 @@ class WindowedProvider:
         return again if again.request.transcript != sent.request.transcript or self._server_cuts else None
 
     def _shorter(self, request: CompletionRequest, sent: _Fitted) -> _Fitted:
-        """Return what fits by what is known after a refusal."""
+        """Return the request that fits by the corrected estimate and window."""
         again = self._fitted(request)
         if again.request.transcript == sent.request.transcript:
-            # By all that anybody says it would fit, and it does not.
+            # It should fit by all known numbers, and does not.
             less = (again.size.prompt + self._room(request, again.size.window)) * 3 // 4
             shorter = self._fitted(request, less)
             if shorter.request.transcript != sent.request.transcript:
@@ -189,13 +183,13 @@ class WindowedProvider:
         return fit_window(request.transcript, budget, estimate, request.summary, earlier, grown=self._windows)
 
     def _whole(self, request: CompletionRequest, size: PromptSize, estimate: TokenEstimate) -> _Fitted:
-        """Return a request as it is. One that fits by a guess alone is for the service to judge."""
+        """Return a request unchanged. Where the window is a guess, the service decides whether it fits."""
         if self._context.is_known and size.prompt > size.window:
             raise PromptTooLong("the conversation is longer than the model can read", size.prompt, size.window)
         return _Fitted(replace(request, summary=None, may_be_cut=False), size, estimate)
 
     def _needed(self, request: CompletionRequest, estimate: TokenEstimate) -> tuple[int, int, int]:
-        """Return the tokens of what is sent besides the conversation: tools, instructions and directive."""
+        """Return the tokens of tools, instructions and directive."""
         return (
             self._tools.tokens(request.tools, estimate, estimate.of_tools),
             self._instructions.tokens(request.instructions, estimate, estimate.of_text),
@@ -203,20 +197,20 @@ class WindowedProvider:
         )
 
     def _budget(self, request: CompletionRequest, context: int, needed: int) -> int:
-        """Return the tokens that are left for the conversation where all else needs so many."""
+        """Return the tokens left for the conversation when everything else takes `needed`."""
         if not needed <= self._reserved <= needed + 3 * _STEP:
             self._reserved = (needed // _STEP + 2) * _STEP
         return max(0, context - self._reserved - self._room(request, context))
 
     def _room(self, request: CompletionRequest, context: int) -> int:
-        """Return the tokens that are kept free for the answer: more where a longer one may be wished for."""
+        """Return the tokens reserved for the answer."""
         if self._allowance.answer is not None:
             return min(self._allowance.answer, context // 2)
         return max(min(_ANSWER, context // 4), min(request.options.max_output_tokens or 0, context // 2))
 
 
 class _Counted[T]:
-    """Counts what is the same in nearly every request, and so only when it has changed."""
+    """Caches the token count of a value that rarely changes."""
 
     def __init__(self) -> None:
         self._last: tuple[T, TokenEstimate, int] | None = None
