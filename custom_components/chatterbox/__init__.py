@@ -45,6 +45,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_get_context_watch(hass)
     async_get_answer_rights(hass)
     async_tell_questions(hass)
+    async_audit_questions(hass)
     async_follow_entities(hass)
     async_get_recent_turns(hass)
     async_register_actions(hass)
@@ -67,7 +68,6 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
         entry.runtime_data = await async_build(hass, entry)
     except ProviderError as error:
         raise as_setup_error(error, entry.title) from error
-    async_audit_questions(hass)
     await hass.config_entries.async_forward_entry_setups(entry, _platforms_of(entry))
     LinkWatch(hass, entry).async_start()
     async_watch_budgets(hass, entry)

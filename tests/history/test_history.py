@@ -29,7 +29,8 @@ from custom_components.chatterbox.const import (
     CONF_USER_PROMPT_SUBMIT,
     DOMAIN,
 )
-from custom_components.chatterbox.history.stores import Histories, async_get_histories
+from custom_components.chatterbox.data import DATA
+from custom_components.chatterbox.history.stores import async_get_histories
 from custom_components.chatterbox.repair_issues import async_report_history
 from custom_components.chatterbox.runtime.agents import ChatterboxConfigEntry
 from tests.support.listening_agent import a_user
@@ -97,10 +98,8 @@ class Restart:
         for session in list(hass.data[chat_session.DATA_CHAT_SESSION].values()):
             session.async_cleanup()
         hass.data[chat_session.DATA_CHAT_SESSION].clear()
-        for key, value in list(hass.data.items()):
-            if isinstance(value, Histories):
-                await asyncio.gather(*(store.close() for store in value.all))
-                del hass.data[key]
+        await asyncio.gather(*(store.close() for store in async_get_histories(hass).all))
+        del hass.data[DATA].values[async_get_histories]
         assert await hass.config_entries.async_setup(the_entry(hass).entry_id)
         await hass.async_block_till_done(wait_background_tasks=True)
 

@@ -10,9 +10,9 @@ from enum import StrEnum
 from homeassistant.auth.models import User
 from homeassistant.auth.permissions.const import POLICY_CONTROL
 from homeassistant.core import Context, Event, HomeAssistant, callback
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED
+from ..const import EVENT_APPROVAL_REQUESTED
+from ..data import singleton
 from ..people.callers import async_get_context_watch
 from .questions import Question
 
@@ -85,12 +85,8 @@ def _refusal_for(user: User, question: Question) -> Refusal | None:
     return None if in_control else Refusal.NOT_IN_CONTROL
 
 
-_RIGHTS: HassKey[AnswerRights] = HassKey(f"{DOMAIN}_answer_rights")
-
-
 @callback
+@singleton
 def async_get_answer_rights(hass: HomeAssistant) -> AnswerRights:
     """Return the rights to answer in a house, which look out for forged events from the first call on."""
-    if _RIGHTS not in hass.data:
-        hass.data[_RIGHTS] = AnswerRights(hass)
-    return hass.data[_RIGHTS]
+    return AnswerRights(hass)

@@ -13,12 +13,12 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.consent.pin import PinHash
 from ..agent.consent.pin_guard import Allowed, Locked, PinGuard, Place
 from ..agent.messages import JsonValue
 from ..const import DOMAIN, LOGGER
+from ..data import singleton
 
 _VERSION: Final = 1
 _NO_SATELLITE: Final = ""
@@ -108,12 +108,8 @@ class PinTries:
             await self._store.async_save(guard.as_json())
 
 
-_PIN_TRIES: HassKey[PinTries] = HassKey(f"{DOMAIN}_pin_tries")
-
-
 @callback
+@singleton
 def async_get_pin_tries(hass: HomeAssistant) -> PinTries:
     """Return the tries of a house."""
-    if _PIN_TRIES not in hass.data:
-        hass.data[_PIN_TRIES] = PinTries(hass)
-    return hass.data[_PIN_TRIES]
+    return PinTries(hass)

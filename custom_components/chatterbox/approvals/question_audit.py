@@ -9,11 +9,9 @@ from functools import partial
 from typing import Final
 
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
-from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant, callback
+from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN
 from .change_record import ApprovalWay, ChangeOutcome, ChangeRecord, ChangingCall
 from .change_words import async_fire_change, async_get_change_words
 from .questions import SIGNAL_QUESTION, QuestionNews, QuestionState, async_get_approvals
@@ -24,15 +22,13 @@ _OUTCOMES: Final[Mapping[QuestionState, ChangeOutcome]] = {
     QuestionState.DROPPED: ChangeOutcome.DROPPED,
     QuestionState.EXPIRED: ChangeOutcome.EXPIRED,
 }
-_LISTENING: HassKey[CALLBACK_TYPE] = HassKey(f"{DOMAIN}_question_audit")
 
 
 @callback
 def async_audit_questions(hass: HomeAssistant) -> None:
     """Begin to tell, once for all agents, and go on until Home Assistant stops: agents that go leave questions."""
-    if _LISTENING not in hass.data:
-        hass.data[_LISTENING] = async_dispatcher_connect(hass, SIGNAL_QUESTION, partial(_async_tell, hass))
-        hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, partial(_drop_all, hass))
+    async_dispatcher_connect(hass, SIGNAL_QUESTION, partial(_async_tell, hass))
+    hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, partial(_drop_all, hass))
 
 
 @callback

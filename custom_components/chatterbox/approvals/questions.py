@@ -14,12 +14,12 @@ from typing import Final
 from homeassistant.core import CALLBACK_TYPE, Context, HassJob, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.event import async_call_later
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 
 from ..agent.events import GatedCall, PendingApproval
 from ..agent.messages import JsonValue
 from ..const import DOMAIN
+from ..data import singleton
 from ..effects.effect import Effects, Touches, actions_of
 from ..people.speakers import Speaker
 from ..settings.rules import Verdict
@@ -269,12 +269,8 @@ class Approvals:
         async_dispatcher_send(self._hass, SIGNAL_QUESTION, news)
 
 
-_APPROVALS: HassKey[Approvals] = HassKey(f"{DOMAIN}_approvals")
-
-
 @callback
+@singleton
 def async_get_approvals(hass: HomeAssistant) -> Approvals:
     """Return the questions of a house."""
-    if _APPROVALS not in hass.data:
-        hass.data[_APPROVALS] = Approvals(hass)
-    return hass.data[_APPROVALS]
+    return Approvals(hass)

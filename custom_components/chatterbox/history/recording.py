@@ -10,16 +10,15 @@ from functools import partial
 from typing import Final
 
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
-from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant, callback
+from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_now
 
 from ..agent.history.records import Record
 from ..agent.history.store_state import Acknowledgement
 from ..agent.history.turn_records import AuditRecord, TurnOrigin, TurnRecord
 from ..agent.messages import JsonObject, JsonValue
-from ..const import DOMAIN, EVENT_CHANGE, LOGGER
+from ..const import EVENT_CHANGE, LOGGER
 from ..records.report import TurnReport
 from ..settings.tasks import keeps_history
 from .stores import async_get_histories
@@ -127,14 +126,10 @@ def _turn_origin(agent: str, origin: Mapping[str, JsonValue]) -> TurnOrigin:
     return TurnOrigin(conversation_id=str(origin["history_id"]), agent=agent, **known)
 
 
-_RECORDING: HassKey[CALLBACK_TYPE] = HassKey(f"{DOMAIN}_change_recording")
-
-
 @callback
 def async_record_changes(hass: HomeAssistant) -> None:
     """Begin to store what changed, or would have, once for all agents, as `approvals/change_record.py` tells of it."""
-    if _RECORDING not in hass.data:
-        hass.data[_RECORDING] = hass.bus.async_listen(EVENT_CHANGE, partial(_async_record_change, hass))
+    hass.bus.async_listen(EVENT_CHANGE, partial(_async_record_change, hass))
 
 
 @callback

@@ -11,7 +11,6 @@ from typing import Final
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.event import async_track_time_interval
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.history.selection import OneAgent, Retention
 from ..agent.history.store_trouble import StoreUnavailable
@@ -20,9 +19,9 @@ from ..const import (
     CONF_RESPONSE_MEGABYTES,
     DEFAULT_RESPONSE_DAYS,
     DEFAULT_RESPONSE_MEGABYTES,
-    DOMAIN,
     LOGGER,
 )
+from ..data import singleton
 from ..settings.tasks import settings_of_subentry
 from .stores import async_get_histories
 
@@ -32,8 +31,11 @@ _MEGABYTE: Final = 1_000_000
 _PART: Final = 10
 """What is too much is deleted when a tenth of what is kept has been added."""
 
-_GROWTH: HassKey[dict[str, int]] = HassKey(f"{DOMAIN}_response_growth")
-"""Bytes by agent, since something was deleted."""
+
+@singleton
+def _growth(_hass: HomeAssistant) -> dict[str, int]:
+    """Return the bytes that were added since something was deleted, by agent."""
+    return {}
 
 
 @callback
@@ -50,7 +52,7 @@ def async_note_growth(hass: HomeAssistant, entry: ConfigEntry, agent: str, size:
     retention = response_retention(entry)
     if retention.size is None:
         return
-    growth = hass.data.setdefault(_GROWTH, {})
+    growth = _growth(hass)
     growth[agent] = growth.get(agent, 0) + size
     if growth[agent] * _PART >= retention.size:
         del growth[agent]

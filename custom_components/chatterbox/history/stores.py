@@ -15,12 +15,12 @@ from homeassistant.const import EVENT_HOMEASSISTANT_CLOSE
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.importlib import async_import_module
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.history.records import Record
 from ..agent.history.store_state import StoreState
 from ..agent.history.store_trouble import StoreUnavailable
 from ..const import CONF_HISTORY_ADDRESS, DOMAIN, INTEGRATION
+from ..data import singleton
 from ..repair_issues import async_report_history
 
 if TYPE_CHECKING:  # see the head of this module
@@ -176,12 +176,8 @@ class Histories:
         await asyncio.gather(*(store.close() for store in self.all))
 
 
-_HISTORIES: HassKey[Histories] = HassKey(f"{DOMAIN}_histories")
-
-
 @callback
+@singleton
 def async_get_histories(hass: HomeAssistant) -> Histories:
     """Return the histories of the house."""
-    if _HISTORIES not in hass.data:
-        hass.data[_HISTORIES] = Histories(hass)
-    return hass.data[_HISTORIES]
+    return Histories(hass)

@@ -30,9 +30,9 @@ from homeassistant.helpers import (
     floor_registry as fr,
     intent,
 )
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN, SCRIPT_DOMAIN
+from ..const import SCRIPT_DOMAIN
+from ..data import singleton
 
 _EVENTS: Final = (
     str(ar.EVENT_AREA_REGISTRY_UPDATED),
@@ -86,15 +86,15 @@ class HouseChanges:
         self._count += 1
 
 
-_CHANGES: HassKey[HouseChanges] = HassKey(f"{DOMAIN}_house_changes")
+@singleton
+def _changes(hass: HomeAssistant) -> HouseChanges:
+    return HouseChanges(hass)
 
 
 @callback
 def async_house_state(hass: HomeAssistant, assistant: str) -> int:
     """Return a number that stays the same until something changes of what an assistant may see or do."""
-    if (changes := hass.data.get(_CHANGES)) is None:
-        changes = hass.data[_CHANGES] = HouseChanges(hass)
-    return changes.async_state(assistant)
+    return _changes(hass).async_state(assistant)
 
 
 @callback

@@ -10,9 +10,8 @@ from typing import Final
 
 from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN
+from ..data import singleton
 from .changes import async_house_state
 from .exposed_entities import exposed_states
 from .names import NamedThing, Told, tell_names
@@ -82,14 +81,16 @@ class Home:
         return self.things + self.elsewhere
 
 
-_HOMES: HassKey[dict[str, tuple[int, Home]]] = HassKey(f"{DOMAIN}_homes")
-"""By assistant, with the state of the house when they were read."""
+@singleton
+def _homes(_hass: HomeAssistant) -> dict[str, tuple[int, Home]]:
+    """Return homes by assistant, with the state of the home when they were read."""
+    return {}
 
 
 @callback
 def async_get_home(hass: HomeAssistant, assistant: str) -> Home:
     """Return what an assistant may see, which is read anew when something of it has changed."""
-    homes, state = hass.data.setdefault(_HOMES, {}), async_house_state(hass, assistant)
+    homes, state = _homes(hass), async_house_state(hass, assistant)
     known = homes.get(assistant)
     if known is None or known[0] != state:
         known = homes[assistant] = state, _read_home(hass, assistant)

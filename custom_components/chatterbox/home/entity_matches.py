@@ -19,9 +19,8 @@ from homeassistant.helpers import (
     floor_registry as fr,
     intent,
 )
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN
+from ..data import singleton
 
 type _Entries = list[er.RegistryEntry | dr.AnyDeviceEntry]
 
@@ -52,7 +51,15 @@ class _Index:
         return index
 
 
-_INDEX: HassKey[_Index] = HassKey(f"{DOMAIN}_entity_index")
+@dataclass(slots=True)
+class _Cache:
+    index: _Index | None = None
+
+
+@singleton
+def _cache(_hass: HomeAssistant) -> _Cache:
+    """Return what keeps the last index."""
+    return _Cache()
 
 
 @callback
@@ -124,10 +131,10 @@ def _unregistered(hass: HomeAssistant, index: _Index, name: str) -> Iterable[str
 def _index(hass: HomeAssistant) -> _Index:
     devices = dr.async_get(hass)
     entries: _Entries = [*er.async_get(hass).entities.values(), *devices.devices, *devices.child_devices]
-    index = hass.data.get(_INDEX)
-    if index is None or index.entries != entries:
-        index = hass.data[_INDEX] = _Index.of(hass, entries)
-    return index
+    cache = _cache(hass)
+    if cache.index is None or cache.index.entries != entries:
+        cache.index = _Index.of(hass, entries)
+    return cache.index
 
 
 def _compared(name: str) -> str:

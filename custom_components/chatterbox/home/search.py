@@ -17,9 +17,8 @@ from homeassistant.components.conversation import (
 )
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN
+from ..data import singleton
 from ..records.tool_answer import native_entities_done
 from .description import FIND_ENTITIES, home_lines
 from .entities import Home, async_get_home
@@ -35,8 +34,12 @@ _MOST_READ: Final = 1_000
 """Characters of what somebody says in which it is looked for things: a program may show a whole book."""
 _HEADING: Final = f"Things that the person may mean, by room ({FIND_ENTITIES} finds others):"
 
-_INDEXES: HassKey[dict[str, ThingIndex]] = HassKey(f"{DOMAIN}_thing_indexes")
-"""By language, all of the same home, the one that was made last at the end."""
+
+@singleton
+def _indexes(_hass: HomeAssistant) -> dict[str, ThingIndex]:
+    """Return the indexes of the current home by language, the one that was made last at the end."""
+    return {}
+
 
 _MOST_INDEXES: Final = 16
 """A program names its language itself, and an index of a large home takes a few MB."""
@@ -44,7 +47,7 @@ _MOST_INDEXES: Final = 16
 
 async def async_get_index(hass: HomeAssistant, language: str) -> ThingIndex:
     """Return the home by its words, those of a language and of the home's own; made anew when the home has changed."""
-    home, indexes = async_get_home(hass, CONVERSATION_DOMAIN), hass.data.setdefault(_INDEXES, {})
+    home, indexes = async_get_home(hass, CONVERSATION_DOMAIN), _indexes(hass)
     kept = indexes.get(language)
     if kept is not None and kept.home is home:
         return kept

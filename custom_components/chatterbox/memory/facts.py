@@ -17,11 +17,11 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 from pydantic import AwareDatetime, BaseModel
 
 from ..const import DOMAIN, LOGGER
+from ..data import singleton
 
 MOST_FACTS: Final = 100
 """Of one person, with one agent."""
@@ -281,12 +281,8 @@ def _new_id(facts: Sequence[Fact]) -> str:
     return fact_id
 
 
-_MEMORIES: HassKey[Memories] = HassKey(f"{DOMAIN}_memories")
-
-
 @callback
+@singleton
 def async_get_memories(hass: HomeAssistant) -> Memories:
     """Return the facts of a house."""
-    if _MEMORIES not in hass.data:
-        hass.data[_MEMORIES] = Memories(hass)
-    return hass.data[_MEMORIES]
+    return Memories(hass)

@@ -17,9 +17,8 @@ from homeassistant.components.conversation.default_agent import DefaultAgent
 from homeassistant.components.weather.const import INTENT_GET_WEATHER
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import chat_session, intent
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN
+from ..data import singleton
 
 type Converse = Callable[[ConversationInput], Awaitable[intent.IntentResponse]]
 
@@ -44,9 +43,6 @@ class _Thread:
 
     latest: int = 0
     acted: int | None = None
-
-
-_THREADS: HassKey[dict[str, _Thread]] = HassKey(f"{DOMAIN}_offline_threads")
 
 
 async def async_places(
@@ -109,8 +105,10 @@ def _not_understood(response: intent.IntentResponse) -> bool:
     return response.error_code is intent.IntentResponseErrorCode.NO_INTENT_MATCH
 
 
-def _threads(hass: HomeAssistant) -> dict[str, _Thread]:
-    return hass.data.setdefault(_THREADS, {})
+@singleton
+def _threads(_hass: HomeAssistant) -> dict[str, _Thread]:
+    """Return the state of conversations by their ids."""
+    return {}
 
 
 @callback

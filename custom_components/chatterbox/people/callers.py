@@ -18,10 +18,10 @@ from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.components.conversation.const import SERVICE_PROCESS
 from homeassistant.const import ATTR_DOMAIN, ATTR_ENTITY_ID, ATTR_SERVICE, EVENT_CALL_SERVICE
 from homeassistant.core import Context, Event, EventOrigin, HomeAssistant, callback
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_to_bytes_or_none
 
 from ..const import DOMAIN, EVENT_TURN_STARTED, SERVICE_ASK
+from ..data import singleton
 
 # Names of events of two integrations that would be set up before us if we imported them, and start before we listen.
 EVENT_AUTOMATION_TRIGGERED: Final = "automation_triggered"
@@ -187,12 +187,8 @@ def _is_asking(data: Mapping[str, Any]) -> bool:
     return (data[ATTR_DOMAIN], data[ATTR_SERVICE]) in _ASKING_ACTIONS
 
 
-_WATCH: HassKey[ContextWatch] = HassKey(f"{DOMAIN}_context_watch")
-
-
 @callback
+@singleton
 def async_get_context_watch(hass: HomeAssistant) -> ContextWatch:
     """Return what listens in a house; it begins to when it is asked for first."""
-    if _WATCH not in hass.data:
-        hass.data[_WATCH] = ContextWatch(hass)
-    return hass.data[_WATCH]
+    return ContextWatch(hass)

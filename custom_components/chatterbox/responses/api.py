@@ -4,20 +4,32 @@ Knows what has to be joined. Must not know HTTP, requests or agents. Most homes 
 imported then, in a thread.
 """
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.importlib import async_import_module
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.responses.api_errors import ApiError, ErrorType
 from ..agent.responses.endpoint import ResponsesEndpoint
-from ..const import DOMAIN, INTEGRATION
+from ..const import INTEGRATION
+from ..data import singleton
 from .views import async_register_responses_api
 
 _MODULES: Final = tuple(f"{INTEGRATION}.{name}" for name in ("agent.responses.service", "responses.backend"))
-_ENDPOINT: HassKey[ResponsesEndpoint] = HassKey(f"{DOMAIN}_responses_endpoint")
+
+
+@dataclass(slots=True)
+class _Served:
+    endpoint: ResponsesEndpoint | None = None
+    """None until an owner lets programs in."""
+
+
+@singleton
+def _served(_hass: HomeAssistant) -> _Served:
+    """Return what answers programs."""
+    return _Served()
 
 
 @callback
@@ -28,18 +40,20 @@ def async_serve_programs(hass: HomeAssistant) -> None:
 
 @callback
 def _endpoint(hass: HomeAssistant) -> ResponsesEndpoint:
-    if (endpoint := hass.data.get(_ENDPOINT)) is None:  # the service is about to be loaded anew
+    if (endpoint := _served(hass).endpoint) is None:  # the service is about to be loaded anew
         raise ApiError("Programs are let in at this moment. Try again.", status=503, kind=ErrorType.SERVER)
     return endpoint
 
 
 async def async_let_programs_in(hass: HomeAssistant) -> None:
     """Get ready to answer."""
-    if _ENDPOINT in hass.data:
+    if _served(hass).endpoint is not None:
         return
     for module in _MODULES:
         await async_import_module(hass, module)
     from ..agent.responses.service import ResponsesService  # noqa: PLC0415  # imported in a thread, right above
     from .backend import ResponsesHouse  # noqa: PLC0415  # imported in a thread, right above
 
-    hass.data.setdefault(_ENDPOINT, ResponsesService(ResponsesHouse(hass)))
+    served = _served(hass)
+    if served.endpoint is None:  # else another entry was faster
+        served.endpoint = ResponsesService(ResponsesHouse(hass))

@@ -14,10 +14,10 @@ from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntr
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.messages import JsonObject, JsonValue
 from ..const import CONF_DIAGNOSE_WORDS, DOMAIN
+from ..data import singleton
 from ..records.facts import InferenceFacts, TurnFacts
 from ..records.news import SIGNAL_TURN, TurnNews
 
@@ -123,12 +123,8 @@ def _objects(value: JsonValue) -> list[JsonObject]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-_RECENT_TURNS: HassKey[RecentTurns] = HassKey(f"{DOMAIN}_recent_turns")
-
-
 @callback
+@singleton
 def async_get_recent_turns(hass: HomeAssistant) -> RecentTurns:
     """Return the last turns of a house, which are kept from the first call on."""
-    if _RECENT_TURNS not in hass.data:
-        hass.data[_RECENT_TURNS] = RecentTurns(hass)
-    return hass.data[_RECENT_TURNS]
+    return RecentTurns(hass)

@@ -16,10 +16,10 @@ from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import intent
 from homeassistant.helpers.template import Template, TemplateState
 from homeassistant.util import language as language_util
-from homeassistant.util.hass_dict import HassKey
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from ..const import DOMAIN, LOGGER
+from ..const import LOGGER
+from ..data import singleton
 
 _OF_OUR_PLACE: Final = frozenset({"preferred_area_id", "preferred_floor_id"})
 """Slots that Home Assistant adds for the room of the speaker; no sentence names them."""
@@ -142,13 +142,15 @@ class Confirmations:
         return None if not words or _NOTHING.search(words) else _as_sentence(words)
 
 
-_CONFIRMATIONS: HassKey[dict[str, Confirmations]] = HassKey(f"{DOMAIN}_confirmations")
-"""By language."""
+@singleton
+def _confirmations(_hass: HomeAssistant) -> dict[str, Confirmations]:
+    """Return those that are loaded, by language."""
+    return {}
 
 
 async def async_get_confirmations(hass: HomeAssistant, language: str) -> Confirmations:
     """Load the words of a language, a BCP 47 tag, once; one that Home Assistant does not speak has none."""
-    loaded = hass.data.setdefault(_CONFIRMATIONS, {})
+    loaded = _confirmations(hass)
     if language not in loaded:
         phrasings = await hass.async_add_executor_job(_load, language, hass.config.country)
         loaded[language] = Confirmations(hass, phrasings)

@@ -9,7 +9,7 @@ dialogs say, `exceptions` is what Home Assistant shows beside an entry, and `com
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from math import ceil
 from pathlib import Path
 from typing import Final
@@ -21,7 +21,6 @@ from homeassistant.helpers import intent, llm
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.loader import async_get_integration
 from homeassistant.util import language as language_util
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.errors import (
     AgentError,
@@ -43,6 +42,7 @@ from ..agent.errors import (
 from ..agent.events import StopReason
 from ..agent.messages import ToolDefinition, ToolResult
 from ..const import DOMAIN, TOOL_FORGET, TOOL_REMEMBER
+from ..data import singleton
 from ..settings.agent import Confirmation
 from .confirmations import Confirmations, async_get_confirmations
 
@@ -80,10 +80,6 @@ _NAMES_IN_FULL: Final = 5
 _SENTENCES_AT_MOST: Final = 4
 """So many confirmations can be listened to; beyond that, names are listed."""
 _FALLBACK_LANGUAGE: Final = "en"
-_LANGUAGES: HassKey[tuple[str, ...]] = HassKey(f"{DOMAIN}_languages")
-_SENTENCES: HassKey[dict[tuple[str, str | None], Mapping[str, str]]] = HassKey(f"{DOMAIN}_sentences")
-"""By what was asked for, which is a language, and by the country of the house. Home Assistant never loads the texts of
-an integration anew while it runs."""
 _MOST_LANGUAGES: Final = 64
 
 
@@ -214,9 +210,15 @@ async def async_get_composer(
     )
 
 
+@singleton
+def _sentences(_hass: HomeAssistant) -> dict[tuple[str, str | None], Mapping[str, str]]:
+    """Return loaded sentences by the requested language and the country of the home."""
+    return {}
+
+
 async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str, str]:
     """Return the category `common` of the translation that fits `language` best, by bare key."""
-    known = hass.data.setdefault(_SENTENCES, {})
+    known = _sentences(hass)
     asked_for = language, hass.config.country
     if sentences := known.get(asked_for):
         return sentences
@@ -231,12 +233,11 @@ async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str
 
 async def _async_languages(hass: HomeAssistant) -> tuple[str, ...]:
     """Return the languages that have a translation file."""
-    if _LANGUAGES not in hass.data:
-        folder = (await async_get_integration(hass, DOMAIN)).file_path / "translations"
-        hass.data[_LANGUAGES] = await hass.async_add_executor_job(_stems, folder)
-    return hass.data[_LANGUAGES]
+    folder = (await async_get_integration(hass, DOMAIN)).file_path / "translations"
+    return await hass.async_add_executor_job(_stems, folder)
 
 
+@cache
 def _stems(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in folder.glob("*.json")))
 

@@ -20,9 +20,9 @@ from homeassistant.components.intent.llm import DEVICE_CONTROL_TOOL_USAGE_PROMPT
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, llm
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN, LOGGER
+from ..data import singleton
 from ..home.description import GUIDE_TO_CALLS, describe_home
 from ..home.entities import async_get_home
 from ..home.exposed_entities import exposed_names
@@ -89,8 +89,10 @@ class _Memory:
                 self.elsewhere[tool.name] = tool
 
 
-_MEMORIES: HassKey[dict[str, _Memory]] = HassKey(f"{DOMAIN}_api_memories")
-"""By id of the API."""
+@singleton
+def _memories(_hass: HomeAssistant) -> dict[str, _Memory]:
+    """Return what is known of APIs, by their ids."""
+    return {}
 
 
 async def async_ask_api(
@@ -226,7 +228,7 @@ def _names_in(hass: HomeAssistant, assistant: str) -> Iterator[str]:
 @callback
 def _memory_of(hass: HomeAssistant, api: llm.API) -> _Memory:
     """Return what is known of an API; nothing, when another one has come in its place."""
-    memories = hass.data.setdefault(_MEMORIES, {})
+    memories = _memories(hass)
     if api.id not in memories or memories[api.id].api is not api:
         memories[api.id] = _Memory(api)
     return memories[api.id]

@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.json.text import copied
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome, canonical_json
-from ..const import DOMAIN, LOGGER
+from ..const import LOGGER
+from ..data import singleton
 from ..effects.effect import Effects, Touches
 from ..home.changes import async_house_state
 from ..home.description import AS_USUAL
@@ -56,8 +56,12 @@ _NOT_THERE: Final = "it is chosen for an agent, but Home Assistant does not have
 _CANCELLED: Final = "it could not name its tools: it was cancelled"
 _LATE: Final = "it did not name its tools in time, and agents do without them until it does"
 
-_COMPLAINTS: HassKey[set[str]] = HassKey(f"{DOMAIN}_tool_complaints")
-"""What was logged and still holds, so that it is logged once."""
+
+@singleton
+def _complaints(_hass: HomeAssistant) -> set[str]:
+    """Return the problems that were logged and still exist, so that each is logged once."""
+    return set()
+
 
 type _Answer = tuple[ApiOffer | None, str | None]
 """What an API offers; None and the reason when it has nothing to give."""
@@ -193,7 +197,7 @@ def _silence(names: Iterable[str]) -> str:
 @callback
 def _log_changes(hass: HomeAssistant, findings: Mapping[str, str | None]) -> None:
     """Log each problem when it begins; None ends it."""
-    complaints = hass.data.setdefault(_COMPLAINTS, set())
+    complaints = _complaints(hass)
     for subject, problem in findings.items():
         if problem is None:
             complaints.discard(subject)

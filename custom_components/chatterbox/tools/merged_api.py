@@ -16,10 +16,10 @@ from homeassistant.components.media_player.const import (
 )
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.messages import ToolAnnotations, ToolDefinition
 from ..const import DOMAIN
+from ..data import singleton
 from ..settings.tool_names import ToolOrigin, offered_names, rename_tools
 from .api_offer import ApiOffer, OfferedTool
 from .schema import CustomSerializer, SchemaCache
@@ -37,7 +37,11 @@ NOT_OFFERED: Final = (
     "Nothing was done. Say so, and do not try it another way."
 )
 
-_SCHEMAS: HassKey[SchemaCache] = HassKey(f"{DOMAIN}_schemas")
+
+@singleton
+def _schema_cache(_hass: HomeAssistant) -> SchemaCache:
+    """Return the converted schemas."""
+    return SchemaCache()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -108,7 +112,7 @@ class MergedApi:
 
 def merge_apis(hass: HomeAssistant, offers: Sequence[ApiOffer]) -> MergedApi:
     """Make one API of several. A tool that cannot be described to a model is left out; the others stay."""
-    schemas = hass.data.setdefault(_SCHEMAS, SchemaCache())
+    schemas = _schema_cache(hass)
     found = list(_distinct(offers))
     names = offered_names([ToolOrigin(offer.api.id, tool.described.name) for offer, tool in found])
     renames: dict[str, dict[str, str]] = {offer.api.id: {} for offer in offers}

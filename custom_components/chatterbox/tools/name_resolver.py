@@ -16,11 +16,10 @@ from homeassistant.components.homeassistant.llm import GetLiveContextTool
 from homeassistant.components.media_player.llm import MediaPlayTool, MediaSearchTool
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent, llm
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.messages import JsonObject, JsonValue, ToolDefinition
 from ..agent.protocols import Deny, Hooks, Rewrite
-from ..const import DOMAIN
+from ..data import singleton
 from ..effects.intents import Naming, intent_naming
 from ..home.entities import Home, Thing, async_get_home
 from ..home.entity_matches import matching_states
@@ -77,8 +76,10 @@ class _Names:
     """By entity id."""
 
 
-_NAMES: HassKey[dict[str, _Names]] = HassKey(f"{DOMAIN}_told_names")
-"""By assistant."""
+@singleton
+def _names_by_assistant(_hass: HomeAssistant) -> dict[str, _Names]:
+    """Return the names that are known, by assistant."""
+    return {}
 
 
 class ToldNames(Hooks):
@@ -147,7 +148,7 @@ def _search(hass: HomeAssistant, tool: llm.Tool, arguments: JsonObject) -> _Sear
 @callback
 def _names(hass: HomeAssistant, assistant: str) -> _Names:
     """Return what the things of the home may be called at the moment."""
-    kept, home = hass.data.setdefault(_NAMES, {}), async_get_home(hass, assistant)
+    kept, home = _names_by_assistant(hass), async_get_home(hass, assistant)
     if assistant not in kept or kept[assistant].home is not home:
         kept[assistant] = _names_of(home)
     return kept[assistant]

@@ -14,9 +14,9 @@ from typing import Final, NamedTuple, Self
 from homeassistant.components.llm import DATA_PLATFORMS, AssistAPI
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN, INTEGRATION
+from ..const import INTEGRATION
+from ..data import singleton
 from ..home.changes import async_house_state
 from ..settings.agent import HomeTelling
 from .api_offer import ApiOffer
@@ -107,15 +107,11 @@ class KeptOffers:
         return kept.merged
 
 
-_OFFERS: HassKey[KeptOffers] = HassKey(f"{DOMAIN}_kept_offers")
-
-
 @callback
-def async_get_kept_offers(hass: HomeAssistant) -> KeptOffers:
+@singleton
+def async_get_kept_offers(_hass: HomeAssistant) -> KeptOffers:
     """Return the answers that are kept."""
-    if _OFFERS not in hass.data:
-        hass.data[_OFFERS] = KeptOffers()
-    return hass.data[_OFFERS]
+    return KeptOffers()
 
 
 async def _async_is_all_own(api: llm.API) -> bool:

@@ -13,9 +13,9 @@ from typing import Final
 from homeassistant.core import CALLBACK_TYPE, HassJob, HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.helpers.event import async_call_later
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN, LOGGER
+from ..const import LOGGER
+from ..data import singleton
 
 LEFT_ALONE_FOR: Final = 60.0
 """Seconds for which no turn waits for an API that did not answer in time."""
@@ -31,14 +31,16 @@ class _Hanging:
     """Stops waiting for the end of its time."""
 
 
-_HANGING: HassKey[dict[str, _Hanging]] = HassKey(f"{DOMAIN}_hanging_apis")
-"""By id of the API."""
+@singleton
+def _hanging(_hass: HomeAssistant) -> dict[str, _Hanging]:
+    """Return the APIs that are left alone, by their ids."""
+    return {}
 
 
 @callback
 def is_left_alone(hass: HomeAssistant, api: llm.API) -> bool:
     """Tell whether an API is not to be waited for; another one that has come in its place is."""
-    hanging = hass.data.get(_HANGING, {}).get(api.id)
+    hanging = _hanging(hass).get(api.id)
     return hanging is not None and hanging.api is api
 
 
@@ -51,7 +53,7 @@ def async_leave_alone(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMCon
     )
     end = HassJob(partial(_async_end, hass, api.id), cancel_on_shutdown=True)
     cancel_end = async_call_later(hass, LEFT_ALONE_FOR, end)
-    hass.data.setdefault(_HANGING, {})[api.id] = _Hanging(api, trial, cancel_end)
+    _hanging(hass)[api.id] = _Hanging(api, trial, cancel_end)
 
 
 async def _async_try(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, patience: float) -> None:
@@ -68,7 +70,7 @@ async def _async_try(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMCont
 @callback
 def _async_end(hass: HomeAssistant, api_id: str, _now: datetime | None = None) -> None:
     """Do not leave an API alone any longer."""
-    if (hanging := hass.data.get(_HANGING, {}).pop(api_id, None)) is not None:
+    if (hanging := _hanging(hass).pop(api_id, None)) is not None:
         hanging.cancel_end()
         if hanging.trial is not asyncio.current_task():
             hanging.trial.cancel()

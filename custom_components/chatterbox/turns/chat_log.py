@@ -28,7 +28,6 @@ from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import chat_session, entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import json_loads_object
 
 from ..agent.events import (
@@ -51,6 +50,7 @@ from ..agent.messages import (
     canonical_json,
 )
 from ..const import DOMAIN
+from ..data import singleton
 from ..records.report import TurnReport, shown_arguments
 from ..records.tool_answer import result_content
 from ..tools.dispatch import UNREADABLE
@@ -156,8 +156,10 @@ class SpokenContent(UserContent):
     """As the model read it. It is sent again with the words, so that a conversation keeps its beginning."""
 
 
-_MESSAGES: HassKey[dict[int, tuple[weakref.ref[SaidContent], Message]]] = HassKey(f"{DOMAIN}_messages")
-"""By the `id` of the content, for as long as somebody keeps the content."""
+@singleton
+def _messages(_hass: HomeAssistant) -> dict[int, tuple[weakref.ref[SaidContent], Message]]:
+    """Return messages by the `id` of their content, for as long as the content is referenced."""
+    return {}
 
 
 @callback
@@ -165,7 +167,7 @@ def message_of(hass: HomeAssistant, content: SaidContent, files: ShownFiles) -> 
     """Return what a content says, with what `files` tells of what was shown with it."""
     if isinstance(content, UserContent) and content.attachments:
         return user_message(content, files)  # a file may be gone by the next turn
-    messages, key = hass.data.setdefault(_MESSAGES, {}), id(content)
+    messages, key = _messages(hass), id(content)
     if (kept := messages.get(key)) is None:
         kept = weakref.ref(content, lambda _: messages.pop(key, None)), _translated(hass, content, files)
         messages[key] = kept

@@ -14,14 +14,14 @@ from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_to_bytes
 
 from ..agent.history.selection import OneDevice, OnePerson
 from ..agent.history.store_trouble import StoreUnavailable
 from ..agent.history.turn_records import TurnRecord
 from ..agent.transcript import repair
-from ..const import DOMAIN, LOGGER
+from ..const import LOGGER
+from ..data import singleton
 from ..history.stores import async_get_histories
 from ..people.speakers import Asking, Speaker
 from ..settings.agent import AgentSettings
@@ -50,9 +50,13 @@ class Thread:
     """More was said in it than is in the ChatLog."""
 
 
-_THREADS: HassKey[OrderedDict[tuple[str, str], Thread]] = HassKey(f"{DOMAIN}_threads")
-"""By agent and by the id that Home Assistant has given to a conversation, of those that were spoken in lately. They
-outlive the agent's entry, which is loaded anew in the middle of conversations."""
+@singleton
+def _threads(_hass: HomeAssistant) -> OrderedDict[tuple[str, str], Thread]:
+    """Return recent conversations by agent and by the id that Home Assistant has given to them.
+
+    They outlive the agent's entry, which is reloaded in the middle of conversations.
+    """
+    return OrderedDict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ class Continuity:
 
         `asked_for` is the id of the conversation in which somebody wants to say something.
         """
-        threads, place = self._threads, (self.subentry.subentry_id, chat_log.conversation_id)
+        threads, place = _threads(self.hass), (self.subentry.subentry_id, chat_log.conversation_id)
         # Who picks an id of their own speaks under it again when Home Assistant has forgotten what was said.
         if (thread := threads.get(place)) is None or is_fresh(chat_log):
             found = await self._async_find(asked_for, speaker, chat_log, is_new=thread is None)
@@ -93,11 +97,7 @@ class Continuity:
     @callback
     def thread_of(self, conversation_id: str) -> Thread:
         """Return what a conversation that was spoken in lately is a part of."""
-        return self._threads.get((self.subentry.subentry_id, conversation_id)) or Thread(conversation_id)
-
-    @property
-    def _threads(self) -> OrderedDict[tuple[str, str], Thread]:
-        return self.hass.data.setdefault(_THREADS, OrderedDict())
+        return _threads(self.hass).get((self.subentry.subentry_id, conversation_id)) or Thread(conversation_id)
 
     async def _async_find(
         self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog, *, is_new: bool

@@ -22,7 +22,8 @@ from ..agent.consent.answers import NOTHING_NAMED, Asked
 from ..agent.consent.any_language import may_be_pin, understood_language
 from ..agent.consent.spoken_digits import spoken_digits
 from ..approvals.questions import SIGNAL_QUESTION, QuestionNews, Spot, async_get_approvals
-from ..const import DOMAIN, LOGGER
+from ..const import LOGGER
+from ..data import singleton
 
 if TYPE_CHECKING:
     from homeassistant.components.assist_pipeline.pipeline import PipelineData
@@ -153,12 +154,8 @@ def _places(spot: Spot) -> tuple[str, ...]:
     return (spot.conversation_id, spot.device_id) if spot.device_id else (spot.conversation_id,)
 
 
-_ASKED_PLACES: HassKey[_AskedPlaces] = HassKey(f"{DOMAIN}_asked_places")
-
-
 @callback
+@singleton
 def _asked_places(hass: HomeAssistant) -> _AskedPlaces:
     """Return those of a house. It is asked for at the beginning of every turn, so before any question."""
-    if _ASKED_PLACES not in hass.data:
-        hass.data[_ASKED_PLACES] = _AskedPlaces(hass)
-    return hass.data[_ASKED_PLACES]
+    return _AskedPlaces(hass)

@@ -21,9 +21,8 @@ from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import area_registry as ar, device_registry as dr, floor_registry as fr, llm
 from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN
+from ..data import singleton
 from ..home.names import quoted
 
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -110,14 +109,18 @@ def _rendered(hass: HomeAssistant, template: str, variables: Mapping[str, object
         return default.async_render(variables, parse_result=False), str(error)
 
 
-_TEMPLATES: HassKey[OrderedDict[str, Template]] = HassKey(f"{DOMAIN}_templates")
-"""By their text, those that were used last: compiling one takes longer than rendering it."""
+@singleton
+def _templates(_hass: HomeAssistant) -> OrderedDict[str, Template]:
+    """Return templates by their text, those used last at the end: compiling one takes longer than rendering it."""
+    return OrderedDict()
+
+
 _MOST_TEMPLATES: Final = 16
 
 
 @callback
 def _template(hass: HomeAssistant, text: str) -> Template:
-    templates = hass.data.setdefault(_TEMPLATES, OrderedDict())
+    templates = _templates(hass)
     if text not in templates:
         templates[text] = Template(text, hass)
         if len(templates) > _MOST_TEMPLATES:

@@ -7,17 +7,15 @@ has entered instead. The file is read when somebody first asks, off the event lo
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 from pydantic import BaseModel, ConfigDict
 from yarl import URL
 
 from ..agent.messages import Usage
-from ..const import DOMAIN
 
 _FILE: Final = Path(__file__).with_suffix(".json")
 _MILLION: Final = 1_000_000
@@ -165,15 +163,12 @@ def _fits(pattern: str, name: str) -> bool:
             return name == pattern
 
 
-_KNOWN_MODELS: HassKey[KnownModels] = HassKey(f"{DOMAIN}_known_models")
-
-
-@singleton(_KNOWN_MODELS, async_=True)
 async def async_get_known_models(hass: HomeAssistant) -> KnownModels:
     """Return the snapshot."""
     return await hass.async_add_executor_job(read_known_models)
 
 
+@cache
 def read_known_models() -> KnownModels:
     """Read the file; blocks."""
     return KnownModels.model_validate_json(_FILE.read_bytes())
