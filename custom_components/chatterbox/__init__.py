@@ -14,12 +14,10 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.typing import ConfigType
 
 from .agent.errors import ProviderError
-from .approvals.answer_rights import async_get_answer_rights
 from .approvals.notifications import QuestionNotices
 from .approvals.question_audit import async_audit_questions
 from .approvals.question_event import async_tell_questions
 from .const import CONF_RESPONSES_API, DOMAIN
-from .history.recording import async_record_changes
 from .history.retention import HistoryUpkeep
 from .history.stores import async_get_histories
 from .people.callers import async_get_context_watch
@@ -43,13 +41,11 @@ PLATFORMS: Final = (Platform.CONVERSATION, Platform.SENSOR, Platform.TODO)
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa: ARG001  # Home Assistant's signature
     """Begin what is there once for all entries: who calls whom is known from before the first agent is there."""
     async_get_context_watch(hass)
-    async_get_answer_rights(hass)
     async_tell_questions(hass)
     async_audit_questions(hass)
     async_follow_entities(hass)
     async_get_recent_turns(hass)
     async_register_actions(hass)
-    async_record_changes(hass)
     async_follow_removals(hass)
     async_serve_programs(hass)
     return True

@@ -14,7 +14,7 @@ from pytest_homeassistant_custom_component.common import MockUser
 from custom_components.chatterbox.actions.answers import SERVICE_APPROVE, SERVICE_DENY
 from custom_components.chatterbox.agent.messages import ToolAnnotations
 from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, Question
-from custom_components.chatterbox.const import DOMAIN, EVENT_APPROVAL_REQUESTED, EVENT_TURN_STARTED
+from custom_components.chatterbox.const import DOMAIN, EVENT_APPROVAL_REQUESTED
 from custom_components.chatterbox.effects.effect import (
     Annotated,
     EntityAction,
@@ -23,7 +23,7 @@ from custom_components.chatterbox.effects.effect import (
     UnknownReason,
     Unresolved,
 )
-from custom_components.chatterbox.people.callers import MAX_CONTEXTS
+from custom_components.chatterbox.people.callers import MAX_CONTEXTS, async_get_context_watch
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.documented_yaml import blocks_with
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
@@ -229,7 +229,7 @@ async def test_a_turn_does_not_answer_its_own_question(
 @BOTH
 async def test_no_turn_of_any_agent_answers(hass: HomeAssistant, service: str) -> None:
     other = Context()
-    hass.bus.async_fire(EVENT_TURN_STARTED, {}, context=other)
+    async_get_context_watch(hass).take_for_turn(other)
     turn = ask(hass, question())
 
     for inside in (other, Context(parent_id=other.id)):
@@ -282,7 +282,7 @@ async def test_what_a_turn_sets_off_by_several_steps_does_not_answer(hass: HomeA
     }
     assert await async_setup_component(hass, "automation", {"automation": [first, second]})
     context = Context()
-    hass.bus.async_fire(EVENT_TURN_STARTED, {}, context=context)
+    async_get_context_watch(hass).take_for_turn(context)
     turn = ask(hass, question(conversation_id="elsewhere"))
 
     hass.states.async_set("input_boolean.party", "on", context=context)
@@ -298,7 +298,7 @@ async def test_what_a_turn_sets_off_by_several_steps_does_not_answer(hass: HomeA
 async def test_what_an_agent_does_for_an_automation_does_not_answer(hass: HomeAssistant) -> None:
     context = Context()
     hass.bus.async_fire("automation_triggered", {"entity_id": "automation.talks"}, context=context)
-    hass.bus.async_fire(EVENT_TURN_STARTED, {}, context=context)
+    async_get_context_watch(hass).take_for_turn(context)
     ask(hass, question())
 
     assert "An agent must not answer" in str(await refusal(hass, context=context))
@@ -321,7 +321,7 @@ def two_steps_on(hass: HomeAssistant, context: Context) -> Context:
 async def test_what_a_turn_sets_off_does_not_answer_in_a_busy_house(hass: HomeAssistant, times: int) -> None:
     """When so much happens that what led to an answer is forgotten, the answer is not taken."""
     context = Context()
-    hass.bus.async_fire(EVENT_TURN_STARTED, {}, context=context)
+    async_get_context_watch(hass).take_for_turn(context)
     turn = ask(hass, question(context=context))
     later = two_steps_on(hass, context)
     go_on(hass, times)
@@ -335,7 +335,7 @@ async def test_what_a_turn_sets_off_does_not_answer_in_a_busy_house(hass: HomeAs
 
 async def test_a_turn_of_which_much_is_forgotten_does_not_answer(hass: HomeAssistant) -> None:
     other = Context()
-    hass.bus.async_fire(EVENT_TURN_STARTED, {}, context=other)
+    async_get_context_watch(hass).take_for_turn(other)
     ask(hass, question())
     go_on(hass, MAX_CONTEXTS)
 
@@ -375,21 +375,11 @@ async def test_what_has_an_id_that_tells_no_time_is_believed_until_something_is_
     await call(hass, context=Context())
 
 
-async def test_of_forged_events_none_is_believed(hass: HomeAssistant) -> None:
-    contexts = [Context() for _ in range(200)]
-    for context in contexts:
-        hass.bus.async_fire(EVENT_APPROVAL_REQUESTED, {}, context=context)
-    ask(hass, question())
-
-    for context in (contexts[0], contexts[-1], Context(parent_id=contexts[0].id)):
-        assert "An agent must not answer" in str(await refusal(hass, context=context))
-
-
 async def test_an_event_that_a_turn_forges_by_an_automation_makes_no_other_one_answer(hass: HomeAssistant) -> None:
     forged = {"trigger": "event", "event_type": EVENT_APPROVAL_REQUESTED, "event_data": {"question": "Light?"}}
     await automate(hass, forged)
     context = Context()
-    hass.bus.async_fire(EVENT_TURN_STARTED, {}, context=context)
+    async_get_context_watch(hass).take_for_turn(context)
     turn = ask(hass, question(context=context))
     await hass.async_block_till_done()
 
@@ -412,7 +402,7 @@ async def test_an_automation_that_somebody_sets_off_answers(hass: HomeAssistant)
 
 async def test_an_automation_that_hears_of_the_question_answers(hass: HomeAssistant) -> None:
     await automate(hass, {"trigger": "event", "event_type": EVENT_APPROVAL_REQUESTED})
-    hass.bus.async_fire(EVENT_TURN_STARTED, {}, context=(context := Context()))
+    async_get_context_watch(hass).take_for_turn(context := Context())
 
     turn = ask(hass, question(context=context))
     await hass.async_block_till_done()

@@ -9,12 +9,12 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationResult
 from homeassistant.config_entries import ConfigSubentry
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import Context, EventOrigin, HomeAssistant
 from homeassistant.helpers import chat_session, issue_registry as ir
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.setup import async_setup_component
 from homeassistant.util.ulid import ulid_now
-from pytest_homeassistant_custom_component.common import async_fire_time_changed
+from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
 
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.history.selection import Everything
@@ -28,6 +28,7 @@ from custom_components.chatterbox.const import (
     CONF_KEEP_HISTORY,
     CONF_USER_PROMPT_SUBMIT,
     DOMAIN,
+    EVENT_CHANGE,
 )
 from custom_components.chatterbox.data import DATA
 from custom_components.chatterbox.history.stores import async_get_histories
@@ -145,6 +146,24 @@ async def test_what_changed_is_stored_with_the_turn(hass: HomeAssistant, serve: 
     lines = [line async for line in store.export(Everything())]
     assert [('"kind":"turn"' in line, '"kind":"audit"' in line) for line in lines] == [(True, False), (False, True)]
     assert "light.kitchen_ceiling" in lines[1]
+
+
+async def test_an_event_that_somebody_else_fires_is_not_stored(hass: HomeAssistant, serve: Serve) -> None:
+    """Any user can have the app on their phone fire an event."""
+    await serve(WORDS)
+    changes = async_capture_events(hass, EVENT_CHANGE)
+    await say(hass, "Hello")
+    [turn] = await stored(hass)
+    data = {"turn_id": turn.id, "entity_id": AGENT, "history_id": "kitchen-talk", "language": "en", "outcome": "done"}
+    origin = dict.fromkeys(("person_id", "person", "device_id", "satellite_id", "caller"))
+
+    hass.bus.async_fire(EVENT_CHANGE, origin | data, EventOrigin.remote)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert len(changes) == 1
+    store = await async_get_histories(hass).async_open(the_entry(hass))
+    assert store
+    assert [line async for line in store.export(Everything()) if '"kind":"audit"' in line] == []
 
 
 async def test_a_conversation_goes_on_after_a_restart(hass: HomeAssistant, serve: Serve, restarted: Restart) -> None:

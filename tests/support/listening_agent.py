@@ -21,7 +21,8 @@ from homeassistant.helpers import entity_registry as er, intent
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.const import DOMAIN, EVENT_TURN_STARTED
+from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.people.callers import async_get_context_watch
 from custom_components.chatterbox.people.speakers import Asking, Speaker, async_get_speaker, in_turn, speaker_context
 from custom_components.chatterbox.settings.agent import AgentSettings
 from tests.support.llm_apis import satellite
@@ -57,7 +58,7 @@ class ListeningAgent(AbstractConversationAgent):
         self.speakers.append(speaker)
         self._spoken_to.set()
         context = speaker_context(user_input.context, speaker)
-        self.hass.bus.async_fire(EVENT_TURN_STARTED, {}, context=context)
+        async_get_context_watch(self.hass).take_for_turn(context)
         with in_turn():
             if self.deeds:
                 await self.deeds.pop(0)(context)

@@ -18,7 +18,7 @@ from homeassistant.core import (
 )
 from homeassistant.exceptions import ServiceValidationError, Unauthorized
 
-from ..approvals.answer_rights import Refusal, async_get_answer_rights
+from ..approvals.answer_rights import Refusal, async_refusal
 from ..approvals.questions import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
 from ..const import DOMAIN
 
@@ -53,8 +53,7 @@ async def _async_answer(call: ServiceCall) -> ServiceResponse:
     """Answer a question, and return what the agent says as `speech`, together with the `approval_id`."""
     hass, approved = call.hass, call.service == SERVICE_APPROVE
     question = _question(hass, call.data.get(ATTR_APPROVAL_ID))
-    rights = async_get_answer_rights(hass)
-    if refusal := await rights.async_refusal(question, call.context, approved=approved):
+    if refusal := await async_refusal(hass, question, call.context, approved=approved):
         raise _error(call.context, refusal)
     answer = GivenAnswer(approved, Channel.ACTION, call.context.user_id)
     try:

@@ -9,10 +9,8 @@ from enum import StrEnum
 
 from homeassistant.auth.models import User
 from homeassistant.auth.permissions.const import POLICY_CONTROL
-from homeassistant.core import Context, Event, HomeAssistant, callback
+from homeassistant.core import Context, HomeAssistant, callback
 
-from ..const import EVENT_APPROVAL_REQUESTED
-from ..data import singleton
 from ..people.callers import async_get_context_watch
 from .questions import Question
 
@@ -31,48 +29,35 @@ class Refusal(StrEnum):
     """Nobody knows all that a yes would do, so that only somebody who may do anything may say it."""
 
 
-class AnswerRights:
-    """The rights to answer in one house."""
+async def async_refusal(hass: HomeAssistant, question: Question, context: Context, *, approved: bool) -> Refusal | None:
+    """Return why an answer that comes in a context is not taken; None if it is.
 
-    def __init__(self, hass: HomeAssistant) -> None:
-        """Look out for forged events from now on."""
-        self._hass = hass
-        hass.bus.async_listen(EVENT_APPROVAL_REQUESTED, self._on_asked)
+    A context without a user is that of an automation of the house, and may answer.
+    """
+    await asyncio.sleep(0)  # an event that is fired while another one is told of is told of after that one
+    if approved and question.needs_pin:
+        return Refusal.NEEDS_PIN
+    if _is_of_a_turn(hass, question, context):
+        return Refusal.OF_A_TURN
+    if context.user_id is None:
+        return None
+    user = await hass.auth.async_get_user(context.user_id)
+    if user is None or not user.is_active:
+        return Refusal.UNKNOWN_USER
+    return _refusal_for(user, question)
 
-    async def async_refusal(self, question: Question, context: Context, *, approved: bool) -> Refusal | None:
-        """Return why an answer that comes in a context is not taken; None if it is.
 
-        A context without a user is that of an automation of the house, and may answer.
-        """
-        await asyncio.sleep(0)  # an event that is fired while another one is told of is told of after that one
-        if approved and question.needs_pin:
-            return Refusal.NEEDS_PIN
-        if self._is_of_a_turn(context, question):
-            return Refusal.OF_A_TURN
-        if context.user_id is None:
-            return None
-        user = await self._hass.auth.async_get_user(context.user_id)
-        if user is None or not user.is_active:
-            return Refusal.UNKNOWN_USER
-        return _refusal_for(user, question)
+@callback
+def _is_of_a_turn(hass: HomeAssistant, question: Question, context: Context) -> bool:
+    """Tell whether an agent acts in a context, or what one has set off, by however many steps.
 
-    def _is_of_a_turn(self, context: Context, question: Question) -> bool:
-        """Tell whether an agent acts in a context, or what one has set off, by however many steps.
-
-        The event that a question is asked has a context of its own, in which no agent acts, so an automation that
-        answers because of it is not among these.
-        """
-        if question.context.id in {context.id, context.parent_id}:
-            return True
-        callers = async_get_context_watch(self._hass).callers(context)
-        return callers.comes_of_turn or callers.has_turn or not callers.is_fully_known
-
-    @callback
-    def _on_asked(self, event: Event) -> None:
-        """Take an event that no question has fired for the doing of an agent: users can have their apps fire events."""
-        watch = async_get_context_watch(self._hass)
-        if not watch.is_detached(event.context):
-            watch.take_for_turn(event.context)
+    The event that a question is asked has a context of its own, in which no agent acts, so an automation that
+    answers because of it is not among these.
+    """
+    if question.context.id in {context.id, context.parent_id}:
+        return True
+    callers = async_get_context_watch(hass).callers(context)
+    return callers.comes_of_turn or callers.has_turn or not callers.is_fully_known
 
 
 def _refusal_for(user: User, question: Question) -> Refusal | None:
@@ -83,10 +68,3 @@ def _refusal_for(user: User, question: Question) -> Refusal | None:
     may = user.permissions.check_entity
     in_control = all(may(entity_id, POLICY_CONTROL) for entity_id in question.entity_ids)
     return None if in_control else Refusal.NOT_IN_CONTROL
-
-
-@callback
-@singleton
-def async_get_answer_rights(hass: HomeAssistant) -> AnswerRights:
-    """Return the rights to answer in a house, which look out for forged events from the first call on."""
-    return AnswerRights(hass)

@@ -1,8 +1,6 @@
-"""Fires the event that tells what became of a call, with the words for it.
+"""Fires the event that tells what became of a call, with the words for it, and has the same stored."""
 
-Knows the bus. Must not know how a record comes about.
-"""
-
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -12,6 +10,7 @@ from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr
 
 from ..const import EVENT_CHANGE
+from ..history.recording import async_record_change
 from ..home.spoken_names import entity_name, spoken, tool_name
 from ..records.report import shown_text
 from ..settings.rules import Verdict
@@ -105,6 +104,11 @@ def _text(value: object) -> str:
 
 @callback
 def async_fire_change(words: ChangeWords, record: ChangeRecord, context: Context) -> None:
-    """Tell automations and the logbook. `context` is that in which the call ran, or would have run."""
+    """Tell automations and the logbook, and store the record. `context` is that of the call.
+
+    The record is stored from here, never from the event: any user can have their phone fire one.
+    """
     said = {"place": words.place(record), "message": words.message(record)}
-    words.hass.bus.async_fire(EVENT_CHANGE, {**record.as_event_data(), **said}, context=context)
+    change, now = {**record.as_event_data(), **said}, time.time()
+    words.hass.bus.async_fire(EVENT_CHANGE, change, context=context, time_fired=now)
+    async_record_change(words.hass, change, now)

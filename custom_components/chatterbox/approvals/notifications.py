@@ -21,7 +21,7 @@ from ..agent.speech import speakable
 from ..const import DOMAIN, LOGGER
 from ..records.report import shown_text
 from ..speech.sentences import async_get_sentences
-from .answer_rights import Refusal, async_get_answer_rights
+from .answer_rights import Refusal, async_refusal
 from .notify_targets import EVENT_TAP, Button, Notice, async_announce, async_clear, async_send, phone_of
 from .questions import SIGNAL_QUESTION, Channel, GivenAnswer, Question, QuestionNews, QuestionState, async_get_approvals
 
@@ -242,8 +242,7 @@ class QuestionNotices:
 
     async def _async_answer(self, notices: _Notices, told: _Told, event: Event, *, approved: bool) -> None:
         question = notices.news.question
-        rights = async_get_answer_rights(self._hass)
-        refusal = await rights.async_refusal(question, event.context, approved=approved)
+        refusal = await async_refusal(self._hass, question, event.context, approved=approved)
         if notices.news.state is not QuestionState.WAITING:
             await self._async_show_outcome(notices, told)
         elif refusal is not None:

@@ -1,16 +1,15 @@
 """Writes what became of each turn, of each change, and whatever else is kept, into the history of the house.
 
-Knows turns, events of changes, and the store. Must not know how a turn is taken, or what is done with what is stored.
+Knows turns, records of changes, and the store. Must not know how a turn is taken, or what is done with what is stored.
 Where an agent is set to keep nothing, nothing is written.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
-from homeassistant.core import Event, HomeAssistant, callback
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.util.ulid import ulid_now
 
@@ -18,7 +17,7 @@ from ..agent.history.records import Record
 from ..agent.history.store_state import Acknowledgement
 from ..agent.history.turn_records import AuditRecord, TurnOrigin, TurnRecord
 from ..agent.messages import JsonObject, JsonValue
-from ..const import EVENT_CHANGE, LOGGER
+from ..const import LOGGER
 from ..records.report import TurnReport
 from ..settings.tasks import keeps_history
 from .stores import async_get_histories
@@ -122,30 +121,25 @@ def _turn_record(agent: str, origin: Mapping[str, JsonValue], report: TurnReport
 
 
 def _turn_origin(agent: str, origin: Mapping[str, JsonValue]) -> TurnOrigin:
-    known = {place: value for place, key in _PLACES.items() if isinstance(value := origin[key], str)}
-    return TurnOrigin(conversation_id=str(origin["history_id"]), agent=agent, **known)
+    known = {place: value for place, key in _PLACES.items() if isinstance(value := origin.get(key), str)}
+    return TurnOrigin(conversation_id=str(origin.get("history_id")), agent=agent, **known)
 
 
 @callback
-def async_record_changes(hass: HomeAssistant) -> None:
-    """Begin to store what changed, or would have, once for all agents, as `approvals/change_record.py` tells of it."""
-    hass.bus.async_listen(EVENT_CHANGE, partial(_async_record_change, hass))
-
-
-@callback
-def _async_record_change(hass: HomeAssistant, event: Event[JsonObject]) -> None:
-    registered = er.async_get(hass).async_get(str(event.data["entity_id"]))
+def async_record_change(hass: HomeAssistant, change: JsonObject, at: float) -> None:
+    """Store the audit record of a change, unless its agent keeps no history. `at` is in seconds since the epoch."""
+    registered = er.async_get(hass).async_get(str(change.get("entity_id")))
     if registered is None or registered.config_entry_id is None or registered.config_subentry_id is None:
         return
     entry = hass.config_entries.async_get_entry(registered.config_entry_id)
-    agent, turn_id = registered.config_subentry_id, event.data["turn_id"]
+    agent, turn_id = registered.config_subentry_id, change.get("turn_id")
     if entry is None:
         return
     record = AuditRecord(
         id=ulid_now(),
-        origin=_turn_origin(agent, event.data),
+        origin=_turn_origin(agent, change),
         turn_id=turn_id if isinstance(turn_id, str) else None,
-        at=event.time_fired_timestamp,
-        body=dict(event.data),
+        at=at,
+        body=dict(change),
     )
     async_store_record(hass, entry, agent, record)

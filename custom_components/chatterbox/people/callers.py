@@ -20,12 +20,18 @@ from homeassistant.const import ATTR_DOMAIN, ATTR_ENTITY_ID, ATTR_SERVICE, EVENT
 from homeassistant.core import Context, Event, EventOrigin, HomeAssistant, callback
 from homeassistant.util.ulid import ulid_to_bytes_or_none
 
-from ..const import DOMAIN, EVENT_TURN_STARTED, SERVICE_ASK
+from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED, SERVICE_ASK
 from ..data import singleton
 
 # Names of events of two integrations that would be set up before us if we imported them, and start before we listen.
 EVENT_AUTOMATION_TRIGGERED: Final = "automation_triggered"
 EVENT_SCRIPT_STARTED: Final = "script_started"
+
+_BY_QUESTION: Final = f"event '{EVENT_APPROVAL_REQUESTED}'"
+"""What Home Assistant says of an automation that the event of a question has triggered.
+
+Source: `async_attach_trigger` in homeassistant/components/homeassistant/triggers/event.py
+"""
 
 # So would the one of AI tasks, and its cameras.
 _ASKING_ACTIONS: Final = frozenset(
@@ -86,7 +92,6 @@ class ContextWatch:
         hass.bus.async_listen(EVENT_AUTOMATION_TRIGGERED, self._on_started)
         hass.bus.async_listen(EVENT_SCRIPT_STARTED, self._on_started)
         hass.bus.async_listen(EVENT_CALL_SERVICE, self._on_asking, event_filter=_is_asking)
-        hass.bus.async_listen(EVENT_TURN_STARTED, self._on_turn)
 
     @callback
     def callers(self, context: Context) -> Callers:
@@ -118,10 +123,8 @@ class ContextWatch:
         known.parent_id = None
         known.is_detached = True
 
-    @callback
-    def is_detached(self, context: Context) -> bool:
-        """Tell whether a context was detached."""
-        known = self._known.get(context.id)
+    def _is_detached(self, context_id: str | None) -> bool:
+        known = self._known.get(context_id) if context_id else None
         return known is not None and known.is_detached
 
     def _line(self, parent_id: str | None) -> Iterator[_Known]:
@@ -148,16 +151,14 @@ class ContextWatch:
         entity_id = event.data.get(ATTR_ENTITY_ID)
         if event.origin is not EventOrigin.local or not isinstance(entity_id, str):
             return
+        if event.data.get("source") == _BY_QUESTION and not self._is_detached(event.context.parent_id):
+            self.take_for_turn(event.context)  # no question has fired that event: users can have their phones fire any
         known = self._of(event.context)
         known.entity_ids = (*(other for other in known.entity_ids if other != entity_id), entity_id)
 
     @callback
     def _on_asking(self, event: Event[Mapping[str, Any]]) -> None:
         self._of(event.context).is_by_action = True
-
-    @callback
-    def _on_turn(self, event: Event[Mapping[str, Any]]) -> None:
-        self.take_for_turn(event.context)
 
     def _of(self, context: Context) -> _Known:
         """Return what is known of a context, and keep in mind that it was heard of, and what led to it, too."""

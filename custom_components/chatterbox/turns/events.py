@@ -15,6 +15,7 @@ from homeassistant.util.ulid import ulid_now
 from ..agent.events import ToolCallReady, ToolFinished, ToolStarted, TurnEvent
 from ..agent.messages import JsonValue, ToolCall
 from ..const import EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED, EVENT_TURN_STARTED
+from ..people.callers import async_get_context_watch
 from ..people.speakers import Speaker
 from ..records.report import NOTHING_SHOWN, TurnReport, shown_call, shown_result
 
@@ -64,6 +65,7 @@ class TurnEvents:
     @callback
     def started(self) -> None:
         """Tell that somebody said something. What it was is not told before hooks had a chance to hide it."""
+        async_get_context_watch(self.hass).take_for_turn(self.context)
         self._fire(EVENT_TURN_STARTED, {})
 
     @callback
