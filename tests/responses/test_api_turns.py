@@ -12,9 +12,9 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 from custom_components.chatterbox.agent.loop.turn import Approved
 from custom_components.chatterbox.agent.messages import UserMessage
 from custom_components.chatterbox.agent.protocols import OutputFormat
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
-from custom_components.chatterbox.agent.responses.house import Caller
-from custom_components.chatterbox.agent.responses.request import HouseTools, ToolFilter
+from custom_components.chatterbox.agent.responses.backend import Caller
+from custom_components.chatterbox.agent.responses.errors import ApiError
+from custom_components.chatterbox.agent.responses.tools import HostedTools, ToolFilter
 from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
 from custom_components.chatterbox.const import (
     CONF_DIAGNOSE_WORDS,
@@ -80,7 +80,7 @@ async def test_a_request_that_is_not_to_be_stored_is_told_in_no_event_and_no_dia
 
     hass.bus.async_listen(MATCH_ALL, listen)
 
-    await program.says("Hush, light!", is_kept=False)
+    await program.says("Hush, light!", may_store=False)
 
     assert not [event.event_type for event in events if "Hush" in str(event.data)]
     assert "Hush" not in str(await async_get_config_entry_diagnostics(hass, entry))
@@ -113,7 +113,7 @@ async def test_an_add_on_is_a_program_like_others(hass: HomeAssistant, serve: Se
     await program.answers(request, asked.pending, Approved())
 
     assert hass.states.is_state(DOOR, "unlocked")
-    store = program.house.store(AGENT)
+    store = program.backend.store(AGENT)
     assert store is not None
     said = await store.conversation("add-on", Caller(user.id))
     assert said is not None
@@ -185,8 +185,8 @@ async def test_who_says_yes_to_what_is_gone_is_told_so(hass: HomeAssistant, serv
     remove = llm.async_register_api(hass, api)
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(call,)),)), **{CONF_LLM_HASS_API: ["assist", "stub"]})
     await let_programs_in(hass)
-    wish = HouseTools(server_label="stub", allowed=ToolFilter(frozenset({"paint"})))
-    asked = await program.says("Paint the wall.", house=(ASSIST, wish))
+    wish = HostedTools(server_label="stub", allowed=ToolFilter(frozenset({"paint"})))
+    asked = await program.says("Paint the wall.", hosted=(ASSIST, wish))
     changes = async_capture_events(hass, EVENT_CHANGE)
     remove()
 
@@ -206,8 +206,8 @@ async def test_an_agent_without_a_model_says_what_it_cannot_do(hass: HomeAssista
     with pytest.raises(ApiError) as of_tools:
         await program.says("Turn on the kitchen ceiling light.")
     with pytest.raises(ApiError) as of_a_shape:
-        await program.says("Turn on the kitchen ceiling light.", house=None, output=OutputFormat("answer", {}))
-    await program.says("Turn on the kitchen ceiling light.", house=None)
+        await program.says("Turn on the kitchen ceiling light.", hosted=None, output=OutputFormat("answer", {}))
+    await program.says("Turn on the kitchen ceiling light.", hosted=None)
 
     assert (of_tools.value.status, of_tools.value.param) == (400, "tools")
     assert (of_a_shape.value.status, of_a_shape.value.param) == (400, "text.format")

@@ -23,13 +23,13 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import OutputFormat
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
-from custom_components.chatterbox.agent.responses.house import ApprovalDecisions, Caller
-from custom_components.chatterbox.agent.responses.request import (
+from custom_components.chatterbox.agent.responses.backend import ApprovalDecisions, Caller
+from custom_components.chatterbox.agent.responses.errors import ApiError
+from custom_components.chatterbox.agent.responses.tools import (
     AllowedTools,
     FunctionRef,
-    HouseRef,
-    HouseTools,
+    HostedToolRef,
+    HostedTools,
     ToolFilter,
 )
 from custom_components.chatterbox.agent.transcript import open_calls
@@ -81,15 +81,15 @@ async def test_only_services_that_let_programs_in_have_agents_for_them(
     hass: HomeAssistant, serve: Serve, program: Program
 ) -> None:
     await serve(LIGHTS)
-    assert program.house.agents() == ()
+    assert program.backend.agents() == ()
     with pytest.raises(ApiError) as refused:
         await program.says("Turn on the kitchen light.")
     assert (refused.value.status, refused.value.param, refused.value.code) == (404, "model", "model_not_found")
 
     await let_programs_in(hass)
 
-    (card,) = program.house.agents()
-    assert (card.id, card.keeps) == (AGENT, True)
+    (card,) = program.backend.agents()
+    assert (card.id, card.stores_responses) == (AGENT, True)
     assert card.created_at > 0
 
 
@@ -100,8 +100,8 @@ async def test_a_program_that_names_no_tools_gets_those_of_the_agent_and_one_tha
     server = await serve(Script(answers=(ScriptedAnswer(content="Yes."), ScriptedAnswer(content="No."))))
     await let_programs_in(hass)
 
-    await program.says("Hello?", house=None)
-    await program.says("Hello?", house=())
+    await program.says("Hello?", hosted=None)
+    await program.says("Hello?", hosted=())
 
     as_a_person, without = (request.body for request in server.requests)
     assert "intent__HassTurnOn" in str(as_a_person["tools"])
@@ -119,7 +119,7 @@ async def test_instructions_of_a_program_come_after_those_of_the_agent_and_what_
         AssistantMessage("Ja."),
         UserMessage("Wirklich?", context="It is a test."),
         instructions="Answer in German.",
-        house=(),
+        hosted=(),
     )
 
     system, first, answer, last = messages_of(server.requests[0])
@@ -133,18 +133,18 @@ async def test_instructions_of_a_program_come_after_those_of_the_agent_and_what_
 @pytest.mark.parametrize(
     ("wishes", "param", "code"),
     [
-        ({"house": (HouseTools(server_label="nowhere"),)}, "tools[0].server_label", "unknown_server_label"),
-        ({"house": (HouseTools(server_label="chatterbox"),)}, "tools[0].server_label", "unknown_server_label"),
+        ({"hosted": (HostedTools(server_label="nowhere"),)}, "tools[0].server_label", "unknown_server_label"),
+        ({"hosted": (HostedTools(server_label="chatterbox"),)}, "tools[0].server_label", "unknown_server_label"),
         (
-            {"house": (replace(ASSIST, allowed=ToolFilter(frozenset({"Fly"}))),)},
+            {"hosted": (replace(ASSIST, allowed=ToolFilter(frozenset({"Fly"}))),)},
             "tools[0].allowed_tools",
             "unknown_tool",
         ),
         ({"functions": (replace(WEATHER, name="intent__HassTurnOn"),)}, "tools", None),
-        ({"tool_choice": HouseRef("assist", "Fly")}, "tool_choice", "unknown_tool"),
-        ({"tool_choice": HouseRef("elsewhere")}, "tool_choice", "unknown_tool"),
+        ({"tool_choice": HostedToolRef("assist", "Fly")}, "tool_choice", "unknown_tool"),
+        ({"tool_choice": HostedToolRef("elsewhere")}, "tool_choice", "unknown_tool"),
         (
-            {"tool_choice": AllowedTools((FunctionRef("get_weather"), HouseRef("assist", "Fly")))},
+            {"tool_choice": AllowedTools((FunctionRef("get_weather"), HostedToolRef("assist", "Fly")))},
             "tool_choice.tools[1]",
             "unknown_tool",
         ),
@@ -181,14 +181,14 @@ async def test_a_program_may_choose_tools(hass: HomeAssistant, serve: Serve, pro
     await let_programs_in(hass)
 
     other = await program.says(
-        "Light!", tool_choice=AllowedTools((HouseRef("assist", "homeassistant__GetLiveContext"),))
+        "Light!", tool_choice=AllowedTools((HostedToolRef("assist", "homeassistant__GetLiveContext"),))
     )
 
     assert hass.states.is_state(LIGHT, "off")
     assert [result.is_error for result in other.results] == [True]
 
-    await program.says("Light!", tool_choice=HouseRef("assist", "intent__HassTurnOn"))
-    await program.says("Light!", tool_choice=HouseRef("assist"))
+    await program.says("Light!", tool_choice=HostedToolRef("assist", "intent__HassTurnOn"))
+    await program.says("Light!", tool_choice=HostedToolRef("assist"))
 
     choices = [request.body.get("tool_choice") for request in server.requests]
     assert choices[2:] == [
@@ -224,9 +224,9 @@ async def test_only_the_tools_that_are_wanted_are_offered(hass: HomeAssistant, s
     await let_programs_in(hass)
 
     named = await program.says(
-        "Hello", house=(replace(ASSIST, allowed=ToolFilter(frozenset({"intent__HassTurnOn", "intent__HassTurnOff"}))),)
+        "Hello", hosted=(replace(ASSIST, allowed=ToolFilter(frozenset({"intent__HassTurnOn", "intent__HassTurnOff"}))),)
     )
-    reading = await program.says("Hello", house=(replace(ASSIST, allowed=ToolFilter(read_only=True)),))
+    reading = await program.says("Hello", hosted=(replace(ASSIST, allowed=ToolFilter(read_only=True)),))
 
     assert [tool.name for tool in named.offered.tools["assist"]] == ["intent__HassTurnOff", "intent__HassTurnOn"]
     assert "HassSetPosition" not in str(server.requests[0].body["tools"])
@@ -291,9 +291,9 @@ async def test_wrong_tools_do_not_use_an_answer_up(hass: HomeAssistant, serve: S
 
     others = ToolFilter(frozenset({"intent__HassTurnOn"}))
     for wrong in (
-        replace(request, tool_choice=HouseRef("assist", "Fly")),
-        replace(request, house=()),
-        replace(request, house=(replace(ASSIST, allowed=others),)),
+        replace(request, tool_choice=HostedToolRef("assist", "Fly")),
+        replace(request, hosted=()),
+        replace(request, hosted=(replace(ASSIST, allowed=others),)),
     ):
         with pytest.raises(ApiError):
             await program.answers(wrong, asked.pending, Approved())
@@ -301,7 +301,7 @@ async def test_wrong_tools_do_not_use_an_answer_up(hass: HomeAssistant, serve: S
 
     assert hass.states.is_state(DOOR, "unlocked")
     again = await program.takes(request)
-    await program.answers(replace(request, house=()), again.pending, Denied())
+    await program.answers(replace(request, hosted=()), again.pending, Denied())
 
 
 async def test_a_question_is_answered_by_who_was_asked_and_for_what_was_asked(
@@ -340,7 +340,7 @@ async def test_of_two_questions_one_is_answered_with_yes_and_one_with_no(
     )
     await let_programs_in(hass)
     changes = async_capture_events(hass, EVENT_CHANGE)
-    request = program.wants("Both!", house=(HouseTools(server_label="assist"),))
+    request = program.wants("Both!", hosted=(HostedTools(server_label="assist"),))
     asked = await program.takes(request)
     assert [gated.call.name for gated in asked.pending.calls] == ["intent__HassTurnOff", "intent__HassTurnOn"]
 
@@ -412,7 +412,7 @@ async def test_a_turn_that_nobody_listens_to_any_more_ends(hass: HomeAssistant, 
     await let_programs_in(hass)
     finished = async_capture_events(hass, "chatterbox_turn_finished")
 
-    async with aclosing(program.house.take(program.wants("Count."))) as events:
+    async with aclosing(program.backend.take(program.wants("Count."))) as events:
         async for event in events:
             if isinstance(event, TextDelta):
                 break
@@ -443,7 +443,7 @@ async def test_a_tool_is_cut_off_with_its_turn(hass: HomeAssistant, serve: Serve
         await let_programs_in(hass)
         wanted = replace(ASSIST, server_label="stub")
 
-        async with aclosing(program.house.take(program.wants("Look!", house=(wanted,)))) as events:
+        async with aclosing(program.backend.take(program.wants("Look!", hosted=(wanted,)))) as events:
             async for event in events:
                 if isinstance(event, ToolStarted):
                     await begun.wait()
@@ -460,7 +460,7 @@ async def test_an_agent_that_is_loaded_anew_tells_who_waits(
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
 
     async def listen() -> None:
-        async with aclosing(program.house.take(program.wants("Count."))) as events:
+        async with aclosing(program.backend.take(program.wants("Count."))) as events:
             async for event in events:
                 if isinstance(event, TextDelta):
                     await hass.config_entries.async_reload(entry.entry_id)
@@ -479,7 +479,7 @@ async def test_what_is_not_to_be_kept_is_not(hass: HomeAssistant, serve: Serve, 
     assert store is not None
     changes = async_capture_events(hass, EVENT_CHANGE)
 
-    await program.says("Secretly, light!", is_kept=False, conversation_id="secret")
+    await program.says("Secretly, light!", may_store=False, conversation_id="secret")
     await program.says("Light!", conversation_id="known")
 
     assert await store.turns("secret") == ()
@@ -545,7 +545,7 @@ async def test_data_of_a_shape_is_asked_for(hass: HomeAssistant, serve: Serve, p
     await let_programs_in(hass)
     schema: JsonObject = {"type": "object", "properties": {"rain": {"type": "boolean"}}, "required": ["rain"]}
 
-    taken = await program.says("Rain?", house=(), output=OutputFormat("weather", schema))
+    taken = await program.says("Rain?", hosted=(), output=OutputFormat("weather", schema))
 
     assert taken.end.text == '{"rain": true}'
     assert "json_schema" in str(server.requests[0].body["response_format"])
@@ -558,7 +558,7 @@ async def test_a_model_that_is_down_is_told_of_where_home_assistant_cannot_stand
     await serve(Script(answers=()))
     await let_programs_in(hass)
 
-    as_a_person = await program.says("turn on the kitchen ceiling light", house=None)
+    as_a_person = await program.says("turn on the kitchen ceiling light", hosted=None)
     as_a_program = await program.says("turn off the kitchen ceiling light")
 
     assert as_a_person.end.stop_reason is StopReason.COMPLETED
@@ -570,7 +570,7 @@ async def test_a_conversation_is_said_in_few_words(hass: HomeAssistant, serve: S
     await serve(Script(answers=(ScriptedAnswer(content="They talked about rain."),)))
     await let_programs_in(hass)
 
-    text, usage = await program.house.compact(AGENT, (UserMessage("Rain?"), AssistantMessage("Yes.")), "")
+    text, usage = await program.backend.compact(AGENT, (UserMessage("Rain?"), AssistantMessage("Yes.")), "")
 
     assert text == "They talked about rain."
     assert usage.input_tokens >= 0
@@ -580,8 +580,8 @@ async def test_a_conversation_is_said_in_few_words(hass: HomeAssistant, serve: S
 async def test_an_agent_without_a_model_lists_what_was_asked(hass: HomeAssistant, program: Program) -> None:
     await let_programs_in(hass)
 
-    text, _ = await program.house.compact(AGENT, (UserMessage("Rain?"),), "")
-    nothing, _ = await program.house.compact(AGENT, (), "")
+    text, _ = await program.backend.compact(AGENT, (UserMessage("Rain?"),), "")
+    nothing, _ = await program.backend.compact(AGENT, (), "")
 
     assert "Rain?" in text
     assert nothing

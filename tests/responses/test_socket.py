@@ -15,7 +15,7 @@ from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.agent.responses.api_errors import invalid
+from custom_components.chatterbox.agent.responses.errors import invalid
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.responses.socket import SocketLimits
 from custom_components.chatterbox.responses.views import HttpLimits

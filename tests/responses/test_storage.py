@@ -16,8 +16,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 from custom_components.chatterbox.agent.history.response_records import ResponseRecord
 from custom_components.chatterbox.agent.history.store import HistoryStore
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
-from custom_components.chatterbox.agent.responses.house import Caller, ResponseStore
+from custom_components.chatterbox.agent.responses.backend import Caller, ResponseStore
+from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.const import (
     CONF_HISTORY_ADDRESS,
     CONF_KEEP_HISTORY,
@@ -26,8 +26,8 @@ from custom_components.chatterbox.const import (
     CONF_RESPONSES_API,
 )
 from custom_components.chatterbox.history.stores import async_get_histories
-from custom_components.chatterbox.responses.backend import ResponsesHouse
-from custom_components.chatterbox.responses.storage import KeptResponses
+from custom_components.chatterbox.responses.backend import ResponsesBackend
+from custom_components.chatterbox.responses.storage import EntryResponseStore
 from tests.agent.history.records import DAY, MORNING, response, turn
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.listening_agent import a_user, add_person
@@ -46,9 +46,9 @@ async def entry(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> MockConf
 
 
 @pytest.fixture
-def responses(hass: HomeAssistant, entry: MockConfigEntry) -> KeptResponses:
+def responses(hass: HomeAssistant, entry: MockConfigEntry) -> EntryResponseStore:
     """Return the responses of the agent."""
-    return KeptResponses(hass, entry, only_agent(entry).subentry_id)
+    return EntryResponseStore(hass, entry, only_agent(entry).subentry_id)
 
 
 async def set_options(hass: HomeAssistant, entry: MockConfigEntry, **options: object) -> None:
@@ -57,12 +57,12 @@ async def set_options(hass: HomeAssistant, entry: MockConfigEntry, **options: ob
     await hass.async_block_till_done(wait_background_tasks=True)
 
 
-async def add_agent(hass: HomeAssistant, entry: MockConfigEntry) -> KeptResponses:
+async def add_agent(hass: HomeAssistant, entry: MockConfigEntry) -> EntryResponseStore:
     """Add another agent to a service."""
     other = ConfigSubentry(data=MappingProxyType({}), subentry_type="conversation", title="Other", unique_id=None)
     hass.config_entries.async_add_subentry(entry, other)
     await hass.async_block_till_done(wait_background_tasks=True)
-    return KeptResponses(hass, entry, other.subentry_id)
+    return EntryResponseStore(hass, entry, other.subentry_id)
 
 
 async def open_store(hass: HomeAssistant, entry: MockConfigEntry) -> HistoryStore:
@@ -72,12 +72,14 @@ async def open_store(hass: HomeAssistant, entry: MockConfigEntry) -> HistoryStor
     return store
 
 
-async def kept(responses: KeptResponses, *numbers: int) -> list[int]:
+async def kept(responses: EntryResponseStore, *numbers: int) -> list[int]:
     """Return which of the responses of these numbers are kept."""
     return [number for number in numbers if await responses.get(f"resp {number}")]
 
 
-async def test_a_response_is_kept_for_its_agent_and_its_person(hass: HomeAssistant, responses: KeptResponses) -> None:
+async def test_a_response_is_kept_for_its_agent_and_its_person(
+    hass: HomeAssistant, responses: EntryResponseStore
+) -> None:
     MockUser(id="user", name="Anna").add_to_hass(hass)
     await add_person(hass, "Anna", "user")
 
@@ -87,7 +89,7 @@ async def test_a_response_is_kept_for_its_agent_and_its_person(hass: HomeAssista
     assert await responses.get("resp 2") is None
 
 
-async def test_a_user_who_is_no_person_is_found_by_what_the_user_is(responses: KeptResponses) -> None:
+async def test_a_user_who_is_no_person_is_found_by_what_the_user_is(responses: EntryResponseStore) -> None:
     await responses.put(response(1))
 
     found = await responses.get("resp 1")
@@ -96,7 +98,7 @@ async def test_a_user_who_is_no_person_is_found_by_what_the_user_is(responses: K
 
 
 async def test_a_response_survives_a_restart(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses
+    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     await responses.put(response(1))
     await async_get_histories(hass).async_release(entry)
@@ -104,7 +106,7 @@ async def test_a_response_survives_a_restart(
     assert await kept(responses, 1) == [1]
 
 
-async def test_a_chain_is_told_in_its_order_whoever_asked(responses: KeptResponses) -> None:
+async def test_a_chain_is_told_in_its_order_whoever_asked(responses: EntryResponseStore) -> None:
     for record in (response(1), replace(response(2), user_id="another"), response(3), response(4, "another chain")):
         await responses.put(record)
     await responses.put(response(1))
@@ -114,13 +116,13 @@ async def test_a_chain_is_told_in_its_order_whoever_asked(responses: KeptRespons
 
 
 async def test_agents_of_a_service_go_on_from_each_other_and_those_of_others_do_not(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses
+    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     other = await add_agent(hass, entry)
     await responses.put(response(1))
     await other.put(response(2))
     elsewhere = await set_up(hass, offline_entry())
-    stranger = KeptResponses(hass, elsewhere, only_agent(elsewhere).subentry_id)
+    stranger = EntryResponseStore(hass, elsewhere, only_agent(elsewhere).subentry_id)
 
     assert await kept(other, 1, 2) == [1, 2]
     assert list(await responses.chain("resp 1")) == ["resp 1", "resp 2"]
@@ -128,7 +130,7 @@ async def test_agents_of_a_service_go_on_from_each_other_and_those_of_others_do_
     assert await stranger.chain("resp 1") == {}
 
 
-async def test_a_response_that_is_deleted_is_gone(responses: KeptResponses) -> None:
+async def test_a_response_that_is_deleted_is_gone(responses: EntryResponseStore) -> None:
     await responses.put(response(1))
     await responses.put(response(2))
 
@@ -139,7 +141,7 @@ async def test_a_response_that_is_deleted_is_gone(responses: KeptResponses) -> N
 
 async def test_an_agent_that_keeps_nothing_keeps_no_response(hass: HomeAssistant) -> None:
     entry = await set_up(hass, offline_entry(**{CONF_KEEP_HISTORY: False}))
-    responses = KeptResponses(hass, entry, only_agent(entry).subentry_id)
+    responses = EntryResponseStore(hass, entry, only_agent(entry).subentry_id)
 
     await responses.put(response(1))
 
@@ -147,7 +149,7 @@ async def test_an_agent_that_keeps_nothing_keeps_no_response(hass: HomeAssistant
 
 
 async def test_an_agent_that_is_removed_takes_its_responses_along(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses
+    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     other = await add_agent(hass, entry)
     await responses.put(response(1))
@@ -164,7 +166,7 @@ async def test_an_agent_that_is_removed_takes_its_responses_along(
 
 
 async def test_what_is_put_before_the_history_is_open_is_kept_too(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses
+    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     await async_get_histories(hass).async_release(entry)
 
@@ -178,7 +180,7 @@ async def test_what_is_put_before_the_history_is_open_is_kept_too(
 
 
 async def test_nobody_waits_for_a_store_that_is_busy(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses, freezer: FrozenDateTimeFactory
+    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore, freezer: FrozenDateTimeFactory
 ) -> None:
     store = await open_store(hass, entry)
     await store.hold_still()
@@ -208,7 +210,7 @@ type Question = Callable[[ResponseStore], Awaitable[object]]
     ids=["get", "chain", "delete", "conversation"],
 )
 async def test_a_store_that_is_down_is_told_to_who_asks_and_fails_no_response(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses, ask: Question, address: str
+    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore, ask: Question, address: str
 ) -> None:
     await set_options(hass, entry, **{CONF_HISTORY_ADDRESS: address})
 
@@ -223,7 +225,7 @@ async def test_a_store_that_is_down_is_told_to_who_asks_and_fails_no_response(
 
 
 async def test_a_conversation_is_what_the_caller_and_this_agent_have_said(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses
+    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     MockUser(id="user", name="Anna").add_to_hass(hass)
     await add_person(hass, "Anna", "user")
@@ -246,7 +248,7 @@ async def test_a_conversation_is_what_the_caller_and_this_agent_have_said(
 
 
 async def test_functions_that_a_program_has_to_run_wait_in_a_conversation(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses
+    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     store = await open_store(hass, entry)
     asked = AssistantMessage(tool_calls=(ToolCall("c1", "show_page", "{}"),))
@@ -267,7 +269,7 @@ async def test_functions_that_a_program_has_to_run_wait_in_a_conversation(
 
 
 async def test_a_conversation_of_others_is_none_of_the_callers(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses
+    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     store = await open_store(hass, entry)
     store.record(turn(1, "talk", agent=responses.agent, person="ben"))
@@ -282,7 +284,7 @@ async def test_a_conversation_of_others_is_none_of_the_callers(
 
 
 async def test_too_many_responses_are_deleted_as_they_come(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses
+    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     await set_options(hass, entry, **{CONF_RESPONSE_MEGABYTES: 1})
 
@@ -294,7 +296,7 @@ async def test_too_many_responses_are_deleted_as_they_come(
 
 
 async def test_small_responses_are_not_looked_after_each_time(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses
+    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     await set_options(hass, entry, **{CONF_RESPONSE_DAYS: 0.5, CONF_RESPONSE_MEGABYTES: 1})
 
@@ -318,7 +320,11 @@ async def test_small_responses_are_not_looked_after_each_time(
     ids=["as it is", "for ever", "two days", "as large as it gets"],
 )
 async def test_old_responses_go_from_time_to_time(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses, options: dict[str, object], left: list[int]
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    responses: EntryResponseStore,
+    options: dict[str, object],
+    left: list[int],
 ) -> None:
     await set_options(hass, entry, **options)
     for number, age in ((1, 31), (2, 10), (3, 0)):
@@ -331,7 +337,7 @@ async def test_old_responses_go_from_time_to_time(
 
 
 async def test_upkeep_waits_for_a_store_that_is_down(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses, caplog: pytest.LogCaptureFixture
+    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     for address in ("sqlite:////dev/null/talk.db", "no address"):
         await set_options(hass, entry, **{CONF_HISTORY_ADDRESS: address, CONF_RESPONSE_MEGABYTES: 0.01})
@@ -341,27 +347,27 @@ async def test_upkeep_waits_for_a_store_that_is_down(
 
 
 async def test_the_house_knows_where_the_responses_of_its_agents_are(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses
+    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     other = await add_agent(hass, entry)
     await set_up(hass, offline_entry())  # a service that programs may not talk to
-    house = ResponsesHouse(hass)
+    backend = ResponsesBackend(hass)
 
-    stores = [house.store(card.id) for card in house.agents()]
-    assert [store.agent for store in stores if isinstance(store, KeptResponses)] == [other.agent, responses.agent]
+    stores = [backend.store(card.id) for card in backend.agents()]
+    assert [store.agent for store in stores if isinstance(store, EntryResponseStore)] == [other.agent, responses.agent]
     await responses.put(response(1))
     await other.put(response(2))
-    found = [await store.get(name) for store in house.stores() for name in ("resp 1", "resp 2")]
+    found = [await store.get(name) for store in backend.stores() for name in ("resp 1", "resp 2")]
     assert [one.id for one in found if isinstance(one, ResponseRecord)] == ["resp 1", "resp 2"]
 
     off = {CONF_KEEP_HISTORY: False}
     hass.config_entries.async_update_subentry(entry, entry.subentries[other.agent], data=off)
     await hass.async_block_till_done(wait_background_tasks=True)
-    assert [house.store(card.id) is None for card in house.agents()].count(True) == 1
+    assert [backend.store(card.id) is None for card in backend.agents()].count(True) == 1
 
 
 async def test_a_client_that_goes_while_its_response_is_stored_takes_nothing_along(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: KeptResponses
+    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     store = await open_store(hass, entry)
     await store.hold_still()

@@ -13,7 +13,7 @@ from homeassistant.core import CoreState, HomeAssistant
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.agent.responses.api_errors import ApiError, ErrorType
+from custom_components.chatterbox.agent.responses.errors import ApiError, ErrorType
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.responses.views import HttpLimits
 from tests.support.scripted_endpoint import BASE, EVENTS, MODELS, WHOLE, error_of, forever, serve

@@ -12,19 +12,19 @@ from pytest_homeassistant_custom_component.common import MockUser
 from custom_components.chatterbox.agent.events import ApprovalRequested, PendingApproval, ToolFinished, TurnFinished
 from custom_components.chatterbox.agent.loop.turn import Approved, Denied
 from custom_components.chatterbox.agent.messages import Message, ToolChoiceMode, ToolResult, UserMessage
-from custom_components.chatterbox.agent.responses.house import (
+from custom_components.chatterbox.agent.responses.backend import (
     ApprovalDecisions,
+    BackendEvent,
     Caller,
-    HouseEvent,
     ToolsOffered,
     TurnRequest,
 )
-from custom_components.chatterbox.agent.responses.request import ApprovalWish, HouseTools
+from custom_components.chatterbox.agent.responses.tools import HostedTools, RequireApproval
 from custom_components.chatterbox.const import CONF_RESPONSES_API, DOMAIN
-from custom_components.chatterbox.responses.backend import ResponsesHouse
+from custom_components.chatterbox.responses.backend import ResponsesBackend
 from tests.support.talk import AGENT
 
-ASSIST = HouseTools(server_label="assist", otherwise=ApprovalWish.NEVER)
+ASSIST = HostedTools(server_label="assist", otherwise=RequireApproval.NEVER)
 """All tools of Assist; the program itself wants to be asked nothing."""
 
 
@@ -32,7 +32,7 @@ ASSIST = HouseTools(server_label="assist", otherwise=ApprovalWish.NEVER)
 class Taken:
     """What came of a turn."""
 
-    events: list[HouseEvent] = field(default_factory=list)
+    events: list[BackendEvent] = field(default_factory=list)
 
     @property
     def offered(self) -> ToolsOffered:
@@ -67,12 +67,12 @@ class Program:
     hass: HomeAssistant
     user: User
     agent: str = AGENT
-    house: ResponsesHouse = field(init=False)
-    """As it sees it."""
+    backend: ResponsesBackend = field(init=False)
+    """As its requests reach it."""
 
     def __post_init__(self) -> None:
-        """Come to the house."""
-        self.house = ResponsesHouse(self.hass)
+        """Make its backend."""
+        self.backend = ResponsesBackend(self.hass)
 
     def wants(self, *transcript: Message | str, **wishes: object) -> TurnRequest:
         """Return a turn that it wants taken; a text is what it says as a person would."""
@@ -82,7 +82,7 @@ class Program:
             caller=Caller(self.user.id),
             conversation_id="a-chain",
             transcript=said,
-            house=(ASSIST,),
+            hosted=(ASSIST,),
             tool_choice=ToolChoiceMode.AUTO,
         )
         return replace(request, **wishes)  # type: ignore[arg-type]  # tests name the fields of a request
@@ -90,7 +90,7 @@ class Program:
     async def takes(self, request: TurnRequest) -> Taken:
         """Have a turn taken to its end."""
         taken = Taken()
-        async with aclosing(self.house.take(request)) as events:
+        async with aclosing(self.backend.take(request)) as events:
             async for event in events:
                 taken.events.append(event)
         return taken

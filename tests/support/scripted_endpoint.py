@@ -13,9 +13,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
-from custom_components.chatterbox.agent.responses.api_errors import ErrorType, not_found
+from custom_components.chatterbox.agent.responses.backend import Caller
 from custom_components.chatterbox.agent.responses.endpoint import Streamed, Whole
-from custom_components.chatterbox.agent.responses.house import Caller
+from custom_components.chatterbox.agent.responses.errors import ErrorType, not_found
 from custom_components.chatterbox.const import CONF_RESPONSES_API
 from custom_components.chatterbox.responses.views import HttpLimits, async_register_responses_api
 from tests.support.config_entries import offline_entry

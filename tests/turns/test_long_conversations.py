@@ -30,7 +30,7 @@ from custom_components.chatterbox.const import (
     DOMAIN,
     ServiceKind,
 )
-from custom_components.chatterbox.responses.storage import KeptResponses
+from custom_components.chatterbox.responses.storage import EntryResponseStore
 from custom_components.chatterbox.runtime.agents import async_get_models
 from custom_components.chatterbox.settings.agent import SUMMARY_OWN_MODEL
 from tests.support.llm_apis import StubTool, register
@@ -262,7 +262,7 @@ async def remove_the_first_agent(hass: HomeAssistant) -> None:
 
 async def delete_a_response(hass: HomeAssistant) -> None:
     entry = hass.config_entries.async_entries(DOMAIN)[0]
-    await KeptResponses(hass, entry, next(iter(entry.subentries))).delete("resp 1")
+    await EntryResponseStore(hass, entry, next(iter(entry.subentries))).delete("resp 1")
 
 
 @pytest.mark.parametrize("delete", [purge, remove_the_first_agent, delete_a_response])

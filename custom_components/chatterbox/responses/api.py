@@ -11,8 +11,8 @@ from typing import Final
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.importlib import async_import_module
 
-from ..agent.responses.api_errors import ApiError, ErrorType
 from ..agent.responses.endpoint import ResponsesEndpoint
+from ..agent.responses.errors import ApiError, ErrorType
 from ..const import INTEGRATION
 from ..data import singleton
 from .views import async_register_responses_api
@@ -52,8 +52,8 @@ async def async_let_programs_in(hass: HomeAssistant) -> None:
     for module in _MODULES:
         await async_import_module(hass, module)
     from ..agent.responses.service import ResponsesService  # noqa: PLC0415  # imported in a thread, right above
-    from .backend import ResponsesHouse  # noqa: PLC0415  # imported in a thread, right above
+    from .backend import ResponsesBackend  # noqa: PLC0415  # imported in a thread, right above
 
     served = _served(hass)
     if served.endpoint is None:  # else another entry was faster
-        served.endpoint = ResponsesService(ResponsesHouse(hass))
+        served.endpoint = ResponsesService(ResponsesBackend(hass))

@@ -23,9 +23,9 @@ from ..agent.messages import (
     UserMessage,
 )
 from ..agent.protocols import Ask, Hooks
-from ..agent.responses.api_errors import invalid
-from ..agent.responses.house import OWN_LABEL, HouseEvent, ToolsOffered, TurnRequest
-from ..agent.responses.request import AllowedTools, FunctionRef, HouseRef, HouseTools, ToolRef
+from ..agent.responses.backend import OWN_LABEL, BackendEvent, ToolsOffered, TurnRequest
+from ..agent.responses.errors import invalid
+from ..agent.responses.tools import AllowedTools, FunctionRef, HostedToolRef, HostedTools, ToolRef
 from ..agent.transcript import TranscriptRecorder
 from ..approvals.questions import GoOn
 from ..offline.provider import PROCESS_SENTENCE
@@ -65,7 +65,7 @@ class ProgramTurn:
     """A turn that a program wants taken."""
 
     request: TurnRequest
-    tell: Callable[[HouseEvent], None]
+    tell: Callable[[BackendEvent], None]
     """Hears of everything that happens, but for the end."""
     decisions: Mapping[str, Approved | Denied] = field(default_factory=dict)
     """What it says to the calls of a question, by their ids."""
@@ -113,7 +113,7 @@ class ProgramTurn:
     @property
     def may_fall_back(self) -> bool:
         """Tell whether Home Assistant itself may answer for a model: it knows sentences, no wishes of programs."""
-        return self.request.house is None and self.request.output is None
+        return self.request.hosted is None and self.request.output is None
 
     def limits(self, own: Limits) -> Limits:
         """Return the bounds of the turn; those of the agent hold where they are tighter."""
@@ -130,9 +130,9 @@ class ProgramTurn:
 
         Raises `ApiError` for one that the agent is not set up with.
         """
-        if self.request.house is None:
+        if self.request.hosted is None:
             return own
-        labels = [tools.server_label for tools in self.request.house]
+        labels = [tools.server_label for tools in self.request.hosted]
         known = (*own.llm_apis, *((OWN_LABEL,) if own_definitions(own) else ()))
         for index, label in enumerate(labels):
             if label not in known:
@@ -148,7 +148,7 @@ class ProgramTurn:
 
     def choose(self, tools: TurnTools) -> ProgramTools:
         """Return what of the tools the program wants, and tell it of them. Raises `ApiError` for what there is not."""
-        wishes = {wish.server_label: wish for wish in self.request.house or ()}
+        wishes = {wish.server_label: wish for wish in self.request.hosted or ()}
         kept = tuple(
             tool for tool in tools.definitions if _is_wanted(wishes.get(tools.labels.get(tool.name, OWN_LABEL)), tool)
         )
@@ -183,7 +183,7 @@ class ProgramTurn:
         for function in self.request.functions:
             if function.name in names:
                 raise invalid(f"A tool of the house is called {function.name!r}, too. Choose another name.", "tools")
-        for index, wish in enumerate(self.request.house or ()):
+        for index, wish in enumerate(self.request.hosted or ()):
             known = {name for name, label in tools.labels.items() if label == wish.server_label}
             known |= {tool.name for tool in tools.definitions if tool.name not in tools.labels}
             wanted = wish.allowed.names if wish.allowed else None
@@ -203,7 +203,7 @@ class ProgramApprovals(Hooks):
 
     def __init__(self, request: TurnRequest, labels: Mapping[str, str]) -> None:
         """Know the wishes, and the label of each tool."""
-        self._wishes = {wish.server_label: wish for wish in request.house or ()}
+        self._wishes = {wish.server_label: wish for wish in request.hosted or ()}
         self._labels = labels
 
     @override
@@ -216,7 +216,7 @@ class ProgramApprovals(Hooks):
         return await self.pre_tool_use(tool, arguments)
 
 
-def _is_wanted(wish: HouseTools | None, tool: ToolDefinition) -> bool:
+def _is_wanted(wish: HostedTools | None, tool: ToolDefinition) -> bool:
     return wish is None or wish.allowed is None or wish.allowed.takes(tool)
 
 
@@ -226,9 +226,9 @@ def _choice(request: TurnRequest, offered: ToolsOffered) -> ToolChoice:
             return mode
         case FunctionRef(name):
             return NamedTool(name)
-        case HouseRef(name=None):
+        case HostedToolRef(name=None):
             return ToolChoiceMode.REQUIRED  # of what is allowed
-        case HouseRef() as tool:
+        case HostedToolRef() as tool:
             (name,) = _names(tool, offered, "tool_choice")
             return NamedTool(name)
         case AllowedTools(mode=mode):
@@ -237,7 +237,7 @@ def _choice(request: TurnRequest, offered: ToolsOffered) -> ToolChoice:
 
 def _allowed(request: TurnRequest, offered: ToolsOffered) -> frozenset[str] | None:
     match request.tool_choice:
-        case HouseRef(name=None) as label:
+        case HostedToolRef(name=None) as label:
             return _names(label, offered, "tool_choice")
         case AllowedTools(tools):
             names = (_names(tool, offered, f"tool_choice.tools[{index}]") for index, tool in enumerate(tools))
@@ -251,7 +251,7 @@ def _names(tool: ToolRef, offered: ToolsOffered, param: str) -> frozenset[str]:
     match tool:
         case FunctionRef(name):
             return frozenset({name})
-        case HouseRef(label, name):
+        case HostedToolRef(label, name):
             found = {one.name for one in offered.tools.get(label, ()) if name in (None, one.name)}
             if not found:
                 missing = f"is no tool {name!r}" if name else "are no tools"

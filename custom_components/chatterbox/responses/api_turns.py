@@ -17,8 +17,8 @@ from homeassistant.core import Context, HomeAssistant, callback
 
 from ..agent.loop.turn import Approved, Denied
 from ..agent.messages import ToolChoiceMode
-from ..agent.responses.api_errors import ApiError, invalid
-from ..agent.responses.house import ApprovalDecisions, HouseEvent, TurnRequest
+from ..agent.responses.backend import ApprovalDecisions, BackendEvent, TurnRequest
+from ..agent.responses.errors import ApiError, invalid
 from ..approvals.questions import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
 from ..const import LOGGER
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
@@ -53,7 +53,7 @@ class ProgramTurns:
         """Ask nothing any more: the agent goes, or is loaded anew."""
         self._turns.end()
 
-    async def async_begin(self, request: TurnRequest, tell: Callable[[HouseEvent], None]) -> Beginning:
+    async def async_begin(self, request: TurnRequest, tell: Callable[[BackendEvent], None]) -> Beginning:
         """Return what a turn begins with. Raises `ApiError` for an answer to a question that does not wait."""
         if not self._has_model:
             _check_without_model(request)
@@ -163,7 +163,7 @@ class ProgramTurns:
 
 def _check_without_model(request: TurnRequest) -> None:
     """Raise `ApiError` for wishes that only a model can meet."""
-    if request.house is not None:
+    if request.hosted is not None:
         raise invalid("This agent has no model, so it takes no tools. Leave `tools` out.", "tools")
     if request.output is not None:
         raise invalid("This agent has no model, so its answers have no shape. Leave the format out.", "text.format")
@@ -179,7 +179,7 @@ def _as_program(speaker: Speaker, user_id: str) -> Speaker:
     return replace(speaker, user_id=user_id, person_id=person_id, asking=asking, is_program=True)
 
 
-def _nobody_hears(_event: HouseEvent) -> None:
+def _nobody_hears(_event: BackendEvent) -> None:
     pass
 
 

@@ -18,13 +18,13 @@ from ..agent.conversation.summary import MOST_TOKENS, recap, summarize
 from ..agent.conversation.token_estimate import TokenEstimate
 from ..agent.errors import ProviderError
 from ..agent.messages import Summary, Transcript, Usage
-from ..agent.responses.api_errors import ApiError, ErrorType, not_found
-from ..agent.responses.house import AgentCard, HouseEvent, ResponseStore, TurnRequest
+from ..agent.responses.backend import BackendEvent, ModelInfo, ResponseStore, TurnRequest
+from ..agent.responses.errors import ApiError, ErrorType, not_found
 from ..const import CONF_RESPONSES_API, DOMAIN
 from ..runtime.agents import Agent, ChatterboxConfigEntry, async_agent_entries
 from ..runtime.model import CountedModel
 from .api_turns import ProgramTurns
-from .storage import KeptResponses
+from .storage import EntryResponseStore
 
 _COMPACTING_SECONDS: Final = 60.0
 _FOR_ANSWER: Final = 1_500
@@ -44,8 +44,8 @@ class _Found:
     agent: Agent
 
 
-class ResponsesHouse:
-    """The `House` of the Responses surface."""
+class ResponsesBackend:
+    """The `Backend` of the Responses surface."""
 
     def __init__(self, hass: HomeAssistant) -> None:
         """Know no agents yet: they come and go with their entries."""
@@ -53,7 +53,7 @@ class ResponsesHouse:
         self._turns: dict[str, ProgramTurns] = {}
         """By subentry id, of agents that are loaded."""
 
-    def agents(self) -> Sequence[AgentCard]:
+    def agents(self) -> Sequence[ModelInfo]:
         """Return the agents of the services whose owner lets programs talk to them."""
         return tuple(_card(found) for found in self._found())
 
@@ -67,11 +67,11 @@ class ResponsesHouse:
         services = {found.entry.entry_id: found for found in self._found()}
         return tuple(_store_of(self._hass, found) for found in services.values())
 
-    async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
+    async def take(self, turn: TurnRequest) -> AsyncGenerator[BackendEvent]:
         """Take a turn."""
         found = self._find(turn.agent)
         turns = self._turns_of(found)
-        events = asyncio.Queue[HouseEvent | None]()
+        events = asyncio.Queue[BackendEvent | None]()
         begin = await turns.async_begin(turn, events.put_nowait)
         taking = found.entry.async_create_background_task(
             self._hass,
@@ -160,9 +160,9 @@ class ResponsesHouse:
 
 
 def _store_of(hass: HomeAssistant, found: _Found) -> ResponseStore:
-    return KeptResponses(hass, found.entry, found.subentry.subentry_id)
+    return EntryResponseStore(hass, found.entry, found.subentry.subentry_id)
 
 
-def _card(found: _Found) -> AgentCard:
+def _card(found: _Found) -> ModelInfo:
     created_at = int(found.entity.created_at.timestamp())
-    return AgentCard(found.entity.entity_id, created_at, found.agent.settings.keep_history)
+    return ModelInfo(found.entity.entity_id, created_at, found.agent.settings.keep_history)

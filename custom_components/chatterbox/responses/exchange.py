@@ -21,8 +21,8 @@ from homeassistant.components.http import KEY_AUTHENTICATED, KEY_HASS, KEY_HASS_
 
 from ..agent.json.text import parse_json
 from ..agent.messages import JsonValue
-from ..agent.responses.api_errors import ApiError, ErrorType, invalid
-from ..agent.responses.house import Caller
+from ..agent.responses.backend import Caller
+from ..agent.responses.errors import ApiError, ErrorType, invalid
 
 JSON: Final = "application/json"
 _LARGE: Final = 50_000

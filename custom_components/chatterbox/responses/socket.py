@@ -15,9 +15,8 @@ from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
 
 from ..agent.messages import JsonObject
-from ..agent.responses.api_errors import ApiError, invalid
-from ..agent.responses.bug_report import traceback_without_words
 from ..agent.responses.endpoint import SocketSession
+from ..agent.responses.errors import ApiError, invalid, traceback_without_words
 from ..const import LOGGER
 from .exchange import Exchange, encoded, unexpected
 from .stream import ClientGone, reading

@@ -15,8 +15,8 @@ from ..agent.history.records import weight_of
 from ..agent.history.response_records import ResponseRecord
 from ..agent.history.store_trouble import StoreUnavailable
 from ..agent.messages import ToolResult, Transcript
-from ..agent.responses.api_errors import ApiError, ErrorType
-from ..agent.responses.house import Caller
+from ..agent.responses.backend import Caller
+from ..agent.responses.errors import ApiError, ErrorType
 from ..agent.transcript import open_calls, repair
 from ..const import LOGGER
 from ..history.recording import async_store_record
@@ -35,7 +35,7 @@ _MOST_TURNS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class KeptResponses:
+class EntryResponseStore:
     """The responses of the agents of a service, and what one of them has said in its conversations."""
 
     hass: HomeAssistant

@@ -13,8 +13,7 @@ from typing import Final
 from aiohttp import hdrs, web
 
 from ..agent.messages import JsonObject
-from ..agent.responses.api_errors import ApiError
-from ..agent.responses.bug_report import traceback_without_words
+from ..agent.responses.errors import ApiError, traceback_without_words
 from ..const import LOGGER
 from .exchange import Exchange, encoded, unexpected
 

@@ -19,9 +19,8 @@ from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.http import KEY_ALLOW_CONFIGURED_CORS
 
-from ..agent.responses.api_errors import ApiError, ErrorType, not_found
-from ..agent.responses.bug_report import traceback_without_words
 from ..agent.responses.endpoint import ResponsesEndpoint, Streamed, Whole
+from ..agent.responses.errors import ApiError, ErrorType, not_found, traceback_without_words
 from ..const import BASE_PATH, CONF_RESPONSES_API, DOMAIN, LOGGER
 from .exchange import BodyLimits, Exchange, unexpected
 from .socket import SocketLimits, serve_socket

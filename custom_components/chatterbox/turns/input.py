@@ -66,7 +66,7 @@ class Beginning:
     @property
     def is_kept(self) -> bool:
         """Tell whether what is said may be stored, where the agent keeps anything."""
-        return self.program is None or self.program.request.is_kept
+        return self.program is None or self.program.request.may_store
 
     @property
     def approved(self) -> Sequence[GatedCall]:

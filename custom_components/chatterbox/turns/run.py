@@ -143,7 +143,7 @@ class AgentTurns:
 
     async def _async_gather(self, begin: Beginning, chat_log: ChatLog, report: TurnReport) -> Gathered:
         gathered = await async_gather(self._agent, begin, chat_log, partial(self._limits, begin, report))
-        if begin.program is None or begin.program.request.house is None:
+        if begin.program is None or begin.program.request.hosted is None:
             self._note_missing(gathered.tools.missing_apis)
         if gathered.template_error != self._template_error:
             self._note_template(gathered.template_error)

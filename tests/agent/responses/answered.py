@@ -9,7 +9,7 @@ from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Turn
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, Transcript
 from custom_components.chatterbox.agent.protocols import Hooks
-from custom_components.chatterbox.agent.responses.house import ApprovalDecisions, HouseEvent, ToolsOffered
+from custom_components.chatterbox.agent.responses.backend import ApprovalDecisions, BackendEvent, ToolsOffered
 from custom_components.chatterbox.agent.responses.request import CreateRequest
 from custom_components.chatterbox.agent.responses.response_frame import ResponseFrame
 from custom_components.chatterbox.agent.responses.stream import ResponseStream
@@ -106,7 +106,7 @@ async def answered(*script: Sequence[Line]) -> Answer:
     return await Asking().answered(*script)
 
 
-def tell(stream: ResponseStream, *events: HouseEvent) -> list[JsonObject]:
+def tell(stream: ResponseStream, *events: BackendEvent) -> list[JsonObject]:
     """Feed a stream from its beginning; return all that it tells."""
     return [*stream.begin(), *(one for event in events for one in stream.feed(event))]
 

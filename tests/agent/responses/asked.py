@@ -5,9 +5,10 @@ from dataclasses import replace
 from itertools import count
 
 from custom_components.chatterbox.agent.messages import JsonObject, ProviderItem, ToolDefinition, canonical_json
-from custom_components.chatterbox.agent.responses.house import ApprovalDecisions
-from custom_components.chatterbox.agent.responses.request import CreateRequest, FunctionTool, HouseTools
+from custom_components.chatterbox.agent.responses.backend import ApprovalDecisions
+from custom_components.chatterbox.agent.responses.request import CreateRequest
 from custom_components.chatterbox.agent.responses.response_frame import ResponseFrame
+from custom_components.chatterbox.agent.responses.tools import FunctionTool, HostedTools
 
 ECHO: JsonObject = {
     "model": "conversation.kitchen",
@@ -37,11 +38,11 @@ ASKED = CreateRequest(model="conversation.kitchen", items=(), echo=ECHO)
 
 
 def asked_with(*functions: ToolDefinition, labels: Sequence[str] = ()) -> CreateRequest:
-    """Return a request with functions of the client, and tools of the house."""
+    """Return a request with functions of the client, and tools of the home."""
     return replace(
         ASKED,
         functions=tuple(FunctionTool(replace(one, client=True), {"type": "function"}) for one in functions),
-        house=tuple(HouseTools(server_label=label) for label in labels),
+        hosted=tuple(HostedTools(server_label=label) for label in labels),
     )
 
 

@@ -3,10 +3,10 @@
 from contextlib import aclosing
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
+from custom_components.chatterbox.agent.responses.backend import Caller
 from custom_components.chatterbox.agent.responses.endpoint import Streamed, Whole
-from custom_components.chatterbox.agent.responses.house import Caller
 from custom_components.chatterbox.agent.responses.service import ResponsesService
-from tests.agent.responses.house_double import ANNA, KITCHEN
+from tests.agent.responses.backend_double import ANNA, KITCHEN
 from tests.agent.responses.valid_stream import check_resource, check_stream
 
 
@@ -26,7 +26,7 @@ def output(call_id: str, text: str = "done") -> JsonObject:
 
 
 def mcp(label: str = "home", **fields: JsonValue) -> JsonObject:
-    """Return the tools of the house under a label, asked about only where the house does so."""
+    """Return the tools of the home under a label, asked about only where the home does so."""
     return {"type": "mcp", "server_label": label, "require_approval": "never", **fields}
 
 

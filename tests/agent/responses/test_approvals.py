@@ -3,9 +3,9 @@
 import pytest
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, ToolResult
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
+from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
-from tests.agent.responses.house_double import BEN, HouseDouble
+from tests.agent.responses.backend_double import BEN, BackendDouble
 from tests.agent.responses.service_talk import ask, items, last_response, mcp, said, stream
 from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, asks_for, call, say, tool
 
@@ -17,15 +17,15 @@ TO_LIGHT = ToolCall("c_light", "light_on", "{}")
 
 
 class Talk:
-    """A house with doors, somebody who asks for them, and what runs."""
+    """A home with doors, somebody who asks for them, and what runs."""
 
     def __init__(self, *script: list[Line], asks: tuple[str, ...] = ("unlock", "open_door")) -> None:
         self.dispatcher = ScriptedDispatcher()
         self.provider = ScriptedProvider(*script)
-        self.house = HouseDouble(
+        self.backend = BackendDouble(
             self.provider, self.dispatcher, [asks_for(*asks)], tools={"home": (LIGHT, OPEN, UNLOCK)}
         )
-        self.service = ResponsesService(self.house)
+        self.service = ResponsesService(self.backend)
 
     @property
     def ran(self) -> list[str]:
@@ -33,7 +33,7 @@ class Talk:
         return [one.name for one in self.dispatcher.started]
 
     async def say(self, text: JsonValue = "Open up!", **fields: JsonValue) -> JsonObject:
-        """Ask with the tools of the house."""
+        """Ask with the tools of the home."""
         fields.setdefault("tools", [mcp()])
         return await ask(self.service, text, **fields)
 

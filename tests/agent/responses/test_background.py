@@ -10,12 +10,12 @@ import pytest
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.history.response_records import ResponseRecord
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
+from custom_components.chatterbox.agent.responses.backend import BackendEvent, ToolsOffered, TurnRequest
 from custom_components.chatterbox.agent.responses.background import KEPT_SECONDS, MOST_RUNNING
 from custom_components.chatterbox.agent.responses.endpoint import Streamed, Whole
-from custom_components.chatterbox.agent.responses.house import HouseEvent, ToolsOffered, TurnRequest
+from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
-from tests.agent.responses.house_double import ANNA, BEN, HouseDouble, MemoryStore
+from tests.agent.responses.backend_double import ANNA, BEN, BackendDouble, MemoryStore
 from tests.agent.responses.service_talk import ask, collected, items, last_response, mcp, objects, read, request, said
 from tests.agent.responses.valid_stream import check_resource, check_stream
 from tests.agent.turns import let_others_go_on
@@ -49,15 +49,15 @@ class SlowStore(MemoryStore):
         await super().put(record)
 
 
-class SlowToEnd(HouseDouble):
-    """A house whose turns take their time to end."""
+class SlowToEnd(BackendDouble):
+    """A backend whose turns take their time to end."""
 
     def __init__(self, provider: ScriptedProvider) -> None:
         super().__init__(provider)
         self.gate = Gate()
 
     @override
-    async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
+    async def take(self, turn: TurnRequest) -> AsyncGenerator[BackendEvent]:
         try:
             async with aclosing(super().take(turn)) as events:
                 async for event in events:
@@ -74,11 +74,11 @@ class BrokenRecords(dict[str, ResponseRecord]):
         raise RuntimeError("a bug")
 
 
-class Unhurried(HouseDouble):
-    """A house that never comes to a beginning."""
+class Unhurried(BackendDouble):
+    """A backend that never comes to a beginning."""
 
     @override
-    async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
+    async def take(self, turn: TurnRequest) -> AsyncGenerator[BackendEvent]:
         self.taking += 1
         try:
             await never()
@@ -87,11 +87,11 @@ class Unhurried(HouseDouble):
             self.taking -= 1
 
 
-class Broken(HouseDouble):
-    """A house that has a bug."""
+class Broken(BackendDouble):
+    """A backend that has a bug."""
 
     @override
-    async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
+    async def take(self, turn: TurnRequest) -> AsyncGenerator[BackendEvent]:
         raise RuntimeError("a bug")
         yield ToolsOffered({})  # type: ignore[unreachable]  # makes it a generator
 
@@ -104,57 +104,57 @@ async def begin(service: ResponsesService, text: str = "Hello!", **fields: JsonV
     return answer.resource
 
 
-async def ended(house: HouseDouble) -> None:
+async def ended(backend: BackendDouble) -> None:
     """Wait until nothing runs in the background."""
-    await asyncio.gather(*house.tasks, return_exceptions=True)
+    await asyncio.gather(*backend.tasks, return_exceptions=True)
 
 
 async def test_a_response_in_the_background_is_polled_until_it_has_ended() -> None:
     """Invariant 56."""
     gate = Gate()
-    house = HouseDouble(ScriptedProvider([gate, *say("Done.")]))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider([gate, *say("Done.")]))
+    service = ResponsesService(backend)
 
     begun = await begin(service)
     assert (begun["status"], begun["background"], begun["output"]) == ("queued", True, [])
-    stored = house.memory.records[str(begun["id"])].response
+    stored = backend.memory.records[str(begun["id"])].response
     await gate.reached.wait()
     running = await read(service, begun["id"])
     gate.opened.set()
-    await ended(house)
+    await ended(backend)
     polled = await read(service, begun["id"])
 
     assert (stored["status"], running["status"]) == ("queued", "in_progress")
     assert (polled["status"], said(polled)) == ("completed", "Done.")
-    assert house.memory.records[str(begun["id"])].response == polled
-    assert await read(ResponsesService(house), begun["id"]) == polled
+    assert backend.memory.records[str(begun["id"])].response == polled
+    assert await read(ResponsesService(backend), begun["id"]) == polled
 
 
 async def test_a_response_in_the_background_has_to_be_stored() -> None:
     """Invariant 56."""
     with pytest.raises(ApiError) as refused:
-        await begin(ResponsesService(HouseDouble()), store=False)
+        await begin(ResponsesService(BackendDouble()), store=False)
     assert (refused.value.status, refused.value.param) == (400, "background")
 
 
 async def test_what_is_wrong_with_a_request_is_told_at_once_also_in_the_background() -> None:
-    house = HouseDouble()
-    service = ResponsesService(house)
+    backend = BackendDouble()
+    service = ResponsesService(backend)
 
     with pytest.raises(ApiError) as refused:
         await begin(service, tools=[mcp("garage")])
 
     await let_others_go_on()
     assert refused.value.param == "tools"
-    assert (house.tasks, house.memory.records) == (set(), {})
+    assert (backend.tasks, backend.memory.records) == (set(), {})
 
 
 async def test_a_response_in_the_background_can_be_gone_on_from_and_belongs_to_who_asked() -> None:
-    house = HouseDouble(ScriptedProvider(say("One."), say("Two.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("One."), say("Two.")))
+    service = ResponsesService(backend)
     begun = await begin(service)
 
-    await ended(house)
+    await ended(backend)
     page = await service.input_items(str(begun["id"]), ANNA, {})
     following = await ask(service, previous_response_id=begun["id"])
 
@@ -169,8 +169,8 @@ async def test_a_response_in_the_background_can_be_gone_on_from_and_belongs_to_w
 async def test_a_stream_is_taken_up_again_where_it_broke_off() -> None:
     """Invariant 56."""
     gate = Gate()
-    house = HouseDouble(ScriptedProvider([*say("One. ")[:1], gate, *say("Two.")]))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider([*say("One. ")[:1], gate, *say("Two.")]))
+    service = ResponsesService(backend)
 
     answer = await service.create(request(background=True, stream=True), ANNA)
     assert isinstance(answer, Streamed)
@@ -200,8 +200,8 @@ async def test_a_stream_is_taken_up_again_where_it_broke_off() -> None:
 async def test_a_cancelled_response_stays_cancelled() -> None:
     """Invariant 55."""
     provider = ScriptedProvider([*say("Half")[:1], never])
-    house = HouseDouble(provider)
-    service = ResponsesService(house)
+    backend = BackendDouble(provider)
+    service = ResponsesService(backend)
     begun = await begin(service)
     await let_others_go_on()
     response_id = str(begun["id"])
@@ -213,36 +213,36 @@ async def test_a_cancelled_response_stays_cancelled() -> None:
     check_resource(cancelled)
     assert cancelled == again == await service.cancel(response_id, ANNA) == await read(service, response_id)
     assert last_response(await followed) == cancelled
-    assert (provider.open_streams, house.taking) == (0, 0)
-    await ended(house)
-    assert await read(ResponsesService(house), response_id) == cancelled
+    assert (provider.open_streams, backend.taking) == (0, 0)
+    await ended(backend)
+    assert await read(ResponsesService(backend), response_id) == cancelled
 
 
 async def test_cancelling_twice_lets_a_turn_end_in_peace() -> None:
     """Invariant 55."""
-    house = SlowToEnd(ScriptedProvider([never]))
-    service = ResponsesService(house)
+    backend = SlowToEnd(ScriptedProvider([never]))
+    service = ResponsesService(backend)
     begun = await begin(service)
     await let_others_go_on()
 
     cancelling = [asyncio.create_task(service.cancel(str(begun["id"]), ANNA))]
-    await house.gate.reached.wait()
+    await backend.gate.reached.wait()
     cancelling.append(asyncio.create_task(service.cancel(str(begun["id"]), ANNA)))
     await let_others_go_on()
     assert not any(one.done() for one in cancelling)
-    house.gate.opened.set()
+    backend.gate.opened.set()
     await asyncio.gather(*cancelling)
 
-    assert house.gate.passed.is_set()
+    assert backend.gate.passed.is_set()
 
 
 async def test_a_model_that_fails_in_the_background_is_told_and_stored() -> None:
-    house = HouseDouble(ScriptedProvider([ProviderUnreachable("gone")]))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider([ProviderUnreachable("gone")]))
+    service = ResponsesService(backend)
     begun = await begin(service)
-    await ended(house)
+    await ended(backend)
 
-    for one in (service, ResponsesService(house)):
+    for one in (service, ResponsesService(backend)):
         failed = await read(one, begun["id"])
         assert isinstance(failed["error"], dict)
         assert (failed["status"], failed["error"]["code"]) == ("failed", "model_unreachable")
@@ -251,8 +251,8 @@ async def test_a_model_that_fails_in_the_background_is_told_and_stored() -> None
 async def test_cancelling_ends_tools_and_keeps_what_they_did() -> None:
     gate = Gate()
     dispatcher = ScriptedDispatcher({"light_on": gate})
-    house = HouseDouble(ScriptedProvider(call(ON)), dispatcher, tools={"home": (tool("light_on"),)})
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(call(ON)), dispatcher, tools={"home": (tool("light_on"),)})
+    service = ResponsesService(backend)
     begun = await begin(service, tools=[mcp()])
     await gate.reached.wait()
 
@@ -265,8 +265,8 @@ async def test_cancelling_ends_tools_and_keeps_what_they_did() -> None:
 async def test_cancelling_what_has_ended_changes_nothing() -> None:
     """Invariant 55: racing with completion."""
     gate = Gate()
-    house = HouseDouble(ScriptedProvider(say("Done.")), memory=SlowStore(gate))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("Done.")), memory=SlowStore(gate))
+    service = ResponsesService(backend)
     begun = await begin(service)
     await gate.reached.wait()
 
@@ -277,39 +277,39 @@ async def test_cancelling_what_has_ended_changes_nothing() -> None:
     check_stream(await followed)
 
     assert (await cancelling)["status"] == "completed"
-    assert house.memory.records[str(begun["id"])].response["status"] == "completed"
+    assert backend.memory.records[str(begun["id"])].response["status"] == "completed"
     assert (await service.cancel(str(begun["id"]), ANNA))["status"] == "completed"
 
 
 async def test_a_deleted_response_ends_and_is_not_stored_again() -> None:
     provider = ScriptedProvider([never])
-    house = HouseDouble(provider)
-    service = ResponsesService(house)
+    backend = BackendDouble(provider)
+    service = ResponsesService(backend)
     begun = await begin(service)
     await let_others_go_on()
 
     await service.delete(str(begun["id"]), ANNA)
 
-    await ended(house)
-    assert (house.memory.records, provider.open_streams) == ({}, 0)
+    await ended(backend)
+    assert (backend.memory.records, provider.open_streams) == ({}, 0)
     with pytest.raises(ApiError):
         await service.get(str(begun["id"]), ANNA, {})
 
 
 async def test_what_the_house_interrupts_has_failed() -> None:
-    house = HouseDouble(ScriptedProvider([*say("Half")[:1], never]))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider([*say("Half")[:1], never]))
+    service = ResponsesService(backend)
     begun = await begin(service)
     await let_others_go_on()
     following = asyncio.create_task(collected(await service.get(str(begun["id"]), ANNA, {"stream": "true"})))
     await let_others_go_on()
 
-    await house.shut_down()
+    await backend.shut_down()
 
     events = await following
     check_stream(events)
     assert (events[-2]["type"], last_response(events)["status"]) == ("error", "failed")
-    for one in (service, ResponsesService(house)):
+    for one in (service, ResponsesService(backend)):
         answer = await one.get(str(begun["id"]), ANNA, {})
         assert isinstance(answer, Whole)
         error = answer.resource["error"]
@@ -318,11 +318,11 @@ async def test_what_the_house_interrupts_has_failed() -> None:
 
 
 async def test_a_house_that_shuts_down_as_a_request_comes_says_so() -> None:
-    house = Unhurried()
-    asking = asyncio.create_task(begin(ResponsesService(house)))
+    backend = Unhurried()
+    asking = asyncio.create_task(begin(ResponsesService(backend)))
     await let_others_go_on()
 
-    await house.shut_down()
+    await backend.shut_down()
 
     with pytest.raises(ApiError) as refused:
         await asking
@@ -330,16 +330,16 @@ async def test_a_house_that_shuts_down_as_a_request_comes_says_so() -> None:
 
 
 async def test_who_does_not_wait_for_the_beginning_does_not_want_the_response() -> None:
-    house = Unhurried()
-    service = ResponsesService(house)
+    backend = Unhurried()
+    service = ResponsesService(backend)
     asking = asyncio.create_task(begin(service))
     await let_others_go_on()
 
     asking.cancel()
     await asyncio.wait({asking})
-    await ended(house)
+    await ended(backend)
 
-    assert (house.taking, house.memory.records, asking.cancelled()) == (0, {}, True)
+    assert (backend.taking, backend.memory.records, asking.cancelled()) == (0, {}, True)
 
 
 async def test_a_bug_before_the_beginning_comes_out() -> None:
@@ -349,11 +349,11 @@ async def test_a_bug_before_the_beginning_comes_out() -> None:
 
 async def test_a_bug_after_the_beginning_is_not_swallowed() -> None:
     gate = Gate()
-    house = HouseDouble(ScriptedProvider(say("Done.")), memory=SlowStore(gate))
-    begun = await begin(ResponsesService(house))
+    backend = BackendDouble(ScriptedProvider(say("Done.")), memory=SlowStore(gate))
+    begun = await begin(ResponsesService(backend))
     await gate.reached.wait()
-    (task,) = house.tasks
-    house.memory.records = BrokenRecords()
+    (task,) = backend.tasks
+    backend.memory.records = BrokenRecords()
     gate.opened.set()
 
     with pytest.raises(RuntimeError, match="a bug"):
@@ -362,8 +362,8 @@ async def test_a_bug_after_the_beginning_is_not_swallowed() -> None:
 
 
 async def test_only_so_many_run_at_once_for_a_caller() -> None:
-    house = HouseDouble(ScriptedProvider(*[[never]] * MOST_RUNNING, say("Fine."), say("Ben's.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(*[[never]] * MOST_RUNNING, say("Fine."), say("Ben's.")))
+    service = ResponsesService(backend)
     begun = [await begin(service) for _ in range(MOST_RUNNING)]
 
     with pytest.raises(ApiError) as refused:
@@ -375,15 +375,15 @@ async def test_only_so_many_run_at_once_for_a_caller() -> None:
 
     assert (refused.value.status, refused.value.code) == (429, "too_many_background_responses")
     assert isinstance(others, Whole)
-    await house.shut_down()
+    await backend.shut_down()
 
 
 async def test_what_has_ended_is_forgotten_after_a_while_and_read_from_the_store() -> None:
     clock = Clock()
-    house = HouseDouble(ScriptedProvider(say("Done.")))
-    service = ResponsesService(house, clock=clock)
+    backend = BackendDouble(ScriptedProvider(say("Done.")))
+    service = ResponsesService(backend, clock=clock)
     begun = await begin(service)
-    await ended(house)
+    await ended(backend)
     whole = await read(service, begun["id"])
 
     clock.now += KEPT_SECONDS - 1
@@ -402,29 +402,29 @@ async def test_what_has_ended_is_forgotten_after_a_while_and_read_from_the_store
 )
 async def test_what_has_ended_takes_only_so_much_room(question: str, answer: str) -> None:
     """About 11 MB each, of 32: the words once to show them, and once to go on from."""
-    house = HouseDouble(ScriptedProvider(*[say(answer)] * 5, say("Short.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(*[say(answer)] * 5, say("Short.")))
+    service = ResponsesService(backend)
     begun = []
     for text in (*[question] * 5, "Short."):
         begun.append(await begin(service, text))
-        await ended(house)
+        await ended(backend)
 
-    async def is_kept(response: JsonObject) -> bool:
+    async def may_store(response: JsonObject) -> bool:
         try:
             answer = await service.get(str(response["id"]), ANNA, {"stream": "true", "starting_after": "8"})
         except ApiError:
             return False
         return len(await collected(answer)) == 1
 
-    assert [await is_kept(response) for response in begun] == [False, False, False, True, True, True]
+    assert [await may_store(response) for response in begun] == [False, False, False, True, True, True]
 
 
 async def test_large_instructions_do_not_hide_the_beginning_of_a_stream() -> None:
     """Every event that shows the whole response repeats them."""
-    house = HouseDouble(ScriptedProvider(say("Hello!")))
+    backend = BackendDouble(ScriptedProvider(say("Hello!")))
     body = request(background=True, stream=True, instructions="word " * 1_000_000)
 
-    events = await collected(await ResponsesService(house).create(body, ANNA))
+    events = await collected(await ResponsesService(backend).create(body, ANNA))
 
     check_stream(events)
-    assert len(house.turns) == 1
+    assert len(backend.turns) == 1

@@ -13,10 +13,10 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     UserMessage,
 )
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
 from custom_components.chatterbox.agent.responses.endpoint import Whole
+from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
-from tests.agent.responses.house_double import ANNA, BEN, HouseDouble
+from tests.agent.responses.backend_double import ANNA, BEN, BackendDouble
 from tests.agent.responses.service_talk import ask, function, items, mcp, output, request, said, stream
 from tests.support.doubles import ScriptedProvider, call, never, say, tool
 
@@ -30,45 +30,45 @@ def words(transcript: Transcript) -> list[str]:
 
 async def test_a_response_goes_on_from_those_before_it() -> None:
     """Invariant 36: in their order, to any depth, without their instructions."""
-    house = HouseDouble(ScriptedProvider(say("Two."), say("Four."), say("Six.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("Two."), say("Four."), say("Six.")))
+    service = ResponsesService(backend)
 
     first = await ask(service, "One?", instructions="Count.")
     second = await ask(service, "Three?", previous_response_id=first["id"])
     third = await ask(service, "Five?", previous_response_id=second["id"])
 
-    assert words(house.turns[2].transcript) == ["One?", "Two.", "Three?", "Four.", "Five?"]
-    assert [turn.instructions for turn in house.turns] == ["Count.", "", ""]
-    assert {turn.conversation_id for turn in house.turns} == {first["id"]}
+    assert words(backend.turns[2].transcript) == ["One?", "Two.", "Three?", "Four.", "Five?"]
+    assert [turn.instructions for turn in backend.turns] == ["Count.", "", ""]
+    assert {turn.conversation_id for turn in backend.turns} == {first["id"]}
     assert third["previous_response_id"] == second["id"]
 
 
 async def test_a_chain_survives_the_service() -> None:
-    house = HouseDouble(ScriptedProvider(say("Two."), say("Four.")))
-    first = await ask(ResponsesService(house), "One?")
+    backend = BackendDouble(ScriptedProvider(say("Two."), say("Four.")))
+    first = await ask(ResponsesService(backend), "One?")
 
-    await ask(ResponsesService(house), "Three?", previous_response_id=first["id"])
+    await ask(ResponsesService(backend), "Three?", previous_response_id=first["id"])
 
-    assert words(house.turns[1].transcript) == ["One?", "Two.", "Three?"]
+    assert words(backend.turns[1].transcript) == ["One?", "Two.", "Three?"]
 
 
 async def test_branches_do_not_see_each_other() -> None:
     """Invariant 37."""
-    house = HouseDouble(ScriptedProvider(say("Root."), say("Left."), say("Right."), say("More.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("Root."), say("Left."), say("Right."), say("More.")))
+    service = ResponsesService(backend)
 
     root = await ask(service, "?")
     left = await ask(service, "left?", previous_response_id=root["id"])
     await ask(service, "right?", previous_response_id=root["id"])
     await ask(service, "more?", previous_response_id=left["id"])
 
-    assert words(house.turns[2].transcript) == ["?", "Root.", "right?"]
-    assert words(house.turns[3].transcript) == ["?", "Root.", "left?", "Left.", "more?"]
+    assert words(backend.turns[2].transcript) == ["?", "Root.", "right?"]
+    assert words(backend.turns[3].transcript) == ["?", "Root.", "left?", "Left.", "more?"]
 
 
 async def test_nobody_goes_on_from_what_is_unknown_foreign_or_deleted() -> None:
     """Invariant 36."""
-    service = ResponsesService(HouseDouble(ScriptedProvider(say("Root."), say("Child."))))
+    service = ResponsesService(BackendDouble(ScriptedProvider(say("Root."), say("Child."))))
     root = await ask(service)
     child = await ask(service, previous_response_id=root["id"])
 
@@ -86,11 +86,11 @@ async def test_nobody_goes_on_from_what_is_unknown_foreign_or_deleted() -> None:
 
 
 async def test_a_chain_that_somebody_else_has_begun_is_not_read() -> None:
-    house = HouseDouble(ScriptedProvider(say("Root."), say("Child.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("Root."), say("Child.")))
+    service = ResponsesService(backend)
     root = await ask(service)
     child = await ask(service, previous_response_id=root["id"])
-    records = house.memory.records
+    records = backend.memory.records
     records[str(root["id"])] = replace(records[str(root["id"])], user_id="ben")
 
     with pytest.raises(ApiError) as refused:
@@ -100,11 +100,11 @@ async def test_a_chain_that_somebody_else_has_begun_is_not_read() -> None:
 
 async def test_a_chain_that_comes_back_to_itself_is_refused() -> None:
     """Invariant 36."""
-    house = HouseDouble(ScriptedProvider(say("One."), say("Two.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("One."), say("Two.")))
+    service = ResponsesService(backend)
     first = await ask(service)
     second = await ask(service, previous_response_id=first["id"])
-    records = house.memory.records
+    records = backend.memory.records
     records[str(first["id"])] = replace(records[str(first["id"])], previous_response_id=str(second["id"]))
 
     with pytest.raises(ApiError, match="comes before itself") as refused:
@@ -115,8 +115,8 @@ async def test_a_chain_that_comes_back_to_itself_is_refused() -> None:
 async def test_only_what_has_ended_well_enough_can_be_gone_on_from() -> None:
     """Invariant 39."""
     script = [RuntimeError("a bug")], say("Cut", finish=FinishReason.LENGTH), say("On."), [never]
-    house = HouseDouble(ScriptedProvider(*script))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(*script))
+    service = ResponsesService(backend)
     failed = (await stream(service))[-1]["response"]
     assert isinstance(failed, dict)
     incomplete = await ask(service)
@@ -135,8 +135,8 @@ async def test_only_what_has_ended_well_enough_can_be_gone_on_from() -> None:
 
 async def test_tools_are_listed_once_in_a_chain() -> None:
     """Invariant 50."""
-    house = HouseDouble(ScriptedProvider(say("One."), say("Two."), say("Three.")), tools={"home": (LIGHT,)})
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("One."), say("Two."), say("Three.")), tools={"home": (LIGHT,)})
+    service = ResponsesService(backend)
 
     first = await ask(service, tools=[mcp()])
     second = await ask(service, tools=[mcp()], previous_response_id=first["id"])
@@ -147,42 +147,42 @@ async def test_tools_are_listed_once_in_a_chain() -> None:
 
 
 async def test_a_conversation_goes_on_with_what_was_said_in_it() -> None:
-    house = HouseDouble(ScriptedProvider(say("Two."), say("Four."), say("Five.")), tools={"home": (LIGHT,)})
-    house.memory.spoken["conv_1"] = ANNA, (UserMessage("By voice."), AssistantMessage("Yes."))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("Two."), say("Four."), say("Five.")), tools={"home": (LIGHT,)})
+    backend.memory.spoken["conv_1"] = ANNA, (UserMessage("By voice."), AssistantMessage("Yes."))
+    service = ResponsesService(backend)
 
     first = await ask(service, "One?", conversation="conv_1", tools=[mcp()])
     second = await ask(service, "Three?", conversation={"id": "conv_1"}, tools=[mcp()])
     fresh = await ask(service, "?", conversation="conv_2")
 
-    assert words(house.turns[1].transcript) == ["By voice.", "Yes.", "One?", "Two.", "Three?"]
-    assert [turn.conversation_id for turn in house.turns] == ["conv_1", "conv_1", "conv_2"]
+    assert words(backend.turns[1].transcript) == ["By voice.", "Yes.", "One?", "Two.", "Three?"]
+    assert [turn.conversation_id for turn in backend.turns] == ["conv_1", "conv_1", "conv_2"]
     assert (first["conversation"], fresh["conversation"]) == ({"id": "conv_1"}, {"id": "conv_2"})
-    assert words(house.turns[2].transcript) == ["?"]
+    assert words(backend.turns[2].transcript) == ["?"]
     assert [len(items(one, "mcp_list_tools")) for one in (first, second)] == [1, 0]
 
 
 async def test_only_the_newest_of_a_long_conversation_are_looked_through() -> None:
     """One that a program has gone on with for months takes no longer than a short one."""
-    house = HouseDouble(ScriptedProvider(say("Yes."), say("No.")), tools={"home": (LIGHT,)})
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("Yes."), say("No.")), tools={"home": (LIGHT,)})
+    service = ResponsesService(backend)
     first = await ask(service, conversation="conv_1", tools=[mcp()])
-    record = house.memory.records[str(first["id"])]
+    record = backend.memory.records[str(first["id"])]
     for number in range(200):
         later = replace(record, id=f"resp_{number}", response={**record.response, "output": []}, messages=())
-        house.memory.records[later.id] = later
+        backend.memory.records[later.id] = later
 
     again = await ask(service, conversation="conv_1", tools=[mcp()])
 
     assert len(items(again, "mcp_list_tools")) == 1, "what told of them is forgotten"
-    assert words(house.turns[1].transcript) == ["Hello!", "Yes.", "Hello!"]
+    assert words(backend.turns[1].transcript) == ["Hello!", "Yes.", "Hello!"]
 
 
 async def test_results_of_functions_are_brought_into_a_conversation_or_it_goes_on_without() -> None:
     """Invariants 1, 2: whoever brings some has to bring all."""
     asked = call(ToolCall("c1", "show_page", "{}"), ToolCall("c2", "show_page", '{"page": 2}'))
-    house = HouseDouble(ScriptedProvider(asked, say("Shown."), asked, say("Never mind.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(asked, say("Shown."), asked, say("Never mind.")))
+    service = ResponsesService(backend)
     page: list[JsonValue] = [function("show_page")]
 
     for conversation in ("conv_1", "conv_2"):
@@ -193,17 +193,17 @@ async def test_results_of_functions_are_brought_into_a_conversation_or_it_goes_o
         brought: JsonValue = shown if conversation == "conv_1" else "Forget it."
         await ask(service, brought, conversation=conversation, tools=page)
 
-    results = [message.content for message in house.turns[1].transcript if isinstance(message, ToolResult)]
+    results = [message.content for message in backend.turns[1].transcript if isinstance(message, ToolResult)]
     assert results == ["done", "done"]
-    assert house.turns[1].added is not None
-    assert len(house.turns[1].added) == 2
-    assert words(house.turns[3].transcript) == ["Show!", "", "Forget it."]
+    assert backend.turns[1].added is not None
+    assert len(backend.turns[1].added) == 2
+    assert words(backend.turns[3].transcript) == ["Show!", "", "Forget it."]
 
 
 async def test_a_conversation_of_somebody_else_is_not_there() -> None:
     """Invariant 40, too."""
-    house = HouseDouble(ScriptedProvider(say("Hello Anna.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("Hello Anna.")))
+    service = ResponsesService(backend)
     response = await ask(service, conversation="conv_1")
 
     with pytest.raises(ApiError) as foreign:
@@ -216,8 +216,10 @@ async def test_a_conversation_of_somebody_else_is_not_there() -> None:
 
 
 async def test_what_branches_off_a_conversation_leaves_it_alone() -> None:
-    house = HouseDouble(ScriptedProvider(say("A."), say("B."), say("C."), say("Aside."), say("Further."), say("End.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(
+        ScriptedProvider(say("A."), say("B."), say("C."), say("Aside."), say("Further."), say("End."))
+    )
+    service = ResponsesService(backend)
     await ask(service, "a?", conversation="conv_1")
     second = await ask(service, "b?", conversation="conv_1")
     await ask(service, "c?", conversation="conv_1")
@@ -227,25 +229,25 @@ async def test_what_branches_off_a_conversation_leaves_it_alone() -> None:
     await ask(service, "end?", conversation="conv_1")
 
     before = ["a?", "A.", "b?", "B.", "aside?"]
-    assert words(house.turns[3].transcript) == before
-    assert words(house.turns[4].transcript) == [*before, "Aside.", "further?"]
-    assert words(house.turns[5].transcript) == ["a?", "A.", "b?", "B.", "c?", "C.", "end?"]
-    assert house.turns[3].conversation_id == house.turns[4].conversation_id == aside["id"]
+    assert words(backend.turns[3].transcript) == before
+    assert words(backend.turns[4].transcript) == [*before, "Aside.", "further?"]
+    assert words(backend.turns[5].transcript) == ["a?", "A.", "b?", "B.", "c?", "C.", "end?"]
+    assert backend.turns[3].conversation_id == backend.turns[4].conversation_id == aside["id"]
 
 
 async def test_items_may_be_referred_to_by_their_ids() -> None:
-    house = HouseDouble(ScriptedProvider(call(ToolCall("c1", "show_page", "{}")), say("Shown."), say("Yes.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(call(ToolCall("c1", "show_page", "{}")), say("Shown."), say("Yes.")))
+    service = ResponsesService(backend)
     first = await ask(service, "Show!", tools=[function("show_page")])
     (called,) = items(first)
-    asked = house.memory.records[str(first["id"])].input[0]
+    asked = backend.memory.records[str(first["id"])].input[0]
     done: JsonValue = {"type": "function_call_output", "call_id": "c1", "output": "ok"}
 
     await ask(service, [reference(asked["id"]), reference(called["id"]), done])
     with pytest.raises(ApiError) as foreign:
         await ask(service, [reference(called["id"]), done], BEN)
 
-    assert words(house.turns[1].transcript) == ["Show!", ""]
+    assert words(backend.turns[1].transcript) == ["Show!", ""]
     assert (foreign.value.status, foreign.value.param) == (404, "input[0].id")
     for unknown in ("msg_mine", f"msg_{'0' * 36}", f"{called['id']}0"):
         with pytest.raises(ApiError) as missing:
@@ -254,16 +256,16 @@ async def test_items_may_be_referred_to_by_their_ids() -> None:
 
 
 async def test_what_is_gone_on_from_is_not_said_again_by_a_reference() -> None:
-    house = HouseDouble(ScriptedProvider(say("One."), say("Two.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("One."), say("Two.")))
+    service = ResponsesService(backend)
     first = await ask(service, "a?")
     (message,) = items(first)
 
     sent: JsonValue = [reference(message["id"]), reference("mcpr_0_0"), {"role": "user", "content": "b?"}]
     second = await ask(service, sent, previous_response_id=first["id"])
 
-    assert words(house.turns[1].transcript) == ["a?", "One.", "b?"]
-    assert [item["type"] for item in house.memory.records[str(second["id"])].input] == [
+    assert words(backend.turns[1].transcript) == ["a?", "One.", "b?"]
+    assert [item["type"] for item in backend.memory.records[str(second["id"])].input] == [
         "item_reference",
         "item_reference",
         "message",

@@ -10,9 +10,9 @@ from custom_components.chatterbox.agent.messages import (
     ToolResult,
     UserMessage,
 )
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
+from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
-from tests.agent.responses.house_double import ANNA, BEN, KITCHEN, HouseDouble
+from tests.agent.responses.backend_double import ANNA, BEN, KITCHEN, BackendDouble
 from tests.agent.responses.open_responses import assert_fits
 from tests.agent.responses.service_talk import ask, function, items, mcp, objects, output, said
 from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, call, say, tool
@@ -29,8 +29,8 @@ async def compacted(service: ResponsesService, **fields: JsonValue) -> JsonObjec
 
 
 async def test_a_conversation_is_compacted_and_gone_on_with() -> None:
-    house = HouseDouble(ScriptedProvider(say("Still on.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("Still on.")))
+    service = ResponsesService(backend)
     talk: JsonValue = [
         {"role": "developer", "content": "Be brief."},
         {"role": "user", "content": "Lamps on!"},
@@ -40,56 +40,56 @@ async def test_a_conversation_is_compacted_and_gone_on_with() -> None:
     item = await compacted(service, input=talk, instructions="Keep names.")
     response = await ask(service, [item, {"role": "user", "content": "And now?"}])
 
-    assert house.compacted == [
+    assert backend.compacted == [
         (
             KITCHEN,
             (UserMessage("Lamps on!"), AssistantMessage("They are.")),
             "Keep names.\n\nBe brief.",
         )
     ]
-    assert house.summary not in str(item)
+    assert backend.summary not in str(item)
     assert said(response) == "Still on."
-    *before, asked = house.turns[0].transcript
-    assert (house.summary in str(before), asked) == (True, UserMessage("And now?"))
+    *before, asked = backend.turns[0].transcript
+    assert (backend.summary in str(before), asked) == (True, UserMessage("And now?"))
     (result,) = [message for message in before if isinstance(message, ToolResult)]
     assert result.open_world is False
 
 
 async def test_what_came_before_is_compacted_too() -> None:
-    house = HouseDouble(ScriptedProvider(say("They are.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("They are.")))
+    service = ResponsesService(backend)
     first = await ask(service, "Lamps on!")
 
     await compacted(service, previous_response_id=first["id"])
 
-    assert house.compacted[0][1] == (UserMessage("Lamps on!"), AssistantMessage("They are."))
+    assert backend.compacted[0][1] == (UserMessage("Lamps on!"), AssistantMessage("They are."))
     with pytest.raises(ApiError) as foreign:
         await service.compact({"model": KITCHEN, "previous_response_id": first["id"]}, BEN)
     assert (foreign.value.status, foreign.value.code) == (404, "previous_response_not_found")
 
 
 async def test_what_came_from_outside_stays_marked() -> None:
-    house = HouseDouble(
+    backend = BackendDouble(
         ScriptedProvider(call(ToolCall("c1", "read_mail", "{}")), say("Spam."), say("Fine.")),
         ScriptedDispatcher(),
         tools={"home": (tool("read_mail", open_world=True),)},
     )
-    service = ResponsesService(house)
+    service = ResponsesService(backend)
     first = await ask(service, "Any mail?", tools=[mcp()])
 
     item = await compacted(service, previous_response_id=first["id"])
     await ask(service, [item, {"role": "user", "content": "And?"}])
 
-    assert any(isinstance(message, ToolResult) and message.open_world for message in house.turns[-1].transcript)
+    assert any(isinstance(message, ToolResult) and message.open_world for message in backend.turns[-1].transcript)
 
 
 async def test_a_compaction_outlives_the_service() -> None:
-    house = HouseDouble(ScriptedProvider(say("Fine.")))
-    item = await compacted(ResponsesService(house), input="Lamps on!")
+    backend = BackendDouble(ScriptedProvider(say("Fine.")))
+    item = await compacted(ResponsesService(backend), input="Lamps on!")
 
-    await ask(ResponsesService(house), [item, {"role": "user", "content": "And?"}])
+    await ask(ResponsesService(backend), [item, {"role": "user", "content": "And?"}])
 
-    assert house.summary in str(house.turns[0].transcript)
+    assert backend.summary in str(backend.turns[0].transcript)
 
 
 @pytest.mark.parametrize(
@@ -103,25 +103,25 @@ async def test_a_compaction_outlives_the_service() -> None:
     ],
 )
 async def test_what_cannot_be_compacted_is_refused(body: JsonObject, status: int, param: str) -> None:
-    house = HouseDouble()
+    backend = BackendDouble()
 
     with pytest.raises(ApiError) as refused:
-        await ResponsesService(house).compact(body, ANNA)
+        await ResponsesService(backend).compact(body, ANNA)
 
-    assert (refused.value.status, refused.value.param, house.compacted) == (status, param, [])
+    assert (refused.value.status, refused.value.param, backend.compacted) == (status, param, [])
 
 
 async def test_a_compaction_that_is_none_of_ours_is_refused() -> None:
     sent: JsonValue = [{"type": "compaction", "encrypted_content": "gAAAA"}, {"role": "user", "content": "?"}]
 
     with pytest.raises(ApiError) as refused:
-        await ask(ResponsesService(HouseDouble()), sent)
+        await ask(ResponsesService(BackendDouble()), sent)
 
     assert (refused.value.status, refused.value.param) == (400, "input[0].encrypted_content")
 
 
 async def test_a_conversation_that_waits_for_functions_is_not_compacted() -> None:
-    service = ResponsesService(HouseDouble(ScriptedProvider(call(ToolCall("c1", "show_page", "{}")))))
+    service = ResponsesService(BackendDouble(ScriptedProvider(call(ToolCall("c1", "show_page", "{}")))))
     first = await ask(service, tools=[function("show_page")])
     assert len(items(first, "function_call")) == 1
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
+from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.event_log import EventLog
 from tests.agent.turns import let_others_go_on
 

@@ -13,7 +13,7 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     UserMessage,
 )
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
+from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.input_items import (
     read_input,
     references,

@@ -13,11 +13,11 @@ import pytest
 from custom_components.chatterbox.agent.events import ProviderEvent, TextDelta
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.responses.api_errors import ApiError, ErrorType
+from custom_components.chatterbox.agent.responses.backend import BackendEvent, TurnRequest
 from custom_components.chatterbox.agent.responses.endpoint import Streamed, Whole
-from custom_components.chatterbox.agent.responses.house import HouseEvent, TurnRequest
+from custom_components.chatterbox.agent.responses.errors import ApiError, ErrorType
 from custom_components.chatterbox.agent.responses.service import ResponsesService
-from tests.agent.responses.house_double import ANNA, BEN, HouseDouble
+from tests.agent.responses.backend_double import ANNA, BEN, BackendDouble
 from tests.agent.responses.service_talk import ask, collected, items, last_response, mcp, request, said, stream
 from tests.agent.responses.valid_stream import check_stream
 from tests.agent.turns import let_others_go_on
@@ -50,8 +50,8 @@ class Echoing:
 
 async def test_thirty_two_at_once_do_not_mix() -> None:
     """Invariant 70."""
-    house = HouseDouble(Echoing())
-    service = ResponsesService(house)
+    backend = BackendDouble(Echoing())
+    service = ResponsesService(backend)
     callers = [ANNA, BEN] * 16
     texts = [f"I am number {number} of many, and say so." for number in range(32)]
 
@@ -63,22 +63,22 @@ async def test_thirty_two_at_once_do_not_mix() -> None:
     assert [said(response) for response in responses] == texts
     ids = {response["id"] for response in responses} | {item["id"] for one in responses for item in items(one)}
     assert len(ids) == 64
-    assert {record.id: record.user_id for record in house.memory.records.values()} == {
+    assert {record.id: record.user_id for record in backend.memory.records.values()} == {
         response["id"]: caller.user_id for response, caller in zip(responses, callers, strict=True)
     }
 
 
 async def test_whoever_hears_the_end_can_go_on_at_once() -> None:
-    house = HouseDouble(ScriptedProvider(say("Hello.")))
-    answer = await ResponsesService(house).create(request(stream=True), ANNA)
+    backend = BackendDouble(ScriptedProvider(say("Hello.")))
+    answer = await ResponsesService(backend).create(request(stream=True), ANNA)
     assert isinstance(answer, Streamed)
 
     async with aclosing(answer.events) as events:
         async for event in events:
             if event["type"] == "response.completed":
                 break
-        (record,) = house.memory.records.values()
-        assert (record.response, house.taking) == (event["response"], 0)
+        (record,) = backend.memory.records.values()
+        assert (record.response, backend.taking) == (event["response"], 0)
 
 
 async def test_whoever_goes_away_ends_the_turn_at_once() -> None:
@@ -86,8 +86,8 @@ async def test_whoever_goes_away_ends_the_turn_at_once() -> None:
     gate = Gate()
     dispatcher = ScriptedDispatcher({"light_on": gate})
     provider = ScriptedProvider(call(ON), say("Again."))
-    house = HouseDouble(provider, dispatcher, tools={"home": (LIGHT,)})
-    service = ResponsesService(house)
+    backend = BackendDouble(provider, dispatcher, tools={"home": (LIGHT,)})
+    service = ResponsesService(backend)
 
     answer = await service.create(request(stream=True, tools=[mcp()]), ANNA)
     assert isinstance(answer, Streamed)
@@ -97,28 +97,28 @@ async def test_whoever_goes_away_ends_the_turn_at_once() -> None:
                 break
         await gate.reached.wait()
 
-    assert (dispatcher.running, house.taking, provider.open_streams) == (0, 0, 0)
-    assert house.memory.records == {}
+    assert (dispatcher.running, backend.taking, provider.open_streams) == (0, 0, 0)
+    assert backend.memory.records == {}
     assert said(await ask(service)) == "Again."
 
 
 async def test_whoever_cancels_a_request_for_a_whole_response_ends_the_turn() -> None:
     """Invariant 54."""
     provider = ScriptedProvider([never])
-    house = HouseDouble(provider)
-    asking = asyncio.create_task(ask(ResponsesService(house)))
+    backend = BackendDouble(provider)
+    asking = asyncio.create_task(ask(ResponsesService(backend)))
     await let_others_go_on()
     assert provider.open_streams == 1
 
     asking.cancel()
     await asyncio.wait({asking})
 
-    assert (provider.open_streams, house.taking, house.memory.puts) == (0, 0, 0)
+    assert (provider.open_streams, backend.taking, backend.memory.puts) == (0, 0, 0)
 
 
 async def test_two_hundred_abandoned_streams_leave_nothing() -> None:
-    house = HouseDouble(ScriptedProvider(*[[*say("Half")[:1], never]] * 200))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(*[[*say("Half")[:1], never]] * 200))
+    service = ResponsesService(backend)
     tasks, objects = len(asyncio.all_tasks()), 0
     for number in range(200):
         answer = await service.create(request(stream=True), ANNA)
@@ -128,50 +128,50 @@ async def test_two_hundred_abandoned_streams_leave_nothing() -> None:
                 await anext(events)
         del answer, events
         if number == 99:
-            house.turns.clear()
+            backend.turns.clear()
             gc.collect()
             objects = len(gc.get_objects())
 
-    house.turns.clear()
+    backend.turns.clear()
     gc.collect()
-    assert (house.taking, len(asyncio.all_tasks())) == (0, tasks)
-    assert house.memory.records == {}
+    assert (backend.taking, len(asyncio.all_tasks())) == (0, tasks)
+    assert backend.memory.records == {}
     assert len(gc.get_objects()) < objects + 500
 
 
 async def test_events_can_be_closed_before_any_was_taken() -> None:
-    house = HouseDouble(ScriptedProvider([never]))
-    answer = await ResponsesService(house).create(request(stream=True), ANNA)
+    backend = BackendDouble(ScriptedProvider([never]))
+    answer = await ResponsesService(backend).create(request(stream=True), ANNA)
     assert isinstance(answer, Streamed)
-    assert house.taking == 1
+    assert backend.taking == 1
 
     await answer.events.aclose()
 
-    assert house.taking == 0
+    assert backend.taking == 0
     with pytest.raises(StopAsyncIteration):
         await anext(answer.events)
 
 
 async def test_what_is_thrown_at_events_ends_the_turn() -> None:
-    house = HouseDouble(ScriptedProvider([never], [never]))
+    backend = BackendDouble(ScriptedProvider([never], [never]))
     for thrown in (ConnectionResetError("gone"), ConnectionResetError):
-        answer = await ResponsesService(house).create(request(stream=True), ANNA)
+        answer = await ResponsesService(backend).create(request(stream=True), ANNA)
         assert isinstance(answer, Streamed)
         await anext(answer.events)
         with pytest.raises(ConnectionResetError):
             await answer.events.athrow(thrown)
-        assert house.taking == 0
+        assert backend.taking == 0
 
 
-class Failing(HouseDouble):
-    """A house that fails in the middle of a turn, or forgets to end it, or fails after its end."""
+class Failing(BackendDouble):
+    """A backend that fails in the middle of a turn, or forgets to end it, or fails after its end."""
 
     failure: Exception | None = None
     after = 6
     """Events of the turn that come first."""
 
     @override
-    async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
+    async def take(self, turn: TurnRequest) -> AsyncGenerator[BackendEvent]:
         async with aclosing(super().take(turn)) as events:
             left = self.after
             async for event in events:
@@ -185,9 +185,9 @@ class Failing(HouseDouble):
 
 async def test_a_bug_in_the_middle_fails_the_response_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     """Invariants 44, 59."""
-    house = Failing(ScriptedProvider(say("Hello."), say("Hello.")))
-    house.failure = RuntimeError("a secret")
-    service = ResponsesService(house)
+    backend = Failing(ScriptedProvider(say("Hello."), say("Hello.")))
+    backend.failure = RuntimeError("a secret")
+    service = ResponsesService(backend)
 
     response = last_response(await stream(service))
     assert (response["status"], "a secret" in str(response)) == ("failed", False)
@@ -199,10 +199,10 @@ async def test_a_bug_in_the_middle_fails_the_response_and_is_logged(caplog: pyte
 
 
 async def test_what_the_house_cannot_do_in_the_middle_is_told() -> None:
-    house = Failing(ScriptedProvider(say("Hello.")))
-    house.failure = ApiError("The house is asleep.", status=503, kind=ErrorType.SERVER, code="asleep")
+    backend = Failing(ScriptedProvider(say("Hello.")))
+    backend.failure = ApiError("The backend is asleep.", status=503, kind=ErrorType.SERVER, code="asleep")
 
-    response = last_response(await stream(ResponsesService(house)))
+    response = last_response(await stream(ResponsesService(backend)))
 
     error = response["error"]
     assert isinstance(error, dict)
@@ -211,26 +211,26 @@ async def test_what_the_house_cannot_do_in_the_middle_is_told() -> None:
 
 async def test_a_turn_that_does_not_end_has_failed() -> None:
     """Invariant 59."""
-    house = Failing(ScriptedProvider(say("Hello.")))
+    backend = Failing(ScriptedProvider(say("Hello.")))
 
-    response = last_response(await stream(ResponsesService(house)))
+    response = last_response(await stream(ResponsesService(backend)))
 
     assert response["status"] == "failed"
 
 
 async def test_a_bug_after_the_end_does_not_change_the_response(caplog: pytest.LogCaptureFixture) -> None:
-    house = Failing(ScriptedProvider(say("Hello.")))
-    house.failure, house.after = RuntimeError("a bug"), 1000
+    backend = Failing(ScriptedProvider(say("Hello.")))
+    backend.failure, backend.after = RuntimeError("a bug"), 1000
 
-    response = await ask(ResponsesService(house))
+    response = await ask(ResponsesService(backend))
 
     assert (response["status"], said(response)) == ("completed", "Hello.")
     assert "broke off" in caplog.text
 
 
 async def test_a_stream_and_what_is_made_in_the_background_go_on_at_once() -> None:
-    house = HouseDouble(Echoing())
-    service = ResponsesService(house)
+    backend = BackendDouble(Echoing())
+    service = ResponsesService(backend)
 
     async def in_background(text: str) -> JsonObject:
         answer = await service.create(request(text, background=True), ANNA)

@@ -4,7 +4,7 @@ import pytest
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.protocols import AnswerOptions, OutputFormat, ReasoningEffort, Verbosity
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
+from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.request import CreateRequest, Truncation
 from custom_components.chatterbox.agent.responses.request_reading import read_compact, read_create, read_socket_create
 
@@ -62,7 +62,7 @@ def test_defaults() -> None:
                 "status": "completed",
             },
         ),
-        house=None,
+        hosted=None,
         echo=request.echo,
     )
     assert echoed() == {
@@ -124,7 +124,7 @@ def test_what_is_said_is_obeyed() -> None:
         items=request.items,
         instructions="Be brief.",
         previous_response_id="resp_0",
-        house=None,
+        hosted=None,
         max_tool_calls=1,
         max_output_tokens=16,
         options=AnswerOptions(

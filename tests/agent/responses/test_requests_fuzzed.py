@@ -7,7 +7,7 @@ from itertools import count
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
+from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.input_items import translate_input
 from custom_components.chatterbox.agent.responses.items.sealed_content import Seal
 from custom_components.chatterbox.agent.responses.request import CompactRequest, CreateRequest

@@ -23,11 +23,11 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import Deny, Rewrite
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
+from custom_components.chatterbox.agent.responses.backend import ModelInfo
 from custom_components.chatterbox.agent.responses.endpoint import ResponsesEndpoint
-from custom_components.chatterbox.agent.responses.house import AgentCard
+from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
-from tests.agent.responses.house_double import ANNA, KITCHEN, HouseDouble
+from tests.agent.responses.backend_double import ANNA, KITCHEN, BackendDouble
 from tests.agent.responses.service_talk import (
     ask,
     function,
@@ -49,7 +49,7 @@ PAGE = ToolCall("call_page", "show_page", "{}")
 
 
 def test_the_service_is_an_endpoint() -> None:
-    endpoint: ResponsesEndpoint = ResponsesService(HouseDouble())
+    endpoint: ResponsesEndpoint = ResponsesService(BackendDouble())
 
     assert endpoint.models() == {
         "object": "list",
@@ -62,13 +62,13 @@ def test_the_service_is_an_endpoint() -> None:
 
 
 async def test_a_text_is_answered() -> None:
-    house = HouseDouble(ScriptedProvider(say("Good morning.")))
+    backend = BackendDouble(ScriptedProvider(say("Good morning.")))
 
-    response = await ask(ResponsesService(house, clock=lambda: 1_800_000_000.5), instructions="Be kind.")
+    response = await ask(ResponsesService(backend, clock=lambda: 1_800_000_000.5), instructions="Be kind.")
 
     assert (response["status"], said(response)) == ("completed", "Good morning.")
     assert (response["created_at"], response["completed_at"]) == (1_800_000_000, 1_800_000_000)
-    (turn,) = house.turns
+    (turn,) = backend.turns
     assert turn.transcript == (UserMessage("Hello!"),)
     assert turn.instructions == "Be kind."
     assert turn.conversation_id == response["id"]
@@ -79,11 +79,11 @@ async def test_what_is_streamed_is_what_is_whole() -> None:
     script = [call(ON, text="One moment."), say("It is on.")]
     wanted: JsonValue = [mcp()]
 
-    def house() -> HouseDouble:
-        return HouseDouble(ScriptedProvider(*script), tools={"home": (LIGHT,)})
+    def backend() -> BackendDouble:
+        return BackendDouble(ScriptedProvider(*script), tools={"home": (LIGHT,)})
 
-    whole = await ask(ResponsesService(house(), clock=lambda: 1.0), tools=wanted)
-    events = await stream(ResponsesService(house(), clock=lambda: 1.0), tools=wanted)
+    whole = await ask(ResponsesService(backend(), clock=lambda: 1.0), tools=wanted)
+    events = await stream(ResponsesService(backend(), clock=lambda: 1.0), tools=wanted)
 
     assert _without_ids(last_response(events)) == _without_ids(whole)
 
@@ -94,7 +94,7 @@ def _without_ids(response: JsonObject) -> JsonObject:
 
 async def test_nothing_is_streamed_of_a_request_that_cannot_be_served() -> None:
     """Invariant 58."""
-    service = ResponsesService(HouseDouble())
+    service = ResponsesService(BackendDouble())
 
     wrong: list[tuple[JsonValue, str | None]] = [
         (request(stream=True, tools=[mcp("garage")]), "tools"),
@@ -112,8 +112,8 @@ async def test_nothing_is_streamed_of_a_request_that_cannot_be_served() -> None:
 async def test_a_function_of_the_client_is_called_and_answered() -> None:
     """Invariant 5."""
     odd = ToolCall("Cäll/1 ", "show_page", '{"n":1}')
-    house = HouseDouble(ScriptedProvider(call(odd), say("There it is.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(call(odd), say("There it is.")))
+    service = ResponsesService(backend)
 
     first = await ask(service, tools=[function("show_page")])
     (called,) = items(first)
@@ -124,11 +124,11 @@ async def test_a_function_of_the_client_is_called_and_answered() -> None:
     assert (first["status"], called["call_id"], called["arguments"]) == ("completed", "Cäll/1 ", '{"n":1}')
     assert called["id"] != called["call_id"]
     assert said(second) == "There it is."
-    assert house.turns[-1].transcript[-1] == ToolResult("Cäll/1 ", "show_page", "shown", open_world=True)
+    assert backend.turns[-1].transcript[-1] == ToolResult("Cäll/1 ", "show_page", "shown", open_world=True)
 
 
 async def test_a_response_that_waits_for_functions_may_say_so() -> None:
-    service = ResponsesService(HouseDouble(ScriptedProvider(call(PAGE), say("There."))))
+    service = ResponsesService(BackendDouble(ScriptedProvider(call(PAGE), say("There."))))
     wanted: dict[str, JsonValue] = {
         "tools": [function("show_page")],
         "chatterbox:client_tools_status": "requires_action",
@@ -151,7 +151,7 @@ async def test_a_response_that_waits_for_functions_may_say_so() -> None:
 )
 async def test_calls_and_results_have_to_pair(sent: list[str], message: str) -> None:
     """Invariants 1, 2, 4."""
-    service = ResponsesService(HouseDouble(ScriptedProvider(call(PAGE))))
+    service = ResponsesService(BackendDouble(ScriptedProvider(call(PAGE))))
     first = await ask(service, tools=[function("show_page")])
     said_now: dict[str, JsonValue] = {
         "user": {"role": "user", "content": "And now?"},
@@ -168,7 +168,7 @@ async def test_calls_and_results_have_to_pair(sent: list[str], message: str) -> 
 
 async def test_results_may_stand_anywhere_after_their_calls() -> None:
     """Invariant 3."""
-    house = HouseDouble(ScriptedProvider(say("Fine.")))
+    backend = BackendDouble(ScriptedProvider(say("Fine.")))
     calls: list[JsonValue] = [
         {"type": "function_call", "call_id": f"c{number}", "name": "show_page", "arguments": "{}"} for number in (1, 2)
     ]
@@ -181,10 +181,10 @@ async def test_results_may_stand_anywhere_after_their_calls() -> None:
         output("c2"),
     ]
 
-    response = await ask(ResponsesService(house), sent)
+    response = await ask(ResponsesService(backend), sent)
 
     assert said(response) == "Fine."
-    kinds = [type(message).__name__ for message in house.turns[0].transcript]
+    kinds = [type(message).__name__ for message in backend.turns[0].transcript]
     assert kinds.count("ToolResult") == 2
 
 
@@ -193,8 +193,8 @@ async def test_a_message_that_mixes_both_kinds_of_calls_runs_nothing_and_later_n
     dispatcher = ScriptedDispatcher()
     again = ToolCall("call_again", "light_on", "{}")
     provider = ScriptedProvider(call(PAGE, ON), call(again), say("Both done."))
-    house = HouseDouble(provider, dispatcher, tools={"home": (LIGHT,)})
-    service = ResponsesService(house)
+    backend = BackendDouble(provider, dispatcher, tools={"home": (LIGHT,)})
+    service = ResponsesService(backend)
     tools: list[JsonValue] = [mcp(), function("show_page")]
 
     first = await ask(service, tools=tools)
@@ -205,7 +205,7 @@ async def test_a_message_that_mixes_both_kinds_of_calls_runs_nothing_and_later_n
     assert len(items(first, "function_call")) == 1
     assert [one.name for one in dispatcher.started] == ["light_on"]
     assert said(second) == "Both done."
-    ids = [message.call_id for message in house.turns[1].transcript if isinstance(message, ToolResult)]
+    ids = [message.call_id for message in backend.turns[1].transcript if isinstance(message, ToolResult)]
     assert ids == ["call_page", "call_on"]
 
 
@@ -213,7 +213,7 @@ async def test_where_no_tool_may_be_called_none_runs() -> None:
     """Invariant 24."""
     dispatcher = ScriptedDispatcher()
     provider = ScriptedProvider(call(ON), say("I may not."))
-    service = ResponsesService(HouseDouble(provider, dispatcher, tools={"home": (LIGHT,)}))
+    service = ResponsesService(BackendDouble(provider, dispatcher, tools={"home": (LIGHT,)}))
 
     response = await ask(service, tools=[mcp()], tool_choice="none")
 
@@ -224,7 +224,7 @@ async def test_only_allowed_tools_run_and_all_are_shown_to_the_model() -> None:
     """Invariant 25."""
     dispatcher = ScriptedDispatcher()
     provider = ScriptedProvider(call(ON, ToolCall("call_gone", "vanish", "{}")), say("Not allowed."))
-    service = ResponsesService(HouseDouble(provider, dispatcher, tools={"home": (LIGHT,)}))
+    service = ResponsesService(BackendDouble(provider, dispatcher, tools={"home": (LIGHT,)}))
     allowed: JsonObject = {"type": "allowed_tools", "tools": [{"type": "function", "name": "show_page"}]}
 
     response = await ask(service, tools=[mcp(), function("show_page")], tool_choice=allowed)
@@ -247,7 +247,7 @@ async def test_only_allowed_tools_run_and_all_are_shown_to_the_model() -> None:
 async def test_a_choice_of_what_is_not_offered_is_refused(choice: JsonValue) -> None:
     """Invariant 26."""
     with pytest.raises(ApiError) as refused:
-        await ask(ResponsesService(HouseDouble()), tools=[mcp(), function("show_page")], tool_choice=choice)
+        await ask(ResponsesService(BackendDouble()), tools=[mcp(), function("show_page")], tool_choice=choice)
 
     assert refused.value.status == 400
     assert str(refused.value.param).startswith("tool_choice")
@@ -255,7 +255,7 @@ async def test_a_choice_of_what_is_not_offered_is_refused(choice: JsonValue) -> 
 
 async def test_what_the_client_sent_is_kept_as_it_was_sent() -> None:
     """Invariant 42."""
-    service = ResponsesService(HouseDouble(ScriptedProvider(say("Fine."))))
+    service = ResponsesService(BackendDouble(ScriptedProvider(say("Fine."))))
     sent: list[JsonValue] = [
         {"role": "developer", "content": "Be brief."},
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello!"}], "id": "msg_mine"},
@@ -283,25 +283,25 @@ async def test_what_the_client_sent_is_kept_as_it_was_sent() -> None:
 )
 async def test_a_text_is_a_message_however_it_is_written(sent: JsonValue) -> None:
     """Invariants 41, 67."""
-    house = HouseDouble(ScriptedProvider(say("One."), say("Two.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("One."), say("Two.")))
+    service = ResponsesService(backend)
 
     await ask(service, "Hello!")
     await ask(service, sent)
 
-    assert house.turns[0].transcript == house.turns[1].transcript == (UserMessage("Hello!"),)
+    assert backend.turns[0].transcript == backend.turns[1].transcript == (UserMessage("Hello!"),)
 
 
 async def test_nothing_is_stored_of_what_is_not_to_be_stored() -> None:
     """Invariant 38."""
-    house = HouseDouble(ScriptedProvider(say("Psst.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("Psst.")))
+    service = ResponsesService(backend)
 
     response = await ask(service, store=False)
 
     assert response["store"] is False
-    assert (house.memory.records, house.memory.puts) == ({}, 0)
-    assert house.turns[0].is_kept is False
+    assert (backend.memory.records, backend.memory.puts) == ({}, 0)
+    assert backend.turns[0].may_store is False
     with pytest.raises(ApiError) as missing:
         await read(service, response["id"])
     assert missing.value.status == 404
@@ -311,12 +311,12 @@ async def test_nothing_is_stored_of_what_is_not_to_be_stored() -> None:
 
 
 async def test_an_agent_that_keeps_nothing_says_so() -> None:
-    house = HouseDouble(ScriptedProvider(say("Psst.")), cards=[AgentCard(KITCHEN, 1, keeps=False)])
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("Psst.")), cards=[ModelInfo(KITCHEN, 1, stores_responses=False)])
+    service = ResponsesService(backend)
 
     response = await ask(service)
 
-    assert (response["store"], house.memory.puts, house.turns[0].is_kept) == (False, 0, False)
+    assert (response["store"], backend.memory.puts, backend.turns[0].may_store) == (False, 0, False)
     fields: list[dict[str, JsonValue]] = [{"background": True}, {"conversation": "conv_1"}]
     for asked in fields:
         with pytest.raises(ApiError) as refused:
@@ -336,13 +336,13 @@ async def test_a_model_that_fails_before_anything_is_done_is_an_error(
     failure: Exception, status: int, code: str, retry_after: float | None
 ) -> None:
     """Invariants 57, 59, 60."""
-    house = HouseDouble(ScriptedProvider([failure], [failure]))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider([failure], [failure]))
+    service = ResponsesService(backend)
 
     with pytest.raises(ApiError) as told:
         await ask(service)
     assert (told.value.status, told.value.code, told.value.retry_after) == (status, code, retry_after)
-    assert house.memory.puts == 0
+    assert backend.memory.puts == 0
 
     events = await stream(service)
     assert [event["type"] for event in events[-2:]] == ["error", "response.failed"]
@@ -353,8 +353,10 @@ async def test_a_model_that_fails_before_anything_is_done_is_an_error(
 async def test_a_model_that_fails_after_something_was_done_leaves_what_was_done() -> None:
     """Invariant 57."""
     dispatcher = ScriptedDispatcher()
-    house = HouseDouble(ScriptedProvider(call(ON), [ProviderUnreachable("gone")]), dispatcher, tools={"home": (LIGHT,)})
-    service = ResponsesService(house)
+    backend = BackendDouble(
+        ScriptedProvider(call(ON), [ProviderUnreachable("gone")]), dispatcher, tools={"home": (LIGHT,)}
+    )
+    service = ResponsesService(backend)
 
     response = await ask(service, tools=[mcp()])
 
@@ -366,33 +368,33 @@ async def test_a_model_that_fails_after_something_was_done_leaves_what_was_done(
 
 async def test_a_conversation_that_is_too_long_is_an_error_unless_it_may_be_shortened() -> None:
     """Invariant 71."""
-    house = HouseDouble(ScriptedProvider([PromptTooLong("too long", 9, 8)], say("Short.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider([PromptTooLong("too long", 9, 8)], say("Short.")))
+    service = ResponsesService(backend)
 
     with pytest.raises(ApiError) as refused:
         await ask(service)
     await ask(service, truncation="auto")
 
     assert (refused.value.status, refused.value.code) == (400, "context_length_exceeded")
-    assert [turn.may_be_shortened for turn in house.turns] == [False, True]
+    assert [turn.may_be_shortened for turn in backend.turns] == [False, True]
 
 
 async def test_words_that_a_hook_refused_are_not_kept() -> None:
-    house = HouseDouble(ScriptedProvider(say("Fine.")), hooks=[ScriptedHooks(prompt=lambda _: Deny("Not that."))])
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("Fine.")), hooks=[ScriptedHooks(prompt=lambda _: Deny("Not that."))])
+    service = ResponsesService(backend)
 
     response = await ask(service, "My PIN is 1234")
 
-    (record,) = house.memory.records.values()
+    (record,) = backend.memory.records.values()
     assert "1234" not in repr(record)
     page = await service.input_items(str(response["id"]), ANNA, {})
-    assert "Not kept: the house has refused these words." in repr(page)
+    assert "Not stored: a hook has refused these words." in repr(page)
 
 
 async def test_words_that_a_hook_replaced_are_not_kept() -> None:
     hooks = ScriptedHooks(prompt=lambda text: Rewrite(text.replace("1234", "****")))
-    house = HouseDouble(ScriptedProvider(say("Fine.")), hooks=[hooks])
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("Fine.")), hooks=[hooks])
+    service = ResponsesService(backend)
     picture: JsonValue = {
         "type": "input_image",
         "image_url": "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACADs=",
@@ -404,7 +406,7 @@ async def test_words_that_a_hook_replaced_are_not_kept() -> None:
 
     response = await ask(service, sent)
 
-    (record,) = house.memory.records.values()
+    (record,) = backend.memory.records.values()
     assert "1234" not in repr(record)
     page = await service.input_items(str(response["id"]), ANNA, {"order": "asc"})
     assert objects(page["data"])[0]["content"] == [{"type": "input_text", "text": "My PIN is ****"}, picture]
@@ -412,28 +414,28 @@ async def test_words_that_a_hook_replaced_are_not_kept() -> None:
 
 async def test_the_request_is_read_and_never_changed() -> None:
     """Invariant 64."""
-    house = HouseDouble(ScriptedProvider(call(PAGE), say("There.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(call(PAGE), say("There.")))
+    service = ResponsesService(backend)
     first = await ask(service, tools=[function("show_page")])
     body = request([output("call_page")], previous_response_id=first["id"], tools=[function("show_page")])
-    before, stored = deepcopy(body), deepcopy(house.memory.records)
+    before, stored = deepcopy(body), deepcopy(backend.memory.records)
 
     await service.create(body, ANNA)
 
     assert body == before
-    assert house.memory.records[str(first["id"])] == stored[str(first["id"])]
+    assert backend.memory.records[str(first["id"])] == stored[str(first["id"])]
 
 
 async def test_what_a_provider_wants_back_travels_with_the_client() -> None:
     item = ProviderItem("openai.responses", {"id": "rs_1", "secret": "thoughts"})
     end = CompletionResult(FinishReason.STOP, Usage(3, 4), (item,))
     provider = ScriptedProvider([TextDelta("Hello."), end], say("Again."), say("Again."))
-    service = ResponsesService(HouseDouble(provider))
+    service = ResponsesService(BackendDouble(provider))
 
     first = await ask(service, store=False, include=["reasoning.encrypted_content"])
     carried: list[JsonValue] = [*items(first)]
     await ask(service, [{"role": "user", "content": "a"}, *carried, {"role": "user", "content": "b"}])
-    elsewhere = ResponsesService(HouseDouble(provider))
+    elsewhere = ResponsesService(BackendDouble(provider))
     await ask(elsewhere, [{"role": "user", "content": "a"}, *carried, {"role": "user", "content": "b"}])
 
     assert "thoughts" not in str(first)

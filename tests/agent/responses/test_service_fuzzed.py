@@ -5,12 +5,12 @@ import json
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonValue
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
 from custom_components.chatterbox.agent.responses.endpoint import Streamed, Whole
+from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.support.doubles import ScriptedProvider, say
 
-from .house_double import ANNA, KITCHEN, HouseDouble
+from .backend_double import ANNA, KITCHEN, BackendDouble
 from .schema_values import bodies, changed, values_of
 from .valid_stream import check_resource, check_stream
 
@@ -21,16 +21,16 @@ _SLOW_TO_MAKE = settings(
 
 async def answer(body: JsonValue) -> None:
     """Ask, and hold what comes to the specification."""
-    house = HouseDouble(ScriptedProvider(*(say("Hello.") for _ in range(12))))
+    backend = BackendDouble(ScriptedProvider(*(say("Hello.") for _ in range(12))))
     refusal: ApiError | None = None
     try:
-        await _check(await ResponsesService(house).create(body, ANNA))
+        await _check(await ResponsesService(backend).create(body, ANNA))
     except ApiError as error:
         refusal = error
-    await house.shut_down()
+    await backend.shut_down()
     assert refusal is None or refusal.status in {400, 404}
     assert refusal is None or json.dumps(refusal.body)
-    assert house.taking == 0
+    assert backend.taking == 0
 
 
 async def _check(made: Whole | Streamed) -> None:

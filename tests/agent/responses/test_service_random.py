@@ -16,11 +16,11 @@ from custom_components.chatterbox.agent.messages import (
     ToolDefinition,
     UserMessage,
 )
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
+from custom_components.chatterbox.agent.responses.backend import Caller
 from custom_components.chatterbox.agent.responses.endpoint import Whole
-from custom_components.chatterbox.agent.responses.house import Caller
+from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
-from tests.agent.responses.house_double import ANNA, BEN, HouseDouble
+from tests.agent.responses.backend_double import ANNA, BEN, BackendDouble
 from tests.agent.responses.service_talk import (
     ask,
     collected,
@@ -106,7 +106,7 @@ class Known:
 class Clients:
     """Those who ask, and what they know."""
 
-    house: HouseDouble
+    backend: BackendDouble
     service: ResponsesService
     known: list[Known] = field(default_factory=list)
     asked: int = 0
@@ -122,7 +122,7 @@ class Clients:
             return
         self.asked += 1
         text = f"text {self.asked}"
-        turns = len(self.house.turns)
+        turns = len(self.backend.turns)
         try:
             response = await self._ask(step, self._input(step, previous, text), previous)
         except ApiError as refusal:
@@ -130,13 +130,13 @@ class Clients:
             return
         assert previous is None or (previous.can_be_gone_on_from and previous.caller == step.caller)
         words = [*(previous.words if previous else []), text]
-        (turn,) = self.house.turns[turns:]
+        (turn,) = self.backend.turns[turns:]
         assert_valid(turn.transcript)
         assert [one.text for one in turn.transcript if isinstance(one, UserMessage)] == words
-        assert turn.is_kept == (step.store or step.how == "background")
+        assert turn.may_store == (step.store or step.how == "background")
         self.approved += step.approves * len(turn.approval.decisions if turn.approval else ())
-        self.known.append(Known(step.caller, response, words, previous, turn.is_kept))
-        if turn.is_kept:
+        self.known.append(Known(step.caller, response, words, previous, turn.may_store))
+        if turn.may_store:
             assert await read(self.service, response["id"], step.caller) == response
 
     async def _delete(self, step: Step, known: Known) -> None:
@@ -193,14 +193,14 @@ async def test_whatever_clients_do_what_is_promised_holds(
     scripts = cycle(inferences)
     provider = ScriptedProvider(*([*pieces, end] for pieces, end in (next(scripts) for _ in range(120))))
     tools: dict[str, tuple[ToolDefinition, ...]] = {"home": (tool("light_on", repeatable=True), tool("unlock"))}
-    house = HouseDouble(provider, hooks=[asks_for("unlock")], tools=tools)
-    clients = Clients(house, ResponsesService(house))
+    backend = BackendDouble(provider, hooks=[asks_for("unlock")], tools=tools)
+    clients = Clients(backend, ResponsesService(backend))
 
     for step in steps:
         await clients.take(step)
 
-    assert (house.taking, provider.open_streams) == (0, 0)
+    assert (backend.taking, provider.open_streams) == (0, 0)
     kept = {str(one.response["id"]) for one in clients.known if one.is_there}
-    failed = {key for key, record in house.memory.records.items() if record.response["status"] == "failed"}
-    assert kept <= house.memory.records.keys() <= kept | failed
-    assert sum(one.name == "unlock" for one in house.dispatcher.started) <= clients.approved
+    failed = {key for key, record in backend.memory.records.items() if record.response["status"] == "failed"}
+    assert kept <= backend.memory.records.keys() <= kept | failed
+    assert sum(one.name == "unlock" for one in backend.dispatcher.started) <= clients.approved

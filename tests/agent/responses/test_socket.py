@@ -10,7 +10,7 @@ from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
 from custom_components.chatterbox.agent.responses.endpoint import SocketSession
 from custom_components.chatterbox.agent.responses.service import ResponsesService
-from tests.agent.responses.house_double import ANNA, HouseDouble
+from tests.agent.responses.backend_double import ANNA, BackendDouble
 from tests.agent.responses.service_talk import function, items, last_response, output, read, request, said
 from tests.agent.responses.test_background import Broken
 from tests.agent.responses.test_chains import words
@@ -55,14 +55,14 @@ MISSING = (404, "previous_response_not_found")
 async def test_responses_come_one_after_the_other() -> None:
     """Invariant 69."""
     gate = Gate()
-    house = HouseDouble(ScriptedProvider([gate, *say("One.")], say("Two.")))
-    socket = ResponsesService(house).socket(ANNA)
+    backend = BackendDouble(ScriptedProvider([gate, *say("One.")], say("Two.")))
+    socket = ResponsesService(backend).socket(ANNA)
 
     first = asyncio.create_task(tell(socket, message("a?")))
     await gate.reached.wait()
     second = asyncio.create_task(tell(socket, message("b?")))
     await let_others_go_on()
-    assert house.taking == 1
+    assert backend.taking == 1
     gate.opened.set()
 
     assert [said(check_stream(events)) for events in (await first, await second)] == ["One.", "Two."]
@@ -70,16 +70,16 @@ async def test_responses_come_one_after_the_other() -> None:
 
 async def test_what_is_not_stored_is_gone_on_from_over_the_same_connection() -> None:
     """Invariant 69."""
-    house = HouseDouble(ScriptedProvider(say("One."), say("Two."), say("Three."), say("Fresh.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("One."), say("Two."), say("Three."), say("Fresh.")))
+    service = ResponsesService(backend)
     socket = service.socket(ANNA)
 
     first = await ask(socket, "a?", store=False)
     second = await ask(socket, "b?", store=False, previous_response_id=first["id"])
     third = await ask(socket, "c?", previous_response_id=second["id"])
 
-    assert words(house.turns[2].transcript) == ["a?", "One.", "b?", "Two.", "c?"]
-    assert (third["store"], house.memory.records) == (False, {})
+    assert words(backend.turns[2].transcript) == ["a?", "One.", "b?", "Two.", "c?"]
+    assert (third["store"], backend.memory.records) == (False, {})
     assert await refusal(socket, message(previous_response_id=first["id"])) == MISSING
     other = service.socket(ANNA)
     assert await refusal(other, message(store=False, previous_response_id=third["id"])) == MISSING
@@ -87,20 +87,20 @@ async def test_what_is_not_stored_is_gone_on_from_over_the_same_connection() -> 
 
 
 async def test_what_is_stored_is_gone_on_from_over_any_connection() -> None:
-    house = HouseDouble(ScriptedProvider(say("One."), say("Two."), say("Three.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("One."), say("Two."), say("Three.")))
+    service = ResponsesService(backend)
     first = await ask(service.socket(ANNA), "a?")
 
     second = await ask(service.socket(ANNA), "b?", previous_response_id=first["id"])
 
-    assert words(house.turns[1].transcript) == ["a?", "One.", "b?"]
+    assert words(backend.turns[1].transcript) == ["a?", "One.", "b?"]
     assert await read(service, second["id"]) == second
 
 
 async def test_what_could_not_be_gone_on_from_is_forgotten() -> None:
     """Invariant 69."""
-    house = HouseDouble(ScriptedProvider(call(PAGE), say("Other.")))
-    socket = ResponsesService(house).socket(ANNA)
+    backend = BackendDouble(ScriptedProvider(call(PAGE), say("Other.")))
+    socket = ResponsesService(backend).socket(ANNA)
     first = await ask(socket, store=False, tools=[function("show_page")])
 
     wrong = message([output("unknown")], store=False, previous_response_id=first["id"])
@@ -111,8 +111,8 @@ async def test_what_could_not_be_gone_on_from_is_forgotten() -> None:
 
 
 async def test_a_continuation_whose_model_failed_is_forgotten() -> None:
-    house = HouseDouble(ScriptedProvider(say("One."), [ProviderUnreachable("gone")], [ProviderUnreachable("gone")]))
-    socket = ResponsesService(house).socket(ANNA)
+    backend = BackendDouble(ScriptedProvider(say("One."), [ProviderUnreachable("gone")], [ProviderUnreachable("gone")]))
+    socket = ResponsesService(backend).socket(ANNA)
     first = await ask(socket, store=False)
 
     assert (await ask(socket))["status"] == "failed"
@@ -140,7 +140,7 @@ async def test_a_continuation_whose_model_failed_is_forgotten() -> None:
 )
 async def test_a_message_that_cannot_be_served_is_refused_and_the_next_one_is_not(text: str, param: str | None) -> None:
     """Invariant 69."""
-    socket = ResponsesService(HouseDouble(ScriptedProvider(say("Hello.")))).socket(ANNA)
+    socket = ResponsesService(BackendDouble(ScriptedProvider(say("Hello.")))).socket(ANNA)
 
     (event,) = await tell(socket, text)
 
@@ -150,13 +150,13 @@ async def test_a_message_that_cannot_be_served_is_refused_and_the_next_one_is_no
 
 
 async def test_what_clients_say_of_course_is_heard() -> None:
-    socket = ResponsesService(HouseDouble(ScriptedProvider(say("Hello.")))).socket(ANNA)
+    socket = ResponsesService(BackendDouble(ScriptedProvider(say("Hello.")))).socket(ANNA)
 
     assert said(await ask(socket, stream=True, background=False, generate=True)) == "Hello."
 
 
 async def test_events_are_marked_as_the_client_wants_them() -> None:
-    socket = ResponsesService(HouseDouble(ScriptedProvider(say("Hello.")))).socket(ANNA)
+    socket = ResponsesService(BackendDouble(ScriptedProvider(say("Hello.")))).socket(ANNA)
 
     events = await tell(socket, message(stream_id="lane 1"))
     (refused,) = await tell(socket, message(stream_id="lane 2", model="conversation.attic"))
@@ -174,27 +174,27 @@ async def test_a_bug_comes_out() -> None:
 
 
 async def test_a_large_message_is_read() -> None:
-    house = HouseDouble(ScriptedProvider(say("Long.")))
-    socket = ResponsesService(house).socket(ANNA)
+    backend = BackendDouble(ScriptedProvider(say("Long.")))
+    socket = ResponsesService(backend).socket(ANNA)
 
     assert said(await ask(socket, "word " * 50_000)) == "Long."
 
 
 async def test_closing_ends_the_turn_at_once() -> None:
     provider = ScriptedProvider([*say("Half")[:1], never])
-    house = HouseDouble(provider)
-    socket = ResponsesService(house).socket(ANNA)
+    backend = BackendDouble(provider)
+    socket = ResponsesService(backend).socket(ANNA)
 
     async with aclosing(socket.answer(message())) as events:
         async for event in events:
             if event["type"] == "response.output_text.delta":
                 break
 
-    assert (provider.open_streams, house.taking, house.memory.records) == (0, 0, {})
+    assert (provider.open_streams, backend.taking, backend.memory.records) == (0, 0, {})
 
 
 async def test_functions_are_answered_over_a_connection() -> None:
-    socket = ResponsesService(HouseDouble(ScriptedProvider(call(PAGE), say("Shown.")))).socket(ANNA)
+    socket = ResponsesService(BackendDouble(ScriptedProvider(call(PAGE), say("Shown.")))).socket(ANNA)
 
     first = await ask(socket, store=False, tools=[function("show_page")])
     second = await ask(socket, [output("call_page")], store=False, previous_response_id=first["id"])

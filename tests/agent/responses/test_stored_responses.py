@@ -6,16 +6,16 @@ from typing import override
 import pytest
 
 from custom_components.chatterbox.agent.messages import JsonValue
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
-from custom_components.chatterbox.agent.responses.house import ResponseStore
+from custom_components.chatterbox.agent.responses.backend import ResponseStore
+from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
-from tests.agent.responses.house_double import ANNA, BEN, HouseDouble, MemoryStore
+from tests.agent.responses.backend_double import ANNA, BEN, BackendDouble, MemoryStore
 from tests.agent.responses.service_talk import ask, objects, read, said
 from tests.support.doubles import ScriptedProvider, say
 
 
-class TwoStores(HouseDouble):
-    """A house that has another store, which holds nothing."""
+class TwoStores(BackendDouble):
+    """A backend that has another store, which holds nothing."""
 
     def __init__(self, provider: ScriptedProvider) -> None:
         super().__init__(provider)
@@ -27,7 +27,7 @@ class TwoStores(HouseDouble):
 
 
 async def test_a_response_is_read_as_it_was_told() -> None:
-    service = ResponsesService(HouseDouble(ScriptedProvider(say("Hello."))))
+    service = ResponsesService(BackendDouble(ScriptedProvider(say("Hello."))))
 
     response = await ask(service)
 
@@ -35,7 +35,7 @@ async def test_a_response_is_read_as_it_was_told() -> None:
 
 
 async def test_a_response_of_somebody_else_is_not_there() -> None:
-    service = ResponsesService(HouseDouble(ScriptedProvider(say("Hello."))))
+    service = ResponsesService(BackendDouble(ScriptedProvider(say("Hello."))))
     response_id = str((await ask(service))["id"])
 
     for asked in (
@@ -52,20 +52,20 @@ async def test_a_response_of_somebody_else_is_not_there() -> None:
 
 
 async def test_a_deleted_response_is_gone() -> None:
-    house = HouseDouble(ScriptedProvider(say("Hello.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("Hello.")))
+    service = ResponsesService(backend)
     response_id = str((await ask(service))["id"])
 
     deleted = await service.delete(response_id, ANNA)
 
     assert deleted == {"id": response_id, "object": "response", "deleted": True}
-    assert house.memory.records == {}
+    assert backend.memory.records == {}
     with pytest.raises(ApiError):
         await service.delete(response_id, ANNA)
 
 
 async def test_input_is_paged() -> None:
-    service = ResponsesService(HouseDouble(ScriptedProvider(say("Hello."))))
+    service = ResponsesService(BackendDouble(ScriptedProvider(say("Hello."))))
     sent: JsonValue = [{"role": "user", "content": str(number), "id": f"m{number}"} for number in range(5)]
     response_id = str((await ask(service, sent))["id"])
 
@@ -96,7 +96,7 @@ async def test_input_is_paged() -> None:
     ],
 )
 async def test_a_page_that_there_cannot_be_is_refused(query: dict[str, str], param: str) -> None:
-    service = ResponsesService(HouseDouble(ScriptedProvider(say("Hello."))))
+    service = ResponsesService(BackendDouble(ScriptedProvider(say("Hello."))))
     response_id = str((await ask(service))["id"])
 
     with pytest.raises(ApiError) as refused:
@@ -109,7 +109,7 @@ async def test_a_page_that_there_cannot_be_is_refused(query: dict[str, str], par
     [({"stream": "true"}, "stream"), ({"stream": "yes"}, "stream"), ({"starting_after": "1"}, "starting_after")],
 )
 async def test_only_what_is_made_in_the_background_is_streamed_again(query: dict[str, str], param: str) -> None:
-    service = ResponsesService(HouseDouble(ScriptedProvider(say("Hello."))))
+    service = ResponsesService(BackendDouble(ScriptedProvider(say("Hello."))))
     response_id = str((await ask(service))["id"])
 
     with pytest.raises(ApiError) as refused:
@@ -118,11 +118,11 @@ async def test_only_what_is_made_in_the_background_is_streamed_again(query: dict
 
 
 async def test_a_response_is_found_in_whichever_store_it_is() -> None:
-    house = TwoStores(ScriptedProvider(say("Bye."), say("Hello."), say("Again.")))
-    service = ResponsesService(house)
+    backend = TwoStores(ScriptedProvider(say("Bye."), say("Hello."), say("Again.")))
+    service = ResponsesService(backend)
     assert (await service.delete(str((await ask(service))["id"]), ANNA))["deleted"] is True
     response = await ask(service)
-    house.other.is_down = True
+    backend.other.is_down = True
 
     assert await read(service, response["id"]) == response
     assert said(await ask(service, previous_response_id=response["id"])) == "Again."
@@ -130,7 +130,7 @@ async def test_a_response_is_found_in_whichever_store_it_is() -> None:
     with pytest.raises(ApiError) as trouble:
         await read(service, "resp_0")
     assert (trouble.value.status, trouble.value.code) == (503, "store_unavailable")
-    house.other.is_down, house.memory.is_down = False, True
+    backend.other.is_down, backend.memory.is_down = False, True
     with pytest.raises(ApiError) as unknown:
         await ask(service, conversation="conv_1")
     assert unknown.value.status == 503
@@ -138,34 +138,34 @@ async def test_a_response_is_found_in_whichever_store_it_is() -> None:
 
 async def test_what_cannot_be_deleted_is_not_said_to_be_gone() -> None:
     """A response in the background, whose store goes down while it is made."""
-    house = TwoStores(ScriptedProvider(say("Hello.")))
-    service = ResponsesService(house)
+    backend = TwoStores(ScriptedProvider(say("Hello.")))
+    service = ResponsesService(backend)
     response = await ask(service, background=True)
-    house.other.is_down = house.memory.is_down = True
+    backend.other.is_down = backend.memory.is_down = True
 
     with pytest.raises(ApiError) as trouble:
         await service.delete(str(response["id"]), ANNA)
     assert trouble.value.status == 503
-    await house.shut_down()
+    await backend.shut_down()
 
 
 async def test_a_conversation_whose_responses_cannot_be_read_is_not_gone_on_with() -> None:
-    house = TwoStores(ScriptedProvider())
-    house.other.is_down = True
+    backend = TwoStores(ScriptedProvider())
+    backend.other.is_down = True
 
     with pytest.raises(ApiError) as trouble:
-        await ask(ResponsesService(house), conversation="conv_1")
+        await ask(ResponsesService(backend), conversation="conv_1")
     assert trouble.value.status == 503
 
 
 async def test_a_response_that_nobody_works_on_any_more_has_failed() -> None:
     """A restart in the middle of a response in the background."""
-    house = HouseDouble(ScriptedProvider(say("Hello.")))
-    service = ResponsesService(house)
+    backend = BackendDouble(ScriptedProvider(say("Hello.")))
+    service = ResponsesService(backend)
     response_id = str((await ask(service))["id"])
-    record = house.memory.records[response_id]
+    record = backend.memory.records[response_id]
     left = {**record.response, "status": "queued", "background": True, "completed_at": None}
-    house.memory.records[response_id] = replace(record, response=left)
+    backend.memory.records[response_id] = replace(record, response=left)
 
     for resource in (await read(service, response_id), await service.cancel(response_id, ANNA)):
         error = resource["error"]
@@ -175,7 +175,7 @@ async def test_a_response_that_nobody_works_on_any_more_has_failed() -> None:
 
 async def test_only_a_response_in_the_background_is_cancelled() -> None:
     """Invariant 55."""
-    service = ResponsesService(HouseDouble(ScriptedProvider(say("Hello."))))
+    service = ResponsesService(BackendDouble(ScriptedProvider(say("Hello."))))
     response_id = str((await ask(service))["id"])
 
     with pytest.raises(ApiError, match="background") as refused:

@@ -27,7 +27,7 @@ from custom_components.chatterbox.agent.messages import (
     canonical_json,
 )
 from custom_components.chatterbox.agent.protocols import Deny, OutputFormat, Rewrite
-from custom_components.chatterbox.agent.responses.model_failures import internal_error
+from custom_components.chatterbox.agent.responses.errors import internal_error
 from custom_components.chatterbox.agent.responses.stream import ResponseStream
 from tests.agent.responses.answered import ASKED, OFFERED, TURN, Asking, an_object, answered, objects, tell, text_of
 from tests.agent.responses.asked import ASKED as PLAIN, frame

@@ -31,13 +31,13 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
+from custom_components.chatterbox.agent.responses.backend import ApprovalDecisions, ToolsOffered
 from custom_components.chatterbox.agent.responses.call_items import listed_labels
-from custom_components.chatterbox.agent.responses.house import ApprovalDecisions, ToolsOffered
+from custom_components.chatterbox.agent.responses.errors import internal_error
 from custom_components.chatterbox.agent.responses.items.carriers import sealed_provider_items
 from custom_components.chatterbox.agent.responses.items.reading import to_transcript
 from custom_components.chatterbox.agent.responses.items.schema import complete_item
 from custom_components.chatterbox.agent.responses.items.sealed_content import Seal
-from custom_components.chatterbox.agent.responses.model_failures import internal_error
 from custom_components.chatterbox.agent.responses.stream import ResponseStream
 from custom_components.chatterbox.agent.transcript import repair
 from tests.agent.responses.answered import (
@@ -271,7 +271,7 @@ async def test_tools_are_listed_once_for_each_label() -> None:
 
 async def test_a_request_that_names_no_tools_lists_none_and_shows_their_calls() -> None:
     """Invariant 50."""
-    answer = await Asking(replace(ASKED, house=None)).answered(call(ON), say("On."))
+    answer = await Asking(replace(ASKED, hosted=None)).answered(call(ON), say("On."))
     assert [item["type"] for item in objects(answer.response["output"])] == ["mcp_call", "message"]
     assert answer.items[0]["server_label"] == "assist"
 

@@ -33,8 +33,8 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import Ask, Deny, OutputFormat, Rewrite
-from custom_components.chatterbox.agent.responses.house import ApprovalDecisions, ToolsOffered
-from custom_components.chatterbox.agent.responses.model_failures import internal_error
+from custom_components.chatterbox.agent.responses.backend import ApprovalDecisions, ToolsOffered
+from custom_components.chatterbox.agent.responses.errors import internal_error
 from custom_components.chatterbox.agent.responses.stream import ResponseStream
 from custom_components.chatterbox.agent.transcript import open_calls, repair
 from tests.agent.responses.answered import objects

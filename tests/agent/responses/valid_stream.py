@@ -1,6 +1,6 @@
 """Holds the events of a response to what is promised of every stream, one by one as they come.
 
-Knows the events of the Responses API, those of tools of the house too. Must not know how they come about: they may be
+Knows the events of the Responses API, those of tools of the home too. Must not know how they come about: they may be
 ours as objects, or read off a wire by anybody.
 """
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from ..loop.turn import Approved, Denied
-from .api_errors import ApiError, invalid
 from .approval_ids import read_approval_request_id
-from .house import ApprovalDecisions
+from .backend import ApprovalDecisions
+from .errors import ApiError, invalid
 from .items.reading import ApprovalResponse
 
 _INVALID: Final = "approval_continuation_invalid"

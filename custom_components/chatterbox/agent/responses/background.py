@@ -12,11 +12,10 @@ from typing import Final
 from ..history.records import weight_of
 from ..history.response_records import ResponseRecord
 from ..messages import JsonObject
-from .api_errors import ApiError, ErrorType
+from .backend import Backend, Caller
+from .errors import INTERRUPTED, ApiError, ErrorType
 from .event_log import EventLog
-from .house import Caller, House
 from .response_run import ResponseRun
-from .stored_responses import INTERRUPTED
 
 KEPT_SECONDS: Final = 600.0
 MOST_RUNNING: Final = 8
@@ -113,9 +112,9 @@ class BackgroundRun:
 class BackgroundResponses:
     """All of them that run, or have ended a moment ago."""
 
-    def __init__(self, house: House, clock: Callable[[], float]) -> None:
+    def __init__(self, backend: Backend, clock: Callable[[], float]) -> None:
         """Begin with none. The clock tells seconds since the epoch."""
-        self._house = house
+        self._backend = backend
         self._clock = clock
         self._kept: dict[str, BackgroundRun] = {}
 
@@ -134,7 +133,7 @@ class BackgroundResponses:
                 code="too_many_background_responses",
             )
         made = self._kept[response_id] = BackgroundRun(run, self._clock)
-        self._house.start(made.work(run), f"response {response_id}")
+        self._backend.start(made.work(run), f"response {response_id}")
         try:
             return made, await made.begun()
         except BaseException:

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from ..loop.turn import Approved
 from ..messages import ToolCall, ToolResult
 from .approval_ids import approval_request_id
+from .backend import ApprovalDecisions, ToolsOffered
 from .call_items import McpCallItem, show_function_call
 from .event_writer import EventWriter
-from .house import ApprovalDecisions, ToolsOffered
 from .response_frame import NewId
 
 

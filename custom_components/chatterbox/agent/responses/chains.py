@@ -6,12 +6,13 @@ stored, and never changed.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Final
 
 from ..history.response_records import ResponseRecord
 from ..messages import Transcript
-from .api_errors import invalid, not_continuable, not_found
-from .house import Caller, ResponseStore
+from .backend import Caller, ResponseStore
+from .errors import ApiError, ErrorType, invalid, not_found
 from .stored_responses import StoredResponses
 
 CONTINUABLE: Final = frozenset({"completed", "incomplete", "requires_action"})
@@ -50,7 +51,7 @@ class Chains:
         line = await self._line(caller, previous_id)
         nearest, first = line[-1], line[0]
         if (status := nearest.response.get("status")) not in CONTINUABLE:
-            raise not_continuable(
+            raise _not_continuable(
                 f"Response '{previous_id}' is {status}: only a response that has ended, and not failed, can be gone on"
                 " from. Send its input again instead.",
                 400,
@@ -84,7 +85,7 @@ class Chains:
         wanted: str | None = last_id
         while wanted is not None:
             if wanted in line:
-                raise not_continuable(f"Response '{wanted}' comes before itself. Begin anew.", 400)
+                raise _not_continuable(f"Response '{wanted}' comes before itself. Begin anew.", 400)
             if (record := known.get(wanted)) is None:
                 record = await self._found(caller, wanted, last_id)
                 known |= await self._stored.chain(caller, record.conversation_id)
@@ -96,8 +97,8 @@ class Chains:
         if (record := await self._stored.find(caller, wanted)) is not None:
             return record
         if wanted == last_id:
-            raise not_continuable(f"Previous response with id '{wanted}' not found.")
-        raise not_continuable(
+            raise _not_continuable(f"Previous response with id '{wanted}' not found.")
+        raise _not_continuable(
             f"Response '{last_id}' goes on from '{wanted}', which was deleted or is too old. Send the whole input."
         )
 
@@ -119,3 +120,9 @@ def _in_order(records: Mapping[str, ResponseRecord]) -> tuple[ResponseRecord, ..
 
 def _said_in(line: tuple[ResponseRecord, ...]) -> Transcript:
     return tuple(message for record in line for message in record.messages)
+
+
+def _not_continuable(message: str, status: int = 404) -> ApiError:
+    kind = ErrorType.NOT_FOUND if status == HTTPStatus.NOT_FOUND else ErrorType.INVALID_REQUEST
+    code = "previous_response_not_found"
+    return ApiError(message, status=status, kind=kind, code=code, param="previous_response_id")

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from ..messages import JsonObject, JsonValue
 from ..transcript import has_outside_content, repair
-from .api_errors import invalid
-from .house import Caller, House
+from .backend import Backend, Caller
+from .errors import invalid
 from .identifiers import ItemIds, new_response_id
 from .items.carriers import sealed_summary
 from .items.sealed_content import Seal
@@ -22,9 +22,9 @@ from .resource import usage_json
 class Compaction:
     """Compacts conversations."""
 
-    def __init__(self, house: House, preparation: Preparation, seal: Seal, clock: Callable[[], float]) -> None:
+    def __init__(self, backend: Backend, preparation: Preparation, seal: Seal, clock: Callable[[], float]) -> None:
         """Let a house find the words. The clock tells seconds since the epoch."""
-        self._house = house
+        self._backend = backend
         self._preparation = preparation
         self._seal = seal
         self._clock = clock
@@ -34,14 +34,14 @@ class Compaction:
         response_id = new_response_id()
         new_id = ItemIds(response_id)
         request = read_compact(body, new_id)
-        agent = chosen(self._house, request.model)
+        agent = chosen(self._backend, request.model)
         ground = await self._preparation.ground(caller, request.previous_response_id, response_id)
         read = await self._preparation.read(caller, request.items, ground)
         transcript = repair(ground.transcript + read.messages)
         if not transcript:
             raise invalid("There is nothing to compact.", "input")
         instructions = "\n\n".join(filter(None, (request.instructions, read.instructions)))
-        text, usage = await self._house.compact(agent.id, transcript, instructions)
+        text, usage = await self._backend.compact(agent.id, transcript, instructions)
         sealed = sealed_summary(text, has_outside_content=has_outside_content(transcript), seal=self._seal)
         return {
             "id": response_id,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..messages import JsonObject, JsonValue
-from .house import Caller
+from .backend import Caller
 
 
 @dataclass(frozen=True, slots=True)

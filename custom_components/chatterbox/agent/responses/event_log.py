@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 from typing import Final
 
 from ..messages import JsonObject, canonical_json
-from .api_errors import ApiError, ErrorType, invalid
+from .errors import ApiError, ErrorType, invalid
 
 MOST_CHARACTERS: Final = 4_000_000
 """Of the events of one response, as JSON; the oldest beyond it are given up."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ..messages import JsonObject, JsonValue, Transcript
-from .api_errors import ApiError, ErrorType, invalid
+from .errors import ApiError, ErrorType, invalid
 from .item_pairs import check_pairs
 from .items.parts import MAX_TEXT, UnusableItem
 from .items.reading import Translated, to_transcript

@@ -8,7 +8,7 @@ from typing import Final
 
 from ..messages import AssistantMessage, JsonObject, ToolResult, Transcript
 from ..transcript import open_calls
-from .api_errors import invalid
+from .errors import invalid
 from .items.calls import CUT_OFF, called_by
 from .items.shapes import shown_call_id
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from ..history.response_records import ResponseRecord
 from ..messages import JsonObject
-from .house import Caller
+from .backend import Caller
 from .identifiers import response_of
 from .input_items import references, with_references
 from .stored_responses import StoredResponses

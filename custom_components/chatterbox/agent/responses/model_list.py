@@ -1,23 +1,23 @@
 """The agents of a house as the models that a client may choose from."""
 
 from ..messages import JsonObject
-from .api_errors import ApiError, not_found
-from .house import AgentCard, House
+from .backend import Backend, ModelInfo
+from .errors import ApiError, not_found
 
 
-def listed(house: House) -> JsonObject:
+def listed(backend: Backend) -> JsonObject:
     """Return all agents, as `GET models` has them."""
-    return {"object": "list", "data": [shown(card) for card in house.agents()]}
+    return {"object": "list", "data": [shown(card) for card in backend.agents()]}
 
 
-def shown(card: AgentCard) -> JsonObject:
+def shown(card: ModelInfo) -> JsonObject:
     """Return an agent as a model."""
     return {"id": card.id, "object": "model", "created": card.created_at, "owned_by": "chatterbox"}
 
 
-def chosen(house: House, model: str) -> AgentCard:
+def chosen(backend: Backend, model: str) -> ModelInfo:
     """Return the agent that a client names. Raises `ApiError` (404) for one that there is not."""
-    for card in house.agents():
+    for card in backend.agents():
         if card.id == model:
             return card
     raise _unknown(model)

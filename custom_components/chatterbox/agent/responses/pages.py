@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from ..messages import JsonObject
-from .api_errors import invalid
+from .errors import invalid
 
 _MOST: Final = 100
 _USUAL: Final = 20

@@ -10,11 +10,11 @@ from typing import Final
 
 from ..messages import AssistantMessage, JsonObject, JsonValue, ProviderItem, Transcript
 from ..transcript import repair
-from .api_errors import invalid
 from .approval_responses import decisions_of
+from .backend import Backend, Caller, ModelInfo, ResponseStore, TurnRequest
 from .call_items import listed_labels
 from .chains import Chains, Ground
-from .house import AgentCard, Caller, House, ResponseStore, TurnRequest
+from .errors import invalid
 from .identifiers import ItemIds, NewId, new_response_id
 from .input_items import translate_input
 from .item_references import ItemReferences, items_of
@@ -41,9 +41,9 @@ NOTHING_REMEMBERED: Final[Remembered] = {}
 class Preparation:
     """Plans responses."""
 
-    def __init__(self, house: House, stored: StoredResponses, seal: Seal, clock: Callable[[], float]) -> None:
+    def __init__(self, backend: Backend, stored: StoredResponses, seal: Seal, clock: Callable[[], float]) -> None:
         """Look things up in a house. The clock tells seconds since the epoch."""
-        self._house = house
+        self._backend = backend
         self._chains = Chains(stored)
         self._references = ItemReferences(stored)
         self._seal = seal
@@ -60,8 +60,8 @@ class Preparation:
         response_id = new_response_id()
         new_id = ItemIds(response_id)
         request = read_body(body, new_id)
-        agent = chosen(self._house, request.model)
-        store = self._house.store(agent.id) if agent.keeps else None
+        agent = chosen(self._backend, request.model)
+        store = self._backend.store(agent.id) if agent.stores_responses else None
         ground = await self._ground_of(caller, request, store, response_id, remembered)
         request = _as_kept(request, None if request.previous_response_id in remembered else store)
         read = await self.read(caller, request.items, ground)
@@ -126,16 +126,16 @@ def _going_on(conversation: Ground, items: Sequence[JsonObject]) -> Ground:
 
 def _as_kept(request: CreateRequest, store: ResponseStore | None) -> CreateRequest:
     """Return the request as it can be met where there is no store. Raises `ApiError` (400) where it cannot."""
-    is_kept = request.store and store is not None
-    if request.background and not is_kept:
+    may_store = request.store and store is not None
+    if request.background and not may_store:
         raise invalid(
             "A response in the background has to be stored, which this request or this agent does not allow.",
             "background",
         )
-    return request if is_kept else replace(request, store=False, echo={**request.echo, "store": False})
+    return request if may_store else replace(request, store=False, echo={**request.echo, "store": False})
 
 
-def _turn(request: CreateRequest, agent: AgentCard, caller: Caller, ground: Ground, read: Translated) -> TurnRequest:
+def _turn(request: CreateRequest, agent: ModelInfo, caller: Caller, ground: Ground, read: Translated) -> TurnRequest:
     transcript = repair(ground.transcript + read.messages)
     approval = decisions_of(read.approvals, _answered_in(ground))
     if approval is None and not _is_answerable(transcript):
@@ -148,7 +148,7 @@ def _turn(request: CreateRequest, agent: AgentCard, caller: Caller, ground: Grou
         added=None if request.previous_response_id is None and request.conversation_id is None else read.messages,
         instructions="\n\n".join(filter(None, (request.instructions, read.instructions))),
         functions=tuple(function.definition for function in request.functions),
-        house=request.house,
+        hosted=request.hosted,
         tool_choice=request.tool_choice,
         max_tool_calls=request.max_tool_calls,
         max_output_tokens=request.max_output_tokens,
@@ -156,7 +156,7 @@ def _turn(request: CreateRequest, agent: AgentCard, caller: Caller, ground: Grou
         output=request.output,
         may_be_shortened=request.truncation is Truncation.AUTO,
         approval=approval,
-        is_kept=request.store,
+        may_store=request.store,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from .api_errors import invalid
+from .errors import invalid
 
 _FLAGS: Final = {"true": True, "1": True, "false": False, "0": False, "": False}
 _MOST_DIGITS: Final = 9

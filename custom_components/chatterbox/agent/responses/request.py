@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ..messages import JsonObject, JsonValue, ToolChoiceMode, ToolDefinition
+from ..messages import JsonObject, JsonValue, ToolChoiceMode
 from ..protocols import NO_WISHES, AnswerOptions, OutputFormat
+from .tools import FunctionTool, HostedTools, RequestedToolChoice
 
 
 class Truncation(StrEnum):
@@ -17,93 +18,6 @@ class Truncation(StrEnum):
 
     AUTO = "auto"
     DISABLED = "disabled"
-
-
-class ApprovalWish(StrEnum):
-    """What a client wants of approvals. It can only be stricter than the house."""
-
-    ALWAYS = "always"
-    """Every call of these tools is asked about."""
-    NEVER = "never"
-    """Only what the house itself asks about."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolFilter:
-    """Some of the tools of a label: those of these names, those that only read, or both."""
-
-    names: frozenset[str] | None = None
-    """None for all."""
-    read_only: bool | None = None
-    """None for both kinds."""
-
-    def takes(self, tool: ToolDefinition) -> bool:
-        """Tell whether a tool is one of them."""
-        if self.names is not None and tool.name not in self.names:
-            return False
-        return self.read_only is None or tool.annotations.read_only == self.read_only
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HouseTools:
-    """Tools of the house that a client wants: `{"type": "mcp", "server_label": <id of an LLM API>}`."""
-
-    server_label: str
-    allowed: ToolFilter | None = None
-    """Which of them are offered; None for all."""
-    always: ToolFilter | None = None
-    """Which are asked about whatever the house says; wins over `never`."""
-    never: ToolFilter | None = None
-    """Which are asked about only where the house does so."""
-    otherwise: ApprovalWish = ApprovalWish.ALWAYS
-    """What holds for those of neither."""
-
-    def asks(self, tool: ToolDefinition) -> bool:
-        """Tell whether the client wants a tool asked about."""
-        if self.always is not None and self.always.takes(tool):
-            return True
-        if self.never is not None and self.never.takes(tool):
-            return False
-        return self.otherwise is ApprovalWish.ALWAYS
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionRef:
-    """A function that the client runs."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class HouseRef:
-    """A tool of the house, or all of a label."""
-
-    server_label: str
-    name: str | None = None
-
-
-type ToolRef = FunctionRef | HouseRef
-
-
-@dataclass(frozen=True, slots=True)
-class AllowedTools:
-    """The tools that may be called, of those that the model sees."""
-
-    tools: tuple[ToolRef, ...]
-    mode: ToolChoiceMode = ToolChoiceMode.AUTO
-
-
-type ToolChoiceWish = ToolChoiceMode | FunctionRef | HouseRef | AllowedTools
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionTool:
-    """A function that the client runs."""
-
-    definition: ToolDefinition
-    """With `client` set."""
-    sent: JsonObject
-    """As it is echoed: `type`, `name`, `description`, `parameters`, `strict`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +31,9 @@ class CreateRequest:
     previous_response_id: str | None = None
     conversation_id: str | None = None
     functions: tuple[FunctionTool, ...] = ()
-    house: tuple[HouseTools, ...] | None = ()
+    hosted: tuple[HostedTools, ...] | None = ()
     """None for a request that names no tools at all: then the agent has those that it is set up with."""
-    tool_choice: ToolChoiceWish = ToolChoiceMode.AUTO
+    tool_choice: RequestedToolChoice = ToolChoiceMode.AUTO
     max_tool_calls: int | None = None
     """Calls that the house runs."""
     max_output_tokens: int | None = None

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue as AnyJson, TypeAda
 
 from ..json.text import check_json
 from ..messages import JsonObject, JsonValue
-from .api_errors import ApiError, invalid
+from .errors import ApiError, invalid
 from .items.schema import VENDOR_TYPE, path_of, path_within
 
 CLIENT_TOOLS_STATUS: Final = "chatterbox:client_tools_status"

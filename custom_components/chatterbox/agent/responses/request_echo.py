@@ -7,7 +7,7 @@ Source: OpenResponses specification, `ResponseResource` of 2026-04-24.
 from ..messages import JsonObject, JsonValue
 from .request import Truncation
 from .request_body import CreateBody
-from .requested_tools import RequestedTools
+from .tools import RequestedTools
 
 
 def echo_of(body: CreateBody, tools: RequestedTools, tool_choice: JsonValue, conversation_id: str | None) -> JsonObject:

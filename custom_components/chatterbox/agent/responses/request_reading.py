@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from ..messages import JsonObject, JsonValue
 from ..protocols import AnswerOptions, OutputFormat, ReasoningEffort, Verbosity
-from .api_errors import invalid
+from .errors import invalid
 from .input_items import read_input
 from .items.schema import NewId
 from .request import CompactRequest, CreateRequest, Truncation
@@ -30,7 +30,7 @@ from .request_body import (
     unsupported,
 )
 from .request_echo import echo_of
-from .requested_tools import read_tool_choice, read_tools
+from .tools import read_tool_choice, read_tools
 
 _ENCRYPTED_REASONING: Final = "reasoning.encrypted_content"
 _LOGPROBS: Final = "message.output_text.logprobs"
@@ -94,7 +94,7 @@ def _create(body: CreateBody, new_id: NewId) -> CreateRequest:
         previous_response_id=body.previous_response_id,
         conversation_id=conversation_id,
         functions=tools.functions,
-        house=tools.house,
+        hosted=tools.hosted,
         tool_choice=choice,
         max_tool_calls=body.max_tool_calls,
         max_output_tokens=body.max_output_tokens,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ..messages import JsonObject, JsonValue, Usage
-from .api_errors import ApiError
+from .errors import ApiError
 from .request import CreateRequest
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..messages import ProviderItem
-from .house import ApprovalDecisions
+from .backend import ApprovalDecisions
 
 type NewId = Callable[[str], str]
 """Returns a new id that begins with this and an underscore."""

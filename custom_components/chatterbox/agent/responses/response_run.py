@@ -12,15 +12,12 @@ from dataclasses import dataclass
 from ..errors import AgentError
 from ..history.response_records import ResponseRecord
 from ..messages import JsonObject, Transcript
-from .api_errors import ApiError
-from .bug_report import traceback_without_words
+from .backend import Backend, ResponseStore, TurnRequest
 from .chains import CONTINUABLE, Ground
-from .house import House, ResponseStore, TurnRequest
-from .model_failures import told_failure
+from .errors import INTERRUPTED, ApiError, as_api_error, traceback_without_words
 from .replaced_words import in_other_words, sent_in_other_words
 from .request import CreateRequest
 from .response_frame import ResponseFrame
-from .stored_responses import INTERRUPTED
 from .stream import ResponseStream
 
 _LOGGER = logging.getLogger(__name__)
@@ -45,9 +42,9 @@ class Plan:
 class ResponseRun:
     """A response being made."""
 
-    def __init__(self, house: House, plan: Plan) -> None:
+    def __init__(self, backend: Backend, plan: Plan) -> None:
         """Prepare; `events` makes it."""
-        self._house = house
+        self._backend = backend
         self._stream = ResponseStream(plan.request, plan.frame)
         self.plan = plan
 
@@ -76,7 +73,7 @@ class ResponseRun:
 
         Raises `ApiError` before the first event. What goes wrong later is told. Closing it ends the turn.
         """
-        async with aclosing(self._house.take(self.plan.turn)) as turn:
+        async with aclosing(self._backend.take(self.plan.turn)) as turn:
             offered = await anext(turn)
             for told in self._stream.begin(queued=self.plan.request.background):
                 yield told
@@ -142,4 +139,4 @@ class ResponseRun:
         """End it because its turn broke off, and return what there is to tell of that."""
         if not isinstance(error, AgentError | ApiError):
             _LOGGER.error("Response %s broke off: %s", self.plan.frame.id, traceback_without_words(error))
-        return self._stream.fail(told_failure(error if isinstance(error, AgentError | ApiError) else None))
+        return self._stream.fail(as_api_error(error if isinstance(error, AgentError | ApiError) else None))

@@ -14,11 +14,11 @@ from secrets import token_bytes
 
 from ..history.response_records import ResponseRecord
 from ..messages import JsonObject, JsonValue
-from .api_errors import invalid, not_found
+from .backend import Backend, Caller
 from .background import BackgroundResponses
 from .compaction import Compaction
 from .endpoint import SocketSession, Streamed, Whole
-from .house import Caller, House
+from .errors import invalid, not_found
 from .items.sealed_content import Seal
 from .model_list import chosen, listed, shown
 from .opened_events import opened
@@ -33,19 +33,19 @@ from .stored_responses import StoredResponses, shown_response
 class ResponsesService:
     """The endpoint of a house; see `ResponsesEndpoint`."""
 
-    def __init__(self, house: House, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, backend: Backend, *, clock: Callable[[], float] = time.time) -> None:
         """Serve a house. The clock tells seconds since the epoch."""
         seal = Seal(token_bytes(32))
-        self._house = house
-        self._stored = StoredResponses(house)
-        self._background = BackgroundResponses(house, clock)
-        self._preparation = Preparation(house, self._stored, seal, clock)
-        self._compaction = Compaction(house, self._preparation, seal, clock)
+        self._backend = backend
+        self._stored = StoredResponses(backend)
+        self._background = BackgroundResponses(backend, clock)
+        self._preparation = Preparation(backend, self._stored, seal, clock)
+        self._compaction = Compaction(backend, self._preparation, seal, clock)
 
     async def create(self, body: JsonValue, caller: Caller) -> Whole | Streamed:
         """Create a response. Raises `ApiError` for everything that can be wrong with the request."""
         plan = await self._preparation.plan(caller, body)
-        run = ResponseRun(self._house, plan)
+        run = ResponseRun(self._backend, plan)
         if plan.request.background:
             made, first = await self._background.start(run)
             return Streamed(made.log.follow(None)) if plan.request.stream else Whole(first)
@@ -109,15 +109,15 @@ class ResponsesService:
 
     def models(self) -> JsonObject:
         """Return the agents that can be asked."""
-        return listed(self._house)
+        return listed(self._backend)
 
     def model(self, model_id: str) -> JsonObject:
         """Return one of them."""
-        return shown(chosen(self._house, model_id))
+        return shown(chosen(self._backend, model_id))
 
     def socket(self, caller: Caller) -> SocketSession:
         """Return the requests of a new connection."""
-        return Socket(self._house, self._preparation, caller)
+        return Socket(self._backend, self._preparation, caller)
 
     async def _found(self, caller: Caller, response_id: str) -> ResponseRecord:
         if (record := await self._stored.find(caller, response_id)) is not None:

@@ -13,9 +13,9 @@ from typing import Final
 
 from ..json.text import parse_json
 from ..messages import JsonObject, JsonValue
-from .api_errors import ApiError, invalid
+from .backend import Backend, Caller
 from .chains import Ground
-from .house import Caller, House
+from .errors import ApiError, invalid
 from .preparation import Preparation
 from .request_reading import read_socket_create
 from .response_run import ResponseRun
@@ -29,9 +29,9 @@ _OF_COURSE: Final = {"stream": True, "background": False, "generate": True}
 class Socket:
     """The requests of one connection."""
 
-    def __init__(self, house: House, preparation: Preparation, caller: Caller) -> None:
+    def __init__(self, backend: Backend, preparation: Preparation, caller: Caller) -> None:
         """Begin with nothing remembered."""
-        self._house = house
+        self._backend = backend
         self._preparation = preparation
         self._caller = caller
         self._latest: dict[str, Ground] = {}
@@ -56,7 +56,7 @@ class Socket:
         previous_id = str(message.get("previous_response_id"))
         try:
             plan = await self._preparation.plan(self._caller, message, read_socket_create, self._latest)
-            run = ResponseRun(self._house, plan)
+            run = ResponseRun(self._backend, plan)
             async with aclosing(run.events()) as events:
                 async for event in events:
                     yield event

@@ -8,16 +8,8 @@ from typing import Final
 
 from ..history.response_records import ResponseRecord
 from ..messages import JsonObject
-from .api_errors import ApiError, ErrorType
-from .house import Caller, House
-
-INTERRUPTED: Final = ApiError(
-    "The house was restarted, or the agent was changed, before the response was ready. Send the request again.",
-    status=503,
-    kind=ErrorType.SERVER,
-    code="interrupted",
-)
-"""Why a response in the background failed that nobody works on any more."""
+from .backend import Backend, Caller
+from .errors import INTERRUPTED, ApiError
 
 _UNENDED: Final = frozenset({"queued", "in_progress"})
 
@@ -28,14 +20,14 @@ class StoredResponses:
     Every method raises `ApiError` (503) when a store cannot be reached that may hold what is looked for.
     """
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, backend: Backend) -> None:
         """Look where the house keeps them, each time anew: agents come and go."""
-        self._house = house
+        self._backend = backend
 
     async def find(self, caller: Caller, response_id: str) -> ResponseRecord | None:
         """Return a response of the caller's; None for one that there is not."""
         trouble: ApiError | None = None
-        for store in self._house.stores():
+        for store in self._backend.stores():
             try:
                 record = await store.get(response_id)
             except ApiError as error:
@@ -56,7 +48,7 @@ class StoredResponses:
         """
         found: dict[str, ResponseRecord] = {}
         trouble: ApiError | None = None
-        for store in self._house.stores():
+        for store in self._backend.stores():
             try:
                 found |= await store.chain(conversation_id, newest)
             except ApiError as error:
@@ -69,7 +61,7 @@ class StoredResponses:
         """Delete a response wherever it is. Stores that cannot be reached matter only where nobody else has it."""
         trouble: ApiError | None = None
         is_gone = False
-        for store in self._house.stores():
+        for store in self._backend.stores():
             try:
                 if await store.get(response_id) is not None:
                     await store.delete(response_id)

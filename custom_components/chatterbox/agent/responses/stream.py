@@ -12,18 +12,17 @@ from typing import Final
 from ..events import PromptReplaced, StopReason, ToolFinished, TurnFinished, UsageReported
 from ..messages import AssistantMessage, JsonObject, ToolResult, Transcript, Usage
 from ..transcript import TranscriptRecorder, synthetic_result
-from .api_errors import ApiError
+from .backend import BackendEvent, ToolsOffered
 from .endings import CANCELLED, FAILED, Ending, ending_of
+from .errors import ApiError, as_api_error
 from .event_writer import EventWriter
-from .house import HouseEvent, ToolsOffered
-from .model_failures import told_failure
 from .request import CreateRequest
 from .resource import ResponseState, ResponseStatus, resource_json
 from .response_frame import ResponseFrame
 from .turn_items import TurnItems
 
 _CALL_AGAIN: Final = "Not run: functions of the client were called at the same time. Call it again if it is needed."
-_REFUSED: Final = "(Not kept: the house has refused these words.)"
+_REFUSED: Final = "(Not stored: a hook has refused these words.)"
 
 
 class ResponseStream:
@@ -84,7 +83,7 @@ class ResponseStream:
         self._events.write("response.queued" if queued else "response.in_progress", response=self.resource)
         return self._events.fetch()
 
-    def feed(self, event: HouseEvent) -> list[JsonObject]:
+    def feed(self, event: BackendEvent) -> list[JsonObject]:
         """Take in an event of the turn. After `TurnFinished` the response is over."""
         if self.is_over:
             return []
@@ -134,7 +133,7 @@ class ResponseStream:
         if end.stop_reason is StopReason.PROMPT_DENIED:
             self.prompt = _REFUSED
         self._items.end(replace(end, client_calls=for_client), is_whole=ending.is_whole)
-        self._end(ending, told_failure(end.error) if end.stop_reason is StopReason.PROVIDER_FAILED else None)
+        self._end(ending, as_api_error(end.error) if end.stop_reason is StopReason.PROVIDER_FAILED else None)
 
     def _break_off(self, ending: Ending, error: ApiError | None = None) -> list[JsonObject]:
         if self.is_over:

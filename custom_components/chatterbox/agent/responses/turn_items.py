@@ -19,10 +19,10 @@ from ..events import (
 )
 from ..messages import AssistantMessage, ProviderItem, ToolResult, Transcript
 from .approval_ids import approval_request_id
+from .backend import BackendEvent, ToolsOffered
 from .call_items import show_approval_request, show_tool_list
 from .call_queue import CallQueue
 from .event_writer import EventWriter
-from .house import HouseEvent, ToolsOffered
 from .request import CreateRequest
 from .response_frame import ResponseFrame
 from .text_items import COMMENTARY, FINAL_ANSWER, TextItems
@@ -50,7 +50,7 @@ class TurnItems:
         """Whether a tool of the house was started."""
         return self._calls.has_acted
 
-    def take(self, event: HouseEvent) -> None:
+    def take(self, event: BackendEvent) -> None:
         """Write what an event brings to see; the end of the turn has its own method."""
         match event:
             case ToolsOffered():
@@ -103,7 +103,7 @@ class TurnItems:
 
     def _offer(self, offered: ToolsOffered) -> None:
         self._calls.offer(offered)
-        for wanted in self._request.house or ():
+        for wanted in self._request.hosted or ():
             label = wanted.server_label
             if label not in self._frame.listed:
                 tools, failure = offered.tools.get(label, ()), offered.failures.get(label)

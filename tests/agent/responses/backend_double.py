@@ -1,6 +1,6 @@
-"""A real house in memory: it drives the real loop with scripted models, and keeps responses.
+"""A backend in memory: it drives the real loop with scripted models, and keeps responses.
 
-It keeps the contracts of `agent/responses/house.py`, records what it was given, and knows nothing of the service's
+It keeps the contracts of `agent/responses/backend.py`, records what it was given, and knows nothing of the service's
 inside.
 """
 
@@ -26,17 +26,17 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import Ask, Deny, Hooks, LLMProvider, Rewrite
-from custom_components.chatterbox.agent.responses.api_errors import ApiError, ErrorType, invalid
-from custom_components.chatterbox.agent.responses.house import (
-    AgentCard,
+from custom_components.chatterbox.agent.responses.backend import (
     ApprovalDecisions,
+    BackendEvent,
     Caller,
-    HouseEvent,
+    ModelInfo,
     ResponseStore,
     ToolsOffered,
     TurnRequest,
 )
-from custom_components.chatterbox.agent.responses.request import AllowedTools, FunctionRef, HouseRef, HouseTools
+from custom_components.chatterbox.agent.responses.errors import ApiError, ErrorType, invalid
+from custom_components.chatterbox.agent.responses.tools import AllowedTools, FunctionRef, HostedToolRef, HostedTools
 from tests.agent.turns import assert_valid
 from tests.support.doubles import ScriptedDispatcher, ScriptedProvider
 
@@ -92,7 +92,7 @@ class MemoryStore:
 
 
 @dataclass
-class HouseDouble:
+class BackendDouble:
     """One agent by default, whose model plays a script, and whose tools succeed."""
 
     provider: LLMProvider = field(default_factory=ScriptedProvider)
@@ -100,7 +100,7 @@ class HouseDouble:
     hooks: Sequence[Hooks] = ()
     tools: dict[str, tuple[ToolDefinition, ...]] = field(default_factory=dict)
     """By server label."""
-    cards: list[AgentCard] = field(default_factory=lambda: [AgentCard(KITCHEN, 1_700_000_000)])
+    cards: list[ModelInfo] = field(default_factory=lambda: [ModelInfo(KITCHEN, 1_700_000_000)])
     memory: MemoryStore = field(default_factory=MemoryStore)
     limits: Limits = field(default_factory=Limits)
     summary: str = "They spoke of lamps."
@@ -111,19 +111,19 @@ class HouseDouble:
     taking: int = 0
     """Turns under way."""
 
-    def agents(self) -> Sequence[AgentCard]:
+    def agents(self) -> Sequence[ModelInfo]:
         """Return the cards."""
         return self.cards
 
     def store(self, agent: str) -> ResponseStore | None:
         """Return the memory, where the agent keeps anything."""
-        return self.memory if any(card.id == agent and card.keeps for card in self.cards) else None
+        return self.memory if any(card.id == agent and card.stores_responses for card in self.cards) else None
 
     def stores(self) -> Sequence[ResponseStore]:
         """Return the memory."""
         return [self.memory]
 
-    async def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
+    async def take(self, turn: TurnRequest) -> AsyncGenerator[BackendEvent]:
         """Take a turn with the real loop."""
         assert_valid(turn.transcript)
         self.turns.append(turn)
@@ -132,7 +132,7 @@ class HouseDouble:
             offered = self._offered(turn)
             answer = self._answer(turn)
             yield replace(offered, question=answer.pending if answer else None)
-            hooks = (*self.hooks, _ClientAsks(turn.house or (), offered))
+            hooks = (*self.hooks, _ClientAsks(turn.hosted or (), offered))
             loop = AgenticLoop(self.provider, self.dispatcher, hooks=hooks)
             async with aclosing(loop.stream(_loop_turn(turn, offered, answer, self.limits))) as events:
                 async for event in events:
@@ -161,14 +161,14 @@ class HouseDouble:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _offered(self, turn: TurnRequest) -> ToolsOffered:
-        if turn.house is None:
+        if turn.hosted is None:
             return ToolsOffered(self.tools)
         wanted: dict[str, Sequence[ToolDefinition]] = {}
-        for house in turn.house:
-            if house.server_label not in self.tools:
-                raise invalid(f"No label {house.server_label}.", "tools")
-            tools = self.tools[house.server_label]
-            wanted[house.server_label] = [one for one in tools if house.allowed is None or house.allowed.takes(one)]
+        for hosted in turn.hosted:
+            if hosted.server_label not in self.tools:
+                raise invalid(f"No label {hosted.server_label}.", "tools")
+            tools = self.tools[hosted.server_label]
+            wanted[hosted.server_label] = [one for one in tools if hosted.allowed is None or hosted.allowed.takes(one)]
         return ToolsOffered(wanted)
 
     def _answer(self, turn: TurnRequest) -> ApprovalAnswer | None:
@@ -184,16 +184,16 @@ class HouseDouble:
 class _ClientAsks(Hooks):
     """Asks what the client wants asked."""
 
-    def __init__(self, wanted: Sequence[HouseTools], offered: ToolsOffered) -> None:
-        self._wanted = {house.server_label: house for house in wanted}
+    def __init__(self, wanted: Sequence[HostedTools], offered: ToolsOffered) -> None:
+        self._wanted = {hosted.server_label: hosted for hosted in wanted}
         self._offered = offered
 
     @override
     async def pre_tool_use(
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> Deny | Ask | Rewrite[JsonObject] | None:
-        house = self._wanted.get(self._offered.label_of(tool.name))
-        return Ask("The client asks.") if house is not None and house.asks(tool) else None
+        hosted = self._wanted.get(self._offered.label_of(tool.name))
+        return Ask("The client asks.") if hosted is not None and hosted.asks(tool) else None
 
 
 async def _awaiting(work: Coroutine[object, object, None]) -> None:
@@ -210,7 +210,7 @@ def _answer_to(pending: PendingApproval, approval: ApprovalDecisions) -> Approva
 
 
 def _loop_turn(turn: TurnRequest, offered: ToolsOffered, answer: ApprovalAnswer | None, limits: Limits) -> Turn:
-    house = tuple(tool for tools in offered.tools.values() for tool in tools)
+    backend = tuple(tool for tools in offered.tools.values() for tool in tools)
     choice, allowed = _choice(turn, offered)
     spoken = turn.transcript[-1] if turn.transcript else None
     words = spoken if isinstance(spoken, UserMessage) else None
@@ -220,7 +220,7 @@ def _loop_turn(turn: TurnRequest, offered: ToolsOffered, answer: ApprovalAnswer 
         words.text if words else None,
         turn.transcript[:-1] if words else turn.transcript,
         turn.instructions,
-        tuple(sorted((*house, *turn.functions), key=lambda tool: tool.name)),
+        tuple(sorted((*backend, *turn.functions), key=lambda tool: tool.name)),
         choice,
         allowed,
         replace(limits, max_output_tokens=turn.max_output_tokens),
@@ -237,9 +237,9 @@ def _choice(turn: TurnRequest, offered: ToolsOffered) -> tuple[ToolChoice, froze
     match turn.tool_choice:
         case ToolChoiceMode() as mode:
             return mode, None
-        case FunctionRef(name) | HouseRef(name=str(name)):
+        case FunctionRef(name) | HostedToolRef(name=str(name)):
             return NamedTool(name), None
-        case HouseRef(label):
+        case HostedToolRef(label):
             return ToolChoiceMode.REQUIRED, frozenset(tool.name for tool in offered.tools[label])
         case AllowedTools(tools, mode):
             names = {

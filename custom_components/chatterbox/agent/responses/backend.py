@@ -13,7 +13,7 @@ from ..history.response_records import ResponseRecord
 from ..loop.turn import Approved, Denied
 from ..messages import ToolDefinition, Transcript, Usage
 from ..protocols import NO_WISHES, AnswerOptions, OutputFormat
-from .request import HouseTools, ToolChoiceWish
+from .tools import HostedTools, RequestedToolChoice
 
 OWN_LABEL = "chatterbox"
 """Server label of tools that belong to no LLM API, and of calls of tools that nobody has."""
@@ -27,14 +27,14 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentCard:
+class ModelInfo:
     """An agent that can be asked."""
 
     id: str
     """What a client calls the model."""
     created_at: int
     """Seconds since the epoch."""
-    keeps: bool = True
+    stores_responses: bool = True
     """Whether anything of what is said to it may be stored."""
 
 
@@ -53,7 +53,7 @@ class TurnRequest:
     """One turn that a client wants taken."""
 
     agent: str
-    """Id of an `AgentCard`."""
+    """Id of an `ModelInfo`."""
     caller: Caller
     conversation_id: str
     """What all responses of a chain have in common: the id of its first response, or of a conversation."""
@@ -65,9 +65,9 @@ class TurnRequest:
     instructions: str = ""
     """The client's, for this turn; the agent's own come first."""
     functions: tuple[ToolDefinition, ...] = ()
-    house: tuple[HouseTools, ...] | None = ()
+    hosted: tuple[HostedTools, ...] | None = ()
     """None for the tools that the agent is set up with."""
-    tool_choice: ToolChoiceWish
+    tool_choice: RequestedToolChoice
     max_tool_calls: int | None = None
     max_output_tokens: int | None = None
     options: AnswerOptions = NO_WISHES
@@ -75,7 +75,7 @@ class TurnRequest:
     may_be_shortened: bool = False
     """Whether the oldest may be left out of a conversation that the model cannot read at once."""
     approval: ApprovalDecisions | None = None
-    is_kept: bool = True
+    may_store: bool = True
     """Whether anything of what is said may be stored. What is done in the house is recorded in any case."""
 
 
@@ -96,7 +96,7 @@ class ToolsOffered:
         return next(labels, OWN_LABEL)
 
 
-type HouseEvent = ToolsOffered | TurnEvent
+type BackendEvent = ToolsOffered | TurnEvent
 
 
 class ResponseStore(Protocol):
@@ -134,10 +134,10 @@ class ResponseStore(Protocol):
         ...
 
 
-class House(Protocol):
+class Backend(Protocol):
     """Takes turns."""
 
-    def agents(self) -> Sequence[AgentCard]:
+    def agents(self) -> Sequence[ModelInfo]:
         """Return the agents that this surface is switched on for, in a stable order."""
         ...
 
@@ -149,7 +149,7 @@ class House(Protocol):
         """Return all stores in which a response may be found."""
         ...
 
-    def take(self, turn: TurnRequest) -> AsyncGenerator[HouseEvent]:
+    def take(self, turn: TurnRequest) -> AsyncGenerator[BackendEvent]:
         """Take a turn: `ToolsOffered`, then the events of the loop, `TurnFinished` last.
 
         Raises `ApiError` before the first event for a label, a tool or an approval that there is not; after it, for an

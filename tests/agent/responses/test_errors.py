@@ -1,4 +1,4 @@
-"""A client is told of a failure in words that are ours, with a code and a status that its library knows."""
+"""Failures are reported with our own words and known codes, and bugs are logged without anything that was said."""
 
 import pytest
 
@@ -17,11 +17,11 @@ from custom_components.chatterbox.agent.errors import (
     ProviderReplyInvalid,
     ProviderUnreachable,
 )
-from custom_components.chatterbox.agent.messages import canonical_json
-from custom_components.chatterbox.agent.responses.api_errors import ApiError, invalid
-from custom_components.chatterbox.agent.responses.model_failures import told_failure
+from custom_components.chatterbox.agent.messages import JsonObject, canonical_json
+from custom_components.chatterbox.agent.responses.errors import ApiError, as_api_error, invalid, traceback_without_words
 from tests.agent.responses.open_responses import assert_fits
 
+WORDS = "my " + "secret"
 SECRET = "http://10.0.0.7:11434 says: key sk-secret is wrong"
 
 
@@ -46,7 +46,7 @@ SECRET = "http://10.0.0.7:11434 says: key sk-secret is wrong"
 )
 def test_a_failure_has_a_code_and_no_secret(failure: AgentError | None, status: int, kind: str, code: str) -> None:
     """Invariants 44, 57."""
-    told = told_failure(failure)
+    told = as_api_error(failure)
     assert (told.status, told.kind, told.code) == (status, kind, code)
     assert told.message
     assert_fits("ErrorPayload", told.payload)
@@ -57,4 +57,28 @@ def test_a_failure_has_a_code_and_no_secret(failure: AgentError | None, status: 
 
 def test_an_error_of_the_surface_is_told_as_it_is() -> None:
     error: ApiError = invalid("Write it otherwise.", "input")
-    assert told_failure(error) is error
+    assert as_api_error(error) is error
+
+
+def _break(values: JsonObject) -> None:
+    try:
+        del values[WORDS]
+    except KeyError as error:
+        raise RuntimeError(f"could not use {WORDS}") from error
+
+
+def test_a_bug_is_told_with_its_cause_and_without_words() -> None:
+    with pytest.raises(RuntimeError, match="my secret") as raised:
+        _break({})
+
+    told = traceback_without_words(raised.value)
+    assert told.index("RuntimeError") < told.index("KeyError")
+    assert "_break" in told
+    assert "my secret" not in told
+
+
+def test_a_bug_that_caused_itself_is_told_once() -> None:
+    error = ValueError("one")
+    error.__cause__ = error
+
+    assert traceback_without_words(error) == "ValueError\n"

@@ -9,18 +9,20 @@ from custom_components.chatterbox.agent.messages import (
     ToolChoiceMode,
     ToolDefinition,
 )
-from custom_components.chatterbox.agent.responses.api_errors import ApiError
-from custom_components.chatterbox.agent.responses.request import (
+from custom_components.chatterbox.agent.responses.errors import ApiError
+from custom_components.chatterbox.agent.responses.tools import (
     AllowedTools,
-    ApprovalWish,
     FunctionRef,
     FunctionTool,
-    HouseRef,
-    HouseTools,
-    ToolChoiceWish,
+    HostedToolRef,
+    HostedTools,
+    RequestedToolChoice,
+    RequestedTools,
+    RequireApproval,
     ToolFilter,
+    read_tool_choice,
+    read_tools,
 )
-from custom_components.chatterbox.agent.responses.requested_tools import RequestedTools, read_tool_choice, read_tools
 
 from .open_responses import assert_fits
 
@@ -45,15 +47,15 @@ def refused(*tools: JsonValue) -> str:
     return caught.value.param
 
 
-def house(**fields: JsonValue) -> HouseTools:
-    """Return the tools of the house that are asked for."""
-    read = read_tools([{**ASSIST, **fields}]).house
+def hosted(**fields: JsonValue) -> HostedTools:
+    """Return the tools of the home that are asked for."""
+    read = read_tools([{**ASSIST, **fields}]).hosted
     assert read is not None
     (wanted,) = read
     return wanted
 
 
-def choice(value: JsonValue, tools: RequestedTools = BOTH) -> ToolChoiceWish:
+def choice(value: JsonValue, tools: RequestedTools = BOTH) -> RequestedToolChoice:
     return read_tool_choice(value, tools)[0]
 
 
@@ -84,16 +86,16 @@ def test_a_function_of_few_words() -> None:
 
 
 def test_no_tools_and_none_at_all() -> None:
-    assert read_tools(None) == RequestedTools(house=None)
-    assert read_tools([]) == RequestedTools(house=())
+    assert read_tools(None) == RequestedTools(hosted=None)
+    assert read_tools([]) == RequestedTools(hosted=())
 
 
 def test_tools_of_the_house_are_always_asked_about() -> None:
     """Invariant 49."""
     read = read_tools([ASSIST])
 
-    assert read.house == (HouseTools(server_label="assist"),)
-    assert house().asks(LOOK)
+    assert read.hosted == (HostedTools(server_label="assist"),)
+    assert hosted().asks(LOOK)
     assert read.echo == (
         {
             "type": "mcp",
@@ -121,10 +123,10 @@ def test_tools_of_the_house_are_always_asked_about() -> None:
 )
 def test_what_is_asked_about(require_approval: JsonValue, *, look: bool, open_: bool) -> None:
     """Invariant 49."""
-    wanted = house(require_approval=require_approval)
+    wanted = hosted(require_approval=require_approval)
 
     assert (wanted.asks(LOOK), wanted.asks(OPEN)) == (look, open_)
-    assert wanted.otherwise is (ApprovalWish.NEVER if require_approval == "never" else ApprovalWish.ALWAYS)
+    assert wanted.otherwise is (RequireApproval.NEVER if require_approval == "never" else RequireApproval.ALWAYS)
 
 
 @pytest.mark.parametrize(
@@ -138,14 +140,14 @@ def test_what_is_asked_about(require_approval: JsonValue, *, look: bool, open_: 
     ],
 )
 def test_some_of_the_tools(allowed_tools: JsonValue, expected: ToolFilter | None) -> None:
-    assert house(allowed_tools=allowed_tools).allowed == expected
+    assert hosted(allowed_tools=allowed_tools).allowed == expected
 
 
 def test_what_is_echoed_of_the_house() -> None:
     """Invariant 44."""
     sent: JsonObject = {
         **ASSIST,
-        "server_description": "The house",
+        "server_description": "The home",
         "allowed_tools": ["look"],
         "require_approval": "never",
     }
@@ -217,21 +219,21 @@ def test_labels_are_asked_for_once() -> None:
         ("none", ToolChoiceMode.NONE, "none"),
         ("required", ToolChoiceMode.REQUIRED, "required"),
         ({"type": "function", "name": "weather"}, FunctionRef("weather"), {"type": "function", "name": "weather"}),
-        (ASSIST, HouseRef("assist"), ASSIST),
-        ({**ASSIST, "name": "open"}, HouseRef("assist", "open"), {**ASSIST, "name": "open"}),
+        (ASSIST, HostedToolRef("assist"), ASSIST),
+        ({**ASSIST, "name": "open"}, HostedToolRef("assist", "open"), {**ASSIST, "name": "open"}),
         (
             {"type": "allowed_tools", "tools": [{"type": "function", "name": "weather"}, ASSIST]},
-            AllowedTools((FunctionRef("weather"), HouseRef("assist"))),
+            AllowedTools((FunctionRef("weather"), HostedToolRef("assist"))),
             {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "weather"}, ASSIST]},
         ),
         (
             {"type": "allowed_tools", "mode": "required", "tools": [ASSIST]},
-            AllowedTools((HouseRef("assist"),), ToolChoiceMode.REQUIRED),
+            AllowedTools((HostedToolRef("assist"),), ToolChoiceMode.REQUIRED),
             {"type": "allowed_tools", "mode": "required", "tools": [ASSIST]},
         ),
     ],
 )
-def test_choices(value: JsonValue, expected: ToolChoiceWish, echo: JsonValue) -> None:
+def test_choices(value: JsonValue, expected: RequestedToolChoice, echo: JsonValue) -> None:
     """Invariant 25: the echo has the mode."""
     assert read_tool_choice(value, BOTH) == (expected, echo)
 
@@ -265,5 +267,5 @@ def test_choices_without_tools() -> None:
     assert refused_choice("required", read_tools([])) == "tool_choice"
     assert refused_choice(ASSIST, read_tools([])) == "tool_choice.server_label"
     assert choice("required", read_tools(None)) is ToolChoiceMode.REQUIRED
-    assert choice(ASSIST, read_tools(None)) == HouseRef("assist")
+    assert choice(ASSIST, read_tools(None)) == HostedToolRef("assist")
     assert choice("required", read_tools([WEATHER])) is ToolChoiceMode.REQUIRED

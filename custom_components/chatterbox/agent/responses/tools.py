@@ -8,29 +8,106 @@ Sources: OpenResponses specification, `FunctionToolParam` and `ToolChoiceParam` 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, JsonValue as AnyJson, TypeAdapter
 
 from ..messages import JsonObject, JsonValue, ToolChoiceMode, ToolDefinition
-from .api_errors import ApiError, invalid
-from .request import (
-    AllowedTools,
-    ApprovalWish,
-    FunctionRef,
-    FunctionTool,
-    HouseRef,
-    HouseTools,
-    ToolChoiceWish,
-    ToolFilter,
-    ToolRef,
-)
+from .errors import ApiError, invalid
 from .request_body import FunctionName, Part, parse_part, unsupported
 
 _TOOLS: Final = "tools"
 _CHOICE: Final = "tool_choice"
 _ELSEWHERE: Final = ("server_url", "connector_id", "tunnel_id", "authorization", "headers")
 _KINDS: Final = "'function' for your own, 'mcp' with a server_label for those of the house"
+
+
+class RequireApproval(StrEnum):
+    """What a client wants of approvals. It can only be stricter than the house."""
+
+    ALWAYS = "always"
+    """Every call of these tools is asked about."""
+    NEVER = "never"
+    """Only what the house itself asks about."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFilter:
+    """Some of the tools of a label: those of these names, those that only read, or both."""
+
+    names: frozenset[str] | None = None
+    """None for all."""
+    read_only: bool | None = None
+    """None for both kinds."""
+
+    def takes(self, tool: ToolDefinition) -> bool:
+        """Tell whether a tool is one of them."""
+        if self.names is not None and tool.name not in self.names:
+            return False
+        return self.read_only is None or tool.annotations.read_only == self.read_only
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostedTools:
+    """Tools of the house that a client wants: `{"type": "mcp", "server_label": <id of an LLM API>}`."""
+
+    server_label: str
+    allowed: ToolFilter | None = None
+    """Which of them are offered; None for all."""
+    always: ToolFilter | None = None
+    """Which are asked about whatever the house says; wins over `never`."""
+    never: ToolFilter | None = None
+    """Which are asked about only where the house does so."""
+    otherwise: RequireApproval = RequireApproval.ALWAYS
+    """What holds for those of neither."""
+
+    def asks(self, tool: ToolDefinition) -> bool:
+        """Tell whether the client wants a tool asked about."""
+        if self.always is not None and self.always.takes(tool):
+            return True
+        if self.never is not None and self.never.takes(tool):
+            return False
+        return self.otherwise is RequireApproval.ALWAYS
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRef:
+    """A function that the client runs."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostedToolRef:
+    """A tool of the house, or all of a label."""
+
+    server_label: str
+    name: str | None = None
+
+
+type ToolRef = FunctionRef | HostedToolRef
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedTools:
+    """The tools that may be called, of those that the model sees."""
+
+    tools: tuple[ToolRef, ...]
+    mode: ToolChoiceMode = ToolChoiceMode.AUTO
+
+
+type RequestedToolChoice = ToolChoiceMode | FunctionRef | HostedToolRef | AllowedTools
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTool:
+    """A function that the client runs."""
+
+    definition: ToolDefinition
+    """With `client` set."""
+    sent: JsonObject
+    """As it is echoed: `type`, `name`, `description`, `parameters`, `strict`."""
 
 
 class _Tool(Part):
@@ -104,7 +181,7 @@ class RequestedTools:
     """The tools that a request names."""
 
     functions: tuple[FunctionTool, ...] = ()
-    house: tuple[HouseTools, ...] | None = None
+    hosted: tuple[HostedTools, ...] | None = None
     """None for a request that names no tools at all."""
     echo: tuple[JsonObject, ...] = ()
 
@@ -114,7 +191,7 @@ def read_tools(tools: Sequence[JsonValue] | None) -> RequestedTools:
     if tools is None:
         return RequestedTools()
     functions: dict[str, FunctionTool] = {}
-    house: dict[str, HouseTools] = {}
+    hosted: dict[str, HostedTools] = {}
     echo: list[JsonObject] = []
     for index, tool in enumerate(tools):
         place = f"{_TOOLS}[{index}]"
@@ -127,18 +204,18 @@ def read_tools(tools: Sequence[JsonValue] | None) -> RequestedTools:
                 functions[name] = function
                 echo.append(function.sent)
             case dict() if tool.get("type") == "mcp":
-                wanted, sent = _house_tools(tool, place)
-                if (label := wanted.server_label) in house:
+                wanted, sent = _hosted_tools(tool, place)
+                if (label := wanted.server_label) in hosted:
                     text = f"There are two tools with the server_label '{label}'."
                     raise invalid(text, f"{place}.server_label", "invalid_value")
-                house[label] = wanted
+                hosted[label] = wanted
                 echo.append(sent)
             case _:
                 raise _no_such_kind(tool, place, _KINDS)
-    return RequestedTools(tuple(functions.values()), tuple(house.values()), tuple(echo))
+    return RequestedTools(tuple(functions.values()), tuple(hosted.values()), tuple(echo))
 
 
-def read_tool_choice(choice: JsonValue, tools: RequestedTools) -> tuple[ToolChoiceWish, JsonValue]:
+def read_tool_choice(choice: JsonValue, tools: RequestedTools) -> tuple[RequestedToolChoice, JsonValue]:
     """Return what `tool_choice` says, and how it is echoed. Raises `ApiError`, also for a tool that is not there."""
     match choice:
         case None:
@@ -164,7 +241,7 @@ def _mode(choice: str, tools: RequestedTools) -> tuple[ToolChoiceMode, str]:
         text = f"There is no such choice; there are {modes}, and objects that name tools."
         raise invalid(text, _CHOICE, "invalid_value")
     mode = ToolChoiceMode(choice)
-    if mode is ToolChoiceMode.REQUIRED and not tools.functions and tools.house == ():
+    if mode is ToolChoiceMode.REQUIRED and not tools.functions and tools.hosted == ():
         raise invalid("Tool choice 'required' needs tools that can be called.", _CHOICE, "invalid_value")
     return mode, mode.value
 
@@ -179,11 +256,11 @@ def _reference(value: JsonValue, tools: RequestedTools, place: str) -> tuple[Too
         case {"type": "mcp"}:
             read = parse_part(_MCP_CHOICE, value, place)
             label = read.server_label
-            if tools.house is not None and not any(wanted.server_label == label for wanted in tools.house):
+            if tools.hosted is not None and not any(wanted.server_label == label for wanted in tools.hosted):
                 text = f"There is no server_label '{label}' among the tools."
                 raise invalid(text, f"{place}.server_label", "invalid_value")
             named: JsonObject = {} if read.name is None else {"name": read.name}
-            return HouseRef(label, read.name), {"type": "mcp", "server_label": label, **named}
+            return HostedToolRef(label, read.name), {"type": "mcp", "server_label": label, **named}
         case _:
             raise _no_such_kind(value, place, "'function' with a name, 'mcp' with a server_label")
 
@@ -201,7 +278,7 @@ def _function(sent: _Function) -> FunctionTool:
     return FunctionTool(definition, echo)
 
 
-def _house_tools(tool: JsonObject, place: str) -> tuple[HouseTools, JsonObject]:
+def _hosted_tools(tool: JsonObject, place: str) -> tuple[HostedTools, JsonObject]:
     for name in _ELSEWHERE:
         if tool.get(name) not in (None, {}):
             why = "Only tools of this house can be used, by the server_label alone."
@@ -209,13 +286,13 @@ def _house_tools(tool: JsonObject, place: str) -> tuple[HouseTools, JsonObject]:
     sent = parse_part(_MCP, {name: value for name, value in tool.items() if name not in _ELSEWHERE}, place)
     allowed = _allowed(sent.allowed_tools, f"{place}.allowed_tools")
     always, never, otherwise = _approval(sent.require_approval, f"{place}.require_approval")
-    read = HouseTools(server_label=sent.server_label, allowed=allowed, always=always, never=never, otherwise=otherwise)
+    read = HostedTools(server_label=sent.server_label, allowed=allowed, always=always, never=never, otherwise=otherwise)
     echo: JsonObject = {
         "type": "mcp",
         "server_label": sent.server_label,
         "server_description": sent.server_description,
         "allowed_tools": sent.allowed_tools,
-        "require_approval": ApprovalWish.ALWAYS.value if sent.require_approval is None else sent.require_approval,
+        "require_approval": RequireApproval.ALWAYS.value if sent.require_approval is None else sent.require_approval,
         "headers": None,
     }
     return read, echo
@@ -232,18 +309,18 @@ def _allowed(value: JsonValue, place: str) -> ToolFilter | None:
             return parse_part(_FILTER, value, place).read()
 
 
-def _approval(value: JsonValue, place: str) -> tuple[ToolFilter | None, ToolFilter | None, ApprovalWish]:
+def _approval(value: JsonValue, place: str) -> tuple[ToolFilter | None, ToolFilter | None, RequireApproval]:
     match value:
         case None:
-            return None, None, ApprovalWish.ALWAYS
+            return None, None, RequireApproval.ALWAYS
         case "always" | "never":
-            return None, None, ApprovalWish(value)
+            return None, None, RequireApproval(value)
         case str():
             raise invalid("It has to be 'always', 'never' or an object.", place, "invalid_value")
         case _:
             read = parse_part(_APPROVAL, value, place)
             always, never = (None if part is None else part.read() for part in (read.always, read.never))
-            return always, never, ApprovalWish.ALWAYS
+            return always, never, RequireApproval.ALWAYS
 
 
 def _no_such_kind(tool: JsonValue, place: str, kinds: str) -> ApiError:

@@ -1,0 +1,160 @@
+"""Errors of the Responses API: their JSON and HTTP status, and how failures of a model are reported to a client.
+
+Sources: OpenResponses specification 2026-04-24, "Errors"; OpenAI API reference, "Error codes".
+"""
+
+from enum import StrEnum
+from http import HTTPStatus
+from traceback import format_tb
+from typing import Final
+
+from ..errors import (
+    AgentError,
+    BetweenTokensTimeout,
+    BudgetSpent,
+    ConnectTimeout,
+    FirstTokenTimeout,
+    ModelNotFound,
+    PromptTooLong,
+    ProviderBusy,
+    ProviderRejectedKey,
+    ProviderRejectedRequest,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
+from ..messages import JsonObject
+
+
+class ErrorType(StrEnum):
+    """The `type` of an error."""
+
+    INVALID_REQUEST = "invalid_request_error"
+    AUTHENTICATION = "authentication_error"
+    NOT_FOUND = "not_found"
+    TOO_MANY_REQUESTS = "too_many_requests"
+    MODEL = "model_error"
+    SERVER = "server_error"
+
+
+class ApiError(Exception):
+    """A request that cannot be served. Its message tells developers, in English, what to change.
+
+    It is not an `AgentError`: no turn fails with it.
+    """
+
+    def __init__(  # noqa: PLR0913  # the fields of an error
+        self,
+        message: str,
+        *,
+        status: int = 400,
+        kind: ErrorType = ErrorType.INVALID_REQUEST,
+        code: str | None = None,
+        param: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        """Set the HTTP status and the error's fields. `retry_after` is in seconds; `param` is as in `tools[0].name`."""
+        super().__init__(message)
+        self.message = message
+        self.status = status
+        self.kind = kind
+        self.code = code
+        self.param = param
+        self.retry_after = retry_after
+
+    @property
+    def payload(self) -> JsonObject:
+        """The error object, as in bodies and events."""
+        return {"type": self.kind.value, "code": self.code, "message": self.message, "param": self.param}
+
+    @property
+    def body(self) -> JsonObject:
+        """The body of an HTTP response."""
+        return {"error": self.payload}
+
+
+def invalid(message: str, param: str | None = None, code: str | None = None) -> ApiError:
+    """Return the error of a request that the client has to change (400)."""
+    return ApiError(message, code=code, param=param)
+
+
+def not_found(message: str, param: str | None = None, code: str | None = "not_found") -> ApiError:
+    """Return the error of a request for something that does not exist, or belongs to another user (404)."""
+    return ApiError(message, status=404, kind=ErrorType.NOT_FOUND, code=code, param=param)
+
+
+def as_api_error(failure: AgentError | ApiError | None) -> ApiError:
+    """Return what a client is told of a failed turn.
+
+    The client can do nothing about that service's key, account or address and must not learn them, so the messages are
+    our own and quote nothing. A failure without a name here counts as a bug.
+    """
+    busy, unavailable = HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE
+    match failure:
+        case ApiError():
+            return failure
+        case ProviderBusy():
+            return ApiError(
+                "The model behind this agent is busy. Try again later.",
+                status=busy,
+                kind=ErrorType.TOO_MANY_REQUESTS,
+                code="rate_limit_exceeded",
+                retry_after=failure.retry_after,
+            )
+        case BudgetSpent():
+            message = f"What may be spent on the model behind this agent in one {failure.period} is spent."
+            return ApiError(message, status=busy, kind=ErrorType.TOO_MANY_REQUESTS, code="insufficient_quota")
+        case PromptTooLong():
+            return invalid(
+                "The conversation is longer than the model can read at once. Shorten it, or set `truncation` to"
+                " `auto`.",
+                "input",
+                "context_length_exceeded",
+            )
+        case ConnectTimeout() | FirstTokenTimeout() | BetweenTokensTimeout():
+            message = "The model behind this agent did not answer in time. Try again later."
+            return ApiError(message, status=unavailable, kind=ErrorType.MODEL, code="model_timeout")
+        case ProviderUnreachable():
+            message = "The model behind this agent cannot be reached. Try again later."
+            return ApiError(message, status=unavailable, kind=ErrorType.MODEL, code="model_unreachable")
+        case _:
+            return _bad_gateway(failure)
+
+
+def _bad_gateway(failure: AgentError | None) -> ApiError:
+    match failure:
+        case ProviderRejectedKey():
+            message = "The model behind this agent rejects its key. Only the owner of the agent can change that."
+            code = "model_access_denied"
+        case ModelNotFound():
+            message = "The model of this agent does not exist. Only the owner of the agent can change that."
+            code = "model_not_found"
+        case ProviderRejectedRequest():
+            message, code = "The model behind this agent rejects the request.", "model_rejected_request"
+        case ProviderReplyInvalid():
+            message, code = "The model behind this agent sent an incomplete or invalid reply.", "model_reply_invalid"
+        case _:
+            return internal_error()
+    return ApiError(message, status=HTTPStatus.BAD_GATEWAY, kind=ErrorType.MODEL, code=code)
+
+
+def internal_error() -> ApiError:
+    """Return what a client is told of a bug."""
+    message = "Something went wrong in Home Assistant. Its log says more."
+    return ApiError(message, status=500, kind=ErrorType.SERVER, code="server_error")
+
+
+INTERRUPTED: Final = ApiError(
+    "Home Assistant was restarted, or the agent was changed, before the response was ready. Send the request again.",
+    status=503,
+    kind=ErrorType.SERVER,
+    code="interrupted",
+)
+"""Why a response in the background failed that no task works on any more."""
+
+
+def traceback_without_words(error: BaseException) -> str:
+    """Return the traceback of a bug without the exceptions' messages, which may quote a request."""
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
+        chain.append(cause)
+    return "\n".join(f"{type(one).__qualname__}\n{''.join(format_tb(one.__traceback__))}" for one in chain)
