@@ -26,7 +26,7 @@ from homeassistant.util import dt as dt_util
 from .agent.conversation.prompt_size import PromptSize
 from .agent.messages import JsonValue, Usage
 from .approvals.question_event import expiry
-from .approvals.questions import SIGNAL_QUESTION, Question, QuestionNews, async_get_approvals
+from .approvals.questions import SIGNAL_QUESTION, Question, QuestionUpdate, async_get_approvals
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
 from .records.report import shown_text
@@ -317,8 +317,8 @@ class WaitingQuestionsSensor(AgentDeviceEntity, SensorEntity):
         self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_QUESTION, self._async_follow))
 
     @callback
-    def _async_follow(self, news: QuestionNews) -> None:
-        if news.question.spot.agent_id == self._agent_id:
+    def _async_follow(self, news: QuestionUpdate) -> None:
+        if news.question.scope.agent_id == self._agent_id:
             self.async_write_ha_state()
 
     @property
@@ -329,7 +329,7 @@ class WaitingQuestionsSensor(AgentDeviceEntity, SensorEntity):
     @property
     def _waiting(self) -> list[Question]:
         agent_id = self._agent_id
-        return [question for question in async_get_approvals(self.hass).waiting if question.spot.agent_id == agent_id]
+        return [question for question in async_get_approvals(self.hass).waiting if question.scope.agent_id == agent_id]
 
     @property
     @override
@@ -349,7 +349,7 @@ def _shown(question: Question) -> dict[str, JsonValue]:
         "approval_id": question.id,
         "question": shown_text(question.text),
         "needs_pin": question.needs_pin,
-        "device_id": question.spot.device_id,
-        "satellite_id": question.spot.satellite_id,
+        "device_id": question.scope.device_id,
+        "satellite_id": question.scope.satellite_id,
         "expires_at": expiry(question),
     }

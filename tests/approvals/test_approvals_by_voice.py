@@ -25,8 +25,8 @@ from custom_components.chatterbox.approvals.questions import (
     Channel,
     GivenAnswer,
     QuestionGone,
-    QuestionNews,
     QuestionState,
+    QuestionUpdate,
     async_get_approvals,
 )
 from custom_components.chatterbox.const import DOMAIN, EVENT_CHANGE
@@ -228,7 +228,7 @@ async def test_whoever_approves_as_soon_as_it_is_asked_does_not_cut_the_conversa
     answers: list[object] = []
 
     @callback
-    def approve(news: QuestionNews) -> None:
+    def approve(news: QuestionUpdate) -> None:
         if news.state is QuestionState.WAITING:
             answer = approvals.answer(news.question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
             answers.append(hass.async_create_task(answer))

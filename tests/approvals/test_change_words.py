@@ -10,8 +10,8 @@ from homeassistant.helpers.json import json_bytes
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations, ToolCall
-from custom_components.chatterbox.approvals.change_record import ApprovalWay, ChangeOutcome, ChangeRecord, ChangingCall
-from custom_components.chatterbox.approvals.change_words import ChangeWords, async_fire_change, async_get_change_words
+from custom_components.chatterbox.approvals.change_record import ApprovalWay, AuditedCall, ChangeOutcome, ChangeRecord
+from custom_components.chatterbox.approvals.change_words import ChangeTexts, async_fire_change, async_get_change_texts
 from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.effects.effect import (
     NOTHING,
@@ -42,7 +42,7 @@ def record_of(
     arguments: str = "{}",
     **origin: JsonValue,
 ) -> ChangeRecord:
-    change = ChangingCall(ToolCall("a-call", "mcp__order", arguments), effects, None)
+    change = AuditedCall(ToolCall("a-call", "mcp__order", arguments), effects, None)
     return ChangeRecord(
         origin=origin,
         change=change,
@@ -54,7 +54,7 @@ def record_of(
 
 
 @pytest.fixture
-async def words(hass: HomeAssistant) -> ChangeWords:
+async def words(hass: HomeAssistant) -> ChangeTexts:
     for entity_id, name in (
         ("light.lamp", "Lamp"),
         ("light.spot", "Spot"),
@@ -66,7 +66,7 @@ async def words(hass: HomeAssistant) -> ChangeWords:
         ("cover.garage", "Garage"),
     ):
         hass.states.async_set(entity_id, "unknown", {"friendly_name": name})
-    return await async_get_change_words(hass)
+    return await async_get_change_texts(hass)
 
 
 @pytest.mark.parametrize(
@@ -88,11 +88,11 @@ async def words(hass: HomeAssistant) -> ChangeWords:
         ("climate.heater", "climate.set_temperature", "changed Heater"),
     ],
 )
-def test_every_kind_of_action_has_a_word(words: ChangeWords, entity_id: str, action: str, said: str) -> None:
+def test_every_kind_of_action_has_a_word(words: ChangeTexts, entity_id: str, action: str, said: str) -> None:
     assert words.message(record_of(touching((entity_id, action)))) == said
 
 
-def test_a_script_that_did_not_run_has_a_word_too(words: ChangeWords) -> None:
+def test_a_script_that_did_not_run_has_a_word_too(words: ChangeTexts) -> None:
     run = touching(("script.night", "script.turn_on"))
 
     assert words.message(record_of(run, ChangeOutcome.DENIED)) == "did not run Good Night: somebody said no"
@@ -113,18 +113,18 @@ def test_what_changes_something_is_known(effects: Effects, changes: bool) -> Non
     assert record_of(effects).change.changes_something == changes
 
 
-def test_a_tool_that_acts_on_no_entity_is_named(words: ChangeWords) -> None:
+def test_a_tool_that_acts_on_no_entity_is_named(words: ChangeTexts) -> None:
     assert words.message(record_of(Annotated(ToolAnnotations()))) == "used order"
 
 
-def test_what_cannot_be_told_is_admitted(words: ChangeWords) -> None:
+def test_what_cannot_be_told_is_admitted(words: ChangeTexts) -> None:
     unknowns = frozenset({Unknown(UnknownReason.TEMPLATE, SCRIPT)})
 
     assert words.message(record_of(Unresolved(unknowns, frozenset({SCRIPT})))) == "ran Good Night, and perhaps more"
     assert words.message(record_of(Unresolved(unknowns))) == "used order"
 
 
-def test_several_things_are_told_apart(words: ChangeWords) -> None:
+def test_several_things_are_told_apart(words: ChangeTexts) -> None:
     night = touching(
         ("script.night", "script.turn_on"),
         ("lock.front", "lock.lock"),
@@ -135,13 +135,13 @@ def test_several_things_are_told_apart(words: ChangeWords) -> None:
     assert words.message(record_of(night)) == "turned off Lamp, Spot; locked Front Door; ran Good Night"
 
 
-def test_what_a_tool_names_itself_is_what_was_done(words: ChangeWords) -> None:
+def test_what_a_tool_names_itself_is_what_was_done(words: ChangeTexts) -> None:
     either = touching(("light.lamp", "light.turn_on"), ("light.lights", "light.turn_on"), ("lock.front", "lock.unlock"))
 
     assert words.message(record_of(either, done_to=["light.lights"])) == "turned on All Lights; unlocked Front Door"
 
 
-def test_many_are_counted(words: ChangeWords) -> None:
+def test_many_are_counted(words: ChangeTexts) -> None:
     lamps = touching(*((f"light.lamp_{number}", "light.turn_on") for number in range(1, 8)))
     kinds = touching(*((f"{domain}.x", f"{domain}.turn_on") for domain in "abcdef"))
     many = touching(*((f"lock.x{at}", service) for at, service in enumerate(KINDS)))
@@ -154,14 +154,14 @@ def test_many_are_counted(words: ChangeWords) -> None:
 KINDS = ("lock.unlock", "lock.lock", "lock.open", "cover.close_cover", "script.turn_on")
 
 
-def test_an_entity_without_a_state_has_the_name_that_is_known(hass: HomeAssistant, words: ChangeWords) -> None:
+def test_an_entity_without_a_state_has_the_name_that_is_known(hass: HomeAssistant, words: ChangeTexts) -> None:
     entry = er.async_get(hass).async_get_or_create("lock", "test", "1", original_name="Cellar")
 
     assert words.message(record_of(touching((entry.entity_id, "lock.lock")))) == "locked Cellar"
 
 
 def test_a_place_without_a_device_is_that_of_the_satellite_or_the_agent(
-    hass: HomeAssistant, words: ChangeWords
+    hass: HomeAssistant, words: ChangeTexts
 ) -> None:
     hass.states.async_set("assist_satellite.hall", "idle", {"friendly_name": "Hall satellite"})
     hass.states.async_set("conversation.butler", "idle", {"friendly_name": "Butler"})
@@ -183,7 +183,7 @@ SOMETHING = touching(("light.lamp", "light.turn_on"))
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_every_outcome_has_words_in_every_language(hass: HomeAssistant, language: str) -> None:
     hass.config.language = language
-    words = await async_get_change_words(hass)
+    words = await async_get_change_texts(hass)
     doing = {words.message(record_of(SOMETHING, approval=way)) for way in ApprovalWay}
     ends = {words.message(record_of(SOMETHING, outcome, error="Oh no")) for outcome in ChangeOutcome}
 
@@ -194,7 +194,7 @@ async def test_every_outcome_has_words_in_every_language(hass: HomeAssistant, la
 
 
 @pytest.mark.parametrize("character", ["x", "灯", "💡", '"', "\x00"])
-def test_every_event_can_be_recorded(hass: HomeAssistant, words: ChangeWords, character: str) -> None:
+def test_every_event_can_be_recorded(hass: HomeAssistant, words: ChangeTexts, character: str) -> None:
     events = async_capture_events(hass, EVENT_CHANGE)
     entity_ids = [f"light.{number:03}{'x' * 246}" for number in range(300)]
     for entity_id in entity_ids:

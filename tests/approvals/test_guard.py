@@ -10,7 +10,7 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockUser
 
 from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
-from custom_components.chatterbox.agent.events import GatedCall, PendingApproval
+from custom_components.chatterbox.agent.events import PendingApproval, PendingCall
 from custom_components.chatterbox.agent.messages import (
     JsonObject,
     ToolAnnotations,
@@ -106,9 +106,9 @@ async def test_what_lets_somebody_in_is_asked_about(house: HomeAssistant) -> Non
 
     assert isinstance(ask, Ask)
     assert ask.reason == ""  # whoever asks finds the words
-    gated = GatedCall(call_with({"name": "Door"}), "", ask.terms)
+    gated = PendingCall(call_with({"name": "Door"}), "", ask.terms)
     (asked,) = guard.asked(PendingApproval("an-id", (gated,), 0, 1, 0))
-    assert (asked.gated, asked.effects, asked.needs_pin) == (gated, UNLOCK, False)
+    assert (asked.pending, asked.effects, asked.needs_pin) == (gated, UNLOCK, False)
     assert asked.entity_ids == {"lock.door"}
 
 
@@ -147,7 +147,7 @@ async def test_without_a_pin_nobody_is_asked_for_one(house: HomeAssistant) -> No
     assert missing.refusals == (Refusal.PIN_NOT_SET,)
     ask = await chosen.pre_tool_use(TOOL, {})
     assert isinstance(ask, Ask)
-    (asked,) = chosen.asked(PendingApproval("an-id", (GatedCall(call_with({}), "", ask.terms),), 0, 1, 0))
+    (asked,) = chosen.asked(PendingApproval("an-id", (PendingCall(call_with({}), "", ask.terms),), 0, 1, 0))
     assert asked.needs_pin
 
 
@@ -243,7 +243,7 @@ async def test_the_mark_is_set_in_the_middle_of_a_turn(house: HomeAssistant) -> 
     ask = await guard.pre_tool_use(TOOL, {})
 
     assert isinstance(ask, Ask)
-    (asked,) = guard.asked(PendingApproval("an-id", (GatedCall(call_with({}), "", ask.terms),), 0, 1, 0))
+    (asked,) = guard.asked(PendingApproval("an-id", (PendingCall(call_with({}), "", ask.terms),), 0, 1, 0))
     assert asked.for_outside_content
     assert not asked.needs_pin
 

@@ -17,8 +17,8 @@ from custom_components.chatterbox.approvals.questions import (
     Channel,
     GivenAnswer,
     QuestionGone,
-    QuestionNews,
     QuestionState,
+    QuestionUpdate,
     async_get_approvals,
 )
 from custom_components.chatterbox.effects.effect import (
@@ -41,12 +41,12 @@ def approvals(hass: HomeAssistant) -> Approvals:
 
 
 @pytest.fixture
-def news(hass: HomeAssistant) -> Sequence[QuestionNews]:
+def news(hass: HomeAssistant) -> Sequence[QuestionUpdate]:
     """Return a list that grows by what becomes of questions."""
-    heard: list[QuestionNews] = []
+    heard: list[QuestionUpdate] = []
 
     @callback
-    def hear(one: QuestionNews) -> None:
+    def hear(one: QuestionUpdate) -> None:
         heard.append(one)
 
     async_dispatcher_connect(hass, SIGNAL_QUESTION, hear)
@@ -60,7 +60,7 @@ async def pass_time(hass: HomeAssistant, freezer: FrozenDateTimeFactory, seconds
     await hass.async_block_till_done()
 
 
-def states(news: Sequence[QuestionNews]) -> list[QuestionState]:
+def states(news: Sequence[QuestionUpdate]) -> list[QuestionState]:
     return [one.state for one in news]
 
 
@@ -70,7 +70,7 @@ async def test_a_house_has_one_list_of_questions(hass: HomeAssistant, approvals:
 
 
 async def test_questions_wait_in_their_order_and_are_told(
-    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews]
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate]
 ) -> None:
     first, second = question(), question(conversation_id="another")
 
@@ -78,36 +78,36 @@ async def test_questions_wait_in_their_order_and_are_told(
     ask(hass, second)
 
     assert approvals.waiting == (first, second)
-    assert news == [QuestionNews(first, QuestionState.WAITING), QuestionNews(second, QuestionState.WAITING)]
+    assert news == [QuestionUpdate(first, QuestionState.WAITING), QuestionUpdate(second, QuestionState.WAITING)]
 
 
 async def test_an_answer_where_it_was_asked_is_taken_once(
-    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews]
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate]
 ) -> None:
     asked = question()
     turn = ask(hass, asked)
 
-    assert approvals.asked_at(asked.spot) is asked
+    assert approvals.asked_at(asked.scope) is asked
     assert approvals.take(asked.id, NO) is asked
 
     assert approvals.waiting == ()
-    assert approvals.asked_at(asked.spot) is None
+    assert approvals.asked_at(asked.scope) is None
     with pytest.raises(QuestionGone):
         approvals.take(asked.id, YES)
     assert turn.answers == []
-    assert news[1:] == [QuestionNews(asked, QuestionState.DENIED, NO)]
+    assert news[1:] == [QuestionUpdate(asked, QuestionState.DENIED, NO)]
 
 
 async def test_only_the_same_spot_is_asked(hass: HomeAssistant, approvals: Approvals) -> None:
     here = question(satellite_id="assist_satellite.kitchen")
     ask(hass, here)
 
-    assert approvals.asked_at(question(satellite_id="assist_satellite.hall").spot) is None
-    assert approvals.asked_at(question(conversation_id="b", satellite_id="assist_satellite.kitchen").spot) is None
+    assert approvals.asked_at(question(satellite_id="assist_satellite.hall").scope) is None
+    assert approvals.asked_at(question(conversation_id="b", satellite_id="assist_satellite.kitchen").scope) is None
 
 
 async def test_an_answer_from_elsewhere_takes_the_turn_on(
-    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews]
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate]
 ) -> None:
     asked = question()
     turn = ask(hass, asked)
@@ -116,8 +116,8 @@ async def test_an_answer_from_elsewhere_takes_the_turn_on(
 
     assert turn.answers == [YES]
     assert news[1:] == [
-        QuestionNews(asked, QuestionState.APPROVED, YES),
-        QuestionNews(asked, QuestionState.CONCLUDED, YES, "It is unlocked."),
+        QuestionUpdate(asked, QuestionState.APPROVED, YES),
+        QuestionUpdate(asked, QuestionState.CONCLUDED, YES, "It is unlocked."),
     ]
 
 
@@ -139,7 +139,7 @@ async def test_the_first_answer_wins_while_its_turn_still_goes_on(hass: HomeAssi
 
 
 async def test_a_turn_that_breaks_is_told_to_be_over(
-    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews]
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate]
 ) -> None:
     asked = question()
     turn = ask(hass, asked)
@@ -148,12 +148,12 @@ async def test_a_turn_that_breaks_is_told_to_be_over(
     with pytest.raises(RuntimeError, match="broken"):
         await approvals.answer(asked.id, YES)
 
-    assert news[-1] == QuestionNews(asked, QuestionState.CONCLUDED, YES)
+    assert news[-1] == QuestionUpdate(asked, QuestionState.CONCLUDED, YES)
     assert approvals.waiting == ()
 
 
 async def test_a_turn_that_is_cut_off_is_told_to_be_over(
-    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews]
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate]
 ) -> None:
     asked = question()
     turn = ask(hass, asked)
@@ -168,7 +168,7 @@ async def test_a_turn_that_is_cut_off_is_told_to_be_over(
 
 
 async def test_a_newer_question_of_a_conversation_takes_the_place_of_an_older_one(
-    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews]
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate]
 ) -> None:
     older, newer = question(), question()
     turn = ask(hass, older)
@@ -183,7 +183,7 @@ async def test_a_newer_question_of_a_conversation_takes_the_place_of_an_older_on
 
 
 async def test_a_question_runs_out_and_its_spot_can_still_be_told(
-    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews], freezer: FrozenDateTimeFactory
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate], freezer: FrozenDateTimeFactory
 ) -> None:
     asked = question()
     turn = ask(hass, asked, expires_in=60)
@@ -193,7 +193,7 @@ async def test_a_question_runs_out_and_its_spot_can_still_be_told(
     await pass_time(hass, freezer, 2)
 
     assert ids(approvals.waiting) == []
-    assert approvals.asked_at(asked.spot) is asked
+    assert approvals.asked_at(asked.scope) is asked
     with pytest.raises(QuestionGone):
         approvals.take(asked.id, YES)
     with pytest.raises(QuestionGone):
@@ -202,12 +202,12 @@ async def test_a_question_runs_out_and_its_spot_can_still_be_told(
     assert states(news) == [QuestionState.WAITING, QuestionState.EXPIRED]
 
     await pass_time(hass, freezer, 601)
-    assert approvals.asked_at(asked.spot) is None
+    assert approvals.asked_at(asked.scope) is None
     assert states(news) == [QuestionState.WAITING, QuestionState.EXPIRED]
 
 
 async def test_what_was_answered_does_not_run_out(
-    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews], freezer: FrozenDateTimeFactory
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate], freezer: FrozenDateTimeFactory
 ) -> None:
     asked, dropped = question(), question(conversation_id="another")
     ask(hass, asked)
@@ -221,7 +221,7 @@ async def test_what_was_answered_does_not_run_out(
 
 
 async def test_a_question_is_dropped_once(
-    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionNews], freezer: FrozenDateTimeFactory
+    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate], freezer: FrozenDateTimeFactory
 ) -> None:
     asked, late = question(), question(conversation_id="late")
     ask(hass, asked)
@@ -233,7 +233,7 @@ async def test_a_question_is_dropped_once(
     assert not approvals.drop(late.id)
     assert not approvals.drop("never heard of")
 
-    assert approvals.asked_at(late.spot) is None
+    assert approvals.asked_at(late.scope) is None
     assert states(news)[-1] is QuestionState.DROPPED
     assert states(news).count(QuestionState.DROPPED) == 1
 

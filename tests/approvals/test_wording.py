@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.consent.answers import Answer, understand_answer
 from custom_components.chatterbox.agent.consent.wording import Action
-from custom_components.chatterbox.agent.events import GatedCall
+from custom_components.chatterbox.agent.events import PendingCall
 from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolCall
 from custom_components.chatterbox.approvals.policy import Decision, Judgement
 from custom_components.chatterbox.approvals.questions import AskedCall
@@ -60,7 +60,7 @@ def asked(
 ) -> AskedCall:
     """Return a call that is asked about because of `subjects`."""
     decisions = tuple(Decision(subject, verdict, None) for subject in subjects)
-    gated = GatedCall(ToolCall("call_1", tool, '{"name": "*whatever* {a} model `wrote`"}'), reason)
+    gated = PendingCall(ToolCall("call_1", tool, '{"name": "*whatever* {a} model `wrote`"}'), reason)
     return AskedCall(gated, effects, Judgement(verdict, decisions))
 
 
@@ -72,7 +72,7 @@ def doing(*actions: EntityAction, verdict: Verdict = Verdict.ASK) -> AskedCall:
 def from_outside(*actions: EntityAction) -> AskedCall:
     """Return a call that is allowed, and asked about because of what came from outside."""
     call = asked(effects_of(actions, ()), verdict=Verdict.ALLOW)
-    return AskedCall(call.gated, call.effects, call.judgement, for_outside_content=True)
+    return AskedCall(call.pending, call.effects, call.judgement, for_outside_content=True)
 
 
 def using(tool: str) -> AskedCall:

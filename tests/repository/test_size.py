@@ -30,11 +30,9 @@ MORE_MODULES: Final = {"agent/history": 32, "agent/providers": 26, "agent/respon
 SHARED_NAMES: Final = {
     "Allowance": 2,
     "Asked": 2,
-    "Asker": 2,
     "Choice": 2,
     "Chunk": 2,
     "ContentPart": 2,
-    "Deed": 2,
     "Delta": 2,
     "KeptResponses": 2,
     "McpCallItem": 2,

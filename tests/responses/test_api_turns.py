@@ -146,7 +146,7 @@ async def test_an_agent_that_was_renamed_speaks_under_its_name(
 
     assert started[0].data["entity_id"] == "conversation.renamed"
     (question,) = async_get_approvals(hass).waiting
-    assert question.spot.agent_id == "conversation.renamed"
+    assert question.scope.agent_id == "conversation.renamed"
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
     await hass.config_entries.async_reload(entry.entry_id)
     assert async_get_approvals(hass).waiting == ()

@@ -4,10 +4,10 @@ from homeassistant.core import Context
 
 from custom_components.chatterbox.agent.consent.answers import Asked
 from custom_components.chatterbox.agent.consent.wording import Action
-from custom_components.chatterbox.agent.events import GatedCall, PendingApproval
+from custom_components.chatterbox.agent.events import PendingApproval, PendingCall
 from custom_components.chatterbox.agent.messages import ToolCall
 from custom_components.chatterbox.approvals.policy import Judgement
-from custom_components.chatterbox.approvals.questions import AskedCall, GivenAnswer, Question, Spot
+from custom_components.chatterbox.approvals.questions import ApprovalScope, AskedCall, GivenAnswer, Question
 from custom_components.chatterbox.effects.effect import EntityAction, Touches
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.rules import Verdict
@@ -17,14 +17,16 @@ NAMED = Asked(Action.UNLOCK, ("Front door",))
 """What the question names."""
 
 
-def spot(conversation_id: str = "a-talk", device_id: str | None = None, agent_id: str = "conversation.hilda") -> Spot:
+def scope(
+    conversation_id: str = "a-talk", device_id: str | None = None, agent_id: str = "conversation.hilda"
+) -> ApprovalScope:
     """Return where a question is asked."""
-    return Spot(agent_id, conversation_id, device_id, satellite_id=None, user_id=None)
+    return ApprovalScope(agent_id, conversation_id, device_id, satellite_id=None, user_id=None)
 
 
-def unlocking(where: Spot, *, needs_pin: bool, question_id: str = "question-1") -> Question:
+def unlocking(where: ApprovalScope, *, needs_pin: bool, question_id: str = "question-1") -> Question:
     """Return the question whether the front door shall be unlocked."""
-    gated = GatedCall(ToolCall("call-1", "intent__HassUnlock", '{"name":"Front door"}'), reason="")
+    gated = PendingCall(ToolCall("call-1", "intent__HassUnlock", '{"name":"Front door"}'), reason="")
     judgement = Judgement(Verdict.PIN if needs_pin else Verdict.ASK, ())
     return Question(
         PendingApproval(question_id, (gated,), expires_at=0, iterations=1, tool_calls=1),

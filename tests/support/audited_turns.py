@@ -16,11 +16,11 @@ from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approve
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, Transcript, canonical_json
 from custom_components.chatterbox.agent.protocols import Hooks
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
-from custom_components.chatterbox.approvals.audit import AuditedTurn, ChangeAudit
-from custom_components.chatterbox.approvals.change_words import async_get_change_words
+from custom_components.chatterbox.approvals.audit import AuditedTurn, CallAudit
+from custom_components.chatterbox.approvals.change_words import async_get_change_texts
 from custom_components.chatterbox.approvals.guard import CallGuard, EffectsOf
 from custom_components.chatterbox.approvals.question_audit import async_audit_questions
-from custom_components.chatterbox.approvals.questions import GivenAnswer, Question, Spot, async_get_approvals
+from custom_components.chatterbox.approvals.questions import ApprovalScope, GivenAnswer, Question, async_get_approvals
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.tools.dispatch import ToolOffer, async_offer_tools
@@ -50,7 +50,7 @@ class Begun:
 
     offer: ToolOffer
     guard: CallGuard
-    audit: ChangeAudit
+    audit: CallAudit
     origin: Mapping[str, JsonValue]
 
 
@@ -83,7 +83,7 @@ class AuditedTalk:
         guard = CallGuard(self.hass, self.settings, self.speaker, effects_of, has_outside_content=self.outside)
         origin = turn_origin(said, AGENT, "a-talk", replace(self.speaker, device_id=self.device_id))
         audited = AuditedTurn(origin=origin, context=self.context, answered=answered)
-        audit = ChangeAudit(audited, await async_get_change_words(self.hass))
+        audit = CallAudit(audited, await async_get_change_texts(self.hass))
         audit.judged_by(guard, effects_of)
         return Begun(offer, guard, audit, origin)
 
@@ -115,9 +115,9 @@ class AuditedTalk:
         assert isinstance(end, TurnFinished)
         if end.stop_reason is not StopReason.APPROVAL_REQUIRED or end.pending is None:
             return None, events
-        spot = Spot(AGENT, "a-talk", self.device_id, "assist_satellite.kitchen", self.speaker.user_id)
+        scope = ApprovalScope(AGENT, "a-talk", self.device_id, "assist_satellite.kitchen", self.speaker.user_id)
         calls = begun.guard.asked(end.pending)
-        return Question(end.pending, calls, "Really?", "en", spot, self.speaker, self.context, begun.origin), events
+        return Question(end.pending, calls, "Really?", "en", scope, self.speaker, self.context, begun.origin), events
 
     async def take(self, *inferences: Sequence[Line]) -> Question:
         """Take a turn that ends with a question, and ask it."""

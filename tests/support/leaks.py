@@ -25,7 +25,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.storage import STORAGE_DIR
 from pydantic import BaseModel
 
-from custom_components.chatterbox.approvals.questions import SIGNAL_QUESTION, QuestionNews
+from custom_components.chatterbox.approvals.questions import SIGNAL_QUESTION, QuestionUpdate
 from custom_components.chatterbox.const import DOMAIN
 
 SHORTEST = 8
@@ -110,7 +110,7 @@ class Leaks:
         self._told.append((f"event {event.event_type}", repr(event.data)))
 
     @callback
-    def _note_question(self, news: QuestionNews) -> None:
+    def _note_question(self, news: QuestionUpdate) -> None:
         self._told.append(("question", repr(news)))
 
 

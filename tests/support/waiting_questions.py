@@ -8,10 +8,16 @@ from uuid import uuid4
 
 from homeassistant.core import Context, HomeAssistant
 
-from custom_components.chatterbox.agent.events import GatedCall, PendingApproval
+from custom_components.chatterbox.agent.events import PendingApproval, PendingCall
 from custom_components.chatterbox.agent.messages import ToolCall, canonical_json
 from custom_components.chatterbox.approvals.policy import Decision, Judgement
-from custom_components.chatterbox.approvals.questions import AskedCall, GivenAnswer, Question, Spot, async_get_approvals
+from custom_components.chatterbox.approvals.questions import (
+    ApprovalScope,
+    AskedCall,
+    GivenAnswer,
+    Question,
+    async_get_approvals,
+)
 from custom_components.chatterbox.effects.effect import Effects, EntityAction, Touches
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.rules import Verdict
@@ -28,7 +34,7 @@ def asked_call(
     call = ToolCall("call-1", "intent__HassTurnOff", canonical_json({**(arguments or {"name": "Front door"})}))
     verdict = Verdict.PIN if needs_pin else Verdict.ASK
     judgement = Judgement(verdict, (Decision(UNLOCK, verdict, None),))
-    return AskedCall(GatedCall(call, "It unlocks a door."), effects or Touches(frozenset({UNLOCK})), judgement)
+    return AskedCall(PendingCall(call, "It unlocks a door."), effects or Touches(frozenset({UNLOCK})), judgement)
 
 
 def question(  # what tells questions from each other
@@ -43,16 +49,16 @@ def question(  # what tells questions from each other
 ) -> Question:
     """Return a question, by default whether the front door may be unlocked."""
     asked = calls or (asked_call(),)
-    gated = tuple(call.gated for call in asked)
+    gated = tuple(call.pending for call in asked)
     context = context or Context()
-    spot = Spot(agent_id, conversation_id, device_id, satellite_id, context.user_id)
+    scope = ApprovalScope(agent_id, conversation_id, device_id, satellite_id, context.user_id)
     speaker = Speaker(context.user_id, device_id, "Anna", Asking.PERSON)
     return Question(
         PendingApproval(uuid4().hex, gated, time.time() + 60, 1, 0),
         asked,
         text,
         language,
-        spot,
+        scope,
         speaker,
         context,
         {"turn_id": "a-turn", "entity_id": agent_id},

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from custom_components.chatterbox.agent.consent.answers import Answer, understand_answer
 from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
 from custom_components.chatterbox.agent.consent.suspected_pin import may_hold_pin
-from custom_components.chatterbox.approvals.questions import Spot
+from custom_components.chatterbox.approvals.questions import ApprovalScope
 from custom_components.chatterbox.turns.answer_reading import (
     Agreed,
     Declined,
@@ -26,7 +26,7 @@ from custom_components.chatterbox.turns.answer_reading import (
     WrongPin,
     async_read_answer,
 )
-from tests.support.asked_questions import NAMED, spot, unlocking
+from tests.support.asked_questions import NAMED, scope, unlocking
 from tests.support.leaks import Leaks
 
 PIN = "8593614207"
@@ -58,10 +58,10 @@ async def read(  # as what it calls
     *,
     needs_pin: bool = True,
     is_late: bool = False,
-    where: Spot | None = None,
+    where: ApprovalScope | None = None,
 ) -> Reading:
     """Read an answer to the question whether the front door shall be unlocked."""
-    question = unlocking(where or spot(), needs_pin=needs_pin)
+    question = unlocking(where or scope(), needs_pin=needs_pin)
     return await async_read_answer(hass, question, text, "en", NAMED, pin, is_late)
 
 
@@ -154,13 +154,13 @@ async def test_a_place_is_locked_after_five_wrong_pins_whatever_the_conversation
     hass: HomeAssistant, freezer: FrozenDateTimeFactory
 ) -> None:
     pin = watched_pin()
-    said = [await read(hass, "4711", pin, where=spot(f"talk-{talk}", "made-up")) for talk in range(5)]
+    said = [await read(hass, "4711", pin, where=scope(f"talk-{talk}", "made-up")) for talk in range(5)]
 
     assert said == [WrongPin(4), WrongPin(3), WrongPin(2), WrongPin(1), WrongPin(0)]
     assert await read(hass, PIN, pin) == PinLocked(600)
     assert await read(hass, "Yes.", pin) == PinMissing()
     assert await read(hass, "No.", pin) == Declined()
-    assert await read(hass, PIN, pin, where=spot(agent_id="conversation.otto")) == Agreed(with_pin=True)
+    assert await read(hass, PIN, pin, where=scope(agent_id="conversation.otto")) == Agreed(with_pin=True)
     freezer.tick(600)
     assert await read(hass, PIN, pin) == Agreed(with_pin=True)
     assert pin.compared == ["4711"] * 5 + [PIN] * 2

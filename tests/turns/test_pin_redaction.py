@@ -27,7 +27,7 @@ from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
 from custom_components.chatterbox.const import HIDDEN_WORDS
 from custom_components.chatterbox.turns.pin_redaction import async_hide_pin
-from tests.support.asked_questions import NAMED, nobody_goes_on, spot, unlocking
+from tests.support.asked_questions import NAMED, nobody_goes_on, scope, unlocking
 from tests.support.ears import add_ear
 from tests.support.leaks import LOGGED_BEFORE_AN_AGENT_HEARS, Leaks
 from tests.support.listening_room import WholeVoice, furnish
@@ -54,7 +54,7 @@ class Listener(ConversationEntity):
     @override
     async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
         self.heard.append(user_input.text)
-        where = replace(spot(chat_log.conversation_id, user_input.device_id), agent_id=AGENT)
+        where = replace(scope(chat_log.conversation_id, user_input.device_id), agent_id=AGENT)
         user_input = async_hide_pin(self.hass, user_input, chat_log, where, NAMED, has_pin=self.has_pin)
         self.heard.append(user_input.text)
         chat_log.async_add_assistant_content_without_tools(AssistantContent(AGENT, f"I heard {user_input.text}"))
@@ -110,7 +110,7 @@ async def ask(
 ) -> GivenAnswer:
     """Ask whether the front door shall be unlocked, after a first turn; return a no."""
     await say(hass, "Unlock the front door", device_id=device_id)
-    where = replace(spot(TALK, device_id), agent_id=AGENT)
+    where = replace(scope(TALK, device_id), agent_id=AGENT)
     async_get_approvals(hass).ask(unlocking(where, needs_pin=needs_pin), expires_in, nobody_goes_on)
     return GivenAnswer(approved=False, channel=Channel.NOTIFICATION)
 
@@ -188,7 +188,7 @@ async def test_traces_that_hold_no_pin_are_kept(hass: HomeAssistant) -> None:
     log = ChatLog(hass, TALK)
     heard = ConversationInput(PIN, Context(), TALK, None, None, "en", AGENT)
 
-    shown = async_hide_pin(hass, heard, log, replace(spot(TALK), agent_id=AGENT), NAMED, has_pin=True)
+    shown = async_hide_pin(hass, heard, log, replace(scope(TALK), agent_id=AGENT), NAMED, has_pin=True)
     async_get_approvals(hass).take("question-1", answer)
 
     assert shown.text == HIDDEN_WORDS

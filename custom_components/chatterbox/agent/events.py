@@ -50,7 +50,7 @@ class StopReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class GatedCall:
+class PendingCall:
     """A call that waits for a yes."""
 
     call: ToolCall
@@ -69,7 +69,7 @@ class PendingApproval:
     """
 
     id: str
-    calls: tuple[GatedCall, ...]
+    calls: tuple[PendingCall, ...]
     expires_at: float
     """Seconds since the epoch."""
     iterations: int

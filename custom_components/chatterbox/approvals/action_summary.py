@@ -18,7 +18,7 @@ from ..settings.rules import Verdict
 from .questions import AskedCall
 
 
-class Deed(StrEnum):
+class ActionKind(StrEnum):
     """What is done to a device, as a person would say it; what lets somebody or something in comes first."""
 
     UNLOCK = "unlock"
@@ -43,25 +43,25 @@ class Deed(StrEnum):
         return Action(self.value) if self.value in Action else None
 
 
-_DEEDS: Final[Mapping[str, Deed]] = {
-    "automation.trigger": Deed.RUN,
-    "scene.turn_on": Deed.RUN,
-    "script.toggle": Deed.RUN,
-    "script.turn_on": Deed.RUN,
-    "alarm_control_panel.alarm_disarm": Deed.DISARM,
-    "lock.lock": Deed.LOCK,
-    "lock.open": Deed.OPEN,
-    "lock.unlock": Deed.UNLOCK,
+_DEEDS: Final[Mapping[str, ActionKind]] = {
+    "automation.trigger": ActionKind.RUN,
+    "scene.turn_on": ActionKind.RUN,
+    "script.toggle": ActionKind.RUN,
+    "script.turn_on": ActionKind.RUN,
+    "alarm_control_panel.alarm_disarm": ActionKind.DISARM,
+    "lock.lock": ActionKind.LOCK,
+    "lock.open": ActionKind.OPEN,
+    "lock.unlock": ActionKind.UNLOCK,
 }
-_DEEDS_OF_SERVICES: Final[Mapping[str, Deed]] = {
-    "toggle": Deed.TOGGLE,
-    "turn_off": Deed.TURN_OFF,
-    "turn_on": Deed.TURN_ON,
+_DEEDS_OF_SERVICES: Final[Mapping[str, ActionKind]] = {
+    "toggle": ActionKind.TOGGLE,
+    "turn_off": ActionKind.TURN_OFF,
+    "turn_on": ActionKind.TURN_ON,
 }
 _OPENING: Final = frozenset({"cover", "valve"})
 """Domains of what opens and closes. A position that is set leaves it open, or it would be written as closing."""
 _CHANGING: Final = (ANY_ACTION, "select_", "set_", "volume_")
-_VAGUE: Final = (Deed.CHANGE, Deed.USE)
+_VAGUE: Final = (ActionKind.CHANGE, ActionKind.USE)
 
 _MOST_DEEDS: Final = 3
 """So many can be listened to."""
@@ -70,10 +70,10 @@ _MOST_MEMBERS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class AskedDeeds:
+class ActionSummary:
     """Everything that one question is about."""
 
-    deeds: Mapping[Deed, tuple[str, ...]]
+    deeds: Mapping[ActionKind, tuple[str, ...]]
     """The entities to which something would be done, in the order in which it is said."""
     tools: tuple[str, ...] = ()
     """Names of tools that act on no entity."""
@@ -89,26 +89,26 @@ class AskedDeeds:
         return len(named) + len(self.tools) + (self.has_more and bool(named)) > 1
 
 
-def deed_of(action: str) -> Deed:
+def kind_of(action: str) -> ActionKind:
     """Return what an action such as `lock.unlock` is for a person."""
     domain, _, service = action.partition(".")
     if action in _DEEDS:
         return _DEEDS[action]
     if domain in _OPENING and service.startswith(("open_", "set_")):
-        return Deed.OPEN
+        return ActionKind.OPEN
     if domain in _OPENING and service.startswith("close_"):
-        return Deed.CLOSE
+        return ActionKind.CLOSE
     if domain in _OPENING and service.startswith("toggle"):
-        return Deed.OPEN_OR_CLOSE
+        return ActionKind.OPEN_OR_CLOSE
     if domain == "alarm_control_panel" and service.startswith("alarm_arm"):
-        return Deed.ARM
+        return ActionKind.ARM
     if service.startswith(_CHANGING):
-        return Deed.CHANGE
-    return _DEEDS_OF_SERVICES.get(service, Deed.USE)
+        return ActionKind.CHANGE
+    return _DEEDS_OF_SERVICES.get(service, ActionKind.USE)
 
 
 @callback
-def what_is_asked(hass: HomeAssistant, calls: Iterable[AskedCall]) -> AskedDeeds:
+def summarize_calls(hass: HomeAssistant, calls: Iterable[AskedCall]) -> ActionSummary:
     """Put together what the calls of a question would do.
 
     What decided that a call is asked about is named; of what is allowed besides, only the script, scene or automation
@@ -118,8 +118,8 @@ def what_is_asked(hass: HomeAssistant, calls: Iterable[AskedCall]) -> AskedDeeds
     for call in calls:
         found.add(call)
     deeds = {deed: _without_groups(hass, entity_ids) for deed, entity_ids in found.deeds.items()}
-    kept = sorted(deeds, key=list(Deed).index)[:_MOST_DEEDS]
-    return AskedDeeds(
+    kept = sorted(deeds, key=list(ActionKind).index)[:_MOST_DEEDS]
+    return ActionSummary(
         {deed: entity_ids for deed, entity_ids in deeds.items() if deed in kept},
         tuple(found.tools),
         has_more=found.more or len(deeds) > len(kept),
@@ -129,13 +129,13 @@ def what_is_asked(hass: HomeAssistant, calls: Iterable[AskedCall]) -> AskedDeeds
 
 @dataclass(slots=True)
 class _Found:
-    named: dict[Deed, dict[str, None]] = field(default_factory=dict)
+    named: dict[ActionKind, dict[str, None]] = field(default_factory=dict)
     tools: dict[str, None] = field(default_factory=dict)
     more: bool = False
     unclear: bool = False
 
     @property
-    def deeds(self) -> Mapping[Deed, Sequence[str]]:
+    def deeds(self) -> Mapping[ActionKind, Sequence[str]]:
         """What is done to which entities; what is changed and also opened is opened."""
         plain = {entity_id for deed, ids in self.named.items() if deed not in _VAGUE for entity_id in ids}
         kept = {
@@ -147,7 +147,7 @@ class _Found:
     def add(self, call: AskedCall) -> None:
         """Add what a call would do."""
         if isinstance(call.effects, Annotated):
-            self.tools[call.gated.call.name] = None
+            self.tools[call.pending.call.name] = None
             return
         if isinstance(call.effects, Unresolved):
             self.unclear = True
@@ -156,13 +156,13 @@ class _Found:
         known = actions_of(call.effects)
         named = {action.entity_id for action in asked}
         besides = {action for action in known if action.entity_id not in named}
-        origins = sorted(action for action in besides if deed_of(action.action) is Deed.RUN)
+        origins = sorted(action for action in besides if kind_of(action.action) is ActionKind.RUN)
         if len(origins) != 1:
-            belongs_to_one = any(deed_of(action.action) is Deed.RUN for action in asked)
+            belongs_to_one = any(kind_of(action.action) is ActionKind.RUN for action in asked)
             self.more |= not asked or (bool(besides) and not belongs_to_one)
             origins = []
         for action in (*origins, *asked):
-            self.named.setdefault(deed_of(action.action), {})[action.entity_id] = None
+            self.named.setdefault(kind_of(action.action), {})[action.entity_id] = None
 
 
 def _asked_about(call: AskedCall) -> Iterator[EntityAction]:

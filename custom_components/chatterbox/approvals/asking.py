@@ -11,36 +11,36 @@ from dataclasses import dataclass, replace
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
 
-from ..agent.events import GatedCall, MessageDone, PendingApproval, TextDelta, TurnEvent, TurnFinished
+from ..agent.events import MessageDone, PendingApproval, PendingCall, TextDelta, TurnEvent, TurnFinished
 from ..agent.messages import AssistantMessage, JsonValue
 from ..people.speakers import Speaker
 from ..speech.sentences import TranslatedComposer
 from .guard import CallGuard
-from .questions import Question, Spot
+from .questions import ApprovalScope, Question
 from .wording import ApprovalSentences, question_text
 
 type Keep = Callable[[Question, float], bool]
 """Keeps a question for so many seconds; tells whether anybody may still answer it."""
 
 
-def spot_of(user_input: ConversationInput, agent_id: str, conversation_id: str) -> Spot:
+def scope_of(user_input: ConversationInput, agent_id: str, conversation_id: str) -> ApprovalScope:
     """Return where a question is asked that comes of somebody's words."""
     device_id, satellite_id = user_input.device_id, user_input.satellite_id
-    return Spot(agent_id, conversation_id, device_id, satellite_id, user_input.context.user_id)
+    return ApprovalScope(agent_id, conversation_id, device_id, satellite_id, user_input.context.user_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asker:
+class ApprovalRequester:
     """Asks in one turn."""
 
     hass: HomeAssistant
     user_input: ConversationInput
     """What led to the question."""
-    spot: Spot
+    scope: ApprovalScope
     speaker: Speaker
     origin: Mapping[str, JsonValue]
     """See `turn_events.turn_origin`."""
-    approved: Sequence[GatedCall]
+    approved: Sequence[PendingCall]
     """The calls that somebody has said yes to as the turn began."""
     guard: CallGuard
     composer: TranslatedComposer
@@ -66,7 +66,7 @@ class Asker:
         again = ApprovalSentences(sentences).asked_again if self._has_changed(pending) else ""
         text = f"{again} {question_text(self.hass, sentences, calls)}".lstrip()
         language, context = self.user_input.language, self.user_input.context
-        return Question(pending, calls, text, language, self.spot, self.speaker, context, self.origin)
+        return Question(pending, calls, text, language, self.scope, self.speaker, context, self.origin)
 
     def _has_changed(self, pending: PendingApproval) -> bool:
         """Tell whether a call is asked about anew that somebody has said yes to: it would do something else by now."""

@@ -11,7 +11,7 @@ from typing import Final, assert_never, override
 
 from homeassistant.core import Context, callback
 
-from ..agent.events import GatedCall, MessageDone, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
+from ..agent.events import MessageDone, PendingCall, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
 from ..agent.messages import (
     JsonObject,
     JsonValue,
@@ -27,9 +27,9 @@ from ..effects.effect import Annotated, Effects
 from ..records.report import shown_arguments
 from ..records.tool_answer import entities_done, error_text
 from ..settings.rules import Verdict
-from .change_record import ApprovalWay, ChangeOutcome, ChangeRecord, ChangingCall, approval_by
-from .change_words import ChangeWords, async_fire_change
-from .guard import CallGuard, EffectsOf, GuardOutcome, Refusal, SeenCall
+from .change_record import ApprovalWay, AuditedCall, ChangeOutcome, ChangeRecord, approval_by
+from .change_words import ChangeTexts, async_fire_change
+from .guard import CallGuard, EffectsOf, GuardedCall, GuardOutcome, Refusal
 from .questions import AskedCall, GivenAnswer, Question
 
 _PATIENCE: Final = 2.0
@@ -49,17 +49,17 @@ class AuditedTurn:
     """In which its calls run."""
     answered: tuple[Question, GivenAnswer] | None = None
     """The question that the turn brings an answer to."""
-    denied: Sequence[GatedCall] = ()
+    denied: Sequence[PendingCall] = ()
     """The calls of it that somebody has said no to, beside a yes to others."""
 
 
-class ChangeAudit(Hooks):
+class CallAudit(Hooks):
     """Follows the calls of one turn.
 
     Where others see calls before the guard does, it is a hook before them, to know of those that they refuse.
     """
 
-    def __init__(self, turn: AuditedTurn, words: ChangeWords) -> None:
+    def __init__(self, turn: AuditedTurn, words: ChangeTexts) -> None:
         """Begin with what was approved: of each such call one record is owed, whatever happens."""
         self._turn = turn
         self._words = words
@@ -73,7 +73,7 @@ class ChangeAudit(Hooks):
         self._guard: CallGuard | None = None
         self._effects_of: EffectsOf = _unknown_effects
         if turn.answered and turn.answered[1].approved:
-            self._owed = {asked.gated.call.id: asked for asked in turn.answered[0].calls}
+            self._owed = {asked.pending.call.id: asked for asked in turn.answered[0].calls}
 
     def judged_by(self, guard: CallGuard, effects_of: EffectsOf) -> None:
         """Learn who judges calls, before the first one; `effects_of` tells what one would do that it never judged."""
@@ -109,7 +109,7 @@ class ChangeAudit(Hooks):
             asked = self._owed.pop(call.id, None)
             self._tell(self._change(call, asked), ChangeOutcome.INTERRUPTED, asked)
         for call_id, asked in self._owed.items():
-            call = self._calls.get(call_id, asked.gated.call)
+            call = self._calls.get(call_id, asked.pending.call)
             self._tell(self._change(call, asked), ChangeOutcome.NOT_RUN, asked)
         self._running, self._owed = {}, {}
 
@@ -125,7 +125,7 @@ class ChangeAudit(Hooks):
             return
         elif (refusal := self._refusal(call)) is None:
             if asked:
-                is_denied = asked.gated in self._turn.denied
+                is_denied = asked.pending in self._turn.denied
                 outcome = ChangeOutcome.DENIED if is_denied else ChangeOutcome.NOT_RUN
                 self._tell(self._change(call, asked), outcome, asked)
         elif (key := (call.name, call.arguments)) not in self._refused:
@@ -142,17 +142,17 @@ class ChangeAudit(Hooks):
             return ChangeOutcome.REFUSED_BY_SCRIPT if self._shown(call) else None
         return _outcome_of(seen.refusal) if seen.outcome is GuardOutcome.DENIED else None
 
-    def _change(self, call: ToolCall, asked: AskedCall | None) -> ChangingCall:
+    def _change(self, call: ToolCall, asked: AskedCall | None) -> AuditedCall:
         """Return what a call does by the latest that is known of it."""
-        by_script = asked is not None and bool(asked.gated.reason)
+        by_script = asked is not None and bool(asked.pending.reason)
         if seen := self._seen(call):
-            return ChangingCall(call, seen.effects, seen.judgement, seen.for_outside_content, by_script)
+            return AuditedCall(call, seen.effects, seen.judgement, seen.for_outside_content, by_script)
         if asked:
-            return replace(ChangingCall.of_asked(asked), call=call)
+            return replace(AuditedCall.of_asked(asked), call=call)
         tool = self._shown(call)
-        return ChangingCall(call, Annotated(tool.annotations) if tool else _LEAST_SAFE, None)
+        return AuditedCall(call, Annotated(tool.annotations) if tool else _LEAST_SAFE, None)
 
-    def _seen(self, call: ToolCall) -> SeenCall | None:
+    def _seen(self, call: ToolCall) -> GuardedCall | None:
         """Return how a call was judged; None for one that never was."""
         return self._guard.seen(call) if self._guard else None
 
@@ -160,7 +160,7 @@ class ChangeAudit(Hooks):
         """Return the tool of a call that any hook was shown; None where it did not come that far."""
         return self._tools.get((call.name, call.arguments)) or (self._guard.shown(call) if self._guard else None)
 
-    async def _resolved(self, change: ChangingCall) -> ChangingCall:
+    async def _resolved(self, change: AuditedCall) -> AuditedCall:
         """Find out what a call would have done that nobody has judged."""
         if change.judgement is not None or not change.changes_something:
             return change
@@ -173,7 +173,7 @@ class ChangeAudit(Hooks):
         return replace(change, effects=effects)
 
     def _tell(
-        self, change: ChangingCall, outcome: ChangeOutcome, asked: AskedCall | None, result: ToolResult | None = None
+        self, change: AuditedCall, outcome: ChangeOutcome, asked: AskedCall | None, result: ToolResult | None = None
     ) -> None:
         if not change.changes_something:
             return

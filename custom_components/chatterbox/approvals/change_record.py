@@ -82,7 +82,7 @@ class ChangeOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ChangingCall:
+class AuditedCall:
     """A call, what it would do, and how it was judged."""
 
     call: ToolCall
@@ -97,8 +97,8 @@ class ChangingCall:
     @classmethod
     def of_asked(cls, asked: AskedCall) -> Self:
         """Take it from a question. Only scripts give a reason with what they ask."""
-        gated = asked.gated
-        return cls(gated.call, asked.effects, asked.judgement, asked.for_outside_content, bool(gated.reason))
+        pending = asked.pending
+        return cls(pending.call, asked.effects, asked.judgement, asked.for_outside_content, bool(pending.reason))
 
     @property
     def changes_something(self) -> bool:
@@ -160,7 +160,7 @@ class ChangeRecord:
 
     origin: Mapping[str, JsonValue]
     """Who answers whom, where, and in which conversation; see `turn_events.turn_origin`."""
-    change: ChangingCall
+    change: AuditedCall
     outcome: ChangeOutcome
     approval: ApprovalWay
     question_id: str | None = None

@@ -15,7 +15,7 @@ from ..home.spoken_names import entity_name, spoken, tool_name
 from ..records.report import shown_text
 from ..settings.rules import Verdict
 from ..speech.sentences import async_get_sentences
-from .action_summary import Deed, deed_of
+from .action_summary import ActionKind, kind_of
 from .change_record import ApprovalWay, ChangeOutcome, ChangeRecord
 
 _MOST_NAMES: Final = 5
@@ -27,7 +27,7 @@ _LONGEST_ERROR: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeWords:
+class ChangeTexts:
     """Finds words for records."""
 
     hass: HomeAssistant
@@ -58,9 +58,9 @@ class ChangeWords:
 
     def _deeds(self, record: ChangeRecord, form: str) -> str:
         """Say what is done, device by device, or by which tool where no device is known."""
-        names: dict[Deed, list[str]] = {}
+        names: dict[ActionKind, list[str]] = {}
         for action in record.shown_actions:
-            those = names.setdefault(deed_of(action.action), [])
+            those = names.setdefault(kind_of(action.action), [])
             if (name := entity_name(self.hass, action.entity_id)) not in those:
                 those.append(name)
         if not names:
@@ -82,9 +82,9 @@ class ChangeWords:
         return self.sentences[f"change_{key}"].format_map(placeholders)
 
 
-async def async_get_change_words(hass: HomeAssistant) -> ChangeWords:
+async def async_get_change_texts(hass: HomeAssistant) -> ChangeTexts:
     """Load the words for records, in the language of the house."""
-    return ChangeWords(hass, await async_get_sentences(hass, hass.config.language))
+    return ChangeTexts(hass, await async_get_sentences(hass, hass.config.language))
 
 
 def _reason(record: ChangeRecord) -> str:
@@ -103,7 +103,7 @@ def _text(value: object) -> str:
 
 
 @callback
-def async_fire_change(words: ChangeWords, record: ChangeRecord, context: Context) -> None:
+def async_fire_change(words: ChangeTexts, record: ChangeRecord, context: Context) -> None:
     """Tell automations and the logbook, and store the record. `context` is that of the call.
 
     The record is stored from here, never from the event: any user can have their phone fire one.

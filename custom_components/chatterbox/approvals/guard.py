@@ -79,7 +79,7 @@ class GuardOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SeenCall:
+class GuardedCall:
     """A call, and how it was judged."""
 
     tool: str
@@ -111,14 +111,14 @@ class CallGuard(Hooks):
         self._effects_of = effects_of
         self._has_outside_content = has_outside_content
         self._shown: dict[tuple[str, str], ToolDefinition] = {}
-        self._seen: dict[tuple[str, str], SeenCall] = {}
+        self._seen: dict[tuple[str, str], GuardedCall] = {}
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
         """Why calls were refused so far."""
         return tuple(seen.refusal for seen in self._seen.values() if seen.refusal)
 
-    def seen(self, call: ToolCall) -> SeenCall | None:
+    def seen(self, call: ToolCall) -> GuardedCall | None:
         """Return how a call was judged last; None for one that never got here."""
         return self._seen.get((call.name, call.arguments))
 
@@ -149,7 +149,7 @@ class CallGuard(Hooks):
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:
         self._has_outside_content |= result.open_world
 
-    async def _see(self, tool: ToolDefinition, arguments: JsonObject) -> SeenCall:
+    async def _see(self, tool: ToolDefinition, arguments: JsonObject) -> GuardedCall:
         effects = await self._known_effects(tool.name, arguments)
         call = CallEffects(tool.name, effects)
         judgement = judge(self._hass, self._settings.policy, call, self._speaker, dt_util.now())
@@ -170,7 +170,7 @@ class CallGuard(Hooks):
             outcome = GuardOutcome.ALLOWED
         else:
             outcome = GuardOutcome.ASKED
-        return SeenCall(tool.name, arguments, effects, judgement, outcome, for_outside, refusal)
+        return GuardedCall(tool.name, arguments, effects, judgement, outcome, for_outside, refusal)
 
     async def _known_effects(self, name: str, arguments: JsonObject) -> Effects:
         """Return what a call would do. A call of which it cannot be told may do anything."""
@@ -205,7 +205,7 @@ def changes_something(tool: ToolDefinition, effects: Effects) -> bool:
     return not tool.annotations.read_only and (effects != NOTHING or tool.name != PROCESS_SENTENCE.name)
 
 
-def _terms(seen: SeenCall) -> str:
+def _terms(seen: GuardedCall) -> str:
     """Return what a yes would be to, as a text that is another one as soon as anything of it is."""
     verdict = max(seen.judgement.verdict, Verdict.ASK, key=lambda verdict: verdict.strictness)
     return f"{verdict}:{sha256(_told(seen.effects).encode()).hexdigest()}"

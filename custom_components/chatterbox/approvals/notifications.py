@@ -23,16 +23,24 @@ from ..records.report import shown_text
 from ..speech.sentences import async_get_sentences
 from .answer_rights import Refusal, async_refusal
 from .notify_targets import EVENT_TAP, Button, Notice, async_announce, async_clear, async_send, phone_of
-from .questions import SIGNAL_QUESTION, Channel, GivenAnswer, Question, QuestionNews, QuestionState, async_get_approvals
+from .questions import (
+    SIGNAL_QUESTION,
+    Channel,
+    GivenAnswer,
+    Question,
+    QuestionState,
+    QuestionUpdate,
+    async_get_approvals,
+)
 
 
-async def async_get_words(hass: HomeAssistant, question: Question) -> NoticeWords:
+async def async_get_words(hass: HomeAssistant, question: Question) -> NotificationTexts:
     """Load the words for a question, in its language."""
-    return NoticeWords(hass, question, await async_get_sentences(hass, question.language))
+    return NotificationTexts(hass, question, await async_get_sentences(hass, question.language))
 
 
 @dataclass(frozen=True, slots=True)
-class NoticeWords:
+class NotificationTexts:
     """The notices of one question. All of them take the place of the one before."""
 
     hass: HomeAssistant
@@ -72,7 +80,7 @@ class NoticeWords:
             case _ as unreachable:
                 assert_never(unreachable)
 
-    async def async_outcome(self, news: QuestionNews) -> Notice | None:
+    async def async_outcome(self, news: QuestionUpdate) -> Notice | None:
         """Say what became of the question; None where there is nothing more to say, and the notice is to go."""
         answer = news.answer
         match news.state:
@@ -94,15 +102,15 @@ class NoticeWords:
         return self._notice(f"{self.question.text}\n{words}")
 
     def _notice(self, message: str, buttons: tuple[Button, ...] = (), seconds: float | None = None) -> Notice:
-        agent = self.hass.states.get(self.question.spot.agent_id)
+        agent = self.hass.states.get(self.question.scope.agent_id)
         title = agent.name if agent else "Chatterbox"
         return Notice(self.tag, title, shown_text(message), self.sentences["notice_channel"], buttons, seconds)
 
     def _asked_by(self) -> str:
         """Return who asks, and where, as far as it is known: whoever is far away has to know."""
-        spot = self.question.spot
-        satellite = self.hass.states.get(spot.satellite_id) if spot.satellite_id else None
-        device = dr.async_get(self.hass).async_get(spot.device_id) if spot.device_id else None
+        scope = self.question.scope
+        satellite = self.hass.states.get(scope.satellite_id) if scope.satellite_id else None
+        device = dr.async_get(self.hass).async_get(scope.device_id) if scope.device_id else None
         at_device = (device.name_by_user or device.name) if device else None
         return " · ".join(
             part for part in (self.question.speaker.name, satellite.name if satellite else at_device) if part
@@ -135,7 +143,7 @@ class _Told:
 class _Notices:
     """Who was told of one question, and what became of it last."""
 
-    news: QuestionNews
+    news: QuestionUpdate
     told: Sequence[_Told]
 
 
@@ -143,7 +151,7 @@ type NotifiedBy = Callable[[str], Sequence[str] | None]
 """Returns the entities that are told of an agent's questions, by its subentry id; None for one of another entry."""
 
 
-class QuestionNotices:
+class ApprovalNotifications:
     """The notices of one loaded entry, from `async_start` until the entry is unloaded."""
 
     def __init__(self, hass: HomeAssistant, entry: ConfigEntry, notified_by: NotifiedBy) -> None:
@@ -161,7 +169,7 @@ class QuestionNotices:
         self._entry.async_on_unload(self._hass.bus.async_listen(EVENT_TAP, self._async_take_tap))
 
     @callback
-    def _async_follow(self, news: QuestionNews) -> None:
+    def _async_follow(self, news: QuestionUpdate) -> None:
         if news.state is QuestionState.WAITING:
             self._async_begin(news)
         elif notices := self._kept.get(news.question.id):
@@ -173,7 +181,7 @@ class QuestionNotices:
             self._async_announce(news)
 
     @callback
-    def _async_begin(self, news: QuestionNews) -> None:
+    def _async_begin(self, news: QuestionUpdate) -> None:
         entity_ids = self._entity_ids_of(news.question)
         if not entity_ids:
             return
@@ -187,7 +195,7 @@ class QuestionNotices:
 
     def _entity_ids_of(self, question: Question) -> Sequence[str] | None:
         """Return who is told of a question; None when its agent is not of this entry."""
-        entity = er.async_get(self._hass).async_get(question.spot.agent_id)
+        entity = er.async_get(self._hass).async_get(question.scope.agent_id)
         agent_id = entity.config_subentry_id if entity else None
         return self._notified_by(agent_id) if agent_id else None
 
@@ -201,8 +209,8 @@ class QuestionNotices:
         _ = self._entry.async_create_task(self._hass, self._async_show_outcome(notices, told), name)
 
     @callback
-    def _async_announce(self, news: QuestionNews) -> None:
-        satellite_id = news.question.spot.satellite_id
+    def _async_announce(self, news: QuestionUpdate) -> None:
+        satellite_id = news.question.scope.satellite_id
         if satellite_id and news.speech:
             words = speakable(news.speech, news.question.language)
             announcing = async_announce(self._hass, satellite_id, words, _below(news.question))

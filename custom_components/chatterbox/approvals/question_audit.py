@@ -12,9 +12,9 @@ from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
-from .change_record import ApprovalWay, ChangeOutcome, ChangeRecord, ChangingCall
-from .change_words import async_fire_change, async_get_change_words
-from .questions import SIGNAL_QUESTION, QuestionNews, QuestionState, async_get_approvals
+from .change_record import ApprovalWay, AuditedCall, ChangeOutcome, ChangeRecord
+from .change_words import async_fire_change, async_get_change_texts
+from .questions import SIGNAL_QUESTION, QuestionState, QuestionUpdate, async_get_approvals
 
 _OUTCOMES: Final[Mapping[QuestionState, ChangeOutcome]] = {
     QuestionState.WAITING: ChangeOutcome.WAITING,
@@ -39,11 +39,11 @@ def _drop_all(hass: HomeAssistant, _stop: Event) -> None:
         approvals.drop(question.id)
 
 
-async def _async_tell(hass: HomeAssistant, news: QuestionNews) -> None:
+async def _async_tell(hass: HomeAssistant, news: QuestionUpdate) -> None:
     if (outcome := _OUTCOMES.get(news.state)) is None:
         return
-    question, words = news.question, await async_get_change_words(hass)
-    for change in map(ChangingCall.of_asked, question.calls):
+    question, words = news.question, await async_get_change_texts(hass)
+    for change in map(AuditedCall.of_asked, question.calls):
         if change.changes_something:
             record = ChangeRecord(
                 origin=question.origin,

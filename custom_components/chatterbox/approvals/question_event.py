@@ -16,7 +16,7 @@ from ..const import EVENT_APPROVAL_REQUESTED
 from ..effects.effect import actions_of
 from ..people.callers import async_get_context_watch
 from ..records.report import shown_call, shown_text
-from .questions import SIGNAL_QUESTION, AskedCall, Question, QuestionNews, QuestionState, async_get_approvals
+from .questions import SIGNAL_QUESTION, AskedCall, Question, QuestionState, QuestionUpdate, async_get_approvals
 
 # Bytes; Home Assistant records up to 32,768 of an event.
 _MAX_CALLS: Final = 24_000
@@ -25,11 +25,11 @@ _MAX_SHARE: Final = 6_000
 
 
 @callback
-def async_tell_questions(hass: HomeAssistant) -> None:
+def async_fire_question_events(hass: HomeAssistant) -> None:
     """Fire an event for every question of this house from now on."""
 
     @callback
-    def tell(news: QuestionNews) -> None:
+    def tell(news: QuestionUpdate) -> None:
         if news.state is QuestionState.WAITING:
             # An automation may answer at once: everybody else is to hear first that there is a question.
             name = f"chatterbox event of question {news.question.id}"
@@ -69,7 +69,7 @@ def _shown(asked: AskedCall, most: int) -> dict[str, JsonValue]:
     actions = {action.action for action in actions_of(asked.effects)}
     shown = _first(asked.entity_ids, most // 3)
     return {
-        **shown_call(asked.gated.call, most // 3),
+        **shown_call(asked.pending.call, most // 3),
         "entity_ids": shown,
         "more_entity_ids": len(asked.entity_ids) - len(shown),
         "actions": _first(actions, most // 3),

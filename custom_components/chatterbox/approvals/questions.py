@@ -16,7 +16,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.event import async_call_later
 from homeassistant.util.signal_type import SignalType
 
-from ..agent.events import GatedCall, PendingApproval
+from ..agent.events import PendingApproval, PendingCall
 from ..agent.messages import JsonValue
 from ..const import DOMAIN
 from ..data import singleton
@@ -58,7 +58,7 @@ class QuestionState(StrEnum):
 class AskedCall:
     """A call that waits for a yes, and what it would do."""
 
-    gated: GatedCall
+    pending: PendingCall
     effects: Effects
     judgement: Judgement
     """Why it is asked about. Allowed if it is only a script of the owner that asks, or what came from outside."""
@@ -82,7 +82,7 @@ class AskedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class ApprovalScope:
     """Where a question was asked. A spoken answer has to come from the same one."""
 
     agent_id: str
@@ -103,7 +103,7 @@ class Question:
     text: str
     """As it was asked, in `language`."""
     language: str
-    spot: Spot
+    scope: ApprovalScope
     speaker: Speaker
     context: Context
     """Of the words that led to it."""
@@ -143,7 +143,7 @@ class GivenAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionNews:
+class QuestionUpdate:
     """Something became of a question."""
 
     question: Question
@@ -154,9 +154,9 @@ class QuestionNews:
     """What the agent says in the end, of one that is concluded."""
 
 
-SIGNAL_QUESTION: SignalType[QuestionNews] = SignalType(f"{DOMAIN}_question")
+SIGNAL_QUESTION: SignalType[QuestionUpdate] = SignalType(f"{DOMAIN}_question")
 
-type GoOn = Callable[[Question, GivenAnswer], Awaitable[str]]
+type Resume = Callable[[Question, GivenAnswer], Awaitable[str]]
 """Takes the turn on that asked, and returns what the agent says."""
 
 
@@ -167,7 +167,7 @@ class QuestionGone(Exception):
 @dataclass(slots=True)
 class _Kept:
     question: Question
-    go_on: GoOn
+    go_on: Resume
     forget_later: CALLBACK_TYPE
     is_late: bool = False
 
@@ -192,21 +192,21 @@ class Approvals:
         return tuple(kept.question for kept in self._kept.values() if not kept.is_late)
 
     @callback
-    def ask(self, question: Question, expires_in: float, go_on: GoOn) -> None:
+    def ask(self, question: Question, expires_in: float, go_on: Resume) -> None:
         """Keep a question, in place of an older one of the same conversation, for so many seconds.
 
         `go_on` is called for an answer that comes from elsewhere.
         """
         for kept in list(self._kept.values()):
-            if kept.question.spot.conversation_id == question.spot.conversation_id:
+            if kept.question.scope.conversation_id == question.scope.conversation_id:
                 self.drop(kept.question.id)
         self._kept[question.id] = _Kept(question, go_on, self._expire_in(expires_in, question.id))
-        self._tell(QuestionNews(question, QuestionState.WAITING))
+        self._tell(QuestionUpdate(question, QuestionState.WAITING))
 
     @callback
-    def asked_at(self, spot: Spot) -> Question | None:
-        """Return the question that words from a spot may be an answer to, even one that has run out."""
-        return next((kept.question for kept in self._kept.values() if kept.question.spot == spot), None)
+    def asked_at(self, scope: ApprovalScope) -> Question | None:
+        """Return the question that words from a scope may be an answer to, even one that has run out."""
+        return next((kept.question for kept in self._kept.values() if kept.question.scope == scope), None)
 
     @callback
     def take(self, question_id: str, answer: GivenAnswer) -> Question:
@@ -220,7 +220,7 @@ class Approvals:
         try:
             speech = await kept.go_on(kept.question, answer)
         finally:
-            self._tell(QuestionNews(kept.question, QuestionState.CONCLUDED, answer, speech))
+            self._tell(QuestionUpdate(kept.question, QuestionState.CONCLUDED, answer, speech))
         return speech
 
     @callback
@@ -231,14 +231,14 @@ class Approvals:
             return False
         kept.forget_later()
         if not kept.is_late:
-            self._tell(QuestionNews(kept.question, QuestionState.DROPPED))
+            self._tell(QuestionUpdate(kept.question, QuestionState.DROPPED))
         return not kept.is_late
 
     @callback
     def drop_all_of(self, agent_id: str) -> None:
         """Forget all questions of an agent that goes."""
         for kept in list(self._kept.values()):
-            if kept.question.spot.agent_id == agent_id:
+            if kept.question.scope.agent_id == agent_id:
                 self.drop(kept.question.id)
 
     def _take(self, question_id: str, answer: GivenAnswer) -> _Kept:
@@ -248,7 +248,7 @@ class Approvals:
         del self._kept[question_id]
         kept.forget_later()
         state = QuestionState.APPROVED if answer.approved else QuestionState.DENIED
-        self._tell(QuestionNews(kept.question, state, answer))
+        self._tell(QuestionUpdate(kept.question, state, answer))
         return kept
 
     def _expire_in(self, seconds: float, question_id: str) -> CALLBACK_TYPE:
@@ -263,9 +263,9 @@ class Approvals:
             return
         kept.is_late = True
         kept.forget_later = self._expire_in(_LATE_SECONDS, question_id)
-        self._tell(QuestionNews(kept.question, QuestionState.EXPIRED))
+        self._tell(QuestionUpdate(kept.question, QuestionState.EXPIRED))
 
-    def _tell(self, news: QuestionNews) -> None:
+    def _tell(self, news: QuestionUpdate) -> None:
         async_dispatcher_send(self._hass, SIGNAL_QUESTION, news)
 
 

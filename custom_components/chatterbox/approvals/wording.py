@@ -20,7 +20,7 @@ from ..agent.consent.answers import NOTHING_NAMED, Asked
 from ..agent.text import base_language
 from ..home.entity_matches import matching_states
 from ..home.spoken_names import area_name, entity_name, names_of, tool_name
-from .action_summary import AskedDeeds, Deed, what_is_asked
+from .action_summary import ActionKind, ActionSummary, summarize_calls
 from .questions import AskedCall, QuestionState
 
 _LONG_WAIT: Final = 90.0
@@ -132,8 +132,8 @@ def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequ
 
     `sentences` are those of the speaker's language, as `error_bridge.async_get_sentences` returns them.
     """
-    asked = what_is_asked(hass, calls)
-    said = list(dict.fromkeys(_as_sentence(call.gated.reason) for call in calls if call.gated.reason.strip()))
+    asked = summarize_calls(hass, calls)
+    said = list(dict.fromkeys(_as_sentence(call.pending.reason) for call in calls if call.pending.reason.strip()))
     if any(call.for_outside_content for call in calls):
         said.append(sentences["spoken_asked_outside"])
     if asked.is_unclear:
@@ -153,7 +153,7 @@ def asked_of(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[
     wording = WORDINGS.get(base_language(language))
     if wording is None:
         return NOTHING_NAMED
-    asked = what_is_asked(hass, calls)
+    asked = summarize_calls(hass, calls)
     words = _Words(hass, sentences, asked)
     action, names, place = None, tuple[str, ...](), ""
     if len(asked.deeds) == 1 and not asked.tools and not asked.has_more:
@@ -171,7 +171,7 @@ class _Words:
 
     hass: HomeAssistant
     sentences: Mapping[str, str]
-    asked: AskedDeeds
+    asked: ActionSummary
 
     def question(self) -> str:
         """Return the question alone."""
@@ -186,16 +186,18 @@ class _Words:
             for deed, ids in self.asked.deeds.items()
         ]
         if tools := self.asked.tools:
-            parts.append(self._say(Deed.USE, things=self._listed(list(map(tool_name, self._shown(tools))), len(tools))))
+            parts.append(
+                self._say(ActionKind.USE, things=self._listed(list(map(tool_name, self._shown(tools))), len(tools)))
+            )
         if not parts:
             return ""
         deeds = self._joined("and_do", parts)
         return self._say("more", deeds=deeds) if self.asked.has_more else deeds
 
-    def thing(self, entity_id: str, deed: Deed) -> str:
+    def thing(self, entity_id: str, deed: ActionKind) -> str:
         """Return the name of an entity, and where it is, if it is the only one or has its name from others too."""
         name = entity_name(self.hass, entity_id)
-        if deed is Deed.RUN:
+        if deed is ActionKind.RUN:
             return name
         place = area_name(self.hass, entity_id) if not self.asked.is_several or self._is_shared(name) else ""
         return self.placed(name, "" if place.casefold() in name.casefold() else place)

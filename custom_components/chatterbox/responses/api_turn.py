@@ -27,7 +27,7 @@ from ..agent.responses.backend import OWN_LABEL, BackendEvent, ToolsOffered, Tur
 from ..agent.responses.errors import invalid
 from ..agent.responses.tools import AllowedTools, FunctionRef, HostedToolRef, HostedTools, ToolRef
 from ..agent.transcript import TranscriptRecorder
-from ..approvals.questions import GoOn
+from ..approvals.questions import Resume
 from ..offline.provider import PROCESS_SENTENCE
 from ..settings.agent import AgentSettings
 from ..tools.own_tools import own_definitions
@@ -73,7 +73,7 @@ class ProgramTurn:
     """What is answered by that."""
     begin: Callable[[], None] = _at_once
     """Called when all is in order, right before the turn begins. Raises `ApiError` where it cannot."""
-    go_on: GoOn | None = None
+    go_on: Resume | None = None
     """Takes the turn on if somebody else than the program answers its question."""
     spot_id: str = field(default_factory=ulid_now)
     """Where its question is asked: two responses that follow the same one have questions of their own."""

@@ -141,7 +141,7 @@ class ProgramTurns:
     def _make_room(self, user_id: str | None) -> None:
         """Drop the oldest questions of a user's programs, where too many wait."""
         approvals = async_get_approvals(self._hass)
-        theirs = [one for one in approvals.waiting if one.speaker.is_program and one.spot.user_id == user_id]
+        theirs = [one for one in approvals.waiting if one.speaker.is_program and one.scope.user_id == user_id]
         for question in theirs[: max(len(theirs) - _MOST_QUESTIONS, 0)]:
             approvals.drop(question.id)
 
@@ -149,7 +149,7 @@ class ProgramTurns:
     def _question(self, request: TurnRequest, given: ApprovalDecisions) -> Question:
         asked = (self.agent_id, request.caller.user_id, given.pending_id)
         for question in async_get_approvals(self._hass).waiting:
-            if question.speaker.is_program and asked == (question.spot.agent_id, question.spot.user_id, question.id):
+            if question.speaker.is_program and asked == (question.scope.agent_id, question.scope.user_id, question.id):
                 return question
         raise _no_question()
 

@@ -109,8 +109,8 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
 
 
 async def _async_compare(hass: HomeAssistant, question: Question, pin: PinHash, digits: str) -> Reading:
-    device_id = None if _is_of_user(question.context) else question.spot.device_id
-    place = async_place(hass, question.spot.agent_id, device_id)
+    device_id = None if _is_of_user(question.context) else question.scope.device_id
+    place = async_place(hass, question.scope.agent_id, device_id)
     match await async_get_pin_tries(hass).async_try(place, pin, digits):
         case Right():
             return Agreed(with_pin=True)

@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 
 from ..agent.events import MessageDone, ToolCallReady, ToolFinished, ToolStarted, TurnEvent, TurnFinished
-from ..approvals.asking import Asker
-from ..approvals.audit import ChangeAudit
+from ..approvals.asking import ApprovalRequester
+from ..approvals.audit import CallAudit
 from ..responses.api_turn import ProgramTurn
 from .canned_replies import Opening
 from .events import TurnEvents
@@ -19,10 +19,10 @@ class TurnFollowing:
     """Everybody who follows one turn. There is one loop for all: a turn has an event for each piece of its answer."""
 
     house: TurnEvents
-    audit: ChangeAudit
+    audit: CallAudit
     opening: Opening | None = None
     """What is said first."""
-    asker: Callable[[], Asker] | None = None
+    asker: Callable[[], ApprovalRequester] | None = None
     """Returns who asks where a yes is needed; None in a turn that calls nothing."""
     program: ProgramTurn | None = None
     """The program that speaks."""

@@ -15,10 +15,10 @@ from homeassistant.helpers import llm
 from ..agent.consent.answers import Asked
 from ..agent.consent.any_language import understood_language
 from ..agent.consent.pin_guard import LOCK_SECONDS
-from ..agent.events import GatedCall
+from ..agent.events import PendingCall
 from ..agent.loop.turn import ApprovalAnswer, Approved, Denied
 from ..agent.protocols import OutputFormat
-from ..approvals.asking import spot_of
+from ..approvals.asking import scope_of
 from ..approvals.questions import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
 from ..approvals.wording import ApprovalSentences, asked_of
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
@@ -69,7 +69,7 @@ class Beginning:
         return self.program is None or self.program.request.may_store
 
     @property
-    def approved(self) -> Sequence[GatedCall]:
+    def approved(self) -> Sequence[PendingCall]:
         """The calls that somebody has said yes to, with the PIN where it is needed."""
         if self.answered is None:
             return ()
@@ -81,7 +81,7 @@ class Beginning:
         return question.pending.calls if is_yes else ()
 
     @property
-    def denied(self) -> Sequence[GatedCall]:
+    def denied(self) -> Sequence[PendingCall]:
         """The calls that a program has said no to, beside a yes to others."""
         if self.program is None or self.answered is None:
             return ()
@@ -128,17 +128,17 @@ class TurnBeginnings:
     async def _async_heard(self, user_input: ConversationInput, speaker: Speaker, chat_log: ChatLog) -> Beginning:
         """Return what words are that may be an answer."""
         sentences = await async_get_sentences(self.hass, user_input.language)
-        spot = spot_of(user_input, self.agent_id, chat_log.conversation_id)
+        scope = scope_of(user_input, self.agent_id, chat_log.conversation_id)
         # A script may speak in the name of who was asked, and in the same conversation. It is not who was asked.
         is_person = speaker.asking is Asking.PERSON
-        question = async_get_approvals(self.hass).asked_at(spot) if is_person else None
+        question = async_get_approvals(self.hass).asked_at(scope) if is_person else None
         has_pin = self.settings.pin is not None
         if question is None:
-            shown = async_hide_pin(self.hass, user_input, chat_log, spot, has_pin=has_pin)
+            shown = async_hide_pin(self.hass, user_input, chat_log, scope, has_pin=has_pin)
             late = "" if shown is user_input else ApprovalSentences(sentences).expired
             return Beginning(shown, speaker, reply=late)
         asked = asked_of(self.hass, sentences, question.calls, understood_language(user_input.language))
-        begin = Beginning(async_hide_pin(self.hass, user_input, chat_log, spot, asked, has_pin=has_pin), speaker)
+        begin = Beginning(async_hide_pin(self.hass, user_input, chat_log, scope, asked, has_pin=has_pin), speaker)
         reading = await self._async_read(question, user_input, asked)
         return self._as_answer(begin, question, reading, ApprovalSentences(sentences))
 

@@ -21,7 +21,7 @@ from homeassistant.util.hass_dict import HassKey
 from ..agent.consent.answers import NOTHING_NAMED, Asked
 from ..agent.consent.any_language import may_be_pin, understood_language
 from ..agent.consent.spoken_digits import spoken_digits
-from ..approvals.questions import SIGNAL_QUESTION, QuestionNews, Spot, async_get_approvals
+from ..approvals.questions import SIGNAL_QUESTION, ApprovalScope, QuestionUpdate, async_get_approvals
 from ..const import LOGGER
 from ..data import singleton
 
@@ -47,7 +47,7 @@ def async_hide_pin(  # noqa: PLR0913  # each of these alone changes what may be 
     hass: HomeAssistant,
     user_input: ConversationInput,
     chat_log: ChatLog,
-    spot: Spot,
+    scope: ApprovalScope,
     asked: Asked = NOTHING_NAMED,
     *,
     has_pin: bool,
@@ -55,15 +55,15 @@ def async_hide_pin(  # noqa: PLR0913  # each of these alone changes what may be 
     """Return the input of a turn with other words, if a PIN may be among them; else as it is.
 
     To be called at the beginning of a turn, before anything else is told of its words. `asked` is what the question
-    named that was asked at this spot; `has_pin` tells whether the agent has one, which may be said to a question that
+    named that was asked at this scope; `has_pin` tells whether the agent has one, which may be said to a question that
     needs none. Where no question waits, words are only hidden where the PIN was asked for lately, in the same
     conversation or at the same device, and while it is asked for anywhere in the house, if they are nothing else.
     """
     places, approvals = _asked_places(hass), async_get_approvals(hass)
-    question = approvals.asked_at(spot)
+    question = approvals.asked_at(scope)
     text, language = user_input.text, user_input.language
     is_asked_for = question is not None and question.needs_pin
-    if places.know(spot) if question is None else is_asked_for or has_pin:
+    if places.know(scope) if question is None else is_asked_for or has_pin:
         is_pin = may_be_pin(text, language, asked, is_asked_for=is_asked_for)
     else:
         is_asked_elsewhere = any(waiting.needs_pin for waiting in approvals.waiting)
@@ -136,22 +136,22 @@ class _AskedPlaces:
         """Tell whether it was asked for nowhere."""
         return not self._until
 
-    def know(self, spot: Spot) -> bool:
+    def know(self, scope: ApprovalScope) -> bool:
         """Tell whether it was asked for here."""
         now = dt_util.utcnow()
-        return any(place in self._until and now < self._until[place] for place in _places(spot))
+        return any(place in self._until and now < self._until[place] for place in _places(scope))
 
     @callback
-    def _note(self, news: QuestionNews) -> None:
+    def _note(self, news: QuestionUpdate) -> None:
         if not news.question.needs_pin:
             return
         now = dt_util.utcnow()
         self._until = {place: until for place, until in self._until.items() if now < until}
-        self._until |= dict.fromkeys(_places(news.question.spot), now + LATELY)
+        self._until |= dict.fromkeys(_places(news.question.scope), now + LATELY)
 
 
-def _places(spot: Spot) -> tuple[str, ...]:
-    return (spot.conversation_id, spot.device_id) if spot.device_id else (spot.conversation_id,)
+def _places(scope: ApprovalScope) -> tuple[str, ...]:
+    return (scope.conversation_id, scope.device_id) if scope.device_id else (scope.conversation_id,)
 
 
 @callback

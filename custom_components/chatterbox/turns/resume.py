@@ -32,24 +32,24 @@ async def async_take_up(hass: HomeAssistant, turns: AgentTurns, question: Questi
 
 
 async def _async_take(hass: HomeAssistant, turns: AgentTurns, question: Question, answer: GivenAnswer) -> str:
-    spot = question.spot
+    scope = question.scope
     said_nothing = ConversationInput(
         "",
         question.context,
-        spot.conversation_id,
-        spot.device_id,
-        spot.satellite_id,
+        scope.conversation_id,
+        scope.device_id,
+        scope.satellite_id,
         question.language,
-        spot.agent_id,
+        scope.agent_id,
     )
     begin = Beginning(said_nothing, question.speaker, (question, answer))
     try:
         await _async_until_put_away(hass, question)
     except TimeoutError:
-        await turns.async_give_up(begin, spot.conversation_id)
+        await turns.async_give_up(begin, scope.conversation_id)
         raise
     with (
-        chat_session.async_get_chat_session(hass, spot.conversation_id) as session,
+        chat_session.async_get_chat_session(hass, scope.conversation_id) as session,
         conversation.async_get_chat_log(hass, session) as chat_log,
     ):
         report = await turns.async_take(begin, chat_log)
@@ -68,7 +68,7 @@ async def _async_until_put_away(hass: HomeAssistant, question: Question) -> None
 
 @callback
 def _is_put_away(hass: HomeAssistant, question: Question) -> bool:
-    chat_log = hass.data.get(DATA_CHAT_LOGS, {}).get(question.spot.conversation_id)
+    chat_log = hass.data.get(DATA_CHAT_LOGS, {}).get(question.scope.conversation_id)
     asked = question.pending.calls[0].call.id
     contents = chat_log.content if chat_log else []
     calls = [content.tool_calls or [] for content in contents if isinstance(content, AssistantContent)]

@@ -19,11 +19,11 @@ from ..agent.loop.turn import Limits
 from ..agent.messages import JsonValue, ToolResult
 from ..agent.protocols import Hooks
 from ..agent.transcript import has_outside_content
-from ..approvals.asking import Asker, spot_of
-from ..approvals.audit import AuditedTurn, ChangeAudit
-from ..approvals.change_words import async_get_change_words
+from ..approvals.asking import ApprovalRequester, scope_of
+from ..approvals.audit import AuditedTurn, CallAudit
+from ..approvals.change_words import async_get_change_texts
 from ..approvals.guard import CallGuard
-from ..approvals.questions import GoOn, Question, async_get_approvals
+from ..approvals.questions import Question, Resume, async_get_approvals
 from ..approvals.wording import ApprovalSentences
 from ..const import LOGGER
 from ..history.recording import TurnRecording
@@ -58,7 +58,7 @@ class AgentTurns:
         agent: Agent,
         *,
         warm_up: WarmUp | None,
-        go_on: GoOn | None,
+        go_on: Resume | None,
     ) -> None:
         """Take turns of the agent whose entity is `agent_id`. `go_on` is for `Approvals.ask`; None to ask nothing."""
         self._hass = hass
@@ -80,7 +80,7 @@ class AgentTurns:
         async_get_approvals(self._hass).drop_all_of(self._agent_id)
 
     @callback
-    def _keep(self, go_on: GoOn | None, question: Question, expires_in: float) -> bool:
+    def _keep(self, go_on: Resume | None, question: Question, expires_in: float) -> bool:
         if self._is_over or go_on is None:
             return False
         async_get_approvals(self._hass).ask(question, expires_in, go_on)
@@ -135,11 +135,11 @@ class AgentTurns:
             recording.async_store()
         return report
 
-    async def _async_audit(self, begin: Beginning, origin: Mapping[str, JsonValue]) -> ChangeAudit:
+    async def _async_audit(self, begin: Beginning, origin: Mapping[str, JsonValue]) -> CallAudit:
         turn = AuditedTurn(
             origin=origin, context=begin.user_input.context, answered=begin.answered, denied=begin.denied
         )
-        return ChangeAudit(turn, await async_get_change_words(self._hass))
+        return CallAudit(turn, await async_get_change_texts(self._hass))
 
     async def _async_gather(self, begin: Beginning, chat_log: ChatLog, report: TurnReport) -> Gathered:
         gathered = await async_gather(self._agent, begin, chat_log, partial(self._limits, begin, report))
@@ -187,13 +187,13 @@ class AgentTurns:
 
     def _asker(
         self, begin: Beginning, origin: Mapping[str, JsonValue], guard: CallGuard, composer: TranslatedComposer
-    ) -> Asker:
+    ) -> ApprovalRequester:
         """Return who asks what has to be asked."""
         conversation_id, program = str(origin["conversation_id"]), begin.program
-        return Asker(
+        return ApprovalRequester(
             hass=self._hass,
             user_input=begin.user_input,
-            spot=spot_of(begin.user_input, self._agent_id, program.spot_id if program else conversation_id),
+            scope=scope_of(begin.user_input, self._agent_id, program.spot_id if program else conversation_id),
             speaker=begin.speaker,
             origin=origin,
             approved=begin.approved,

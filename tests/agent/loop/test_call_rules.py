@@ -4,9 +4,9 @@ from copy import replace
 
 import pytest
 
-from custom_components.chatterbox.agent.events import GatedCall, StopReason
+from custom_components.chatterbox.agent.events import PendingCall, StopReason
 from custom_components.chatterbox.agent.loop.call_rules import decide_call, judge_call
-from custom_components.chatterbox.agent.loop.calls import ForClient, Gated, JudgedCall, Runnable, Settled
+from custom_components.chatterbox.agent.loop.calls import ClientCall, JudgedCall, NeedsApproval, Resolved, Runnable
 from custom_components.chatterbox.agent.loop.next_step import TurnState
 from custom_components.chatterbox.agent.loop.turn import Approved, Denied, Limits, Turn
 from custom_components.chatterbox.agent.messages import (
@@ -24,12 +24,12 @@ TURN = Turn("Light!", tools=(LIGHT, PAGE), limits=Limits(max_tool_calls=3))
 STATE = TurnState(TURN, (UserMessage("Light!"),), iterations=1)
 CALL = ToolCall("a", "light_on", '{"n":1}')
 
-WAITING = JudgedCall(ToolCall("g", "light_on", '{"n":5}'), Gated(LIGHT, {}, "risky"))
+WAITING = JudgedCall(ToolCall("g", "light_on", '{"n":5}'), NeedsApproval(LIGHT, {}, "risky"))
 
 
 def refusal(call: JudgedCall) -> str:
     """Return the error that a call was answered with."""
-    assert isinstance(call.verdict, Settled)
+    assert isinstance(call.verdict, Resolved)
     assert call.verdict.result.is_error
     return call.verdict.result.content
 
@@ -51,7 +51,7 @@ def test_calls_that_ran_and_calls_that_will_count_together(used: int, open_now: 
 
 
 def test_calls_that_do_not_run_leave_the_budget_alone() -> None:
-    client = JudgedCall(ToolCall("c", "show_page", "{}"), ForClient())
+    client = JudgedCall(ToolCall("c", "show_page", "{}"), ClientCall())
     state = replace(STATE, tool_calls=2, open_calls=(client, judge_call(STATE, replace(CALL, name="x"))))
 
     assert isinstance(judge_call(state, CALL).verdict, Runnable)
@@ -111,22 +111,22 @@ def test_the_same_call_of_the_open_message_does_not_run_twice() -> None:
     first = judge_call(STATE, CALL)
     second = judge_call(replace(STATE, open_calls=(first,)), replace(CALL, id="b"))
     assert isinstance(first.verdict, Runnable)
-    assert isinstance(second.verdict, Settled)
+    assert isinstance(second.verdict, Resolved)
 
 
 def test_a_call_of_the_open_message_that_will_not_run_changes_nothing() -> None:
     first = judge_call(STATE, CALL)
     unheard_of = judge_call(STATE, ToolCall("x", "unheard_of", "{}"))
-    client = JudgedCall(ToolCall("c", "show_page", "{}"), ForClient())
+    client = JudgedCall(ToolCall("c", "show_page", "{}"), ClientCall())
     again = replace(CALL, id="b")
 
     for idle in (unheard_of, client):
-        assert isinstance(judge_call(replace(STATE, open_calls=(first, idle)), again).verdict, Settled)
+        assert isinstance(judge_call(replace(STATE, open_calls=(first, idle)), again).verdict, Resolved)
     for changing in (runnable(1), WAITING):
         assert isinstance(judge_call(replace(STATE, open_calls=(first, changing)), again).verdict, Runnable)
 
 
-ASKED = GatedCall(CALL, "It is risky.")
+ASKED = PendingCall(CALL, "It is risky.")
 
 
 def test_an_approved_call_runs_as_it_was_asked_under_a_new_id() -> None:
@@ -169,7 +169,7 @@ def test_without_a_yes_in_time_a_call_does_not_run(
 )
 def test_a_yes_holds_only_for_the_very_call_that_was_asked(turn: Turn) -> None:
     call = decide_call(replace(STATE, turn=turn), ASKED, Approved(), expired=False)
-    assert not isinstance(call.verdict, Runnable | ForClient)
+    assert not isinstance(call.verdict, Runnable | ClientCall)
 
 
 def test_an_approved_call_costs_a_call_of_the_budget() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.loop.calls import ForClient, JudgedCall, Runnable, Settled, judge
+from custom_components.chatterbox.agent.loop.calls import ClientCall, JudgedCall, Resolved, Runnable, judge
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     JsonObject,
@@ -34,7 +34,7 @@ def judged(name: str, arguments: str = "{}", *earlier: Message) -> JudgedCall:
 
 def refusal(call: JudgedCall) -> str:
     """Return the error that a call was answered with."""
-    assert isinstance(call.verdict, Settled)
+    assert isinstance(call.verdict, Resolved)
     result = call.verdict.result
     assert (result.call_id, result.name, result.synthetic) == (call.call.id, call.call.name, True)
     assert result.is_error
@@ -118,7 +118,7 @@ def test_a_tool_that_is_not_allowed_is_answered_whoever_would_run_it() -> None:
 
 def test_a_call_of_the_client_is_handed_out_as_it_was_written() -> None:
     call = judged("show_page", "not json")
-    assert call == JudgedCall(ToolCall("1", "show_page", "not json"), ForClient())
+    assert call == JudgedCall(ToolCall("1", "show_page", "not json"), ClientCall())
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_the_same_call_of_one_turn_does_not_run_again() -> None:
 
     call = judged("HassTurnOn", "", *earlier)
 
-    assert call.verdict == Settled(
+    assert call.verdict == Resolved(
         ToolResult("1", ON.name, "Not run again: this turn already has the same call. Use its result.", synthetic=True)
     )
     assert isinstance(judged("HassTurnOn", '{"domain": "light"}', *earlier).verdict, Runnable)
@@ -171,7 +171,7 @@ def test_a_call_that_failed_is_not_run_again_either() -> None:
 
 def test_the_same_call_twice_in_one_message_runs_once() -> None:
     call = judged("HassTurnOn", "", asked("0", ON.name))
-    assert isinstance(call.verdict, Settled)
+    assert isinstance(call.verdict, Resolved)
     assert not call.verdict.result.is_error
 
 
@@ -186,9 +186,9 @@ def test_something_is_looked_at_again_only_after_a_change() -> None:
     again = (asked("3", LOOK.name), ToolResult("3", LOOK.name, "bright"))
     elsewhere = (asked("4", "assist__Other"), ToolResult("4", "assist__Other", "?"))
 
-    assert isinstance(judged("GetLiveContext", "", *looked).verdict, Settled)
+    assert isinstance(judged("GetLiveContext", "", *looked).verdict, Resolved)
     assert isinstance(judged("GetLiveContext", "", *looked, *changed).verdict, Runnable)
-    assert isinstance(judged("GetLiveContext", "", *looked, *changed, *again).verdict, Settled)
+    assert isinstance(judged("GetLiveContext", "", *looked, *changed, *again).verdict, Resolved)
     assert isinstance(judged("GetLiveContext", "", *looked, *elsewhere).verdict, Runnable)
 
 
@@ -197,7 +197,7 @@ def test_a_change_is_made_once_unless_another_came_between() -> None:
     turned_on = (asked("2", ON.name), ToolResult("2", ON.name, "done"))
     turned_off = (asked("3", OFF.name), ToolResult("3", OFF.name, "done"))
 
-    assert isinstance(judged("HassTurnOn", "", *turned_on, *looked).verdict, Settled)
+    assert isinstance(judged("HassTurnOn", "", *turned_on, *looked).verdict, Resolved)
     assert isinstance(judged("HassTurnOn", "", *turned_on, *turned_off).verdict, Runnable)
     assert isinstance(judged("HassTurnOn", "", *turned_on, asked("3", OFF.name)).verdict, Runnable)
 
@@ -208,8 +208,8 @@ def test_a_call_that_did_not_run_has_changed_nothing() -> None:
     denied = (asked("3", OFF.name), ToolResult("3", OFF.name, "No.", is_error=True, synthetic=True))
     failed = (asked("3", OFF.name), ToolResult("3", OFF.name, "TimeoutError", is_error=True))
 
-    assert isinstance(judged("HassTurnOn", "", *turned_on, *denied).verdict, Settled)
-    assert isinstance(judged("GetLiveContext", "", *looked, *denied).verdict, Settled)
+    assert isinstance(judged("HassTurnOn", "", *turned_on, *denied).verdict, Resolved)
+    assert isinstance(judged("GetLiveContext", "", *looked, *denied).verdict, Resolved)
     assert isinstance(judged("HassTurnOn", "", *turned_on, *failed).verdict, Runnable), "it may have done something"
 
 
@@ -217,7 +217,7 @@ def test_a_call_that_did_not_run_has_changed_nothing() -> None:
 def test_whatever_a_model_writes_is_judged(name: str, arguments: str) -> None:
     call = judged(name, arguments)
     assert call.call.id == "1"
-    assert judge(call.call, TOOLS, None, ()) == call or isinstance(call.verdict, Settled)
+    assert judge(call.call, TOOLS, None, ()) == call or isinstance(call.verdict, Resolved)
 
 
 def test_a_judged_call_is_judged_the_same_again() -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
-    GatedCall,
     PendingApproval,
+    PendingCall,
     Phase,
     PromptReplaced,
     StopReason,
@@ -44,7 +44,7 @@ NEVER = Limits(deadline=0.02)
 
 def answer_to(decision: Approved | Denied, *, expires_in: float = 60) -> ApprovalAnswer:
     """Return the decision about a question that was asked in an earlier turn."""
-    pending = PendingApproval("q", (GatedCall(UNLOCK, "It opens the house."),), time.time() + expires_in, 1, 0)
+    pending = PendingApproval("q", (PendingCall(UNLOCK, "It opens the house."),), time.time() + expires_in, 1, 0)
     return ApprovalAnswer(pending, {UNLOCK.id: decision})
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from custom_components.chatterbox.agent.events import (
     ApprovalRequested,
-    GatedCall,
     PendingApproval,
+    PendingCall,
     StopReason,
     ToolFinished,
 )
@@ -92,7 +92,7 @@ async def test_a_question_holds_the_exact_calls_and_the_budgets() -> None:
     pending = finished(events).pending
     assert pending is not None
     assert [event for event in events if isinstance(event, ApprovalRequested)] == [ApprovalRequested(pending)]
-    assert pending.calls == (GatedCall(UNLOCK_AS_ASKED, "unlock is risky."), GatedCall(DISARM, "disarm is risky."))
+    assert pending.calls == (PendingCall(UNLOCK_AS_ASKED, "unlock is risky."), PendingCall(DISARM, "disarm is risky."))
     assert (pending.iterations, pending.tool_calls) == (2, 2)
     assert before + 60 <= pending.expires_at <= time.time() + 60
     assert finished(events).text == ""
@@ -306,7 +306,7 @@ async def test_a_new_call_of_the_going_on_may_ask_again() -> None:
 
 
 async def test_hooks_see_the_words_that_come_with_an_answer() -> None:
-    pending = PendingApproval("q", (GatedCall(UNLOCK_AS_ASKED, "risky"),), time.time() + 60, 1, 0)
+    pending = PendingApproval("q", (PendingCall(UNLOCK_AS_ASKED, "risky"),), time.time() + 60, 1, 0)
     hook = ScriptedHooks(prompt=lambda text: Deny("Not you.") if text == "Yes" else None)
     dispatcher = ScriptedDispatcher()
     turn = replace(TURN, user_text="Yes", approval=yes(pending))
@@ -320,7 +320,7 @@ async def test_hooks_see_the_words_that_come_with_an_answer() -> None:
 
 
 async def test_an_approved_call_is_not_shown_to_the_hook_that_asked_again() -> None:
-    pending = PendingApproval("q", (GatedCall(UNLOCK, "risky"),), time.time() + 60, 1, 0)
+    pending = PendingApproval("q", (PendingCall(UNLOCK, "risky"),), time.time() + 60, 1, 0)
     hook = ScriptedHooks(before=lambda _, __: Ask("Sure?"))
     dispatcher = ScriptedDispatcher()
     turn = replace(TURN, user_text=None, approval=yes(pending))
@@ -329,7 +329,7 @@ async def test_an_approved_call_is_not_shown_to_the_hook_that_asked_again() -> N
     events = await collect(AgenticLoop(ScriptedProvider(say("No.")), dispatcher, hooks=[hook]), turn)
     assert dispatcher.started == []
 
-    exact = replace(pending, calls=(GatedCall(UNLOCK_AS_ASKED, "risky"),))
+    exact = replace(pending, calls=(PendingCall(UNLOCK_AS_ASKED, "risky"),))
     turn = replace(turn, approval=yes(exact))
     events = await collect(AgenticLoop(ScriptedProvider(say("Open.")), dispatcher, hooks=[hook]), turn)
     assert [one.name for one in dispatcher.finished] == ["unlock"]
@@ -359,7 +359,7 @@ async def test_a_question_tells_what_a_yes_is_to() -> None:
     house = House(call(UNLOCK), hooks=(asks_for("unlock"), Guard().hook))
     pending = await house.take(TURN)
     assert pending
-    assert pending.calls == (GatedCall(UNLOCK_AS_ASKED, "unlock is risky. front door?", "front door"),)
+    assert pending.calls == (PendingCall(UNLOCK_AS_ASKED, "unlock is risky. front door?", "front door"),)
 
 
 async def test_a_yes_runs_the_call_when_it_would_be_asked_the_same_now() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
-    GatedCall,
     PendingApproval,
+    PendingCall,
     ReasoningDelta,
     TextDelta,
     ToolCallReady,
@@ -116,7 +116,7 @@ class Scene:
 
 
 TURN = Turn("Go!", tools=TOOLS)
-PENDING = PendingApproval("q", (GatedCall(ToolCall("u", "unlock", "{}"), "risky"),), time.time() + 3600, 1, 0)
+PENDING = PendingApproval("q", (PendingCall(ToolCall("u", "unlock", "{}"), "risky"),), time.time() + 3600, 1, 0)
 SCENES = {
     "many calls": Scene(
         TURN,

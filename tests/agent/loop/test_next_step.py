@@ -6,7 +6,7 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import StopReason
-from custom_components.chatterbox.agent.loop.calls import ForClient, Gated, JudgedCall, Runnable, settle
+from custom_components.chatterbox.agent.loop.calls import ClientCall, JudgedCall, NeedsApproval, Runnable, settle
 from custom_components.chatterbox.agent.loop.next_step import (
     CallModel,
     ExecuteTools,
@@ -36,8 +36,8 @@ AUTO, REQUIRED, NONE = ToolChoiceMode.AUTO, ToolChoiceMode.REQUIRED, ToolChoiceM
 LIGHT = tool("light_on")
 CALL = ToolCall("1", "light_on", "{}")
 RUNNABLE = JudgedCall(CALL, Runnable(LIGHT, {}))
-GATED = JudgedCall(replace(CALL, id="2"), Gated(LIGHT, {}, "It is risky."))
-CLIENTS = JudgedCall(replace(CALL, id="3"), ForClient())
+GATED = JudgedCall(replace(CALL, id="2"), NeedsApproval(LIGHT, {}, "It is risky."))
+CLIENTS = JudgedCall(replace(CALL, id="3"), ClientCall())
 SETTLED = settle(replace(CALL, id="4"), "No.")
 
 SAID = UserMessage("Light!")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from custom_components.chatterbox.agent.events import GatedCall, PendingApproval
+from custom_components.chatterbox.agent.events import PendingApproval, PendingCall
 from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Limits, Turn
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
 
@@ -50,5 +50,5 @@ def test_an_approval_of_nothing_is_refused() -> None:
     empty = ApprovalAnswer(PendingApproval("1", (), 0, 1, 0), {})
     with pytest.raises(ValueError, match="calls that it is about"):
         Turn("yes", approval=empty)
-    asked = replace(empty, pending=replace(empty.pending, calls=(GatedCall(CALL, ""),)))
+    asked = replace(empty, pending=replace(empty.pending, calls=(PendingCall(CALL, ""),)))
     assert Turn(None, approval=asked).approval == asked

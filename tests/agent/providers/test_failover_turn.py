@@ -9,8 +9,8 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
-    GatedCall,
     PendingApproval,
+    PendingCall,
     ProviderSwitched,
     StopReason,
     TextDelta,
@@ -188,7 +188,7 @@ async def test_an_answer_that_was_read_to_its_end_makes_a_link_whole() -> None:
 async def test_after_a_yes_a_model_that_works_finds_the_words() -> None:
     house = House(ScriptedProvider(), ScriptedProvider(say("It is on.")))
     house.links[0].breaker.trip(DOWN)
-    asked = PendingApproval("p", (GatedCall(ON, "risky"),), time.time() + 50, 1, 0)
+    asked = PendingApproval("p", (PendingCall(ON, "risky"),), time.time() + 50, 1, 0)
 
     events = await house.take(replace(TURN, user_text=None, approval=ApprovalAnswer(asked, {ON.id: Approved()})))
 

@@ -162,16 +162,16 @@ class Driver:
 
     async def answer_late(self, question: Question) -> None:
         """Say yes to a question that has run out: something is said, and nothing is done."""
-        spot, context = question.spot, Context()
+        scope, context = question.scope, Context()
         words = say(Random(question.id), Reply.YES, question, "").words  # noqa: S311  # no secret
         result = await conversation.async_converse(
             self.hass,
             words,
-            spot.conversation_id,
+            scope.conversation_id,
             context,
             question.language,
-            spot.agent_id,
-            satellite_id=spot.satellite_id,
+            scope.agent_id,
+            satellite_id=scope.satellite_id,
         )
         if done := left_of(Counter(), self.runs.end(context.id), from_outside=False):
             self.failures.append(f"done after {words!r}, which came too late: {dict(done)}")

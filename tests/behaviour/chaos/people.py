@@ -15,7 +15,7 @@ from homeassistant.components.conversation import AssistantContent, Content, Too
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
-from custom_components.chatterbox.approvals.questions import SIGNAL_QUESTION, Question, QuestionNews, QuestionState
+from custom_components.chatterbox.approvals.questions import SIGNAL_QUESTION, Question, QuestionState, QuestionUpdate
 from custom_components.chatterbox.effects.effect import actions_of
 from tests.behaviour.chaos.house import DONE, NEED_A_YES, OPEN_WORLD, Run
 
@@ -67,7 +67,7 @@ class Said:
 
 def say(random: Random, reply: Reply, question: Question, otherwise: str) -> Said:
     """Return what is said after a question; `otherwise` is a request."""
-    here, language = question.spot.satellite_id, question.language
+    here, language = question.scope.satellite_id, question.language
     match reply:
         case Reply.YES | Reply.YES_BY_PHONE_AND_VOICE:
             return Said(random.choice(_YES.get(language, _YES_ELSEWHERE)), here)
@@ -97,8 +97,8 @@ class Asked:
         async_dispatcher_connect(self.hass, SIGNAL_QUESTION, self._follow)
 
     @callback
-    def _follow(self, news: QuestionNews) -> None:
-        conversation_id, question = news.question.spot.conversation_id, news.question
+    def _follow(self, news: QuestionUpdate) -> None:
+        conversation_id, question = news.question.scope.conversation_id, news.question
         if news.state is QuestionState.WAITING:
             self.waiting[conversation_id] = question
         elif (known := self.waiting.get(conversation_id)) and known.id == question.id:
@@ -109,7 +109,7 @@ def deeds_of(question: Question) -> Counter[str]:
     """Return what a yes would do: services of the house, or calls of its tools."""
     deeds: Counter[str] = Counter()
     for asked in question.calls:
-        call = asked.gated.call
+        call = asked.pending.call
         name = call.name.rpartition("__")[2]
         deeds.update({action.action for action in actions_of(asked.effects)} or {f"{name} {call.arguments}"})
     return deeds

@@ -19,8 +19,8 @@ from homeassistant.setup import async_setup_component
 from custom_components.chatterbox.approvals.questions import (
     SIGNAL_QUESTION,
     Question,
-    QuestionNews,
     QuestionState,
+    QuestionUpdate,
     async_get_approvals,
 )
 from tests.support.servers.chat_completions import ScriptedChatCompletions
@@ -80,7 +80,7 @@ class AttackedHouse:
     """Everything is allowed: then attacks succeed, which shows that they are attacks."""
     let_in: list[str] = field(default_factory=list)
     """Actions that would let somebody in, as they were called, with what for."""
-    news: list[QuestionNews] = field(default_factory=list)
+    news: list[QuestionUpdate] = field(default_factory=list)
 
     async def taken_over(self, *answers: ScriptedAnswer, **options: object) -> ScriptedChatCompletions:
         """Let the model say this, and then claim success for ever."""
@@ -205,7 +205,7 @@ class AttackedHouse:
             self.let_in.append(f"{name} {told}")
 
     @callback
-    def _note_question(self, news: QuestionNews) -> None:
+    def _note_question(self, news: QuestionUpdate) -> None:
         self.news.append(news)
 
 

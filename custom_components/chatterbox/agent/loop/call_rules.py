@@ -7,10 +7,10 @@ from dataclasses import replace
 from itertools import count
 from typing import Final, assert_never
 
-from ..events import GatedCall
+from ..events import PendingCall
 from ..messages import AssistantMessage, Message, ToolCall, ToolChoiceMode, ToolResult
 from ..protocols import Ask, Deny
-from .calls import ForClient, Gated, JudgedCall, Runnable, Settled, as_recorded, judge, settle
+from .calls import ClientCall, JudgedCall, NeedsApproval, Resolved, Runnable, as_recorded, judge, settle
 from .hooks import covers
 from .next_step import TurnState
 from .turn import Approved, Denied
@@ -34,7 +34,7 @@ def judge_call(state: TurnState, call: ToolCall, offered: frozenset[str] | None 
         return settle(judged.call, "Not run: the caller runs one call at a time, by itself. Call it again.")
     if not isinstance(judged.verdict, Runnable):
         return judged
-    reserved = sum(isinstance(other.verdict, Runnable | Gated) for other in state.open_calls)
+    reserved = sum(isinstance(other.verdict, Runnable | NeedsApproval) for other in state.open_calls)
     if state.tool_calls + reserved >= turn.limits.max_tool_calls:
         return settle(judged.call, "Not run: this turn has used up its tool calls.")
     return judged
@@ -42,10 +42,10 @@ def judge_call(state: TurnState, call: ToolCall, offered: frozenset[str] | None 
 
 def _is_one_too_many(state: TurnState, judged: JudgedCall) -> bool:
     """Tell whether a caller who wants one call at a time would be given several."""
-    if isinstance(judged.verdict, Settled):
+    if isinstance(judged.verdict, Resolved):
         return False
-    others = [other.verdict for other in state.open_calls if not isinstance(other.verdict, Settled)]
-    return bool(others) and any(isinstance(verdict, ForClient) for verdict in (*others, judged.verdict))
+    others = [other.verdict for other in state.open_calls if not isinstance(other.verdict, Resolved)]
+    return bool(others) and any(isinstance(verdict, ClientCall) for verdict in (*others, judged.verdict))
 
 
 def _open_message(state: TurnState) -> tuple[Message, ...]:
@@ -53,11 +53,11 @@ def _open_message(state: TurnState) -> tuple[Message, ...]:
     idle: list[ToolResult] = []
     for judged in state.open_calls:
         match judged.verdict:
-            case Runnable() | Gated():
+            case Runnable() | NeedsApproval():
                 pass
-            case Settled(result):
+            case Resolved(result):
                 idle.append(result)
-            case ForClient():
+            case ClientCall():
                 idle.append(ToolResult(judged.call.id, judged.call.name, "", synthetic=True))
             case _:
                 assert_never(judged.verdict)
@@ -81,7 +81,9 @@ def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:
     return replace(call, id=next(name for name in numbered if name not in taken))
 
 
-def decide_call(state: TurnState, gated: GatedCall, decision: Approved | Denied | None, *, expired: bool) -> JudgedCall:
+def decide_call(
+    state: TurnState, gated: PendingCall, decision: Approved | Denied | None, *, expired: bool
+) -> JudgedCall:
     """Bring a call that waited for a yes into the turn that has the answer.
 
     It comes as a new call: the one that asked has its result already. It runs once, and
@@ -93,7 +95,7 @@ def decide_call(state: TurnState, gated: GatedCall, decision: Approved | Denied 
             return settle(judged.call, "Not run: this question was answered or asked anew in the meantime.")
         case None | Approved() if expired:
             return settle(judged.call, "Not run: no yes came in time.")
-        case Approved() if isinstance(judged.verdict, Settled) or _is_same(judged, gated.call):
+        case Approved() if isinstance(judged.verdict, Resolved) or _is_same(judged, gated.call):
             return judged
         case Approved():
             return settle(judged.call, "Not run: the tool has changed since the question. Ask again.")
@@ -105,13 +107,13 @@ def decide_call(state: TurnState, gated: GatedCall, decision: Approved | Denied 
             assert_never(decision)
 
 
-def check_again(judged: JudgedCall, gated: GatedCall, opinion: Deny | Ask | None) -> JudgedCall:
+def check_again(judged: JudgedCall, gated: PendingCall, opinion: Deny | Ask | None) -> JudgedCall:
     """Apply what the hooks say now of a call that a person said yes to. A yes is to the terms of its question only."""
     match opinion, judged.verdict:
         case Deny(reason), _:
             return settle(judged.call, reason)
         case Ask(reason, terms), Runnable(tool, arguments) if not covers(gated.terms, terms):
-            return JudgedCall(judged.call, Gated(tool, arguments, reason, terms))
+            return JudgedCall(judged.call, NeedsApproval(tool, arguments, reason, terms))
         case _:
             return judged
 

@@ -30,7 +30,7 @@ class Runnable:
 
 
 @dataclass(frozen=True, slots=True)
-class Gated:
+class NeedsApproval:
     """Run it once a person says yes."""
 
     tool: ToolDefinition
@@ -41,18 +41,18 @@ class Gated:
 
 
 @dataclass(frozen=True, slots=True)
-class ForClient:
+class ClientCall:
     """The caller of the turn runs it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class Resolved:
     """Do not run it: this is its result."""
 
     result: ToolResult
 
 
-type Verdict = Runnable | Gated | ForClient | Settled
+type Verdict = Runnable | NeedsApproval | ClientCall | Resolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class JudgedCall:
 def settle(call: ToolCall, content: str, *, is_error: bool = True) -> JudgedCall:
     """Answer a call without running it."""
     result = ToolResult(call.id, call.name, content, is_error=is_error, synthetic=True)
-    return JudgedCall(call, Settled(result))
+    return JudgedCall(call, Resolved(result))
 
 
 def judge(
@@ -89,7 +89,7 @@ def judge(
     if allowed is not None and tool.name not in allowed:
         return settle(as_recorded(call), f"The tool {tool.name} is not allowed in this request.")
     if tool.client:
-        return JudgedCall(replace(call, arguments=call.arguments if call.arguments.strip() else "{}"), ForClient())
+        return JudgedCall(replace(call, arguments=call.arguments if call.arguments.strip() else "{}"), ClientCall())
     try:
         arguments = read_arguments(call.arguments, tool.parameters)
     except UnusableArguments as err:

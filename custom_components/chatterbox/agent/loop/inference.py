@@ -31,7 +31,7 @@ from ..messages import AssistantMessage, ProviderItem, ToolCall, canonical_json
 from ..protocols import AnswerOptions, Ask, CompletionRequest, Deny, LeavableProvider, LLMProvider
 from ..timeouts import WaitedTooLong, WaitLimit, leavable
 from .call_rules import judge_call
-from .calls import Gated, JudgedCall, Runnable, fit_arguments, settle
+from .calls import JudgedCall, NeedsApproval, Runnable, fit_arguments, settle
 from .claim_hold import ClaimHold
 from .execution import ToolRunner
 from .hooks import HookChain
@@ -276,7 +276,7 @@ class Inference:
             case Deny(reason), _:
                 return settle(judged.call, reason)
             case Ask(reason, terms), Runnable(tool, arguments):
-                return JudgedCall(judged.call, Gated(tool, arguments, reason, terms))
+                return JudgedCall(judged.call, NeedsApproval(tool, arguments, reason, terms))
             case _:
                 return judged
 

@@ -28,7 +28,7 @@ from ..messages import (
     UserMessage,
 )
 from ..protocols import LEAST_OUTPUT_TOKENS
-from .calls import ForClient, Gated, JudgedCall
+from .calls import ClientCall, JudgedCall, NeedsApproval
 from .turn import Turn
 
 _SHARE_BEFORE_LAST_CALL: Final = 0.75
@@ -210,14 +210,14 @@ def _step_for_misfit(state: TurnState) -> NextStep:
 
 def _only_asks(state: TurnState) -> bool:
     """Tell whether nothing but a question is left, which takes no time of the turn."""
-    return bool(state.open_calls) and all(isinstance(call.verdict, Gated) for call in state.open_calls)
+    return bool(state.open_calls) and all(isinstance(call.verdict, NeedsApproval) for call in state.open_calls)
 
 
 def _step_for_calls(state: TurnState) -> NextStep:
     calls = state.open_calls
-    if any(isinstance(call.verdict, ForClient) for call in calls):
+    if any(isinstance(call.verdict, ClientCall) for call in calls):
         return ReturnToClient(calls)
-    ready = tuple([call for call in calls if not isinstance(call.verdict, Gated)])
+    ready = tuple([call for call in calls if not isinstance(call.verdict, NeedsApproval)])
     return ExecuteTools(ready) if ready else InterruptForApproval(calls)
 
 

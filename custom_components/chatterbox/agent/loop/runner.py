@@ -12,9 +12,9 @@ from uuid import uuid4
 
 from ..events import (
     ApprovalRequested,
-    GatedCall,
     MessageDone,
     PendingApproval,
+    PendingCall,
     Phase,
     PhaseEntered,
     PromptReplaced,
@@ -30,7 +30,7 @@ from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
 from ..timeouts import SYSTEM_CLOCK, WaitLimit
 from ..transcript import open_calls, repair, synthetic_result
 from .call_rules import check_again, decide_call
-from .calls import Gated, JudgedCall, Runnable, Settled
+from .calls import JudgedCall, NeedsApproval, Resolved, Runnable
 from .execution import ToolRunner
 from .hooks import HookChain
 from .inference import Inference
@@ -192,9 +192,9 @@ class Drive:
 
     async def _finish_call(self, judged: JudgedCall) -> ToolFinished:
         match judged.verdict:
-            case Settled(result):
+            case Resolved(result):
                 return ToolFinished(result)
-            case Gated():
+            case NeedsApproval():
                 waiting = replace(synthetic_result(judged.call, _AWAITS_APPROVAL), is_error=False)
                 return ToolFinished(waiting, awaits_approval=True)
             case _:
@@ -203,9 +203,9 @@ class Drive:
     async def _interrupt_for_approval(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.APPROVAL_INTERRUPT)
         gated = tuple(
-            GatedCall(judged.call, judged.verdict.reason, judged.verdict.terms)
+            PendingCall(judged.call, judged.verdict.reason, judged.verdict.terms)
             for judged in calls
-            if isinstance(judged.verdict, Gated)
+            if isinstance(judged.verdict, NeedsApproval)
         )
         for judged in self._unanswered():
             yield await self._finish_call(judged)
@@ -223,15 +223,15 @@ class Drive:
     async def _return_to_client(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.CLIENT_INTERRUPT)
         for judged in calls:
-            if isinstance(judged.verdict, Settled):
+            if isinstance(judged.verdict, Resolved):
                 yield ToolFinished(judged.verdict.result)
-        handed_out = tuple(judged.call for judged in calls if not isinstance(judged.verdict, Settled))
+        handed_out = tuple(judged.call for judged in calls if not isinstance(judged.verdict, Resolved))
         yield PhaseEntered(Phase.OUTPUT)
         yield self._finished(StopReason.CLIENT_TOOLS, client_calls=handed_out)
 
     async def _finish(self, reason: StopReason) -> AsyncGenerator[TurnEvent]:
         for judged in self._unanswered():
-            if isinstance(judged.verdict, Settled):
+            if isinstance(judged.verdict, Resolved):
                 yield ToolFinished(judged.verdict.result)
             else:
                 yield ToolFinished(await self._runner.conclude(judged.call))
