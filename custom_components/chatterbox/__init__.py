@@ -14,9 +14,8 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.typing import ConfigType
 
 from .agent.errors import ProviderError
+from .approvals.audit import async_audit_questions
 from .approvals.notifications import ApprovalNotifications
-from .approvals.question_audit import async_audit_questions
-from .approvals.question_event import async_fire_question_events
 from .const import CONF_RESPONSES_API, DOMAIN
 from .history.retention import HistoryUpkeep
 from .history.stores import async_get_histories
@@ -41,7 +40,6 @@ PLATFORMS: Final = (Platform.CONVERSATION, Platform.SENSOR, Platform.TODO)
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa: ARG001  # Home Assistant's signature
     """Begin what is there once for all entries: who calls whom is known from before the first agent is there."""
     async_get_context_watch(hass)
-    async_fire_question_events(hass)
     async_audit_questions(hass)
     async_follow_entities(hass)
     async_get_recent_turns(hass)

@@ -100,7 +100,7 @@ CONF_SEARCH_HISTORY: Final = "search_history"
 SCRIPT_DOMAIN: Final = "script"
 """Of the integration that runs an owner's scripts."""
 
-# Fired while a turn runs; data: see `turns/events.py`, and for questions `approvals/question_event.py`.
+# Fired while a turn runs; data: see `turns/events.py`, and for questions `approvals/questions.py`.
 EVENT_TURN_STARTED: Final = "chatterbox_turn_started"
 EVENT_TOOL_CALLED: Final = "chatterbox_tool_called"
 EVENT_TOOL_FINISHED: Final = "chatterbox_tool_finished"

@@ -25,8 +25,7 @@ from homeassistant.util import dt as dt_util
 
 from .agent.conversation.prompt_size import PromptSize
 from .agent.messages import JsonValue, Usage
-from .approvals.question_event import expiry
-from .approvals.questions import SIGNAL_QUESTION, Question, QuestionUpdate, async_get_approvals
+from .approvals.questions import SIGNAL_QUESTION, Question, QuestionUpdate, async_get_approvals, expiry
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
 from .records.report import shown_text

@@ -125,7 +125,7 @@ async def test_a_satellite_that_cannot_announce_is_left_alone(
     await settle(hass)
 
     assert satellite.heard == []
-    assert "could not say" not in caplog.text
+    assert "could not announce" not in caplog.text
 
 
 async def test_a_turn_without_words_is_not_announced(hass: HomeAssistant, satellite: Satellite) -> None:
@@ -148,4 +148,4 @@ async def test_a_satellite_that_fails_is_logged_and_no_more(
     assert await async_get_approvals(hass).answer(asked.id, YES) == "It is unlocked."
     await settle(hass)
 
-    assert f"{SATELLITE} could not say what came of a question: no loudspeaker" in caplog.text
+    assert f"{SATELLITE} could not announce the outcome of a question: no loudspeaker" in caplog.text

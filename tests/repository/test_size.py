@@ -38,7 +38,6 @@ SHARED_NAMES: Final = {
     "McpCallItem": 2,
     "Opening": 2,
     "Page": 2,
-    "Refusal": 2,
     "ReplyReader": 5,
     "UsageReport": 3,
 }

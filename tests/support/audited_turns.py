@@ -17,10 +17,10 @@ from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, T
 from custom_components.chatterbox.agent.protocols import Hooks
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
 from custom_components.chatterbox.approvals.audit import AuditedTurn, CallAudit
-from custom_components.chatterbox.approvals.change_words import async_get_change_texts
+from custom_components.chatterbox.approvals.change_record import async_get_change_texts
 from custom_components.chatterbox.approvals.guard import CallGuard, EffectsOf
-from custom_components.chatterbox.approvals.question_audit import async_audit_questions
 from custom_components.chatterbox.approvals.questions import ApprovalScope, GivenAnswer, Question, async_get_approvals
+from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.tools.dispatch import ToolOffer, async_offer_tools
@@ -150,7 +150,7 @@ async def begin_talk(hass: HomeAssistant) -> AuditedTalk:
         config_entry_id=entry.entry_id, identifiers={("satellite", "kitchen")}, name="Kitchen satellite"
     )
     hass.states.async_set(AGENT, "unknown", {"friendly_name": "Butler"})
-    async_audit_questions(hass)
+    assert await async_setup_component(hass, DOMAIN, {})
     return AuditedTalk(hass, device.id)
 
 

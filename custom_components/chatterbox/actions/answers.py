@@ -1,7 +1,7 @@
 """The actions `chatterbox.approve` and `chatterbox.deny`: a question is answered by an automation or from a dashboard.
 
 Knows service calls, and says in the caller's language why an answer is not taken. Who may answer stands in
-`approvals/answer_rights.py`, what becomes of an answer in `approvals/questions.py`.
+`approvals/questions.py`.
 """
 
 from typing import Final
@@ -18,8 +18,15 @@ from homeassistant.core import (
 )
 from homeassistant.exceptions import ServiceValidationError, Unauthorized
 
-from ..approvals.answer_rights import Refusal, async_refusal
-from ..approvals.questions import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
+from ..approvals.questions import (
+    AnswerRefusal,
+    Channel,
+    GivenAnswer,
+    Question,
+    QuestionGone,
+    async_get_approvals,
+    async_refusal,
+)
 from ..const import DOMAIN
 
 SERVICE_APPROVE: Final = "approve"
@@ -27,14 +34,14 @@ SERVICE_DENY: Final = "deny"
 ATTR_APPROVAL_ID: Final = "approval_id"
 
 _SCHEMA: Final = vol.Schema({vol.Optional(ATTR_APPROVAL_ID): cv.string})
-_OF_USERS: Final = {Refusal.UNKNOWN_USER, Refusal.NOT_IN_CONTROL, Refusal.NEEDS_ADMIN}
+_OF_USERS: Final = {AnswerRefusal.UNKNOWN_USER, AnswerRefusal.NOT_IN_CONTROL, AnswerRefusal.NEEDS_ADMIN}
 """Refusals that are about who calls, not about what."""
 
 
 class NotYoursToAnswer(Unauthorized):
     """The user may not answer the question; the text says who may."""
 
-    def __init__(self, context: Context, refusal: Refusal) -> None:
+    def __init__(self, context: Context, refusal: AnswerRefusal) -> None:
         """Take the context of the call, and why it was refused."""
         super().__init__(context)
         self.translation_domain = DOMAIN
@@ -77,7 +84,7 @@ def _question(hass: HomeAssistant, question_id: str | None) -> Question:
             raise _invalid("several")
 
 
-def _error(context: Context, refusal: Refusal) -> ServiceValidationError | Unauthorized:
+def _error(context: Context, refusal: AnswerRefusal) -> ServiceValidationError | Unauthorized:
     return NotYoursToAnswer(context, refusal) if refusal in _OF_USERS else _invalid(refusal)
 
 

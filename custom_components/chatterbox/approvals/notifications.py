@@ -1,8 +1,11 @@
-"""Tells phones of the questions of an entry's agents, takes what is tapped there, and tells what became of a question.
+"""Approval notifications: a question on phones, the answers given there, and its outcome on phones and satellites.
 
-Knows which notice belongs to which question. What a notice says stands in `approvals/notifications.py`, how it gets to
-a phone in `approvals/notify_targets.py`, who may answer in `approvals/answer_rights.py`. Nothing here holds up a turn,
-or breaks one: all is sent in the background.
+A phone with the companion app gets buttons, any other notify entity plain text. Buttons need the phone's
+`notify.mobile_app_*` action, which is found through its entity. Everything is sent in the background, so that no turn
+waits for it or fails because of it.
+
+Source of the keys of a phone's `data`: https://companion.home-assistant.io/docs/notifications/notifications-basic and
+https://companion.home-assistant.io/docs/notifications/actionable-notifications.
 """
 
 import asyncio
@@ -11,37 +14,93 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, assert_never
 
-from homeassistant.config_entries import ConfigEntry
+from homeassistant.components.notify import ATTR_DATA, ATTR_MESSAGE, ATTR_TITLE, DOMAIN as NOTIFY_DOMAIN
+from homeassistant.components.notify.const import SERVICE_SEND_MESSAGE
+from homeassistant.config_entries import ConfigEntry, ConfigEntryState
+from homeassistant.const import ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, CONF_WEBHOOK_ID
 from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 
+from ..agent.messages import JsonValue
 from ..agent.speech import speakable
 from ..const import DOMAIN, LOGGER
 from ..records.report import shown_text
 from ..speech.sentences import async_get_sentences
-from .answer_rights import Refusal, async_refusal
-from .notify_targets import EVENT_TAP, Button, Notice, async_announce, async_clear, async_send, phone_of
 from .questions import (
     SIGNAL_QUESTION,
+    AnswerRefusal,
     Channel,
     GivenAnswer,
     Question,
     QuestionState,
     QuestionUpdate,
     async_get_approvals,
+    async_refusal,
 )
 
+EVENT_TAP: Final = "mobile_app_notification_action"
+"""Fired when a button is tapped; `action` in its data is the action of the button."""
 
-async def async_get_words(hass: HomeAssistant, question: Question) -> NotificationTexts:
-    """Load the words for a question, in its language."""
-    return NotificationTexts(hass, question, await async_get_sentences(hass, question.language))
+_APP: Final = "mobile_app"
+_NO_TAG: Final = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"
+_SEND_TIMEOUT: Final = 15.0
+"""Seconds to send a notification; Home Assistant itself waits 10 for the push service of the apps."""
+
+
+_SATELLITE_DOMAIN: Final = "assist_satellite"
+_CAN_ANNOUNCE: Final = 1
+"""Source: `AssistSatelliteEntityFeature.ANNOUNCE` (homeassistant.components.assist_satellite.const).
+
+Importing it would load the dependencies of satellites in homes that have none.
+"""
+
+_ANNOUNCE_TIMEOUT: Final = 60.0
+"""Seconds to synthesize and play the announcement."""
+
+
+_MOST_KEPT: Final = 50
+"""Questions that are kept after their outcome, which a late tap is recipient."""
 
 
 @dataclass(frozen=True, slots=True)
-class NotificationTexts:
-    """The notices of one question. All of them take the place of the one before."""
+class Button:
+    """A button of a notification."""
+
+    action: str
+    """The action that the phone sends when it is tapped. Anybody who knows it could send it."""
+    label: str
+    needs_unlocked_phone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A notification on a phone. It replaces one with the same tag."""
+
+    tag: str
+    title: str
+    message: str
+    channel: str
+    """The notification channel on Android, for which the user can choose a sound."""
+    buttons: Sequence[Button] = ()
+    seconds: float | None = None
+    """If set, the notification is urgent, and disappears after this time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phone:
+    """A phone with the companion app."""
+
+    action: str
+    """Name of its action in the domain `notify`."""
+    user_id: str
+    """The user who owns it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _NotificationTexts:
+    """The notifications of one question. Each replaces the one before."""
 
     hass: HomeAssistant
     question: Question
@@ -50,11 +109,11 @@ class NotificationTexts:
 
     @property
     def tag(self) -> str:
-        """The same in all of them."""
+        """The tag that all of them share."""
         return f"{DOMAIN}_{self.question.id}"
 
-    def asking(self, yes: str, no: str) -> Notice:
-        """Ask. `yes` and `no` are what the buttons send; a PIN cannot be said by a button."""
+    def asking(self, yes: str, no: str) -> Notification:
+        """Return the question, with buttons that send `yes` and `no`. A PIN cannot be given by a button."""
         buttons = [Button(no, self.sentences["notice_no"])]
         lines = [self.question.text, self._asked_by()]
         if self.question.needs_pin:
@@ -62,28 +121,17 @@ class NotificationTexts:
         else:
             buttons.insert(0, Button(yes, self.sentences["notice_yes"], needs_unlocked_phone=True))
         seconds = self.question.pending.expires_at - dt_util.utcnow().timestamp()
-        return self._notice("\n".join(line for line in lines if line), tuple(buttons), seconds)
+        return self._notification("\n".join(line for line in lines if line), tuple(buttons), seconds)
 
-    def refusing(self, refusal: Refusal) -> Notice:
-        """Say why the answer of this phone was not taken."""
-        match refusal:
-            case Refusal.NEEDS_PIN:
-                return self._after(self.sentences["notice_pin"])
-            case Refusal.NEEDS_ADMIN:
-                return self._after(self.sentences["notice_needs_admin"])
-            case Refusal.NOT_IN_CONTROL:
-                return self._after(self.sentences["notice_not_in_control"])
-            case Refusal.UNKNOWN_USER:
-                return self._after(self.sentences["notice_unknown_user"])
-            case Refusal.OF_A_TURN:
-                return self._after(self.sentences["notice_of_a_turn"])
-            case _ as unreachable:
-                assert_never(unreachable)
+    def refusing(self, refusal: AnswerRefusal) -> Notification:
+        """Return the notification that an answer was not accepted."""
+        key = "pin" if refusal is AnswerRefusal.NEEDS_PIN else refusal
+        return self._after(self.sentences[f"notice_{key}"])
 
-    async def async_outcome(self, news: QuestionUpdate) -> Notice | None:
-        """Say what became of the question; None where there is nothing more to say, and the notice is to go."""
-        answer = news.answer
-        match news.state:
+    async def async_outcome(self, update: QuestionUpdate) -> Notification | None:
+        """Return the outcome of the question; None if its notification is to be removed."""
+        answer = update.answer
+        match update.state:
             case QuestionState.EXPIRED:
                 return self._after(self.sentences["notice_expired"])
             case QuestionState.WAITING | QuestionState.DROPPED:
@@ -94,20 +142,22 @@ class NotificationTexts:
                 key = "notice_approved" if answer.approved else "notice_denied"
                 name = await self._async_name_of(answer.user_id)
                 said = self.sentences[f"{key}_by"].format(name=name) if name else self.sentences[key]
-                return self._after(f"{said} {news.speech}".strip())
+                return self._after(f"{said} {update.speech}".strip())
             case _ as unreachable:
                 assert_never(unreachable)
 
-    def _after(self, words: str) -> Notice:
-        return self._notice(f"{self.question.text}\n{words}")
+    def _after(self, words: str) -> Notification:
+        return self._notification(f"{self.question.text}\n{words}")
 
-    def _notice(self, message: str, buttons: tuple[Button, ...] = (), seconds: float | None = None) -> Notice:
+    def _notification(
+        self, message: str, buttons: tuple[Button, ...] = (), seconds: float | None = None
+    ) -> Notification:
         agent = self.hass.states.get(self.question.scope.agent_id)
         title = agent.name if agent else "Chatterbox"
-        return Notice(self.tag, title, shown_text(message), self.sentences["notice_channel"], buttons, seconds)
+        return Notification(self.tag, title, shown_text(message), self.sentences["notice_channel"], buttons, seconds)
 
     def _asked_by(self) -> str:
-        """Return who asks, and where, as far as it is known: whoever is far away has to know."""
+        """Return the speaker and the place, as far as they are known."""
         scope = self.question.scope
         satellite = self.hass.states.get(scope.satellite_id) if scope.satellite_id else None
         device = dr.async_get(self.hass).async_get(scope.device_id) if scope.device_id else None
@@ -121,148 +171,150 @@ class NotificationTexts:
         return user.name if user else None
 
 
-_MOST_KEPT: Final = 50
-"""So many questions are kept in mind: whoever taps late is told what became of theirs."""
+async def _async_texts(hass: HomeAssistant, question: Question) -> _NotificationTexts:
+    return _NotificationTexts(hass, question, await async_get_sentences(hass, question.language))
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """Somebody who is told of a question."""
+class _Recipient:
+    """A notify entity that a question was sent to."""
 
     entity_id: str
     user_id: str | None
-    """Whose phone it is; None for what is no phone, and can neither answer nor be told anything anew."""
+    """The owner of the phone; None if it is no phone, which can neither answer nor be updated."""
     yes: str = field(default_factory=secrets.token_hex)
     no: str = field(default_factory=secrets.token_hex)
-    """What the buttons send: known to this phone alone, so that nobody else answers, and no other question."""
+    """The actions of its buttons, which only this phone knows, so that no other phone can answer."""
     order: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Notices are shown in the order in which they were meant."""
+    """Keeps its notifications in order."""
 
 
 @dataclass(slots=True)
-class _Notices:
-    """Who was told of one question, and what became of it last."""
+class _SentQuestion:
+    """The recipients of a question, and its latest state."""
 
-    news: QuestionUpdate
-    told: Sequence[_Told]
+    update: QuestionUpdate
+    recipients: Sequence[_Recipient]
 
 
 type NotifiedBy = Callable[[str], Sequence[str] | None]
-"""Returns the entities that are told of an agent's questions, by its subentry id; None for one of another entry."""
+"""Returns the notify entities of an agent by its subentry ID; None for an agent of another entry."""
 
 
 class ApprovalNotifications:
-    """The notices of one loaded entry, from `async_start` until the entry is unloaded."""
+    """The approval notifications of one loaded entry, from `async_start` until the entry is unloaded."""
 
     def __init__(self, hass: HomeAssistant, entry: ConfigEntry, notified_by: NotifiedBy) -> None:
-        """Notify for the agents of `entry`; `notified_by` knows each of them by its subentry id."""
+        """Send the questions of the agents of `entry` to the entities that `notified_by` returns."""
         self._hass = hass
         self._entry = entry
         self._notified_by = notified_by
-        self._kept: dict[str, _Notices] = {}
-        """By the id of the question, the oldest first."""
+        self._sent: dict[str, _SentQuestion] = {}
+        """By question ID, oldest first."""
 
     @callback
     def async_start(self) -> None:
-        """Follow questions, and what is tapped."""
+        """Listen for questions and taps."""
         self._entry.async_on_unload(async_dispatcher_connect(self._hass, SIGNAL_QUESTION, self._async_follow))
         self._entry.async_on_unload(self._hass.bus.async_listen(EVENT_TAP, self._async_take_tap))
 
     @callback
-    def _async_follow(self, news: QuestionUpdate) -> None:
-        if news.state is QuestionState.WAITING:
-            self._async_begin(news)
-        elif notices := self._kept.get(news.question.id):
-            notices.news = news
-            for told in notices.told:
-                if told.user_id is not None:
-                    self._async_update(notices, told)
-        if news.state is QuestionState.CONCLUDED and self._entity_ids_of(news.question) is not None:
-            self._async_announce(news)
+    def _async_follow(self, update: QuestionUpdate) -> None:
+        if update.state is QuestionState.WAITING:
+            self._async_begin(update)
+        elif sent := self._sent.get(update.question.id):
+            sent.update = update
+            for recipient in sent.recipients:
+                if recipient.user_id is not None:
+                    self._async_update(sent, recipient)
+        if update.state is QuestionState.CONCLUDED and self._entity_ids_of(update.question) is not None:
+            self._async_announce_outcome(update)
 
     @callback
-    def _async_begin(self, news: QuestionUpdate) -> None:
-        entity_ids = self._entity_ids_of(news.question)
+    def _async_begin(self, update: QuestionUpdate) -> None:
+        entity_ids = self._entity_ids_of(update.question)
         if not entity_ids:
             return
-        phones = {entity_id: phone_of(self._hass, entity_id) for entity_id in entity_ids}
-        told = [_Told(entity_id, phone.user_id if phone else None) for entity_id, phone in phones.items()]
-        notices = self._kept[news.question.id] = _Notices(news, told)
-        if len(self._kept) > _MOST_KEPT:
-            del self._kept[next(iter(self._kept))]
-        for one in told:
-            self._in_background(self._async_ask(notices, one), f"question to {one.entity_id}")
+        phones = {entity_id: _phone_of(self._hass, entity_id) for entity_id in entity_ids}
+        recipients = [_Recipient(entity_id, phone.user_id if phone else None) for entity_id, phone in phones.items()]
+        sent = self._sent[update.question.id] = _SentQuestion(update, recipients)
+        if len(self._sent) > _MOST_KEPT:
+            del self._sent[next(iter(self._sent))]
+        for one in recipients:
+            self._in_background(self._async_ask(sent, one), f"question to {one.entity_id}")
 
     def _entity_ids_of(self, question: Question) -> Sequence[str] | None:
-        """Return who is told of a question; None when its agent is not of this entry."""
+        """Return the notify entities of a question; None if its agent belongs to another entry."""
         entity = er.async_get(self._hass).async_get(question.scope.agent_id)
         agent_id = entity.config_subentry_id if entity else None
         return self._notified_by(agent_id) if agent_id else None
 
     @callback
-    def _async_update(self, notices: _Notices, told: _Told) -> None:
-        """Tell a phone what became of a question.
+    def _async_update(self, sent: _SentQuestion, recipient: _Recipient) -> None:
+        """Show the outcome of a question on a phone.
 
-        Not in the background: what an entry has asked is taken back before the entry is unloaded.
+        This is not a background task: an entry that is unloaded removes its questions first.
         """
-        name = f"chatterbox news of a question to {told.entity_id}"
-        _ = self._entry.async_create_task(self._hass, self._async_show_outcome(notices, told), name)
+        name = f"chatterbox outcome of a question to {recipient.entity_id}"
+        _ = self._entry.async_create_task(self._hass, self._async_show_outcome(sent, recipient), name)
 
     @callback
-    def _async_announce(self, news: QuestionUpdate) -> None:
-        satellite_id = news.question.scope.satellite_id
-        if satellite_id and news.speech:
-            words = speakable(news.speech, news.question.language)
-            announcing = async_announce(self._hass, satellite_id, words, _below(news.question))
+    def _async_announce_outcome(self, update: QuestionUpdate) -> None:
+        satellite_id = update.question.scope.satellite_id
+        if satellite_id and update.speech:
+            words = speakable(update.speech, update.question.language)
+            announcing = _async_announce(self._hass, satellite_id, words, _below(update.question))
             self._in_background(announcing, f"outcome of a question at {satellite_id}")
 
-    async def _async_ask(self, notices: _Notices, told: _Told) -> None:
-        question = notices.news.question
-        words = await async_get_words(self._hass, question)
-        async with told.order:
-            if notices.news.state is QuestionState.WAITING:
-                await async_send(self._hass, told.entity_id, words.asking(told.yes, told.no), _below(question))
+    async def _async_ask(self, sent: _SentQuestion, recipient: _Recipient) -> None:
+        question = sent.update.question
+        texts = await _async_texts(self._hass, question)
+        async with recipient.order:
+            if sent.update.state is QuestionState.WAITING:
+                await _async_send(
+                    self._hass, recipient.entity_id, texts.asking(recipient.yes, recipient.no), _below(question)
+                )
 
-    async def _async_show_outcome(self, notices: _Notices, told: _Told) -> None:
-        question = notices.news.question
-        words = await async_get_words(self._hass, question)
-        async with told.order:
-            notice = await words.async_outcome(notices.news)
-            if notice is None:
-                await async_clear(self._hass, told.entity_id, words.tag, _below(question))
+    async def _async_show_outcome(self, sent: _SentQuestion, recipient: _Recipient) -> None:
+        question = sent.update.question
+        texts = await _async_texts(self._hass, question)
+        async with recipient.order:
+            notification = await texts.async_outcome(sent.update)
+            if notification is None:
+                await _async_clear(self._hass, recipient.entity_id, texts.tag, _below(question))
             else:
-                await async_send(self._hass, told.entity_id, notice, _below(question))
+                await _async_send(self._hass, recipient.entity_id, notification, _below(question))
 
     @callback
     def _async_take_tap(self, event: Event) -> None:
-        """Answer a question, if the button is one of ours, and if whoever tapped it has the phone that was shown it."""
+        """Answer a question, if the button belongs to one and the tap comes from the phone it was sent to."""
         action, user_id = event.data.get("action"), event.context.user_id
-        for notices in self._kept.values():
-            for told in notices.told:
-                if action not in (told.yes, told.no):
+        for sent in self._sent.values():
+            for recipient in sent.recipients:
+                if action not in (recipient.yes, recipient.no):
                     continue
-                if user_id is None or user_id != told.user_id:
-                    LOGGER.warning("A button was tapped by somebody to whom %s does not belong", told.entity_id)
+                if user_id is None or user_id != recipient.user_id:
+                    LOGGER.warning("Ignored a tap that did not come from the user of %s", recipient.entity_id)
                     return
-                tapped = self._async_answer(notices, told, event, approved=action == told.yes)
-                self._in_background(tapped, f"answer from {told.entity_id}")
+                tapped = self._async_answer(sent, recipient, event, approved=action == recipient.yes)
+                self._in_background(tapped, f"answer from {recipient.entity_id}")
                 return
 
-    async def _async_answer(self, notices: _Notices, told: _Told, event: Event, *, approved: bool) -> None:
-        question = notices.news.question
+    async def _async_answer(self, sent: _SentQuestion, recipient: _Recipient, event: Event, *, approved: bool) -> None:
+        question = sent.update.question
         refusal = await async_refusal(self._hass, question, event.context, approved=approved)
-        if notices.news.state is not QuestionState.WAITING:
-            await self._async_show_outcome(notices, told)
+        if sent.update.state is not QuestionState.WAITING:
+            await self._async_show_outcome(sent, recipient)
         elif refusal is not None:
-            words = await async_get_words(self._hass, question)
-            async with told.order:
-                await async_send(self._hass, told.entity_id, words.refusing(refusal), _below(question))
+            texts = await _async_texts(self._hass, question)
+            async with recipient.order:
+                await _async_send(self._hass, recipient.entity_id, texts.refusing(refusal), _below(question))
         else:
-            answer = GivenAnswer(approved, Channel.NOTIFICATION, told.user_id)
+            answer = GivenAnswer(approved, Channel.NOTIFICATION, recipient.user_id)
             try:
                 await async_get_approvals(self._hass).answer(question.id, answer)
             except Exception:  # noqa: BLE001  # nobody waits for what this task returns
-                LOGGER.exception("What was answered on %s could not be carried out", told.entity_id)
+                LOGGER.exception("Could not carry out the answer from %s", recipient.entity_id)
 
     @callback
     def _in_background(self, work: Coroutine[None, None, None], name: str) -> None:
@@ -270,5 +322,106 @@ class ApprovalNotifications:
 
 
 def _below(question: Question) -> Context:
-    """Return a context of the house: whom it tells does not depend on what the person who asked may control."""
+    """Return a context without a user: sending does not depend on the permissions of the person who asked."""
     return Context(parent_id=question.context.id)
+
+
+@callback
+def _is_phone(hass: HomeAssistant, entity_id: str) -> bool:
+    """Return whether a notify entity belongs to a phone with the companion app, even if it is not connected."""
+    entity = er.async_get(hass).async_get(entity_id)
+    return entity is not None and entity.platform == _APP
+
+
+@callback
+def _phone_of(hass: HomeAssistant, entity_id: str) -> Phone | None:
+    """Return the phone of a notify entity; None if it is no phone, or is not connected."""
+    entity = er.async_get(hass).async_get(entity_id)
+    if entity is None or entity.platform != _APP or entity.config_entry_id is None:
+        return None
+    entry = hass.config_entries.async_get_entry(entity.config_entry_id)
+    if entry is None or entry.state is not ConfigEntryState.LOADED:
+        return None
+    from homeassistant.components.mobile_app.const import CONF_USER_ID  # noqa: PLC0415  # loads the dependencies of the companion app
+    from homeassistant.components.mobile_app.util import get_notify_service  # noqa: PLC0415  # the same
+
+    action = get_notify_service(hass, entry.data[CONF_WEBHOOK_ID])
+    return Phone(action, entry.data[CONF_USER_ID]) if action else None
+
+
+async def _async_send(hass: HomeAssistant, entity_id: str, notification: Notification, context: Context) -> None:
+    """Send a notification, as plain text to anything but a phone. A failure is only logged."""
+    words = {ATTR_TITLE: notification.title, ATTR_MESSAGE: notification.message}
+    if _is_phone(hass, entity_id):
+        # Android renders HTML, with which a name could hide the question.
+        shown = {key: text.replace("<", _NO_TAG) for key, text in words.items()}
+        await _async_send_to_phone(hass, entity_id, {**shown, ATTR_DATA: _data(notification)}, context)
+    else:
+        await _async_call(hass, entity_id, SERVICE_SEND_MESSAGE, {ATTR_ENTITY_ID: entity_id, **words}, context)
+
+
+async def _async_clear(hass: HomeAssistant, entity_id: str, tag: str, context: Context) -> None:
+    """Remove a notification from a phone."""
+    command = {ATTR_MESSAGE: "clear_notification", ATTR_DATA: {"tag": tag}}
+    await _async_send_to_phone(hass, entity_id, command, context)
+
+
+async def _async_send_to_phone(
+    hass: HomeAssistant, entity_id: str, message: Mapping[str, object], context: Context
+) -> None:
+    if phone := _phone_of(hass, entity_id):
+        await _async_call(hass, entity_id, phone.action, message, context)
+    else:
+        LOGGER.warning("Cannot send a question to %s: the phone is not connected to Home Assistant", entity_id)
+
+
+def _data(notification: Notification) -> dict[str, JsonValue]:
+    data: dict[str, JsonValue] = {
+        "tag": notification.tag,
+        "group": DOMAIN,
+        # Android
+        "channel": notification.channel,
+        "importance": "high",
+        "priority": "high",
+    }
+    if notification.seconds is None:
+        return data | {"alert_once": True, "push": {"interruption-level": "passive", "sound": "none"}}
+    actions: list[JsonValue] = [
+        {"action": button.action, "title": button.label, "authenticationRequired": button.needs_unlocked_phone}
+        for button in notification.buttons
+    ]
+    urgent: dict[str, JsonValue] = {
+        "actions": actions,
+        # Android: deliver now or never, and remove it once nobody can answer any more
+        "ttl": 0,
+        "timeout": max(round(notification.seconds), 1),
+        # iOS
+        "push": {"interruption-level": "time-sensitive"},
+    }
+    return data | urgent
+
+
+async def _async_call(
+    hass: HomeAssistant, entity_id: str, service: str, data: Mapping[str, object], context: Context
+) -> None:
+    try:
+        async with asyncio.timeout(_SEND_TIMEOUT):
+            await hass.services.async_call(NOTIFY_DOMAIN, service, dict(data), blocking=True, context=context)
+    except Exception as error:  # noqa: BLE001  # any notify integration may raise anything
+        LOGGER.warning("Could not send a question to %s: %s", entity_id, str(error) or type(error).__name__)
+
+
+async def _async_announce(hass: HomeAssistant, satellite_id: str, words: str, context: Context) -> None:
+    """Announce a text on a satellite, if it supports that. A failure is only logged."""
+    state = hass.states.get(satellite_id)
+    features = state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) if state else 0
+    if not features & _CAN_ANNOUNCE:
+        return
+    data = {ATTR_ENTITY_ID: satellite_id, "message": words}
+    try:
+        async with asyncio.timeout(_ANNOUNCE_TIMEOUT):
+            await hass.services.async_call(_SATELLITE_DOMAIN, "announce", data, blocking=True, context=context)
+    except Exception as error:  # noqa: BLE001  # any satellite integration may raise anything
+        LOGGER.warning(
+            "%s could not announce the outcome of a question: %s", satellite_id, str(error) or type(error).__name__
+        )

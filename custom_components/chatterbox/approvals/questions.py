@@ -1,89 +1,98 @@
-"""Questions that wait for a yes: each is answered once, by whoever comes first, or runs out.
+"""Questions that wait for approval: each is answered once, by the first answer that is accepted, or expires.
 
-Knows what was asked, where, and until when. Must not know how a question is worded, heard or shown, nor how a turn goes
-on: whoever asks says that. Nothing is stored, so nothing waits after a restart.
+Nothing is stored, so no question survives a restart.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from typing import Final
 
+from homeassistant.auth.models import User
+from homeassistant.auth.permissions.const import POLICY_CONTROL
 from homeassistant.core import CALLBACK_TYPE, Context, HassJob, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.event import async_call_later
+from homeassistant.util import dt as dt_util
 from homeassistant.util.signal_type import SignalType
 
 from ..agent.events import PendingApproval, PendingCall
 from ..agent.messages import JsonValue
-from ..const import DOMAIN
+from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED
 from ..data import singleton
 from ..effects.effect import Effects, Touches, actions_of
+from ..people.callers import async_get_context_watch
 from ..people.speakers import Speaker
+from ..records.report import shown_call, shown_text
 from ..settings.rules import Verdict
 from .policy import Judgement
 
 _LATE_SECONDS: Final = 600.0
-"""For so long somebody may answer a question that has run out, and is told so."""
+"""An answer within this time after a question expired is told that it came too late."""
+# Bytes; Home Assistant records up to 32,768 of an event.
+_MAX_CALLS: Final = 24_000
+_MAX_SHARE: Final = 6_000
+"""Of one call: its arguments, entities and actions together."""
 
 
 class Channel(StrEnum):
     """How an answer came."""
 
     VOICE = "voice"
-    """Said, or written, where the question was asked."""
+    """Spoken or written where the question was asked."""
     NOTIFICATION = "notification"
     ACTION = "action"
-    """An action of Home Assistant."""
+    """By a Home Assistant action."""
     PROGRAM = "program"
-    """The program that was asked."""
+    """By the API client that received the question."""
 
 
 class QuestionState(StrEnum):
-    """What has become of a question."""
+    """The state of a question."""
 
     WAITING = "waiting"
     APPROVED = "approved"
     DENIED = "denied"
     DROPPED = "dropped"
-    """Something else was said instead, or the agent is gone."""
+    """The user said something else instead, or the agent was removed."""
     EXPIRED = "expired"
     CONCLUDED = "concluded"
-    """The turn that came of an answer from elsewhere is over."""
+    """The turn that followed an answer from another channel has finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedCall:
-    """A call that waits for a yes, and what it would do."""
+    """A call that needs approval, and its effects."""
 
     pending: PendingCall
     effects: Effects
     judgement: Judgement
-    """Why it is asked about. Allowed if it is only a script of the owner that asks, or what came from outside."""
+    """Why it needs approval. Its verdict is `ALLOW` if only a hook script or outside content requires it."""
     for_outside_content: bool = False
-    """It is asked about because something from outside the house is part of the conversation."""
+    """Approval is needed only because the conversation contains outside content."""
 
     @property
     def needs_pin(self) -> bool:
-        """Tell whether a yes is not enough."""
+        """Whether the answer has to be the PIN."""
         return self.judgement.verdict is Verdict.PIN
 
     @property
     def entity_ids(self) -> frozenset[str]:
-        """What it would act on, as far as it is known."""
+        """The entities it would act on, as far as they are known."""
         return frozenset(action.entity_id for action in actions_of(self.effects))
 
     @property
     def is_foreseen(self) -> bool:
-        """Tell whether all that it would do is known, and done to entities."""
+        """Whether all effects are known, and are actions on entities."""
         return isinstance(self.effects, Touches) and bool(self.effects.actions)
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalScope:
-    """Where a question was asked. A spoken answer has to come from the same one."""
+    """Where a question was asked. A spoken answer has to come from the same scope."""
 
     agent_id: str
     """Entity id."""
@@ -95,161 +104,164 @@ class ApprovalScope:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question for all calls of a message that wait for a yes."""
+    """One question for all calls of a message that need approval."""
 
     pending: PendingApproval
     calls: tuple[AskedCall, ...]
-    """Those of `pending`, in their order."""
+    """The calls of `pending`, in the same order."""
     text: str
-    """As it was asked, in `language`."""
+    """The question in `language`."""
     language: str
     scope: ApprovalScope
     speaker: Speaker
     context: Context
-    """Of the words that led to it."""
+    """The context of the user input that led to it."""
     origin: Mapping[str, JsonValue] = field(default_factory=dict)
-    """What tells its turn from others; see `turn_events.turn_origin`."""
+    """Identifies its turn; see `turns.events.turn_origin`."""
 
     @property
     def id(self) -> str:
-        """The same in every channel."""
+        """The approval ID, the same in every channel."""
         return self.pending.id
 
     @property
     def needs_pin(self) -> bool:
-        """Tell whether a yes is not enough."""
+        """Whether the answer has to be the PIN."""
         return any(call.needs_pin for call in self.calls)
 
     @property
     def entity_ids(self) -> frozenset[str]:
-        """What a yes would act on, as far as it is known."""
+        """The entities that its calls would act on, as far as they are known."""
         return frozenset[str]().union(*(call.entity_ids for call in self.calls))
 
     @property
     def is_foreseen(self) -> bool:
-        """Tell whether all that a yes would do is known, and done to entities."""
+        """Whether all effects of all calls are known, and are actions on entities."""
         return all(call.is_foreseen for call in self.calls)
 
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """Who said what to a question."""
+    """An answer to a question."""
 
     approved: bool
     channel: Channel
     user_id: str | None = None
-    """Who answered, if that is known."""
+    """The user who answered, if known."""
     with_pin: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionUpdate:
-    """Something became of a question."""
+    """A change of the state of a question."""
 
     question: Question
     state: QuestionState
     answer: GivenAnswer | None = None
-    """Of one that is approved or denied."""
+    """Set once the question is approved or denied."""
     speech: str = ""
-    """What the agent says in the end, of one that is concluded."""
+    """What the agent says at the end; set when the question is concluded."""
 
 
 SIGNAL_QUESTION: SignalType[QuestionUpdate] = SignalType(f"{DOMAIN}_question")
 
 type Resume = Callable[[Question, GivenAnswer], Awaitable[str]]
-"""Takes the turn on that asked, and returns what the agent says."""
+"""Resumes the turn that asked, and returns what the agent says."""
 
 
 class QuestionGone(Exception):
-    """Nothing waits any more: it was answered, has run out, or never was."""
+    """The question was answered, has expired, or never existed."""
 
 
 @dataclass(slots=True)
-class _Kept:
+class _OpenQuestion:
     question: Question
-    go_on: Resume
-    forget_later: CALLBACK_TYPE
-    is_late: bool = False
+    resume: Resume
+    cancel_timer: CALLBACK_TYPE
+    has_expired: bool = False
 
 
 class Approvals:
-    """All questions of a house that wait for a yes."""
+    """The questions of all agents."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Begin with none."""
+        """Start with no questions."""
         self._hass = hass
-        self._kept: dict[str, _Kept] = {}
-        """By id."""
+        self._open: dict[str, _OpenQuestion] = {}
+        """By ID, including expired questions that a late answer may still refer to."""
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nobody was asked anything that words may still be an answer to."""
-        return not self._kept
+        """Whether there is no question that user input could be an answer to, even a late one."""
+        return not self._open
 
     @property
     def waiting(self) -> tuple[Question, ...]:
-        """Those that can be answered, the oldest first."""
-        return tuple(kept.question for kept in self._kept.values() if not kept.is_late)
+        """The questions that can be answered, oldest first."""
+        return tuple(opened.question for opened in self._open.values() if not opened.has_expired)
 
     @callback
-    def ask(self, question: Question, expires_in: float, go_on: Resume) -> None:
-        """Keep a question, in place of an older one of the same conversation, for so many seconds.
+    def ask(self, question: Question, expires_in: float, resume: Resume) -> None:
+        """Open a question for `expires_in` seconds. It replaces an older one of the same conversation.
 
-        `go_on` is called for an answer that comes from elsewhere.
+        `resume` is called for an answer through another channel.
         """
-        for kept in list(self._kept.values()):
-            if kept.question.scope.conversation_id == question.scope.conversation_id:
-                self.drop(kept.question.id)
-        self._kept[question.id] = _Kept(question, go_on, self._expire_in(expires_in, question.id))
-        self._tell(QuestionUpdate(question, QuestionState.WAITING))
+        for opened in list(self._open.values()):
+            if opened.question.scope.conversation_id == question.scope.conversation_id:
+                self.drop(opened.question.id)
+        self._open[question.id] = _OpenQuestion(question, resume, self._expire_in(expires_in, question.id))
+        self._send(QuestionUpdate(question, QuestionState.WAITING))
+        # An automation may answer at once, so the event is fired after everybody else knows the question.
+        event = self._async_fire_event(question)
+        _ = self._hass.async_create_task(event, f"chatterbox event of question {question.id}", eager_start=False)
 
     @callback
     def asked_at(self, scope: ApprovalScope) -> Question | None:
-        """Return the question that words from a scope may be an answer to, even one that has run out."""
-        return next((kept.question for kept in self._kept.values() if kept.question.scope == scope), None)
+        """Return the question that user input in a scope may be an answer to, even if it has expired."""
+        return next((opened.question for opened in self._open.values() if opened.question.scope == scope), None)
 
     @callback
     def take(self, question_id: str, answer: GivenAnswer) -> Question:
-        """Take a question for an answer to it. Raises `QuestionGone` if it does not wait any more."""
+        """Close a question with an answer and return it. Raises `QuestionGone` if it is not open."""
         return self._take(question_id, answer).question
 
     async def answer(self, question_id: str, answer: GivenAnswer) -> str:
-        """Answer a question from elsewhere; returns what the agent says. Raises `QuestionGone`."""
-        kept = self._take(question_id, answer)
+        """Answer a question through another channel, and return what the agent says. Raises `QuestionGone`."""
+        closed = self._take(question_id, answer)
         speech = ""
         try:
-            speech = await kept.go_on(kept.question, answer)
+            speech = await closed.resume(closed.question, answer)
         finally:
-            self._tell(QuestionUpdate(kept.question, QuestionState.CONCLUDED, answer, speech))
+            self._send(QuestionUpdate(closed.question, QuestionState.CONCLUDED, answer, speech))
         return speech
 
     @callback
     def drop(self, question_id: str) -> bool:
-        """Forget a question, and tell whether it still waited."""
-        kept = self._kept.pop(question_id, None)
-        if kept is None:
+        """Drop a question, and return whether it was still waiting."""
+        opened = self._open.pop(question_id, None)
+        if opened is None:
             return False
-        kept.forget_later()
-        if not kept.is_late:
-            self._tell(QuestionUpdate(kept.question, QuestionState.DROPPED))
-        return not kept.is_late
+        opened.cancel_timer()
+        if not opened.has_expired:
+            self._send(QuestionUpdate(opened.question, QuestionState.DROPPED))
+        return not opened.has_expired
 
     @callback
     def drop_all_of(self, agent_id: str) -> None:
-        """Forget all questions of an agent that goes."""
-        for kept in list(self._kept.values()):
-            if kept.question.scope.agent_id == agent_id:
-                self.drop(kept.question.id)
+        """Drop all questions of an agent that is removed."""
+        for opened in list(self._open.values()):
+            if opened.question.scope.agent_id == agent_id:
+                self.drop(opened.question.id)
 
-    def _take(self, question_id: str, answer: GivenAnswer) -> _Kept:
-        kept = self._kept.get(question_id)
-        if kept is None or kept.is_late:
+    def _take(self, question_id: str, answer: GivenAnswer) -> _OpenQuestion:
+        opened = self._open.get(question_id)
+        if opened is None or opened.has_expired:
             raise QuestionGone
-        del self._kept[question_id]
-        kept.forget_later()
+        del self._open[question_id]
+        opened.cancel_timer()
         state = QuestionState.APPROVED if answer.approved else QuestionState.DENIED
-        self._tell(QuestionUpdate(kept.question, state, answer))
-        return kept
+        self._send(QuestionUpdate(opened.question, state, answer))
+        return opened
 
     def _expire_in(self, seconds: float, question_id: str) -> CALLBACK_TYPE:
         job = HassJob(partial(self._expire, question_id), cancel_on_shutdown=True)
@@ -257,20 +269,130 @@ class Approvals:
 
     @callback
     def _expire(self, question_id: str, _now: datetime) -> None:
-        kept = self._kept[question_id]
-        if kept.is_late:
-            del self._kept[question_id]
+        opened = self._open[question_id]
+        if opened.has_expired:
+            del self._open[question_id]
             return
-        kept.is_late = True
-        kept.forget_later = self._expire_in(_LATE_SECONDS, question_id)
-        self._tell(QuestionUpdate(kept.question, QuestionState.EXPIRED))
+        opened.has_expired = True
+        opened.cancel_timer = self._expire_in(_LATE_SECONDS, question_id)
+        self._send(QuestionUpdate(opened.question, QuestionState.EXPIRED))
 
-    def _tell(self, news: QuestionUpdate) -> None:
-        async_dispatcher_send(self._hass, SIGNAL_QUESTION, news)
+    def _send(self, update: QuestionUpdate) -> None:
+        async_dispatcher_send(self._hass, SIGNAL_QUESTION, update)
+
+    async def _async_fire_event(self, question: Question) -> None:
+        """Fire the event of a question that is still waiting, in a new context below that of its turn.
+
+        An automation that answers because of this event can thus be told from one that the turn itself triggered.
+        """
+        if question not in self.waiting:
+            return
+        context = Context(user_id=question.context.user_id, parent_id=question.context.id)
+        async_get_context_watch(self._hass).detach(context)
+        self._hass.bus.async_fire(EVENT_APPROVAL_REQUESTED, _event_data(question), context=context)
 
 
 @callback
 @singleton
 def async_get_approvals(hass: HomeAssistant) -> Approvals:
-    """Return the questions of a house."""
+    """Return the questions of all agents."""
     return Approvals(hass)
+
+
+def expiry(question: Question) -> str:
+    """Return when a question expires, in ISO 8601 with its offset."""
+    return dt_util.utc_from_timestamp(question.pending.expires_at).isoformat()
+
+
+def _event_data(question: Question) -> dict[str, JsonValue]:
+    """Return the data of its event. Texts, arguments and lists are cut, so that the recorder takes the event."""
+    share = min(_MAX_CALLS // max(len(question.calls), 1), _MAX_SHARE)
+    return {
+        **question.origin,
+        "approval_id": question.id,
+        "question": shown_text(question.text),
+        "calls": [_shown(asked, share) for asked in question.calls],
+        "needs_pin": question.needs_pin,
+        "is_foreseen": question.is_foreseen,
+        "expires_at": expiry(question),
+    }
+
+
+def _shown(asked: AskedCall, most: int) -> dict[str, JsonValue]:
+    actions = {action.action for action in actions_of(asked.effects)}
+    shown = _first(asked.entity_ids, most // 3)
+    return {
+        **shown_call(asked.pending.call, most // 3),
+        "entity_ids": shown,
+        "more_entity_ids": len(asked.entity_ids) - len(shown),
+        "actions": _first(actions, most // 3),
+        "needs_pin": asked.needs_pin,
+    }
+
+
+def _first(names: Iterable[str], most: int) -> list[JsonValue]:
+    """Return as many names as fit into `most` bytes, sorted."""
+    shown: list[JsonValue] = []
+    for name in sorted(names):
+        most -= len(name.encode()) + 3
+        if most < 0:
+            break
+        shown.append(name)
+    return shown
+
+
+class AnswerRefusal(StrEnum):
+    """Why an answer through another channel is not accepted. The values are parts of translation keys."""
+
+    NEEDS_PIN = "needs_pin"
+    """The PIN is only ever spoken, where the question was asked."""
+    OF_A_TURN = "of_a_turn"
+    """An agent caused the answer, or may have: too much has happened meanwhile to rule it out."""
+    UNKNOWN_USER = "unknown_user"
+    """The user does not exist, or is deactivated."""
+    NOT_IN_CONTROL = "not_in_control"
+    NEEDS_ADMIN = "needs_admin"
+    """Not all effects are known, so only a user who may do anything can approve them."""
+
+
+async def async_refusal(
+    hass: HomeAssistant, question: Question, context: Context, *, approved: bool
+) -> AnswerRefusal | None:
+    """Return why an answer in a context is not accepted; None if it is.
+
+    A context without a user is that of an automation, which may answer. An answer is never accepted from anything that
+    a turn of an agent has triggered: no agent approves its own calls, or those of another agent.
+    """
+    await asyncio.sleep(0)  # until listeners have seen the events that led here
+    if approved and question.needs_pin:
+        return AnswerRefusal.NEEDS_PIN
+    if _is_of_a_turn(hass, question, context):
+        return AnswerRefusal.OF_A_TURN
+    if context.user_id is None:
+        return None
+    user = await hass.auth.async_get_user(context.user_id)
+    if user is None or not user.is_active:
+        return AnswerRefusal.UNKNOWN_USER
+    return _refusal_for(user, question)
+
+
+@callback
+def _is_of_a_turn(hass: HomeAssistant, question: Question, context: Context) -> bool:
+    """Return whether a turn of an agent led to a context, directly or through any number of automations.
+
+    The event of a question has a context that is detached from its turn, so an automation may answer because of it.
+    """
+    if question.context.id in {context.id, context.parent_id}:
+        return True
+    callers = async_get_context_watch(hass).callers(context)
+    return callers.comes_of_turn or callers.has_turn or not callers.is_fully_known
+
+
+def _refusal_for(user: User, question: Question) -> AnswerRefusal | None:
+    if user.is_admin:
+        return None
+    if not question.is_foreseen:
+        return AnswerRefusal.NEEDS_ADMIN
+    may = user.permissions.check_entity
+    in_control = all(may(entity_id, POLICY_CONTROL) for entity_id in question.entity_ids)
+    return None if in_control else AnswerRefusal.NOT_IN_CONTROL

@@ -21,7 +21,7 @@ from ..agent.protocols import Hooks
 from ..agent.transcript import has_outside_content
 from ..approvals.asking import ApprovalRequester, scope_of
 from ..approvals.audit import AuditedTurn, CallAudit
-from ..approvals.change_words import async_get_change_texts
+from ..approvals.change_record import async_get_change_texts
 from ..approvals.guard import CallGuard
 from ..approvals.questions import Question, Resume, async_get_approvals
 from ..approvals.wording import ApprovalSentences

@@ -10,8 +10,15 @@ from homeassistant.helpers.json import json_bytes
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations, ToolCall
-from custom_components.chatterbox.approvals.change_record import ApprovalWay, AuditedCall, ChangeOutcome, ChangeRecord
-from custom_components.chatterbox.approvals.change_words import ChangeTexts, async_fire_change, async_get_change_texts
+from custom_components.chatterbox.approvals.change_record import (
+    ApprovalWay,
+    AuditedCall,
+    ChangeOutcome,
+    ChangeRecord,
+    ChangeTexts,
+    async_get_change_texts,
+    async_publish_change,
+)
 from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.effects.effect import (
     NOTHING,
@@ -209,7 +216,7 @@ def test_every_event_can_be_recorded(hass: HomeAssistant, words: ChangeTexts, ch
         arguments=json.dumps({"name": character * 50_000}),
     )
 
-    async_fire_change(words, record, Context())
+    async_publish_change(words, record, Context())
 
     (event,) = events
     assert len(json_bytes(event.data)) < 32_768
