@@ -25,7 +25,8 @@ from custom_components.chatterbox.effects.effect import (
 )
 from custom_components.chatterbox.effects.intents import HANDLERS, intent_effects
 from custom_components.chatterbox.tools.call_effects import async_call_effects, call_effects
-from custom_components.chatterbox.tools.merged_api import RenamedTool, ToolElsewhere
+from custom_components.chatterbox.tools.llm_apis import UnavailableTool
+from custom_components.chatterbox.tools.merge import RenamedTool
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import StubTool
 
@@ -238,7 +239,7 @@ async def test_other_tools_are_judged_by_their_annotations(house: HomeAssistant)
     tool = StubTool(name="search")
 
     assert call_effects(house, asked(), tool, {"name": "Front Door"}) == Annotated(ToolAnnotations())
-    assert call_effects(house, asked(), ToolElsewhere("search", tool), {}) == NOTHING
+    assert call_effects(house, asked(), UnavailableTool(tool), {}) == NOTHING
     assert await effects_of(house, "homeassistant__GetLiveContext", {}) == Annotated(
         ToolAnnotations(read_only=True, open_world=False)
     )

@@ -11,7 +11,7 @@ from homeassistant.setup import async_setup_component
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolDefinition, ToolOutcome
 from custom_components.chatterbox.agent.protocols import Deny, Rewrite
 from custom_components.chatterbox.home.entities import async_get_home
-from custom_components.chatterbox.tools.dispatch import ToolOffer
+from custom_components.chatterbox.tools.offer import ToolOffer
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import LISTED, offer_of, run, satellite
 
@@ -71,10 +71,10 @@ async def house(hass: HomeAssistant) -> HomeAssistant:
 
 async def call(offer: ToolOffer, tool: str, /, **arguments: JsonValue) -> ToolOutcome | str:
     """Call a tool as the loop does; return what the model is told where nothing was run."""
-    assert offer.names is not None
+    assert offer.name_resolver is not None
     given: JsonObject = dict(arguments)
     definition = next(one for one in offer.definitions if one.name == tool)
-    match await offer.names.pre_tool_use(definition, given):
+    match await offer.name_resolver.pre_tool_use(definition, given):
         case Deny(reason):
             return reason
         case Rewrite(value):
@@ -265,10 +265,10 @@ async def test_the_name_of_a_timer_is_nobody_elses(house: HomeAssistant) -> None
     kitchen = satellite(house, "kitchen")
     async_register_timer_handler(house, kitchen, lambda *_: None)
     offer = await offer_of(house, llm.LLM_API_ASSIST, device_id=kitchen)
-    assert offer.names is not None
+    assert offer.name_resolver is not None
     start = next(one for one in offer.definitions if one.name == "intent__HassStartTimer")
 
-    assert await offer.names.pre_tool_use(start, {"name": "Fan", "minutes": 1}) is None
+    assert await offer.name_resolver.pre_tool_use(start, {"name": "Fan", "minutes": 1}) is None
 
 
 async def test_a_new_name_is_understood_at_once(house: HomeAssistant) -> None:
@@ -290,5 +290,5 @@ async def test_what_is_not_exposed_has_no_name(house: HomeAssistant) -> None:
 async def test_home_assistants_own_list_needs_no_other_names(house: HomeAssistant) -> None:
     offer = await offer_of(house, llm.LLM_API_ASSIST, home=LISTED)
 
-    assert offer.names is None
+    assert offer.name_resolver is None
     assert "names: Kitchen Ceiling Light" in offer.prompt

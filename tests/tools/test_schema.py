@@ -158,7 +158,7 @@ PRINT_A_SCHEMA = """
 import json
 import homeassistant
 import voluptuous as vol
-from custom_components.chatterbox.tool_schema import convert_schema
+from custom_components.chatterbox.tools.schema import convert_schema
 domains = {"light", "switch", "cover", "valve", "fan", "climate"}
 schema = vol.Schema({vol.Optional("domain"): [vol.In(list(domains))], vol.Optional("mode"): vol.In(domains)})
 print(json.dumps(convert_schema(schema).parameters))

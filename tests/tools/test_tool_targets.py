@@ -3,13 +3,14 @@
 import pytest
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.tools.dispatch import LlmToolDispatcher, async_offer_tools, targets_of
+from custom_components.chatterbox.tools.dispatch import LlmToolDispatcher, targets_of
 from tests.demo_house.move_in import move_in
+from tests.support.llm_apis import asked, offer_of
 
 HOUSE = """
 floors:
@@ -41,8 +42,7 @@ async def dispatcher(hass: HomeAssistant) -> LlmToolDispatcher:
     hass.states.async_set("light.inner", "off", {"entity_id": ["light.kitchen_ceiling", "light.all"]})
     async_expose_entity(hass, conversation.DOMAIN, "light.all", should_expose=True)
     async_expose_entity(hass, conversation.DOMAIN, "light.inner", should_expose=False)
-    context = llm.LLMContext("chatterbox", Context(), "en", conversation.DOMAIN, None)
-    return (await async_offer_tools(hass, [llm.LLM_API_ASSIST], context)).dispatcher
+    return (await offer_of(hass, llm.LLM_API_ASSIST)).dispatcher
 
 
 @pytest.mark.parametrize(
@@ -96,20 +96,6 @@ async def test_asking_changes_nothing(hass: HomeAssistant, dispatcher: LlmToolDi
     assert {state.entity_id: state.state for state in hass.states.async_all()} == before
 
 
-async def test_a_call_has_the_targets_that_it_was_last_judged_by(
-    hass: HomeAssistant, dispatcher: LlmToolDispatcher
-) -> None:
-    tool = "intent__HassTurnOn"
-    arguments: JsonObject = {"name": "worktop"}
-    await dispatcher.async_effects(tool, arguments)
-
-    async_expose_entity(hass, conversation.DOMAIN, "light.counter", should_expose=False)
-
-    assert dispatcher.targets(tool, arguments) == frozenset({"light.counter"})
-    await dispatcher.async_effects(tool, arguments)
-    assert dispatcher.targets(tool, arguments) is None
-
-
 class TimerHandler(intent.IntentHandler):
     """Starts a timer, for all that can be told of it before."""
 
@@ -118,8 +104,7 @@ class TimerHandler(intent.IntentHandler):
 
 @pytest.mark.usefixtures("dispatcher")
 async def test_what_a_timer_will_say_is_nothing_that_a_call_changes_now(hass: HomeAssistant) -> None:
-    context = llm.LLMContext("chatterbox", Context(), "en", conversation.DOMAIN, None)
-    instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, context)
+    instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, asked())
     instance.tools.append(llm.IntentTool("start_timer", TimerHandler()))
     timers = LlmToolDispatcher(instance)
     arguments: JsonObject = {"minutes": 5, "conversation_command": "turn on the worktop"}

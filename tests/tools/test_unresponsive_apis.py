@@ -12,8 +12,8 @@ from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.tools.dispatch import async_offer_tools
-from custom_components.chatterbox.tools.unresponsive_apis import LEFT_ALONE_FOR
+from custom_components.chatterbox.tools.offer import async_offer_tools
+from custom_components.chatterbox.tools.unresponsive_apis import UNRESPONSIVE_FOR
 from tests.support.llm_apis import StubApi, StubTool, asked, register
 from tests.support.prefixes import HELLO
 from tests.support.servers.in_process import serving_script
@@ -89,14 +89,14 @@ async def test_one_whose_trial_is_late_as_well_is_asked_again_after_a_while(hous
     await house.async_block_till_done(wait_background_tasks=True)
 
     assert await _offered(house) == []
-    async_fire_time_changed(house, dt_util.utcnow() + timedelta(seconds=LEFT_ALONE_FOR + 1))
+    async_fire_time_changed(house, dt_util.utcnow() + timedelta(seconds=UNRESPONSIVE_FOR + 1))
     assert await _offered(house) == ["find"]
 
 
 async def test_after_a_while_a_trial_that_still_hangs_is_over(house: HomeAssistant) -> None:
     _slow(house)
     assert await _offered(house, 0) == []
-    async_fire_time_changed(house, dt_util.utcnow() + timedelta(seconds=LEFT_ALONE_FOR + 1))
+    async_fire_time_changed(house, dt_util.utcnow() + timedelta(seconds=UNRESPONSIVE_FOR + 1))
 
     await house.async_block_till_done(wait_background_tasks=True)
 

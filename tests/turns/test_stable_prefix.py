@@ -141,7 +141,7 @@ async def test_another_start_of_home_assistant_begins_alike(tmp_path: Path) -> N
     async def prefix_of_a_process(seed: str) -> bytes:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-m", "tests.prefixes", str(tmp_path)),
+            *("-m", "tests.support.prefixes", str(tmp_path)),
             env={**os.environ, "PYTHONHASHSEED": seed},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

@@ -16,13 +16,13 @@ from homeassistant.const import ATTR_DEVICE_CLASS, SERVICE_RELOAD
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.translation import async_get_translations
 
-from ..const import DOMAIN, SCRIPT_DOMAIN, ServiceKind
+from ..const import SCRIPT_DOMAIN, ServiceKind
 from ..offline.provider import PROCESS_SENTENCE
 from ..settings.agent import AgentSettings
 from ..settings.rules import Policy, Verdict
 from ..speech.sentences import async_get_sentences
-from ..tools.api_askers import nobody_in_particular
-from ..tools.dispatch import API_TIMEOUT, async_offer_tools
+from ..tools.llm_apis import context_without_speaker
+from ..tools.offer import API_TIMEOUT, async_offer_tools
 from ..tools.own_tools import with_own_tools
 
 _FIRST_VERDICTS: Final = (Verdict.ASK, Verdict.PIN, Verdict.ALLOW, Verdict.DENY)
@@ -157,7 +157,7 @@ async def _async_tools(hass: HomeAssistant, kind: ServiceKind, settings: AgentSe
     """Return the names of the tools that an agent has at the moment."""
     if kind is ServiceKind.OFFLINE:
         return {PROCESS_SENTENCE.name}
-    nobody = nobody_in_particular(hass, DOMAIN, CONVERSATION_DOMAIN)
+    nobody = context_without_speaker(hass)
     patience = min(API_TIMEOUT, settings.limits.preparation)
     offer = await async_offer_tools(hass, settings.llm_apis, nobody, patience, home=settings.home)
     return {

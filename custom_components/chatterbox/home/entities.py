@@ -12,7 +12,7 @@ from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent
 
 from ..data import singleton
-from .changes import async_house_state
+from .changes import async_home_version
 from .exposed_entities import exposed_states
 from .names import NamedThing, Told, tell_names
 
@@ -83,14 +83,14 @@ class Home:
 
 @singleton
 def _homes(_hass: HomeAssistant) -> dict[str, tuple[int, Home]]:
-    """Return homes by assistant, with the state of the home when they were read."""
+    """Return homes by assistant, with the version that was read."""
     return {}
 
 
 @callback
 def async_get_home(hass: HomeAssistant, assistant: str) -> Home:
     """Return what an assistant may see, which is read anew when something of it has changed."""
-    homes, state = _homes(hass), async_house_state(hass, assistant)
+    homes, state = _homes(hass), async_home_version(hass, assistant)
     known = homes.get(assistant)
     if known is None or known[0] != state:
         known = homes[assistant] = state, _read_home(hass, assistant)

@@ -18,7 +18,8 @@ from ..effects.effect import NOTHING, Annotated, Effects, Unresolved
 from ..effects.intents import delayed_command, intent_effects
 from ..home.entity_matches import matching_states
 from ..offline.sentence_effects import async_later_effects
-from .merged_api import ToolElsewhere, class_path, unwrapped
+from .llm_apis import UnavailableTool
+from .merge import class_path, unwrapped
 
 _SCRIPT_TOOL: Final = "homeassistant.components.script.llm.ScriptTool"
 _PLAY_TOOL: Final = "homeassistant.components.media_player.llm.MediaPlayTool"
@@ -48,7 +49,7 @@ async def async_call_effects(
 def call_effects(hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Tool, arguments: JsonObject) -> Effects:
     """Return what a call would do at once. What a timer will say later cannot be told here."""
     match unwrapped(tool):
-        case ToolElsewhere():
+        case UnavailableTool():
             return NOTHING
         case llm.IntentTool() as own:
             return _of_intent(hass, llm_context, own, arguments)

@@ -24,7 +24,7 @@ from ..effects.intents import Naming, intent_naming
 from ..home.entities import Home, Thing, async_get_home
 from ..home.entity_matches import matching_states
 from ..home.names import compared, listed, quoted
-from .merged_api import unwrapped
+from .merge import unwrapped
 from .weather import GetForecastTool
 
 _BETWEEN: Final = re.compile(
@@ -82,7 +82,7 @@ def _names_by_assistant(_hass: HomeAssistant) -> dict[str, _Names]:
     return {}
 
 
-class ToldNames(Hooks):
+class NameResolver(Hooks):
     """Puts the names in the calls of one turn right. It is the first of the hooks, so that all others see the same."""
 
     def __init__(self, hass: HomeAssistant, llm_context: llm.LLMContext, tools: Mapping[str, llm.Tool]) -> None:

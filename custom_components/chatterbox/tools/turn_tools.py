@@ -22,10 +22,10 @@ from ..offline.dispatcher import OfflineDispatcher
 from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import NOBODY, Speaker
 from ..settings.agent import AgentSettings
-from .dispatch import API_TIMEOUT, async_offer_tools
 from .find_entities import FindTool
 from .memory_tools import MemoryTools, told_memories
-from .name_resolver import ToldNames
+from .name_resolver import NameResolver
+from .offer import API_TIMEOUT, async_offer_tools
 from .own_dispatcher import OwnDispatcher
 from .own_tools import ToolAnswer, own_definitions, person_served, with_own_tools
 from .search_history import HistoryTool
@@ -58,8 +58,8 @@ class TurnTools(NamedTuple):
     """What the agent was asked to remember by who asks, as its model reads it."""
     labels: Mapping[str, str] = MappingProxyType({})
     """Ids of the APIs that tools come from, by the names of the tools; an agent's own come from none."""
-    names: ToldNames | None = None
-    """Who has to see calls before anybody else, where the home is told in names of its own."""
+    name_resolver: NameResolver | None = None
+    """The first hook of the turn, if the prompt describes the home in short names."""
 
 
 async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes which tools there are, or what they do
@@ -99,7 +99,7 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         offer.context,
         await _async_told_memories(hass, agent, speaker) if settings.remember_facts else "",
         _labels(offer.labels, by_name),
-        offer.names,
+        offer.name_resolver,
     )
 
 

@@ -3,16 +3,14 @@
 Knows what a turn begins with, as `turns/warm_up.py` does. Must not show any of it: only names of tools, and numbers.
 """
 
-from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.core import HomeAssistant
 
 from ..agent.conversation.prompt_size import PromptSize
 from ..agent.conversation.windowed_provider import WindowedProvider
 from ..agent.messages import JsonObject, ToolDefinition, canonical_json
-from ..const import DOMAIN
 from ..settings.agent import AgentSettings
-from ..tools.api_askers import nobody_in_particular
-from ..tools.dispatch import API_TIMEOUT, async_offer_tools
+from ..tools.llm_apis import context_without_speaker
+from ..tools.offer import API_TIMEOUT, async_offer_tools
 from ..tools.own_tools import with_own_tools
 from .prompt import PromptSources, async_write_prompt
 
@@ -24,7 +22,7 @@ async def async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, model
     together, `total` everything, `window` what the model can read, and `last_request` what the last one took. Takes as
     long as those sources do, but no longer than they may in a turn.
     """
-    nobody = nobody_in_particular(hass, DOMAIN, CONVERSATION_DOMAIN)
+    nobody = context_without_speaker(hass)
     patience = min(API_TIMEOUT, settings.limits.preparation)
     offer = await async_offer_tools(hass, settings.llm_apis, nobody, patience, home=settings.home)
     prompt = async_write_prompt(hass, nobody, PromptSources(settings.prompt, offer.prompt, offer.context))

@@ -172,7 +172,7 @@ class AgentTurns:
         wishes = [ProgramApprovals(program.request, tools.labels)] if program else []
         scripts = self._scripts(begin, house, composer) if settings.scripts else ()
         before_guard = (audit, *scripts, *wishes) if scripts or wishes else ()
-        hooks = [*filter(None, (tools.names,)), *before_guard, guard]
+        hooks = [*filter(None, (tools.name_resolver,)), *before_guard, guard]
         not_done = _NotDone(composer, guard, begin)
         took_over = self._agent.took_over(composer.sentences)
         falls_back = program is None or program.may_fall_back

@@ -9,7 +9,6 @@ import asyncio
 import time
 from typing import Final
 
-from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 
@@ -17,11 +16,11 @@ from ..agent.errors import ProviderError
 from ..agent.loop.turn import Turn
 from ..agent.messages import ToolDefinition, UserMessage
 from ..agent.protocols import CompletionRequest, Prefiller
-from ..const import DOMAIN, LOGGER
+from ..const import LOGGER
 from ..runtime.chain import is_for_models
 from ..settings.agent import AgentSettings
-from ..tools.api_askers import nobody_in_particular
-from ..tools.dispatch import API_TIMEOUT, async_offer_tools
+from ..tools.llm_apis import context_without_speaker
+from ..tools.offer import API_TIMEOUT, async_offer_tools
 from ..tools.own_tools import with_own_tools
 from .prompt import PromptSources, async_write_prompt
 
@@ -57,7 +56,7 @@ class WarmUp:
         """Gather what a turn begins with, and begin to send it; returns as soon as that is under way."""
         if self._task is not None:
             return
-        nobody = nobody_in_particular(self._hass, DOMAIN, CONVERSATION_DOMAIN)
+        nobody = context_without_speaker(self._hass)
         patience = min(API_TIMEOUT, self._settings.limits.preparation)
         settings = self._settings
         offer = await async_offer_tools(self._hass, settings.llm_apis, nobody, patience, home=settings.home)

@@ -1,0 +1,183 @@
+"""Asks one of Home Assistant's LLM APIs for its tools and its prompt, for the speaker of a turn.
+
+Model servers cache the beginning of a prompt, so text that differs between speakers or turns has to stand beside the
+words of the speaker. In the Assist API the parts that differ are known. The prompt of any other API is taken as stable
+until it changes.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final, NamedTuple, override
+
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
+from homeassistant.components.homeassistant.const import DOMAIN as HOMEASSISTANT_DOMAIN
+from homeassistant.components.homeassistant.llm import GetLiveContextTool
+from homeassistant.components.intent import DOMAIN as INTENT_DOMAIN, async_device_supports_timers
+from homeassistant.components.intent.llm import DEVICE_CONTROL_TOOL_USAGE_PROMPT
+from homeassistant.components.llm import DATA_PLATFORMS, AssistAPI, LLMTools, LLMToolsPlatformProtocol
+from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.helpers import device_registry as dr, llm
+
+from ..const import DOMAIN, INTEGRATION, LOGGER
+from ..data import singleton
+from ..home.description import GUIDE_TO_CALLS, describe_home
+from ..home.entities import async_get_home
+from ..settings.agent import HomeTelling
+from .schema import CustomSerializer
+
+NOT_AVAILABLE: Final = (
+    "This cannot be used from the device that asks, or by the person who asks, only from elsewhere in the home. "
+    "Nothing was done. Say so, and do not try it another way."
+)
+
+_OWN_MODULES: Final = ("homeassistant.components.", f"{INTEGRATION}.")
+"""Prefixes of the modules whose prompts are the same for every speaker, except for those of the intent integration."""
+
+_RECORDS: Final = re.compile(r"(?:^- .*\n(?:^ .*\n)*){2,}", re.MULTILINE)
+"""The items of a YAML list with their indented lines."""
+_RECORD: Final = re.compile(r"^- .*\n(?:^ .*\n)*", re.MULTILINE)
+
+
+class ApiOffer(NamedTuple):
+    """The answer of one API in one turn."""
+
+    api: llm.API
+    tools: tuple[llm.Tool, ...]
+    prompt: str
+    """The part that is the same for every speaker."""
+    context: str
+    """The part for this speaker or this moment."""
+    custom_serializer: CustomSerializer | None
+
+
+class UnavailableTool(llm.Tool):
+    """Describes a tool that this speaker cannot use, so that every speaker has the same tools."""
+
+    def __init__(self, tool: llm.Tool) -> None:
+        """Take over the description of `tool`."""
+        self.name = tool.name
+        self.title = tool.title
+        self.description = tool.description
+        self.parameters = tool.parameters
+        self.annotations = tool.annotations
+        self.integration = tool.integration
+
+    @override
+    async def async_call(
+        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
+    ) -> llm.ToolResult:
+        """Return an error."""
+        return llm.ToolResult(data={"error": NOT_AVAILABLE}, error=True)
+
+
+@callback
+def context_without_speaker(hass: HomeAssistant) -> llm.LLMContext:
+    """Return the context of a request without a device or a person."""
+    return llm.LLMContext(DOMAIN, Context(), hass.config.language, CONVERSATION_DOMAIN, None)
+
+
+async def async_ask_api(api: llm.API, llm_context: llm.LLMContext, home: HomeTelling) -> ApiOffer:
+    """Ask an API for its tools and prompt. `home` says how to describe the home. Raises whatever the API raises."""
+    if isinstance(api, AssistAPI):
+        return await _async_ask_assist(api, llm_context, home)
+    instance = await api.async_get_api_instance(llm_context)
+    tools = tuple(tool for tool in instance.tools if isinstance(getattr(tool, "name", None), str))
+    prompt, context = _split_by_history(api.hass, api.id, api, instance.api_prompt)
+    return ApiOffer(api, tools, prompt, context, instance.custom_serializer)
+
+
+async def _async_ask_assist(api: AssistAPI, llm_context: llm.LLMContext, home: HomeTelling) -> ApiOffer:
+    """Ask the platforms of the Assist API one by one, as `homeassistant.components.llm.async_get_tools` does."""
+    tools: list[llm.Tool] = []
+    prompts: list[str] = []
+    contexts: list[str] = []
+    for domain, platform in sorted((await api.hass.data[DATA_PLATFORMS].async_get_platforms()).items()):
+        try:
+            offered, prompt, context = _ask_platform(api, domain, platform, llm_context, home)
+        except Exception:  # noqa: BLE001 a platform may be anybody's code, and the others are still good
+            LOGGER.exception("Cannot get the LLM tools of %s", domain)
+            continue
+        tools += offered
+        prompts.append(prompt)
+        contexts.append(context)
+    return ApiOffer(api, tuple(tools), _joined(prompts), _joined(contexts), llm.selector_serializer)
+
+
+@callback
+def _ask_platform(
+    api: AssistAPI,
+    domain: str,
+    platform: LLMToolsPlatformProtocol,
+    llm_context: llm.LLMContext,
+    home: HomeTelling,
+) -> tuple[list[llm.Tool], str, str]:
+    """Return the tools of a platform, the stable part of its prompt, and the part for this speaker."""
+    found = async_get_home(api.hass, llm_context.assistant)
+    is_described = home.is_compact and bool(found.things)
+    if domain == HOMEASSISTANT_DOMAIN and is_described:
+        # Its own list of the home is the one slow part of Assist, and is not needed.
+        return [GetLiveContextTool()], describe_home(found, GetLiveContextTool.name, home), ""
+    offer = platform.async_get_tools(api.hass, llm_context, api.id) or LLMTools([])
+    prompt = offer.prompt or ""
+    if domain == HOMEASSISTANT_DOMAIN:
+        # The list is sorted by name only: entities of the same name are in the order of their loading.
+        return offer.tools, sort_records(prompt), ""
+    if domain == INTENT_DOMAIN:
+        # All lines except for the guide depend on the device of the speaker.
+        guide, context = prompt.partition(DEVICE_CONTROL_TOOL_USAGE_PROMPT)[1:]
+        return (
+            [*offer.tools, *_timer_tools_elsewhere(api, platform, llm_context, offer.tools)],
+            GUIDE_TO_CALLS if guide and is_described else guide,
+            context.strip(),
+        )
+    if getattr(platform, "__name__", "").startswith(_OWN_MODULES):
+        return offer.tools, prompt, ""
+    return offer.tools, *_split_by_history(api.hass, f"{api.id}/{domain}", platform, prompt)
+
+
+@callback
+def _timer_tools_elsewhere(
+    api: AssistAPI, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext, available: Iterable[llm.Tool]
+) -> list[llm.Tool]:
+    """Return the timer tools if only other devices of the home have them."""
+    if llm_context.device_id and async_device_supports_timers(api.hass, llm_context.device_id):
+        return []
+    devices = (device.id for device in dr.async_get(api.hass).devices)
+    device_id = next((device for device in devices if async_device_supports_timers(api.hass, device)), None)
+    if device_id is None:
+        return []
+    there = platform.async_get_tools(api.hass, replace(llm_context, device_id=device_id), api.id) or LLMTools([])
+    names = {tool.name for tool in available}
+    return [UnavailableTool(tool) for tool in there.tools if tool.name not in names]
+
+
+@singleton
+def _first_prompts(_hass: HomeAssistant) -> dict[str, tuple[object, str | None]]:
+    """Return for each API or platform the object that was asked, and its first prompt, or None once it has changed."""
+    return {}
+
+
+@callback
+def _split_by_history(hass: HomeAssistant, key: str, source: object, prompt: str) -> tuple[str, str]:
+    """Return a prompt as the stable part until it differs from the first one, and as the context from then on."""
+    prompts = _first_prompts(hass)
+    known, first = prompts.get(key, (None, None))
+    if known is not source:
+        prompts[key] = source, prompt
+        return prompt, ""
+    if first != prompt:
+        prompts[key] = source, None
+        return "", prompt
+    return prompt, ""
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "\n".join(filter(None, parts))
+
+
+def sort_records(text: str) -> str:
+    """Sort the items of each YAML list in a text."""
+    ended = text if text.endswith("\n") else f"{text}\n"
+    ordered = _RECORDS.sub(lambda records: "".join(sorted(_RECORD.findall(records[0]))), ended)
+    return ordered if text.endswith("\n") else ordered.removesuffix("\n")

@@ -1,0 +1,223 @@
+"""The prompt and the tools of an LLM API: a part that is the same for every speaker, and the rest beside the words."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import override
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.components.homeassistant.llm import async_get_tools
+from homeassistant.components.intent import async_register_timer_handler
+from homeassistant.components.llm import DATA_PLATFORMS, LLMTools
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import MockModule, MockPlatform, mock_integration, mock_platform
+
+from custom_components.chatterbox.home.description import AS_USUAL
+from custom_components.chatterbox.settings.agent import HomeTelling
+from custom_components.chatterbox.tools.llm_apis import sort_records
+from custom_components.chatterbox.tools.offer import ToolOffer, async_offer_tools
+from tests.demo_house.move_in import move_in
+from tests.support.llm_apis import KITCHEN, LISTED, StubTool, asked, error_of, offer_of, register, run, satellite
+
+ASSIST = llm.LLM_API_ASSIST
+SAME_NAMES = """
+areas: [{ id: attic, name: Attic }, { id: hall, name: Hall }, { id: cellar, name: Cellar }]
+entities:
+  - { name: Lamp, id: light.b, area: ORDER_1, state: "off" }
+  - { name: Lamp, id: light.a, area: ORDER_2, state: "off" }
+"""
+
+
+@dataclass(slots=True, kw_only=True)
+class PersonalApi(llm.API):
+    """Answers each speaker in another way."""
+
+    says: Callable[[llm.LLMContext], str]
+    offers: Callable[[llm.LLMContext], Sequence[llm.Tool]] = lambda _: ()
+
+    @override
+    async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
+        tools = list(self.offers(llm_context))
+        return llm.APIInstance(self, self.says(llm_context), llm_context, tools, llm.selector_serializer)
+
+
+@pytest.fixture
+async def house(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, KITCHEN)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    return hass
+
+
+def _stable(offer: ToolOffer) -> tuple[str, object]:
+    """Return the part of a request that a server can cache."""
+    return offer.prompt, offer.definitions
+
+
+async def test_assist_tells_every_device_the_same_beside_its_place(house: HomeAssistant) -> None:
+    kitchen, hallway = satellite(house, "kitchen"), satellite(house, "hallway")
+    async_register_timer_handler(house, hallway, lambda *_: None)
+
+    nobody = await offer_of(house, ASSIST)
+    in_kitchen = await offer_of(house, ASSIST, device_id=kitchen)
+    in_hallway = await offer_of(house, ASSIST, device_id=hallway)
+
+    assert _stable(nobody) == _stable(in_kitchen) == _stable(in_hallway)
+    assert " light: Lamp, Light (also Cooking Light)\n" in nobody.prompt
+    assert nobody.context.startswith("When a user asks to turn on all devices of a specific type")
+    assert in_kitchen.context == (
+        "You are in area Kitchen (floor Ground Floor) and all generic commands like 'turn on the lights' should target "
+        "this area.\nThis device is not able to start timers."
+    )
+    assert in_hallway.context == in_kitchen.context.partition("\n")[0].replace("Kitchen", "Hallway")
+
+
+async def test_timers_of_one_device_are_offered_to_all_and_refused_to_the_others(house: HomeAssistant) -> None:
+    kitchen, hallway = satellite(house, "kitchen"), satellite(house, "hallway")
+    before = {tool.name for tool in (await offer_of(house, ASSIST)).definitions}
+    started: list[object] = []
+    async_register_timer_handler(house, hallway, lambda *event: started.append(event))
+
+    offer = await offer_of(house, ASSIST, device_id=kitchen)
+    refused = await run(offer, "intent__HassStartTimer", minutes=5)
+    served = await run(await offer_of(house, ASSIST, device_id=hallway), "intent__HassStartTimer", minutes=5)
+
+    added = {tool.name for tool in offer.definitions} - before
+    assert "intent__HassStartTimer" in added
+    assert all("Timer" in name for name in added)
+    assert "cannot be used from the device that asks" in error_of(refused)
+    assert not served.is_error
+    assert len(started) == 1
+
+
+@pytest.mark.parametrize("home", [LISTED, AS_USUAL], ids=["listed", "described"])
+async def test_assist_of_home_assistant_offers_nothing_else(house: HomeAssistant, home: HomeTelling) -> None:
+    """Home Assistant's own platform is not asked where its list of the home is not needed."""
+    device_id = satellite(house, "kitchen")
+    async_register_timer_handler(house, device_id, lambda *_: None)
+    offer = await offer_of(house, ASSIST, device_id=device_id, home=home)
+    own = await llm.async_get_api(house, ASSIST, asked(device_id))
+
+    assert {tool.name for tool in offer.definitions} == {tool.name for tool in own.tools}
+    platform = async_get_tools(house, asked(), ASSIST)
+    assert platform is not None
+    assert [tool.name for tool in platform.tools] == ["homeassistant__GetLiveContext"]
+
+
+class Butler(MockPlatform):
+    """A platform of a custom integration, with a prompt that a test changes."""
+
+    __name__ = "custom_components.butler.llm"
+    prompt = "Be kind."
+    failure: Exception | None = None
+
+    def async_get_tools(self, _hass: HomeAssistant, _context: llm.LLMContext, _api_id: str) -> LLMTools:
+        if self.failure:
+            raise self.failure
+        return LLMTools([StubTool(name="butler__ring")], self.prompt)
+
+
+async def _hire(hass: HomeAssistant) -> Butler:
+    butler = Butler()
+    mock_integration(hass, MockModule("butler"))
+    mock_platform(hass, "butler.llm", butler)
+    assert await async_setup_component(hass, "butler", {})
+    assert "butler" in await hass.data[DATA_PLATFORMS].async_get_platforms()
+    return butler
+
+
+async def test_the_prompt_of_a_custom_platform_moves_away_from_assist_when_it_changes(house: HomeAssistant) -> None:
+    without = (await offer_of(house, ASSIST)).prompt
+    butler = await _hire(house)
+
+    stable = await offer_of(house, ASSIST)
+    butler.prompt = "Be brief."
+    changed = await offer_of(house, ASSIST)
+    butler.prompt = "Be kind."
+    again = await offer_of(house, ASSIST)
+
+    assert "Be kind." in stable.prompt
+    assert changed.prompt == again.prompt == without
+    assert changed.context.startswith("Be brief.\n")
+    assert again.context.startswith("Be kind.\n")
+
+
+async def test_a_custom_platform_that_fails_leaves_the_others(
+    house: HomeAssistant, caplog: pytest.LogCaptureFixture
+) -> None:
+    (await _hire(house)).failure = ValueError("no")
+
+    names = {tool.name for tool in (await offer_of(house, ASSIST)).definitions}
+
+    assert "butler__ring" not in names
+    assert "intent__HassTurnOn" in names
+    assert "Cannot get the LLM tools of butler" in caplog.text
+
+
+async def test_the_prompt_of_another_api_stands_beside_the_words_once_it_has_changed(house: HomeAssistant) -> None:
+    api = PersonalApi(hass=house, id="personal", name="Personal", says=lambda who: f"Answer in {who.language}.")
+    unregister = llm.async_register_api(house, api)
+
+    offers = [
+        await async_offer_tools(house, ["personal"], replace(asked(), language=language))
+        for language in ("de", "de", "en", "de")
+    ]
+
+    assert [offer.prompt for offer in offers] == ["Answer in de.", "Answer in de.", "", ""]
+    assert [offer.context for offer in offers] == ["", "", "Answer in en.", "Answer in de."]
+    unregister()
+    register(house, "personal", prompt="Another API.")
+    assert (await offer_of(house, "personal")).prompt == "Another API."
+
+
+async def test_the_tools_of_another_api_are_those_of_the_speaker(house: HomeAssistant) -> None:
+    api = PersonalApi(
+        hass=house,
+        id="personal",
+        name="Personal",
+        says=lambda _: "",
+        offers=lambda who: [StubTool(name="open_safe")] if who.device_id else [],
+    )
+    llm.async_register_api(house, api)
+
+    assert (await offer_of(house, "personal")).definitions == ()
+    assert not (await run(await offer_of(house, "personal", device_id="hall"), "open_safe")).is_error
+
+
+async def test_another_api_with_the_id_of_assist_is_asked_itself(house: HomeAssistant) -> None:
+    brought = register(house, "brought", StubTool(name="look"), prompt="Mine.")
+    brought.id = ASSIST
+
+    offer = await async_offer_tools(house, [ASSIST], asked(), brought=brought)
+
+    assert offer.prompt == "Mine."
+
+
+@pytest.mark.parametrize("order", [("attic", "hall"), ("hall", "attic")])
+async def test_entities_of_one_name_are_listed_alike_whichever_came_first(
+    hass: HomeAssistant, order: tuple[str, str]
+) -> None:
+    await move_in(hass, SAME_NAMES.replace("ORDER_1", order[0]).replace("ORDER_2", order[1]))
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+
+    prompt = (await offer_of(hass, ASSIST, home=LISTED)).prompt
+
+    assert prompt.index("areas: Attic") < prompt.index("areas: Hall")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Things:\n- names: B\n  areas: Attic\n- names: A\n  areas: Hall\n- names: A\n  areas: Attic\nThe end.\n- z",
+            "Things:\n- names: A\n  areas: Attic\n- names: A\n  areas: Hall\n- names: B\n  areas: Attic\nThe end.\n- z",
+        ),
+        ("", ""),
+        ("- one", "- one"),
+        ("no list\n", "no list\n"),
+        ("- b\n- a\n", "- a\n- b\n"),
+    ],
+)
+def test_the_items_of_a_list_are_sorted_with_their_lines(text: str, expected: str) -> None:
+    assert sort_records(text) == expected
