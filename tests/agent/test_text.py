@@ -1,8 +1,9 @@
-"""Texts that are too long for their place."""
+"""Text is folded, split into words and compared alike everywhere, and shortened where it is too long."""
 
+import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.text import clipped, shortened
+from custom_components.chatterbox.agent.text import clipped, compared, fold, runs, shortened, spoken_words
 
 
 @given(st.text(max_size=400), st.integers(80, 300))
@@ -34,3 +35,102 @@ def test_a_clipped_text_stands_on_one_line(text: str, length: int) -> None:
 def test_a_clipped_text_is_seen_to_go_on() -> None:
     assert clipped("Turn on\n the  light", 12) == "Turn on the…"
     assert clipped("Turn on\n the  light", 17) == "Turn on the light"
+
+
+def test_a_name_is_compared_as_home_assistant_does() -> None:
+    assert compared(" Große Lampe ") == "grosse lampe"
+
+
+@pytest.mark.parametrize(
+    ("text", "folded", "with_accents"),
+    [
+        ("Kitchen", "kitchen", "kitchen"),
+        ("CAFE\N{COMBINING ACUTE ACCENT}", "cafe", "café"),
+        ("Łazienka", "lazienka", "łazienka"),
+        ("Straße", "strasse", "strasse"),
+        ("Œuvre", "oeuvre", "œuvre"),
+        ("\N{FULLWIDTH LATIN CAPITAL LETTER O}k", "ok", "\N{FULLWIDTH LATIN SMALL LETTER O}k"),
+        ("हिन्दी", "हिन्दी", "हिन्दी"),
+    ],
+)
+def test_text_is_folded_with_or_without_its_accents(text: str, folded: str, with_accents: str) -> None:
+    assert fold(text) == folded
+    assert fold(text, keep_accents=True) == with_accents
+
+
+@given(st.text())
+def test_folding_twice_changes_nothing(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("lamp 2, on_off", [("lamp", False), ("2", False), ("on", False), ("off", False)]),
+        ("küche 客厅tv", [("küche", False), ("客厅", True), ("tv", False)]),
+        ("हिन्दी.", [("हिन्दी", False)]),
+        (" _ ", []),
+    ],
+)
+def test_text_is_split_into_words_and_runs_without_spaces(text: str, expected: list[tuple[str, bool]]) -> None:
+    assert list(runs(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Yes, please!", ("yes", "please")),
+        ("  YES...\nplease. ", ("yes", "please")),
+        ("d\N{RIGHT SINGLE QUOTATION MARK}accord", ("d'accord",)),
+        ("vas-y \N{EM DASH} oui", ("vas", "y", "oui")),
+        ("\N{INVERTED EXCLAMATION MARK}Sí!", ("sí",)),
+        ("sí".encode().decode().replace("í", "i\N{COMBINING ACUTE ACCENT}"), ("sí",)),
+        ("Straße", ("strasse",)),
+        ("好的,OK。", ("好", "的", "ok")),
+        ("47 11", ("47", "11")),
+        ("", ()),
+        (" ... ", ()),
+    ],
+)
+def test_a_text_is_its_words_in_small_letters(text: str, words: tuple[str, ...]) -> None:
+    assert spoken_words(text) == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes?",
+        "yes\N{FULLWIDTH QUESTION MARK}",
+        "\N{INVERTED QUESTION MARK}yes",
+        '"yes"',
+        "“yes”",
+        "'yes'",
+        "yes'",
+        "«oui»",
+        "「好」",
+        "y_es",
+        "yes 👍",
+        "y\N{ZERO WIDTH SPACE}es",
+        "yes\N{ZERO WIDTH JOINER}",
+        "y\N{SOFT HYPHEN}es",
+        "\N{RIGHT-TO-LEFT OVERRIDE}sey",
+        "y\N{COMBINING LONG STROKE OVERLAY}es",
+        "yes & no",
+        "yes/no",
+        "(yes)",
+        "yes\0",
+    ],
+)
+def test_what_nobody_can_say_is_not_read(text: str) -> None:
+    assert spoken_words(text) is None
+
+
+def test_characters_are_read_as_others() -> None:
+    assert spoken_words("開門", folded="開开門门") == ("开", "门")
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text: str) -> None:
+    words = spoken_words(text)
+
+    assert words is None or all(words)

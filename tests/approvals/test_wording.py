@@ -11,7 +11,7 @@ from homeassistant.setup import async_setup_component
 from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.consent.answers import Answer, understand_answer
-from custom_components.chatterbox.agent.consent.wording import Action
+from custom_components.chatterbox.agent.consent.language import Action
 from custom_components.chatterbox.agent.events import PendingCall
 from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolCall
 from custom_components.chatterbox.approvals.policy import Decision, Judgement

@@ -3,7 +3,7 @@
 from homeassistant.core import Context
 
 from custom_components.chatterbox.agent.consent.answers import Asked
-from custom_components.chatterbox.agent.consent.wording import Action
+from custom_components.chatterbox.agent.consent.language import Action
 from custom_components.chatterbox.agent.events import PendingApproval, PendingCall
 from custom_components.chatterbox.agent.messages import ToolCall
 from custom_components.chatterbox.approvals.policy import Judgement

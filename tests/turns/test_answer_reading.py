@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from custom_components.chatterbox.agent.consent.answers import Answer, understand_answer
 from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
-from custom_components.chatterbox.agent.consent.suspected_pin import may_hold_pin
+from custom_components.chatterbox.agent.consent.pin_detection import may_be_pin
 from custom_components.chatterbox.approvals.questions import ApprovalScope
 from custom_components.chatterbox.turns.answer_reading import (
     Agreed,
@@ -212,7 +212,7 @@ async def test_a_request_holds_no_pin_and_only_a_plain_yes_or_the_pin_agrees(
 
     match reading:
         case SomethingElse():
-            assert not may_hold_pin(text, "en", NAMED, is_asked_for=needs_pin)
+            assert not may_be_pin(text, "en", NAMED, is_asked_for=needs_pin)
         case Agreed(with_pin=False):
             assert (answer, needs_pin, is_late) == (Answer.YES, False, False)
         case Agreed(with_pin=True):

@@ -10,7 +10,7 @@ from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import Context, HomeAssistant
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.chatterbox.agent.claims.receipts import DEFAULT_LANGUAGES, claims_action
+from custom_components.chatterbox.agent.unverified_actions import CHECKED_LANGUAGES, claims_action
 from custom_components.chatterbox.const import CONF_CHECK_CLAIMS, EVENT_TURN_FINISHED
 from custom_components.chatterbox.speech.sentences import async_get_sentences
 from tests.support.sentences import sentence
@@ -121,7 +121,7 @@ async def test_a_model_that_lies_twice_is_not_believed_in_german(hass: HomeAssis
     assert speech(result) == (await async_get_sentences(hass, "de"))["spoken_no_receipt"]
 
 
-@pytest.mark.parametrize("language", sorted(DEFAULT_LANGUAGES))
+@pytest.mark.parametrize("language", sorted(CHECKED_LANGUAGES))
 async def test_the_sentence_in_place_of_a_claim_is_none(hass: HomeAssistant, language: str) -> None:
     assert not claims_action((await async_get_sentences(hass, language))["spoken_no_receipt"], language)
 

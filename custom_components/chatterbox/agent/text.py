@@ -1,15 +1,103 @@
-"""Operations on text that everything else shares: shortening, language tags, and the spellings of a tool's name.
+"""Text normalization: folding, tokenizing and comparing text, shortening it, language tags, and names of tools.
 
-Knows characters, and of tools their names only.
+Everything that compares names or words uses these functions, so that a word is the same word everywhere.
 """
 
-from collections.abc import Sequence
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
+from pathlib import Path
 from typing import Final
+
+from pydantic import BaseModel
 
 from .messages import ToolDefinition
 
 ELLIPSIS: Final = "…"
+HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\N{IDEOGRAPHIC NUMBER ZERO}"
+"""Chinese characters, for a character class of a regular expression."""
+
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
+"""Of Latin, Greek and Cyrillic letters. In other scripts, a mark makes another letter."""
+_LETTERS: Final = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "\N{LATIN SMALL LETTER DOTLESS I}": "i"}
+)
+"""Letters that Unicode does not decompose."""
+_UNSPACED: Final = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u303f\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+"""Scripts that put no space between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese."""
+_ASCII_WORD: Final = re.compile("[a-z0-9]+")
+_SPOKEN_WORD: Final = re.compile(rf"[{HAN}]|[^\W_{HAN}]+(?:'[^\W_{HAN}]+)*")
+_PAUSES: Final = re.compile(r"[\s.,!;:…\-‐-—¡。，！、；：]*")  # noqa: RUF001 - Chinese punctuation
+_APOSTROPHE: Final = str.maketrans(dict.fromkeys("\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER APOSTROPHE}", "'"))
+
+
+def compared(name: str) -> str:
+    """Return a name in the form in which Home Assistant compares names."""
+    return name.strip().casefold()
+
+
+def fold(text: str, *, keep_accents: bool = False) -> str:
+    """Return a text in lower case, each character in its usual form, without accents unless these are kept.
+
+    With accents, compatibility forms are kept too: a fullwidth letter stays one.
+    """
+    if keep_accents:
+        return unicodedata.normalize("NFC", text).casefold()
+    if text.isascii():
+        return text.lower()
+    letters = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS)
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", letters)))
+
+
+def runs(folded: str) -> Iterator[tuple[str, bool]]:
+    """Yield the runs of letters, marks and digits of a folded text; True for one of a script without spaces.
+
+    The first kind is a word. In the second, only the caller can tell words: by character or by pairs of characters.
+    """
+    if folded.isascii():
+        yield from ((word, False) for word in _ASCII_WORD.findall(folded))
+        return
+    for is_unspaced, characters in groupby(folded, _script):
+        if is_unspaced is not None:
+            yield "".join(characters), is_unspaced
+
+
+@lru_cache(maxsize=4096)
+def _script(character: str) -> bool | None:
+    """Return True for a character of a script without spaces, and None for one that is no part of a word."""
+    if unicodedata.category(character)[0] not in "LMN":
+        return None
+    return _UNSPACED.match(character) is not None
+
+
+def spoken_words(text: str, folded: str = "") -> tuple[str, ...] | None:
+    """Return the words of a text that can be spoken, in lower case; None if it holds more than words and pauses.
+
+    A question mark or a quotation mark is more than a pause, and so is a character that cannot be seen: the text is
+    refused, not repaired, so that it sounds as it looks. Each Chinese character is a word. `folded` holds pairs of
+    characters: the first is read as the second.
+    """
+    plain = fold(text, keep_accents=True).translate(_APOSTROPHE).translate(character_map(folded))
+    if _PAUSES.fullmatch(_SPOKEN_WORD.sub("", plain)) is None:
+        return None
+    return tuple(_SPOKEN_WORD.findall(plain))
+
+
+def character_map(pairs: str) -> dict[int, int]:
+    """Return a table for `str.translate` from pairs of characters: the first becomes the second."""
+    return str.maketrans(pairs[::2], pairs[1::2])
+
+
+def read_language_files[T: BaseModel](folder: Path, model: type[T]) -> Mapping[str, T]:
+    """Read `<language>.toml` files by their language codes. It reads from disk: call it at import."""
+    files = sorted(folder.glob("*.toml"))
+    return {file.stem: model.model_validate(tomllib.loads(file.read_text("utf-8"))) for file in files}
 
 
 def shortened(text: str, length: int) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 
 from homeassistant.core import HomeAssistant, callback
 
-from ..agent.consent.wording import Action
+from ..agent.consent.language import Action
 from ..effects.effect import Annotated, EntityAction, Unknown, Unresolved, actions_of
 from ..effects.scenes import ANY_ACTION
 from ..effects.targets import groups_among, members_of

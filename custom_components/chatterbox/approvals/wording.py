@@ -15,8 +15,8 @@ from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent
 
-from ..agent.consent import WORDINGS
 from ..agent.consent.answers import NOTHING_NAMED, Asked
+from ..agent.consent.language import WORDINGS
 from ..agent.text import base_language
 from ..home.entity_matches import matching_states
 from ..home.spoken_names import area_name, entity_name, names_of, tool_name

@@ -15,8 +15,8 @@ from homeassistant.components.homeassistant.exposed_entities import async_should
 from homeassistant.core import HomeAssistant, callback, split_entity_id
 from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr
 
-from ..agent.consent.reading import Phrase, phrases_of, words_of
-from ..agent.consent.wording import Wording
+from ..agent.consent.language import Phrase, Wording, phrases_of
+from ..agent.text import character_map, fold, spoken_words
 from .entity_matches import areas_of_entities, entities_by_name
 
 _LONGEST: Final = 60
@@ -100,11 +100,11 @@ def _beside(
 
     There are at least all that end like one of `ends`.
     """
-    folded = str.maketrans(wording.folded[::2], wording.folded[1::2])
+    characters = character_map(wording.folded)
     pieces = {end.rpartition("'")[2] for end in ends}
 
     def may_end(name: str) -> bool:
-        plain = unicodedata.normalize("NFC", name).casefold().translate(folded)
+        plain = fold(name, keep_accents=True).translate(characters)
         return any(piece in plain for piece in pieces)
 
     states = ((state.name, {state.entity_id}) for state in hass.states.async_all())
@@ -127,9 +127,9 @@ def _sound_alike(one: Phrase, other: Phrase, wording: Wording) -> bool:
 
 def _words(name: str, wording: Wording) -> Phrase:
     """Return the words of a name; none of one that nobody can say."""
-    return words_of(spoken(name), wording.folded) or ()
+    return spoken_words(spoken(name), wording.folded) or ()
 
 
 def _forms(words: Phrase, wording: Wording) -> frozenset[Phrase]:
     """Return how a name may stand in a sentence."""
-    return phrases_of(form.replace("{name}", " ".join(words)) for form in wording.named)
+    return phrases_of(wording.named, {"name": [" ".join(words)]})

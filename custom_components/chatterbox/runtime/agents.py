@@ -13,12 +13,12 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 
-from ..agent.claims.receipts import DEFAULT_LANGUAGES
 from ..agent.loop.loop import AgenticLoop
 from ..agent.loop.turn import Limits
 from ..agent.protocols import Hooks, LLMProvider, ResponseComposer
 from ..agent.providers.links import Link
 from ..agent.text import base_language
+from ..agent.unverified_actions import CHECKED_LANGUAGES
 from ..const import DOMAIN
 from ..settings.agent import AgentSettings
 from ..speech.sentences import spent_sentence
@@ -65,7 +65,7 @@ class Agent:
     def claim_language(self, language: str) -> str | None:
         """Return the language in which a spoken answer is held against what was done; None for not at all."""
         checks = self.settings.check_claims and bool(self.settings.llm_apis)
-        return language if checks and base_language(language) in DEFAULT_LANGUAGES else None
+        return language if checks and base_language(language) in CHECKED_LANGUAGES else None
 
     def took_over(self, sentences: Mapping[str, str]) -> str:
         """Return what is said where Home Assistant itself has to answer: why the agent's own model does not."""

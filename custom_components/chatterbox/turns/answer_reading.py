@@ -9,9 +9,9 @@ from typing import assert_never
 
 from homeassistant.core import Context, HomeAssistant
 
-from ..agent.consent.answers import Answer, Asked, understand_answer
-from ..agent.consent.any_language import may_be_pin, understood_language
+from ..agent.consent.answers import Answer, Asked, understand_answer, understood_language
 from ..agent.consent.pin import PinHash
+from ..agent.consent.pin_detection import may_be_pin
 from ..agent.consent.pin_guard import Locked
 from ..agent.consent.spoken_digits import spoken_digits
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_place

@@ -12,8 +12,7 @@ from homeassistant.components.conversation import ChatLog, ConversationInput
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 
-from ..agent.consent.answers import Asked
-from ..agent.consent.any_language import understood_language
+from ..agent.consent.answers import Asked, understood_language
 from ..agent.consent.pin_guard import LOCK_SECONDS
 from ..agent.events import PendingCall
 from ..agent.loop.turn import ApprovalAnswer, Approved, Denied

@@ -18,8 +18,8 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
-from ..agent.consent.answers import NOTHING_NAMED, Asked
-from ..agent.consent.any_language import may_be_pin, understood_language
+from ..agent.consent.answers import NOTHING_NAMED, Asked, understood_language
+from ..agent.consent.pin_detection import may_be_pin
 from ..agent.consent.spoken_digits import spoken_digits
 from ..approvals.questions import SIGNAL_QUESTION, ApprovalScope, QuestionUpdate, async_get_approvals
 from ..const import LOGGER

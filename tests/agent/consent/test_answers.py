@@ -5,10 +5,15 @@ from functools import cache
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.consent import WORDINGS
-from custom_components.chatterbox.agent.consent.answers import MAX_WORDS, Answer, Asked, understand_answer
-from custom_components.chatterbox.agent.consent.reading import phrases_of, without_accents, words_of
-from custom_components.chatterbox.agent.consent.wording import Action
+from custom_components.chatterbox.agent.consent.answers import (
+    MAX_WORDS,
+    Answer,
+    Asked,
+    understand_answer,
+    understood_language,
+)
+from custom_components.chatterbox.agent.consent.language import WORDINGS, Action, phrases_of
+from custom_components.chatterbox.agent.text import fold, spoken_words
 
 YES, NO, OTHER = Answer.YES, Answer.NO, Answer.OTHER
 DOOR = Asked(Action.UNLOCK, ("Front door",))
@@ -27,9 +32,9 @@ def phrases(language: str, *fields: str) -> list[str]:
 def vocabulary(language: str) -> frozenset[str]:
     """Return every word that may stand in a yes to a question that named nothing."""
     wording = WORDINGS[language]
-    templates = (*wording.yes, *wording.yes_alone, *wording.behind_yes, *wording.courtesies)
+    templates = (*wording.yes, *wording.yes_alone, *wording.after_yes, *wording.courtesies)
     words = frozenset(word for phrase in phrases_of(templates) for word in phrase)
-    return words | frozenset(map(without_accents, words))
+    return words | frozenset(map(fold, words))
 
 
 def agreed(language: str) -> st.SearchStrategy[str]:
@@ -240,7 +245,7 @@ def test_a_yes_with_a_no_is_neither(data: st.DataObject, language: str) -> None:
 
 @given(st.data(), LANGUAGES, st.text(min_size=1))
 def test_a_yes_with_anything_else_is_none(data: st.DataObject, language: str, more: str) -> None:
-    words = words_of(more, WORDINGS[language].folded)
+    words = spoken_words(more, WORDINGS[language].folded)
     if words is not None and vocabulary(language).issuperset(words):
         return
     yes = data.draw(agreed(language))
@@ -295,7 +300,7 @@ def test_accents_may_be_left_out_unless_another_word_is_meant_then(language: str
     for field, answer in (("yes", YES), ("no", NO)):
         for phrase in phrases(language, field):
             if kept.isdisjoint(phrase.split()):
-                assert understand_answer(without_accents(phrase), language) is answer
+                assert understand_answer(fold(phrase), language) is answer
 
 
 @pytest.mark.parametrize("action", Action)
@@ -310,3 +315,8 @@ def test_a_yes_to_another_action_is_none(language: str, action: Action) -> None:
         assert understand_answer(f"{yes} {' '.join(phrase)}", language, Asked(action)) is YES
     for phrase in others:
         assert understand_answer(f"{yes} {' '.join(phrase)}", language, Asked(action)) is not YES
+
+
+@pytest.mark.parametrize(("tag", "read"), [("pt-BR", "pt-BR"), ("de", "de"), ("ru", "en"), ("en-GB", "en-GB")])
+def test_a_language_without_words_is_read_as_english(tag: str, read: str) -> None:
+    assert understood_language(tag) == read

@@ -6,17 +6,15 @@ import pytest
 from hypothesis import given, strategies as st
 from unicode_rbnf import RbnfEngine
 
-from custom_components.chatterbox.agent.consent import NUMBER_WORDS
 from custom_components.chatterbox.agent.consent.answers import Answer, Asked
-from custom_components.chatterbox.agent.consent.reading import phrases_of
+from custom_components.chatterbox.agent.consent.language import WORDINGS, Action, phrases_of
 from custom_components.chatterbox.agent.consent.spoken_digits import spoken_digits
-from custom_components.chatterbox.agent.consent.wording import Action
 from tests.behaviour.consent.labelled import Kind, read_answers
 
-LANGUAGES = st.sampled_from(sorted(NUMBER_WORDS))
+LANGUAGES = st.sampled_from(sorted(WORDINGS))
 SPELLED = {
     language: [RbnfEngine.for_language(language).format_number(number).text for number in range(100)]
-    for language in NUMBER_WORDS
+    for language in WORDINGS
 }
 """How the Unicode consortium's rules write the numbers."""
 
@@ -109,7 +107,7 @@ def test_what_may_be_no_pin_or_another_is_none(language: str, text: str) -> None
     assert spoken_digits(text, language) is None
 
 
-@pytest.mark.parametrize("language", NUMBER_WORDS)
+@pytest.mark.parametrize("language", WORDINGS)
 def test_a_plain_yes_may_stand_around_the_digits(language: str) -> None:
     plain = [one.text for one in read_answers(language) if one.answer is Answer.YES and one.kind is Kind.PLAIN]
 
@@ -127,7 +125,7 @@ def test_a_yes_may_repeat_what_was_asked() -> None:
     assert spoken_digits("unlock the front door, 4711", "en", asked) is None
 
 
-@pytest.mark.parametrize("language", NUMBER_WORDS)
+@pytest.mark.parametrize("language", WORDINGS)
 def test_numbers_are_said_as_unicode_writes_them(language: str) -> None:
     for number, spelled in enumerate(SPELLED[language]):
         assert spoken_digits(f"11, {spelled}, 11", language) == f"11{number}11"
@@ -157,7 +155,7 @@ def test_numbers_that_run_into_each_other_are_understood_rightly_or_not_at_all(
 
 @given(st.data(), LANGUAGES)
 def test_courtesies_around_a_pin_do_not_matter(data: st.DataObject, language: str) -> None:
-    words = NUMBER_WORDS[language]
+    words = WORDINGS[language].numbers
     before, after = (
         data.draw(st.sampled_from(["", *(" ".join(phrase) for phrase in sorted(phrases_of(templates)))]))
         for templates in (words.before, words.after)

@@ -6,7 +6,6 @@ from typing import override
 
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.claims.receipts import claims_action
 from custom_components.chatterbox.agent.errors import AgentError, ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
     ClaimWithheld,
@@ -35,6 +34,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, Hooks, ResponseComposer, Rewrite
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
+from custom_components.chatterbox.agent.unverified_actions import claims_action
 from tests.agent.turns import assert_valid, collect, finished
 from tests.support.doubles import Line, ScriptedCensor, ScriptedDispatcher, ScriptedProvider, asks_for, tool
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from custom_components.chatterbox.agent.claims.receipts import claims_action
+from custom_components.chatterbox.agent.unverified_actions import claims_action
 
 from .labelled import LANGUAGES, RECORDED_LANGUAGE, Half, LabelledText, read_recorded, read_written
 from .translators import sentences

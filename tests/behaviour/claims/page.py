@@ -83,8 +83,8 @@ precision in the held-out texts is at least {least:.2f}:
 A text in any other language claims nothing, as far as Chatterbox can tell. What is typed is not checked: it can be read
 again, beside the calls that were made.
 
-The words of each language stand in a file of its own, in `custom_components/chatterbox/agent/claims/`. If you speak one
-of them and find a sentence that is misread, add it to the texts, mend the file, and let `script/claims` count again: it
+The words of each language are a file in `custom_components/chatterbox/agent/unverified_actions/languages/`. If you
+speak one of them and find a sentence that is misread, add it to the texts, correct the file, and run `script/claims`: it
 prints the table and writes this page, and a test holds the page to what is counted.
 """
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from custom_components.chatterbox.agent.claims import GRAMMARS
+from custom_components.chatterbox.agent.unverified_actions.grammar import GRAMMARS
 
 from .labelled import LANGUAGES, Half, Kind, LabelledText, read_recorded, read_written
 

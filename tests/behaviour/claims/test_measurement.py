@@ -2,7 +2,7 @@
 
 import pytest
 
-from custom_components.chatterbox.agent.claims.receipts import DEFAULT_LANGUAGES
+from custom_components.chatterbox.agent.unverified_actions import CHECKED_LANGUAGES
 
 from .measurement import Measurement, Score, default_languages, measure
 from .page import PAGE, page, table
@@ -42,7 +42,7 @@ def test_a_language_is_checked_by_default_when_all_its_held_out_texts_say_so() -
 
 
 def test_languages_that_are_checked_by_default_are_those_that_were_measured_to_be_precise() -> None:
-    assert default_languages(measure()) == DEFAULT_LANGUAGES
+    assert default_languages(measure()) == CHECKED_LANGUAGES
 
 
 def test_the_page_is_what_the_command_writes() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from custom_components.chatterbox.agent.consent.answers import Answer, Asked
-from custom_components.chatterbox.agent.consent.wording import Action
+from custom_components.chatterbox.agent.consent.language import Action
 
 _WRITTEN = Path(__file__).parents[2] / "fixtures" / "consent"
 

@@ -89,9 +89,9 @@ The answers were written for this purpose before the lists, about half of them c
 also agree in words that are on no list ("great!"), and are asked again. The other mistake may not happen, and a test
 holds it at zero.
 
-The words of each language stand in a file of its own, in `custom_components/chatterbox/agent/consent/`. If you speak
-one of them and miss a word, add it to the answers and to the file, and let `script/consent` count again: it prints the
-table and writes this page, and a test holds the page to what is counted. A word belongs there if it agrees to any
+The words of each language are a file in `custom_components/chatterbox/agent/consent/languages/`. If you speak one of
+them and miss a word, add it to the answers and to the file, and run `script/consent`: it prints the table and writes
+this page, and a test holds the page to what is counted. A word belongs there if it agrees to any
 question, all alone, and cannot be an exclamation, thanks or hesitation.
 
 ## A spoken PIN

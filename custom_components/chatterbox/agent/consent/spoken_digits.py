@@ -1,8 +1,7 @@
-"""Understands the digits of a PIN as people say them: "four seven one one", "47 11", "double seven".
+"""Understands the digits of a spoken PIN: "four seven one one", "47 11", "double seven".
 
-Every word has to be understood, and in one way only: what could be two different PINs is none, so
-that nobody loses a try to a misunderstanding. Knows words; must not know which PIN is right, and
-keeps nothing of what was said.
+Every word has to be understood, and in one way only: words that could be two different PINs are none, so that nobody
+loses a try to a misunderstanding. Nothing that was said is stored or cached.
 """
 
 import re
@@ -12,58 +11,56 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from ..text import base_language
-from . import NUMBER_WORDS
+from ..text import base_language, fold, spoken_words
 from .answers import NOTHING_NAMED, Answer, Asked, understand_answer
+from .language import WORDINGS, NumberWords, Phrase, phrases_of
 from .pin import LONGEST_PIN, SHORTEST_PIN
-from .reading import Phrase, phrases_of, without_accents, words_of
-from .wording import NumberWords
 
 _MAX_WORDS: Final = 24
 _MAX_CHARACTERS: Final = 200
 _PAUSE: Final = re.compile(r"[.,;:!。、]+")
 _PAUSED: Final = ","
-"""Stands between two words where the speaker paused: what is on both sides is not one number."""
+"""Marks a pause between two words: the words around it are not one number."""
 _DIGITS: Final = frozenset("123456789")
 _TENS: Final = frozenset(f"{ten}0" for ten in range(2, 10))
 
 
 def spoken_digits(text: str, language: str, asked: Asked = NOTHING_NAMED) -> str | None:
-    """Return the digits of a PIN that was said in a language such as `de` or `pt-BR`, alone or with a yes around it.
+    """Return the digits of a PIN said in a language such as `de` or `pt-BR`, alone or with a yes around it.
 
-    None if it is no PIN of `SHORTEST_PIN` to `LONGEST_PIN` digits, if any word is left over, and if it can be read in
-    two ways. `asked` is what the question named, so that the yes may repeat it.
+    Returns None if it is no PIN of `SHORTEST_PIN` to `LONGEST_PIN` digits, if any word is left over, or if it can be
+    read in two ways. `asked` is what the question named, so that the yes may repeat it.
     """
     language = base_language(language)
-    if language not in NUMBER_WORDS or len(text) > _MAX_CHARACTERS:
+    if language not in WORDINGS or len(text) > _MAX_CHARACTERS:
         return None
     words = _words_and_pauses(text)
     if words is None or len(words) > _MAX_WORDS:
         return None
-    around = _Around(known_numbers(language), language, asked)
-    plain = tuple(map(without_accents, words))
+    surroundings = _Surroundings(known_numbers(language), language, asked)
+    plain = tuple(map(fold, words))
     readings = {
         digits
-        for start, end in around.cores(words, plain)
-        for digits in _readings(plain[start:end], around.known.values)
+        for start, end in surroundings.cores(words, plain)
+        for digits in _readings(plain[start:end], surroundings.known.values)
     }
     return readings.pop() if len(readings) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
 class KnownNumbers:
-    """The number words of a language, ready to be looked up; all of them without accents."""
+    """The number words of a language, without accents."""
 
     values: Mapping[Phrase, str]
-    """The digits that a phrase says."""
+    """Digits by phrase."""
     before: frozenset[Phrase]
     after: frozenset[Phrase]
 
 
 @cache
 def known_numbers(language: str) -> KnownNumbers:
-    """Spell out the numbers and the courtesies of a language."""
-    numbers = NUMBER_WORDS[language]
+    """Expand the numbers and courtesies of a language."""
+    numbers = WORDINGS[language].numbers
     said = [(str(number), template) for number, template in _numbers(numbers)]
     said += [
         (str(digit) * times, f"{repeat} ({word}|{digit})")
@@ -78,22 +75,22 @@ def known_numbers(language: str) -> KnownNumbers:
 
 
 def _numbers(numbers: NumberWords) -> Iterator[tuple[int, str]]:
-    """Yield every number up to 99 with a template of how it is said; some come more than once."""
+    """Yield every number up to 99 with a template of how it is said; some of them more than once."""
     yield from enumerate((*numbers.digits, *numbers.teens))
     units = numbers.units or numbers.digits[1:]
     for ten, said in enumerate(numbers.tens, start=2):
         yield ten * 10, said
         for unit, word in enumerate(units, start=1):
             for compound in numbers.compounds:
-                yield ten * 10 + unit, compound.replace("{ten}", f"({said})").replace("{unit}", f"({word})")
+                yield ten * 10 + unit, compound.replace("<ten>", f"({said})").replace("<unit>", f"({word})")
     yield from numbers.irregular.items()
 
 
 def _words_and_pauses(text: str) -> Phrase | None:
-    """Return the words, with a sign for each pause between them."""
+    """Return the words, with `_PAUSED` for each pause between them."""
     words: list[str] = []
     for part in _PAUSE.split(unicodedata.normalize("NFKC", text)):
-        spoken = words_of(part)
+        spoken = spoken_words(part)
         if spoken is None:
             return None
         if words and spoken:
@@ -104,11 +101,11 @@ def _words_and_pauses(text: str) -> Phrase | None:
 
 def _phrases(templates: Iterable[str]) -> frozenset[Phrase]:
     """Return the phrases of templates, without accents."""
-    return frozenset(tuple(map(without_accents, phrase)) for phrase in phrases_of(templates))
+    return frozenset(tuple(map(fold, phrase)) for phrase in phrases_of(templates))
 
 
 @dataclass(frozen=True, slots=True)
-class _Around:
+class _Surroundings:
     """What may be said around the digits: courtesies, and a yes."""
 
     known: KnownNumbers
@@ -116,28 +113,28 @@ class _Around:
     asked: Asked
 
     def cores(self, words: Phrase, plain: Phrase) -> Iterator[tuple[int, int]]:
-        """Yield from where to where the digits may stand. `plain` are the same words without accents."""
+        """Yield the start and end of the digits. `plain` are the same words without accents."""
         ends = [end for end in range(len(words) + 1) if self._may_follow(words[end:], plain[end:])]
         for start in range(len(words)):
             if self._may_lead(words[:start], plain[:start]):
                 yield from ((start, end) for end in ends if end > start)
 
     def _may_lead(self, words: Phrase, plain: Phrase) -> bool:
-        """Tell whether this is a yes and a courtesy, or one of them, or nothing."""
+        """Return True if this is a yes and a courtesy, one of them, or nothing."""
         return any(
             _spoken(plain[parted:]) in self.known.before and self._agrees(words[:parted], _spoken(plain[:parted])[-1:])
             for parted in range(len(words) + 1)
         )
 
     def _may_follow(self, words: Phrase, plain: Phrase) -> bool:
-        """Tell whether this is a courtesy and a yes, or one of them, or nothing."""
+        """Return True if this is a courtesy and a yes, one of them, or nothing."""
         return any(
             _spoken(plain[:parted]) in self.known.after and self._agrees(words[parted:], _spoken(plain[parted:])[:1])
             for parted in range(len(words) + 1)
         )
 
     def _agrees(self, words: Phrase, nearest: Phrase) -> bool:
-        """Tell whether the words are a plain yes, or none. A number nearest to the digits is one of them."""
+        """Return True if the words are a plain yes, or none. A number next to the digits belongs to them."""
         if not (spoken := _spoken(words)):
             return True
         if _value(nearest, self.known.values) is not None:
@@ -153,7 +150,7 @@ def _spoken(words: Phrase) -> Phrase:
 def _readings(words: Phrase, values: Mapping[Phrase, str]) -> set[str]:
     """Return the PINs that the words can be read as.
 
-    A reading parts the words into numbers. Two neighbours that would make one number have to be one: "forty seven" is
+    Each reading splits the words into numbers. Two neighbors that could be one number have to be one: "forty seven" is
     47, never 407.
     """
     # per position, and per start of the number that ends there: the digits so far
@@ -184,7 +181,7 @@ def _value(words: Phrase, values: Mapping[Phrase, str]) -> str | None:
 
 
 def _make_one(first: Phrase, second: Phrase, values: Mapping[Phrase, str]) -> bool:
-    """Tell whether two numbers next to each other are, or may be meant as, one: "forty seven", "forty 7"."""
+    """Return True if two adjacent numbers are, or may be meant as, one: "forty seven", "forty 7"."""
     if not first:
         return False
     return first + second in values or (second[0] in _DIGITS and values.get(first) in _TENS)

@@ -30,9 +30,9 @@ from ..events import (
 from ..messages import AssistantMessage, ProviderItem, ToolCall, canonical_json
 from ..protocols import AnswerOptions, Ask, CompletionRequest, Deny, LeavableProvider, LLMProvider
 from ..timeouts import WaitedTooLong, WaitLimit, leavable
+from ..unverified_actions import UnverifiedActionFilter
 from .call_rules import judge_call
 from .calls import JudgedCall, NeedsApproval, Runnable, fit_arguments, settle
-from .claim_hold import ClaimHold
 from .execution import ToolRunner
 from .hooks import HookChain
 from .next_step import CallModel, TurnState
@@ -116,7 +116,7 @@ class Inference:
     """All that the model wrote."""
     _said: list[str] = field(default_factory=list)
     """What of it may be said."""
-    _hold: ClaimHold = field(init=False)
+    _hold: UnverifiedActionFilter = field(init=False)
     _reasoning: list[str] = field(default_factory=list)
     _provider_items: tuple[ProviderItem, ...] = ()
     _holds_all: bool = False
@@ -161,7 +161,7 @@ class Inference:
         state = self.state
         request = request_for(state, step)
         self._begun, self._withheld = state.answer or AssistantMessage(), state.withheld
-        self._hold = ClaimHold(state.claim_language)
+        self._hold = UnverifiedActionFilter(state.claim_language)
         self._holds_all = self.hooks.hold_speech
         self.state = state._replace(
             iterations=state.iterations + 1,

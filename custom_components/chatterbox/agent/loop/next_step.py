@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, assert_never
 
-from ..claims.receipts import has_receipt
 from ..errors import ProviderError
 from ..events import StopReason
 from ..messages import (
@@ -28,6 +27,7 @@ from ..messages import (
     UserMessage,
 )
 from ..protocols import LEAST_OUTPUT_TOKENS
+from ..unverified_actions import changed_something
 from .calls import ClientCall, JudgedCall, NeedsApproval
 from .turn import Turn
 
@@ -92,7 +92,7 @@ class TurnState(NamedTuple):
     def claim_language(self) -> str | None:
         """Tag of the language in which the next message must not claim an action; None if it may."""
         turn = self.turn
-        if turn.claim_language is None or has_receipt((*turn.history, *self.messages), turn.tools):
+        if turn.claim_language is None or changed_something((*turn.history, *self.messages), turn.tools):
             return None
         return turn.claim_language
 
