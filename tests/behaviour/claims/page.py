@@ -84,8 +84,8 @@ A text in any other language claims nothing, as far as Chatterbox can tell. What
 again, beside the calls that were made.
 
 The words of each language are a file in `custom_components/chatterbox/agent/unverified_actions/languages/`. If you
-speak one of them and find a sentence that is misread, add it to the texts, correct the file, and run `script/claims`: it
-prints the table and writes this page, and a test holds the page to what is counted.
+speak one of them and find a sentence that is misread, add it to the texts, correct the file, and run `script/claims`:
+it prints the table and writes this page, and a test holds the page to what is counted.
 """
 
 
