@@ -1,11 +1,14 @@
-"""The programs on the page about the library do what the page says."""
+"""The library can be installed, and the programs on its page do what the page says."""
 
 import asyncio
+import os
 import re
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
+from hatchling.build import build_wheel
 
 import custom_components
 from tests.support.servers.process import scripted_server
@@ -34,6 +37,18 @@ asyncio.run(others())
 """
 
 
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the library, as pip does, into a folder without anything else; return it."""
+    folder, wheels = tmp_path_factory.mktemp("site-packages"), tmp_path_factory.mktemp("wheels")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(_REPOSITORY)
+        wheel = build_wheel(str(wheels))
+    with zipfile.ZipFile(wheels / wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
 def asks(room: str) -> ScriptedAnswer:
     """Script a model that measures."""
     return ScriptedAnswer(tool_calls=(ScriptedCall(name="temperature", arguments={"room": room}),))
@@ -49,7 +64,9 @@ def says(text: str) -> ScriptedAnswer:
     return ScriptedAnswer(content=text)
 
 
-async def run(program: str, folder: Path, *answers: ScriptedAnswer) -> tuple[str, list[dict[str, object]]]:
+async def run(
+    program: str, installed: Path, folder: Path, *answers: ScriptedAnswer
+) -> tuple[str, list[dict[str, object]]]:
     """Run a program against a server with these answers; return what it printed, and the bodies it sent."""
     script = Script(models=("qwen3:8b",), answers=answers, trial_answer=None)
     async with scripted_server(script, folder) as server:
@@ -59,7 +76,8 @@ async def run(program: str, folder: Path, *answers: ScriptedAnswer) -> tuple[str
                 "-c",
                 _REFUSE_HOME_ASSISTANT + program.replace("http://localhost:11434/v1", server.base_url),
             ),
-            cwd=_REPOSITORY,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(installed)},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
@@ -69,14 +87,29 @@ async def run(program: str, folder: Path, *answers: ScriptedAnswer) -> tuple[str
         return printed.decode(), [dict(request.body) for request in await server.requests()]
 
 
+def test_only_the_agent_package_is_installed(installed: Path) -> None:
+    agent = _REPOSITORY / "custom_components" / "chatterbox" / "agent"
+    expected = {path.relative_to(agent) for path in agent.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+
+    _metadata, package = sorted(installed.iterdir())
+    assert package.name == "chatterbox_agent"
+    assert {path.relative_to(package) for path in package.rglob("*") if path.is_file()} == expected
+
+
 def test_the_first_program_is_as_short_as_promised() -> None:
     assert len([line for line in _BLOCKS[0].splitlines() if line.strip()]) <= 20
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_the_first_program_runs_as_it_stands_there(tmp_path: Path) -> None:
+async def test_the_first_program_runs_as_it_stands_there(installed: Path, tmp_path: Path) -> None:
     printed, bodies = await run(
-        _BLOCKS[0], tmp_path, asks("kitchen"), says("It is 21.5 degrees."), asks("attic"), says("There it is 17.")
+        _BLOCKS[0],
+        installed,
+        tmp_path,
+        asks("kitchen"),
+        says("It is 21.5 degrees."),
+        asks("attic"),
+        says("There it is 17."),
     )
 
     assert printed.splitlines() == ["It is 21.5 degrees.", "There it is 17."]
@@ -86,11 +119,12 @@ async def test_the_first_program_runs_as_it_stands_there(tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_the_other_programs_do_what_is_said_of_them(tmp_path: Path) -> None:
+async def test_the_other_programs_do_what_is_said_of_them(installed: Path, tmp_path: Path) -> None:
     definitions = "".join(_BLOCKS).replace("asyncio.run(main())\n", "")
 
     printed, bodies = await run(
         definitions + _THE_OTHERS,
+        installed,
         tmp_path,
         *(asks("attic"), says("17 degrees.")),
         *(asks("kitchen"), says("21.5 degrees.")),
