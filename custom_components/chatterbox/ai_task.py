@@ -44,9 +44,10 @@ from .runtime.health import SIGNAL_LINKS, async_tell_links
 from .settings.tasks import image_model_of
 from .speech.sentences import error_key
 from .tools.schema import convert_schema
-from .turns.input import Beginning
+from .turns.input import TurnInput
 from .turns.run import AgentTurns
 from .turns.shown_files import MAX_FILE, can_be_shown
+from .turns.source import TurnSource
 from .usage.reports import SIGNAL_USAGE, ModelUsage, UsagePurpose
 
 _WITH_AN_ANSWER: Final = frozenset({StopReason.COMPLETED, StopReason.UNKNOWN_FINISH})
@@ -158,9 +159,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         """Follow how the models are doing."""
         await super().async_added_to_hass()
         self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_LINKS, self.async_follow_links))
-        self._turns = AgentTurns(
-            self.hass, self.entity_id, self.entry, self.subentry, self._agent, warm_up=None, go_on=None
-        )
+        self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent, warm_up=None)
 
     @override
     async def async_will_remove_from_hass(self) -> None:
@@ -188,8 +187,9 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         _asked_in.set(None)
         shape = shape_of(task.name, task.structure) if task.structure else None
         await self._async_check(task.attachments or ())
-        begin = replace(await self._async_begin(task.instructions, context), output=shape, brought=task.llm_api)
-        report = await self._async_take(begin, chat_log)
+        source = TurnSource(output=shape, extra_api=task.llm_api)
+        read = await self._async_read(task.instructions, context, source)
+        report = await self._async_take(read, chat_log)
         answer = self._answer(task.name, report)
         data = data_of(answer, shape, task.structure) if shape and task.structure else answer
         return GenDataTaskResult(chat_log.conversation_id, data)
@@ -222,8 +222,8 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
             revised_prompt=picture.revised_prompt,
         )
 
-    async def _async_begin(self, instructions: str, context: Context) -> Beginning:
-        """Return what a task begins with. It is told by whoever runs the automation, or uses the app."""
+    async def _async_read(self, instructions: str, context: Context, source: TurnSource) -> TurnInput:
+        """Return the input of a task, whose speaker is the user of the automation or the app."""
         told = ConversationInput(
             text=instructions,
             context=context,
@@ -235,11 +235,11 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
             extra_system_prompt=_NOBODY_LISTENS,
         )
         speaker = _unaskable(await async_get_speaker(self.hass, told, self._agent.settings))
-        return Beginning(replace(told, context=speaker_context(context, speaker)), speaker)
+        return TurnInput(replace(told, context=speaker_context(context, speaker)), speaker, source)
 
-    async def _async_take(self, begin: Beginning, chat_log: ChatLog) -> TurnReport:
+    async def _async_take(self, read: TurnInput, chat_log: ChatLog) -> TurnReport:
         try:
-            return await self._turns.async_take(begin, chat_log)
+            return await self._turns.async_run(read, chat_log)
         finally:
             async_tell_links(self.hass)
 

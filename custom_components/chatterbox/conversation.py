@@ -33,9 +33,10 @@ from .repair_issues import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.health import SIGNAL_LINKS, async_tell_links
 from .speech.sentences import async_get_sentences
-from .turns.input import Beginning, TurnBeginnings
-from .turns.resume import async_take_up
+from .turns.input import InputReader, TurnInput
+from .turns.resume import async_resume
 from .turns.run import AgentTurns
+from .turns.source import TurnSource
 from .turns.spoken_answer import SpokenDeltas, filling_silence, speaking
 from .turns.trace import trace_turn
 from .turns.warm_up import WarmUp
@@ -99,9 +100,9 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             self.subentry,
             self._agent,
             warm_up=self._warm_up,
-            go_on=self._async_go_on,
         )
-        self._beginnings = TurnBeginnings(self.hass, self.entity_id, self._agent.settings)
+        self._source = TurnSource(resume=self._async_resume)
+        self._reader = InputReader(self.hass, self.entity_id, self._agent.settings, self._source)
 
     @override
     async def async_prepare(self, language: str | None = None) -> None:
@@ -142,10 +143,10 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     ) -> ConversationResult:
         """Take a turn, of which a voice hears what is `spoken`; None where nobody hears it."""
         try:
-            begin = await self._beginnings.async_begin(user_input, chat_log)
-            report = await self._turns.async_take(begin, chat_log)
+            read = await self._reader.async_read(user_input, chat_log)
+            report = await self._turns.async_run(read, chat_log)
             trace_turn(chat_log, report.facts)
-            return reported(_result(user_input, chat_log, begin, report), report)
+            return reported(_result(user_input, chat_log, read, report), report)
         except Exception:  # noqa: BLE001  # the last border before a person who stands in a room and waits
             LOGGER.exception("A turn of %s failed", self.entity_id)
             sentences = await async_get_sentences(self.hass, user_input.language)
@@ -157,20 +158,20 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
                 spoken.break_off(result.response.speech["plain"]["speech"])
         return result
 
-    async def _async_go_on(self, question: Question, answer: GivenAnswer) -> str:
-        """Take the turn on whose question was answered elsewhere, and return what is said in the end.
+    async def _async_resume(self, question: Question, answer: GivenAnswer) -> str:
+        """Resume the turn whose question was answered elsewhere, and return its answer.
 
-        It goes on even if whoever answered does not wait for that.
+        It goes on even if nobody waits for it any more.
         """
-        taking_up = self._async_take_up(question, answer)
+        resumed = self._async_take_resumed(question, answer)
         return await asyncio.shield(
-            self.entry.async_create_background_task(self.hass, taking_up, "chatterbox turn taken up")
+            self.entry.async_create_background_task(self.hass, resumed, "chatterbox resumed turn")
         )
 
-    async def _async_take_up(self, question: Question, answer: GivenAnswer) -> str:
+    async def _async_take_resumed(self, question: Question, answer: GivenAnswer) -> str:
         try:
-            return await async_take_up(self.hass, self._turns, question, answer)
-        except Exception:  # noqa: BLE001  # who answered is told, as in a turn
+            return await async_resume(self.hass, self._turns, self._source, question, answer)
+        except Exception:  # noqa: BLE001  # the answer is told, as in every turn
             LOGGER.exception("A turn of %s failed", self.entity_id)
             return (await async_get_sentences(self.hass, question.language))["spoken_agent_failed"]
         finally:
@@ -178,17 +179,17 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
 
 
 def _result(
-    user_input: ConversationInput, chat_log: ChatLog, begin: Beginning, report: TurnReport
+    user_input: ConversationInput, chat_log: ChatLog, read: TurnInput, report: TurnReport
 ) -> ConversationResult:
     """Return what Home Assistant is told of a turn."""
     result = conversation.async_get_result_from_chat_log(user_input, chat_log)
     if finished := report.finished:
-        spoken = speakable(finished.text, user_input.language) if begin.is_heard else None
+        spoken = speakable(finished.text, user_input.language) if read.is_heard else None
         speech = finished.text if spoken is None else spoken
         if finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.receipts:
             return _error_result(user_input, chat_log, speech)
         result.response.async_set_speech(speech)
-        is_question = finished.pending is not None or begin.asks_again
+        is_question = finished.pending is not None or read.asks_again
         result.continue_conversation = is_question or asks_back(finished.text, user_input.language, spoken)
     return result
 

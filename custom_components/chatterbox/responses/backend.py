@@ -23,8 +23,8 @@ from ..agent.responses.errors import ApiError, ErrorType, not_found
 from ..const import CONF_RESPONSES_API, DOMAIN
 from ..runtime.agents import Agent, ChatterboxConfigEntry, async_agent_entries
 from ..runtime.model import CountedModel
-from .api_turns import ProgramTurns
 from .storage import EntryResponseStore
+from .turns import ApiTurns
 
 _COMPACTING_SECONDS: Final = 60.0
 _FOR_ANSWER: Final = 1_500
@@ -50,7 +50,7 @@ class ResponsesBackend:
     def __init__(self, hass: HomeAssistant) -> None:
         """Know no agents yet: they come and go with their entries."""
         self._hass = hass
-        self._turns: dict[str, ProgramTurns] = {}
+        self._turns: dict[str, ApiTurns] = {}
         """By subentry id, of agents that are loaded."""
 
     def agents(self) -> Sequence[ModelInfo]:
@@ -72,10 +72,10 @@ class ResponsesBackend:
         found = self._find(turn.agent)
         turns = self._turns_of(found)
         events = asyncio.Queue[BackendEvent | None]()
-        begin = await turns.async_begin(turn, events.put_nowait)
+        read = await turns.async_read(turn, events.put_nowait)
         taking = found.entry.async_create_background_task(
             self._hass,
-            turns.async_take(begin, turn.conversation_id),
+            turns.async_take(read, turn.conversation_id),
             f"chatterbox turn of a program with {turn.agent}",
         )
         taking.add_done_callback(lambda _: events.put_nowait(None))
@@ -142,12 +142,12 @@ class ResponsesBackend:
         raise not_found(f"There is no agent {agent!r} that programs may talk to.", "model", "model_not_found")
 
     @callback
-    def _turns_of(self, found: _Found) -> ProgramTurns:
+    def _turns_of(self, found: _Found) -> ApiTurns:
         subentry_id, agent_id = found.subentry.subentry_id, found.entity.entity_id
         turns = self._turns.get(subentry_id)
         if turns is None or turns.agent_id != agent_id:
             self._forget(subentry_id)
-            turns = ProgramTurns(self._hass, agent_id, found.entry, found.subentry, found.agent)
+            turns = ApiTurns(self._hass, agent_id, found.entry, found.subentry, found.agent)
             self._turns[subentry_id] = turns
             found.entry.async_on_unload(partial(self._forget, subentry_id))
         return turns

@@ -1,7 +1,4 @@
-"""The events of a turn whose answer is known, or begins with something that is: no model has to be asked for it.
-
-Knows the events of a turn. Must not know what is said, or why.
-"""
+"""Canned replies, for which no model is asked, and prefixes of answers."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
@@ -21,7 +18,7 @@ async def reply_events(text: str) -> AsyncGenerator[TurnEvent]:
 
 
 @dataclass(slots=True)
-class Opening:
+class Prefix:
     """Words that a turn begins with, whatever its answer is."""
 
     text: str

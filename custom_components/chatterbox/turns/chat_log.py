@@ -6,7 +6,7 @@ or how a turn is driven. Our loop runs the tools itself, so calls enter the Chat
 """
 
 import weakref
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from copy import copy
 from dataclasses import dataclass, replace
@@ -236,6 +236,14 @@ def tool_input(call: ToolCall) -> llm.ToolInput:
 type Delta = AssistantContentDeltaDict | ToolResultContentDeltaDict
 
 
+type Follow = Callable[[TurnEvent], Awaitable[Sequence[TurnEvent]]]
+"""Is told of an event of the loop, and returns the events that are said and stored in its place."""
+
+
+async def _unchanged(event: TurnEvent) -> Sequence[TurnEvent]:
+    return (event,)
+
+
 async def _at_once() -> None:
     """Wait for nothing."""
 
@@ -278,14 +286,16 @@ def words(chat_log: ChatLog, files: ShownFiles) -> UserMessage:
     return user_message(said, files) if isinstance(said, UserContent) else UserMessage("")
 
 
-async def async_record_turn(
+async def async_record_turn(  # noqa: PLR0913  # the two last are what others do with a turn meanwhile, and at its end
     chat_log: ChatLog,
     agent_id: str,
     events: AsyncGenerator[TurnEvent],
     report: TurnReport,
     settle: Callable[[], Awaitable[None]] = _at_once,
+    *,
+    follow: Follow = _unchanged,
 ) -> None:
-    """Stream a turn into the ChatLog, and into the report; then `settle` is waited for.
+    """Stream a turn into the ChatLog and into the report, then wait for `settle`.
 
     When the turn is cut off, by barge-in or by a bug, the ChatLog still gets what happened,
     every call with one result, and keeps it for the next turn. What another turn of the
@@ -295,7 +305,7 @@ async def async_record_turn(
     before = len(chat_log.content)
     start = before - isinstance(chat_log.content[-1], UserContent)
     saved = _saved(chat_log)
-    deltas = _deltas(chat_log, events, report)
+    deltas = _deltas(chat_log, events, follow, report)
     try:
         async with aclosing(chat_log.async_add_delta_content_stream(agent_id, deltas)) as contents:
             async for _ in contents:
@@ -311,36 +321,48 @@ async def async_record_turn(
         chat_log.content[start:start] = newer.content[start:]
 
 
-async def _deltas(chat_log: ChatLog, events: AsyncGenerator[TurnEvent], report: TurnReport) -> AsyncGenerator[Delta]:
-    """Take the events into the report, and say them as ChatLog deltas. A `role` begins a message."""
+async def _deltas(
+    chat_log: ChatLog,
+    events: AsyncGenerator[TurnEvent],
+    follow: Follow,
+    report: TurnReport,
+) -> AsyncGenerator[Delta]:
+    """Take the events into the report, and yield them as ChatLog deltas. A `role` begins a message."""
     in_message = False
     try:
-        async for event in events:
-            report.add(event)
-            delta: AssistantContentDeltaDict | None = None
-            match event:
-                case TextDelta(text):
-                    delta = {"content": text}
-                case ReasoningDelta(text):
-                    delta = {"thinking_content": text}
-                case ToolCallReady(call):
-                    delta = {"tool_calls": [tool_input(call)]}
-                case MessageDone(message) if message.provider_items:
-                    delta = {"native": message.provider_items}
-                case ToolFinished(result):
-                    yield _result_delta(result)
-                case PromptReplaced(text):
-                    _replace_words(chat_log, text)
-                case _:
-                    pass
-            if delta and not in_message and "tool_calls" in delta:  # whose list would go on as that of the message
-                yield {"role": "assistant"}
-                yield delta
-            elif delta:
-                yield delta if in_message else {"role": "assistant", **delta}
-            in_message = (in_message or delta is not None) and not isinstance(event, (MessageDone, ToolFinished))
+        async for one in events:
+            for event in await follow(one):
+                report.add(event)
+                if isinstance(event, PromptReplaced):
+                    _replace_words(chat_log, event.text)
+                elif isinstance(event, ToolFinished):
+                    yield _result_delta(event.result)
+                elif delta := _assistant_delta(event):
+                    if in_message:
+                        yield delta
+                    elif "tool_calls" in delta:  # whose list would go on as that of the message
+                        yield {"role": "assistant"}
+                        yield delta
+                    else:
+                        yield {"role": "assistant", **delta}
+                    in_message = True
+                in_message = in_message and not isinstance(event, (MessageDone, ToolFinished))
     finally:
         await events.aclose()
+
+
+def _assistant_delta(event: TurnEvent) -> AssistantContentDeltaDict | None:
+    match event:
+        case TextDelta(text):
+            return {"content": text}
+        case ReasoningDelta(text):
+            return {"thinking_content": text}
+        case ToolCallReady(call):
+            return {"tool_calls": [tool_input(call)]}
+        case MessageDone(message) if message.provider_items:
+            return {"native": message.provider_items}
+        case _:
+            return None
 
 
 def _replace_words(chat_log: ChatLog, text: str) -> None:

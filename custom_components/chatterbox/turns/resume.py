@@ -1,7 +1,4 @@
-"""Takes a turn up again whose question was answered elsewhere, while nobody speaks.
-
-Knows Home Assistant's conversations and when one is put away. Must not know who answered, or how it is told.
-"""
+"""Resuming a turn whose question was answered elsewhere, while nobody speaks."""
 
 import asyncio
 from contextvars import Context as Variables
@@ -14,24 +11,29 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import chat_session
 
 from ..approvals.questions import GivenAnswer, Question
-from .input import Beginning
+from .input import TurnInput
 from .run import AgentTurns
+from .source import TurnSource
 
 _PUT_AWAY_WITHIN: Final = 5.0
 """Seconds until Home Assistant has put a conversation away whose turn is over."""
 _LOOK_AGAIN_AFTER: Final = 0.05
 
 
-async def async_take_up(hass: HomeAssistant, turns: AgentTurns, question: Question, answer: GivenAnswer) -> str:
-    """Take a turn up with an answer, in its own conversation, and return what is said in the end."""
-    # Whoever answers may do so in the middle of another conversation, which this one has nothing to do with.
+async def async_resume(
+    hass: HomeAssistant, turns: AgentTurns, source: TurnSource, question: Question, answer: GivenAnswer
+) -> str:
+    """Resume a turn with an answer, in its own conversation, and return what is said in the end."""
+    # The answer may come in the middle of another conversation, whose context variables must not leak into this one.
     taking = asyncio.get_running_loop().create_task(
-        _async_take(hass, turns, question, answer), name="chatterbox turn taken up", context=Variables()
+        _async_take(hass, turns, source, question, answer), name="chatterbox resumed turn", context=Variables()
     )
     return await taking
 
 
-async def _async_take(hass: HomeAssistant, turns: AgentTurns, question: Question, answer: GivenAnswer) -> str:
+async def _async_take(
+    hass: HomeAssistant, turns: AgentTurns, source: TurnSource, question: Question, answer: GivenAnswer
+) -> str:
     scope = question.scope
     said_nothing = ConversationInput(
         "",
@@ -42,17 +44,17 @@ async def _async_take(hass: HomeAssistant, turns: AgentTurns, question: Question
         question.language,
         scope.agent_id,
     )
-    begin = Beginning(said_nothing, question.speaker, (question, answer))
+    read = TurnInput(said_nothing, question.speaker, source).with_answer(question, answer)
     try:
         await _async_until_put_away(hass, question)
     except TimeoutError:
-        await turns.async_give_up(begin, scope.conversation_id)
+        await turns.async_give_up(read, scope.conversation_id)
         raise
     with (
         chat_session.async_get_chat_session(hass, scope.conversation_id) as session,
         conversation.async_get_chat_log(hass, session) as chat_log,
     ):
-        report = await turns.async_take(begin, chat_log)
+        report = await turns.async_run(read, chat_log)
     return report.finished.text if report.finished else ""
 
 

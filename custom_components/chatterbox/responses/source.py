@@ -1,13 +1,13 @@
-"""What a program brings to a turn beside words: its transcript, functions and wishes; and what of the house it gets.
+"""The source of a turn that a client of the Responses API asks for: its transcript, its tools and its limits.
 
-Knows the seam of the Responses surface and the tools of a turn. Must not know HTTP, or how a turn is taken. A program
-can only narrow what an agent is set up for: fewer tools, fewer calls, more questions.
+A client can only narrow what an agent is set up for: fewer tools, fewer calls, more questions.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, override
+from typing import Final, Self, override
 
+from homeassistant.components.conversation import ChatLog
 from homeassistant.util.ulid import ulid_now
 
 from ..agent.events import PendingApproval, TurnEvent, TurnFinished
@@ -27,11 +27,12 @@ from ..agent.responses.backend import OWN_LABEL, BackendEvent, ToolsOffered, Tur
 from ..agent.responses.errors import invalid
 from ..agent.responses.tools import AllowedTools, FunctionRef, HostedToolRef, HostedTools, ToolRef
 from ..agent.transcript import TranscriptRecorder
-from ..approvals.questions import Resume
 from ..offline.provider import PROCESS_SENTENCE
 from ..settings.agent import AgentSettings
 from ..tools.own_tools import own_definitions
 from ..tools.turn_tools import TurnTools
+from ..turns.shown_files import ShownFiles
+from ..turns.source import ToolSelection, TurnSource
 
 APPROVAL_SECONDS: Final = 600.0
 """For so long a program may say yes to what it was asked: it may have to ask somebody itself."""
@@ -39,115 +40,112 @@ _WANTED_BY_PROGRAM: Final = "wanted by the program"
 _NO_TOOLS: Final = "It has no tools at the moment."
 
 
-def _at_once() -> None:
-    """Begin without more ado."""
+def _words(request: TurnRequest) -> UserMessage | None:
+    """Return the words of a request; None where it continues after tool results or an approval."""
+    last = request.transcript[-1] if request.transcript else None
+    return last if isinstance(last, UserMessage) else None
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramTools:
-    """What a turn of a program may use."""
-
-    offered: TurnTools
-    """Of the house, as far as the program wants them."""
-    functions: tuple[ToolDefinition, ...]
-    """Those that the program runs itself."""
-    choice: ToolChoice
-    allowed: frozenset[str] | None
-
-    @property
-    def definitions(self) -> tuple[ToolDefinition, ...]:
-        """Everything that a model is told of."""
-        return (*self.offered.definitions, *self.functions)
+def _before_words(request: TurnRequest) -> Transcript:
+    return request.transcript if _words(request) is None else request.transcript[:-1]
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramTurn:
-    """A turn that a program wants taken."""
+def _added(request: TurnRequest) -> Transcript:
+    """Return the messages that a request adds beside its words, as far as it is known which of them are new."""
+    if request.added is not None:
+        words = _words(request)
+        return tuple(message for message in request.added if message is not words)
+    history = _before_words(request)
+    new = next((i for i, m in enumerate(reversed(history)) if isinstance(m, AssistantMessage)), len(history))
+    return history[len(history) - new :]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiTurnSource(TurnSource):
+    """A client of the Responses API that asks for a turn."""
 
     request: TurnRequest
     tell: Callable[[BackendEvent], None]
-    """Hears of everything that happens, but for the end."""
+    """Hears every event of the turn but its end."""
     decisions: Mapping[str, Approved | Denied] = field(default_factory=dict)
-    """What it says to the calls of a question, by their ids."""
+    """The client's decision about each call of the question that it answers."""
     answered: PendingApproval | None = None
-    """What is answered by that."""
-    begin: Callable[[], None] = _at_once
-    """Called when all is in order, right before the turn begins. Raises `ApiError` where it cannot."""
-    go_on: Resume | None = None
-    """Takes the turn on if somebody else than the program answers its question."""
-    spot_id: str = field(default_factory=ulid_now)
-    """Where its question is asked: two responses that follow the same one have questions of their own."""
+    """That question."""
     _recorder: TranscriptRecorder = field(default_factory=TranscriptRecorder)
+
+    @classmethod
+    def of(
+        cls,
+        request: TurnRequest,
+        tell: Callable[[BackendEvent], None],
+        decisions: Mapping[str, Approved | Denied] | None = None,
+        answered: PendingApproval | None = None,
+    ) -> Self:
+        """Return the source for a request, which may answer a question."""
+        return cls(
+            request=request,
+            tell=tell,
+            decisions=decisions or {},
+            answered=answered,
+            question_scope=ulid_now(),  # two responses that follow the same one have questions of their own
+            asks_in_words=False,
+            is_stored=request.may_store,
+            has_chat_log=False,
+            falls_back=request.hosted is None and request.output is None,  # the built-in agent knows sentences only
+            client_tools=request.functions,
+            added=_added(request),
+            instructions=request.instructions,
+            output=request.output,
+            options=request.options,
+            may_be_shortened=request.may_be_shortened,
+        )
 
     @property
     def words(self) -> UserMessage | None:
-        """What was said last; None where the turn goes on after something else."""
-        transcript = self.request.transcript
-        last = transcript[-1] if transcript else None
-        return last if isinstance(last, UserMessage) else None
-
-    @property
-    def history(self) -> Transcript:
-        """What came before the words."""
-        return self.request.transcript if self.words is None else self.request.transcript[:-1]
-
-    @property
-    def brought(self) -> Transcript:
-        """What the program adds to the conversation beside the last words; as far as one can tell what is new."""
-        history, words = self.history, self.words
-        if (added := self.request.added) is not None:
-            return tuple(message for message in added if message is not words)
-        new = next((i for i, m in enumerate(reversed(history)) if isinstance(m, AssistantMessage)), len(history))
-        return history[len(history) - new :]
-
-    @property
-    def functions(self) -> frozenset[str]:
-        """Names of what the program runs itself."""
-        return frozenset(function.name for function in self.request.functions)
+        """The words of the request; None where it continues after tool results or an approval."""
+        return _words(self.request)
 
     @property
     def so_far(self) -> Transcript:
-        """All that was said and done until now."""
+        """The transcript of the request with all that the turn has added until now."""
         return self.request.transcript + self._recorder.interrupted()
 
-    @property
-    def may_fall_back(self) -> bool:
-        """Tell whether Home Assistant itself may answer for a model: it knows sentences, no wishes of programs."""
-        return self.request.hosted is None and self.request.output is None
-
-    def limits(self, own: Limits) -> Limits:
-        """Return the bounds of the turn; those of the agent hold where they are tighter."""
+    @override
+    def limits(self, limits: Limits) -> Limits:
+        """Return the limits of the turn; those of the agent hold where they are tighter."""
         wanted = self.request.max_tool_calls
         return replace(
-            own,
-            max_tool_calls=own.max_tool_calls if wanted is None else min(own.max_tool_calls, wanted),
+            limits,
+            max_tool_calls=limits.max_tool_calls if wanted is None else min(limits.max_tool_calls, wanted),
             max_output_tokens=self.request.max_output_tokens,
             approval_expiry=APPROVAL_SECONDS,
         )
 
-    def settings(self, own: AgentSettings) -> AgentSettings:
+    @override
+    def settings(self, settings: AgentSettings) -> AgentSettings:
         """Return the settings of the agent, with the sources of tools that the program names.
 
         Raises `ApiError` for one that the agent is not set up with.
         """
         if self.request.hosted is None:
-            return own
+            return settings
         labels = [tools.server_label for tools in self.request.hosted]
-        known = (*own.llm_apis, *((OWN_LABEL,) if own_definitions(own) else ()))
+        known = (*settings.llm_apis, *((OWN_LABEL,) if own_definitions(settings) else ()))
         for index, label in enumerate(labels):
             if label not in known:
                 message = f"This agent has no tools under {label!r}. It has: {', '.join(known) or 'none'}."
                 raise invalid(message, f"tools[{index}].server_label", "unknown_server_label")
         has_own = OWN_LABEL in labels
         return replace(
-            own,
+            settings,
             llm_apis=tuple(label for label in dict.fromkeys(labels) if label != OWN_LABEL),
-            remember_facts=own.remember_facts and has_own,
-            search_history=own.search_history and has_own,
+            remember_facts=settings.remember_facts and has_own,
+            search_history=settings.search_history and has_own,
         )
 
-    def choose(self, tools: TurnTools) -> ProgramTools:
-        """Return what of the tools the program wants, and tell it of them. Raises `ApiError` for what there is not."""
+    @override
+    def select(self, tools: TurnTools) -> ToolSelection:
+        """Return the tools that the client wants, and tell it of them. Raises `ApiError` for a tool that is missing."""
         wishes = {wish.server_label: wish for wish in self.request.hosted or ()}
         kept = tuple(
             tool for tool in tools.definitions if _is_wanted(wishes.get(tools.labels.get(tool.name, OWN_LABEL)), tool)
@@ -159,14 +157,31 @@ class ProgramTurn:
         self._check(tools, kept)
         failures = {label: _NO_TOOLS for label, found in by_label.items() if not found}
         offered = ToolsOffered(by_label, failures, self.answered)
-        chosen = ProgramTools(
+        selection = ToolSelection(
             tools._replace(definitions=kept),
-            self.request.functions,
+            self.client_tools,
             _choice(self.request, offered),
             _allowed(self.request, offered),
         )
         self.tell(offered)
-        return chosen
+        return selection
+
+    @override
+    def history(self, chat_log: ChatLog, files: ShownFiles) -> Transcript:
+        """Return the transcript of the client before its words."""
+        return _before_words(self.request)
+
+    @override
+    def message(self, text: str, chat_log: ChatLog, files: ShownFiles, context: str) -> UserMessage | None:
+        """Return the words of the client, which come with attachments and a context of their own."""
+        if (said := self.words) is None:
+            return None
+        return replace(said, context="\n\n".join(filter(None, (context, said.context))))
+
+    @override
+    def hooks(self, tools: TurnTools) -> Sequence[Hooks]:
+        """Return the hook that asks about calls for which the client wants to be asked."""
+        return (ClientApprovals(self.request, tools.labels),)
 
     def _check(self, tools: TurnTools, kept: tuple[ToolDefinition, ...]) -> None:
         """Refuse functions that have the name of a tool, names of tools that there are not, and a yes to such a tool.
@@ -180,7 +195,7 @@ class ProgramTurn:
                     f"The approved tool {gated.call.name!r} is not among those of this request. Name the same again."
                 )
                 raise invalid(message, "tools", "approval_continuation_invalid")
-        for function in self.request.functions:
+        for function in self.client_tools:
             if function.name in names:
                 raise invalid(f"A tool of the house is called {function.name!r}, too. Choose another name.", "tools")
         for index, wish in enumerate(self.request.hosted or ()):
@@ -191,15 +206,16 @@ class ProgramTurn:
                 message = f"There is no tool {unknown[0]!r} under {wish.server_label!r}."
                 raise invalid(message, f"tools[{index}].allowed_tools", "unknown_tool")
 
+    @override
     def hear(self, event: TurnEvent) -> None:
-        """Tell the program of an event of the turn; of the end it hears when all is recorded."""
+        """Tell the client of an event of the turn; of the end it hears when all is recorded."""
         self._recorder.add(event)
         if not isinstance(event, TurnFinished):
             self.tell(event)
 
 
-class ProgramApprovals(Hooks):
-    """Asks about calls that a program wants to be asked about, whatever the house says."""
+class ClientApprovals(Hooks):
+    """Asks about calls for which the client wants to be asked, whatever the rules of the owner say."""
 
     def __init__(self, request: TurnRequest, labels: Mapping[str, str]) -> None:
         """Know the wishes, and the label of each tool."""

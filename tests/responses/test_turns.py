@@ -27,7 +27,7 @@ from custom_components.chatterbox.const import (
     ServiceKind,
 )
 from custom_components.chatterbox.diagnostics import async_get_config_entry_diagnostics
-from custom_components.chatterbox.responses.api_turns import ProgramTurns
+from custom_components.chatterbox.responses.turns import ApiTurns
 from tests.support.llm_apis import StubApi, StubTool
 from tests.support.programs import ASSIST, Program, a_user, let_programs_in
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
@@ -230,4 +230,4 @@ async def test_nothing_is_kept_of_an_agent_that_is_removed(hass: HomeAssistant, 
 def program_turns() -> int:
     """Return how many agents are held, each with its settings, its models and its entry."""
     gc.collect()
-    return sum(isinstance(one, ProgramTurns) for one in gc.get_objects())
+    return sum(isinstance(one, ApiTurns) for one in gc.get_objects())

@@ -1,7 +1,6 @@
-"""Takes the turns of programs with one agent: who speaks, which question is answered, and what becomes of a new one.
+"""Turns that clients of the Responses API take with one agent.
 
-Knows users, questions and how an agent takes a turn. Must not know requests as they come in, or where responses are
-kept. A question that a program is asked can be answered by the program, or by whoever may answer every other question.
+A question that a client is asked can be answered by the client, or wherever every other question can be answered.
 """
 
 import asyncio
@@ -26,16 +25,16 @@ from ..records.report import TurnReport
 from ..runtime.agents import Agent, ChatterboxConfigEntry
 from ..runtime.health import async_tell_links
 from ..speech.sentences import async_get_sentences
-from ..turns.input import Beginning
+from ..turns.input import TurnInput
 from ..turns.run import AgentTurns
-from .api_turn import ProgramTurn
+from .source import ApiTurnSource
 
 _MOST_QUESTIONS: Final = 20
-"""That wait for one user's programs; the oldest make room."""
+"""Questions that wait for the clients of one user; the oldest make room."""
 
 
-class ProgramTurns:
-    """The turns of programs with one agent."""
+class ApiTurns:
+    """The turns of API clients with one agent."""
 
     def __init__(
         self, hass: HomeAssistant, agent_id: str, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, agent: Agent
@@ -46,15 +45,15 @@ class ProgramTurns:
         self._entry = entry
         self._settings = agent.settings
         self._has_model = subentry.subentry_id in entry.runtime_data.models
-        self._turns = AgentTurns(hass, agent_id, entry, subentry, agent, warm_up=None, go_on=None)
+        self._turns = AgentTurns(hass, agent_id, entry, subentry, agent, warm_up=None)
 
     @callback
     def end(self) -> None:
         """Ask nothing any more: the agent goes, or is loaded anew."""
         self._turns.end()
 
-    async def async_begin(self, request: TurnRequest, tell: Callable[[BackendEvent], None]) -> Beginning:
-        """Return what a turn begins with. Raises `ApiError` for an answer to a question that does not wait."""
+    async def async_read(self, request: TurnRequest, tell: Callable[[BackendEvent], None]) -> TurnInput:
+        """Return the input of a turn. Raises `ApiError` for an answer to a question that does not wait."""
         if not self._has_model:
             _check_without_model(request)
         context = Context(user_id=request.caller.user_id)
@@ -67,57 +66,59 @@ class ProgramTurns:
             language=self._hass.config.language,
             agent_id=self.agent_id,
         )
-        speaker = _as_program(await async_get_speaker(self._hass, nothing, self._settings), request.caller.user_id)
-        said = replace(nothing, context=speaker_context(context, speaker))
+        speaker = _as_client(await async_get_speaker(self._hass, nothing, self._settings), request.caller.user_id)
+        read = TurnInput(replace(nothing, context=speaker_context(context, speaker)), speaker)
         if request.approval is None:
-            return self._beginning(Beginning(said, speaker), ProgramTurn(request, tell))
+            return self._from_client(read, ApiTurnSource.of(request, tell))
         question = self._question(request, request.approval)
         decisions = _decisions(question, request.approval)
         is_yes = any(isinstance(decision, Approved) for decision in decisions.values())
         answer = GivenAnswer(is_yes, Channel.PROGRAM, request.caller.user_id)
-        begin = partial(self._take_question, question, answer)
-        program = ProgramTurn(request, tell, decisions, question.pending, begin)
-        return self._beginning(Beginning(said, speaker, (question, answer)), program)
+        read = replace(read, answered=(question, answer), decisions=decisions)
+        return self._from_client(read, ApiTurnSource.of(request, tell, decisions, question.pending))
 
-    def _beginning(self, begin: Beginning, program: ProgramTurn) -> Beginning:
-        """Join who speaks and what is brought, and say how the turn goes on if somebody else answers its question."""
-        said = replace(begin.user_input, text=program.words.text if program.words else "")
-        program = replace(program, go_on=partial(self._async_go_on, begin, program))
-        return replace(begin, user_input=said, output=program.request.output, program=program)
+    def _from_client(self, read: TurnInput, source: ApiTurnSource) -> TurnInput:
+        """Return the input with its source, and with the words of its client."""
+        said = replace(read.user_input, text=source.words.text if source.words else "")
+        read = replace(read, user_input=said)
+        return replace(read, source=replace(source, resume=partial(self._async_resume, read, source)))
 
-    async def async_take(self, begin: Beginning, conversation_id: str) -> TurnReport:
-        """Take a turn. Raises `ApiError` for wishes that cannot be met, and else only for bugs."""
+    async def async_take(self, read: TurnInput, conversation_id: str) -> TurnReport:
+        """Take a turn. Raises `ApiError` for a wish that cannot be met, and else only for bugs."""
         chat_log = ChatLog(self._hass, conversation_id)
-        if begin.user_input.text:
-            chat_log.async_add_user_content(UserContent(begin.user_input.text))
+        if read.user_input.text:
+            chat_log.async_add_user_content(UserContent(read.user_input.text))
         try:
-            return await self._turns.async_take(begin, chat_log)
+            prepared = await self._turns.async_prepare(read, chat_log)
+            if read.answered and read.answered[1].channel is Channel.PROGRAM:  # others have taken the question already
+                self._take_question(*read.answered)
+            return await self._turns.async_run(read, chat_log, prepared)
         finally:
-            self._make_room(begin.user_input.context.user_id)
+            self._make_room(read.user_input.context.user_id)
             async_tell_links(self._hass)
 
-    async def _async_go_on(
-        self, begin: Beginning, program: ProgramTurn, question: Question, answer: GivenAnswer
+    async def _async_resume(
+        self, read: TurnInput, source: ApiTurnSource, question: Question, answer: GivenAnswer
     ) -> str:
-        """Take a turn on whose question somebody else has answered, and return what is said in the end.
+        """Resume a turn whose question was answered elsewhere, and return its answer.
 
-        It goes on even if whoever answered does not wait for that, for as long as the agent is there.
+        It goes on even if nobody waits for it any more, for as long as the agent is there.
         """
-        taking_up = self._async_take_up(begin, program, question, answer)
-        # Whoever answers may do so in the middle of something else, which this turn has nothing to do with.
-        start = partial(self._entry.async_create_background_task, self._hass, taking_up)
-        return await asyncio.shield(Variables().run(start, "chatterbox turn of a program taken up"))
+        resumed = self._async_take_resumed(read, source, question, answer)
+        # The answer may come in the middle of another turn, whose context variables must not leak into this one.
+        start = partial(self._entry.async_create_background_task, self._hass, resumed)
+        return await asyncio.shield(Variables().run(start, "chatterbox resumed turn of an API client"))
 
-    async def _async_take_up(
-        self, begin: Beginning, program: ProgramTurn, question: Question, answer: GivenAnswer
+    async def _async_take_resumed(
+        self, read: TurnInput, source: ApiTurnSource, question: Question, answer: GivenAnswer
     ) -> str:
-        """Take it up. The program does not hear of it; it can ask what was done. What only it could run is not there.
+        """Resume it without its client, which is not told; functions of the client are not offered.
 
-        Where what the program wanted is not there any more either, whoever answered hears that it did not work.
+        Where the tools that the client asked for are gone too, the answer says that it did not work.
         """
         request = replace(
-            program.request,
-            transcript=program.so_far,
+            source.request,
+            transcript=source.so_far,
             added=(),
             functions=(),
             tool_choice=ToolChoiceMode.AUTO,
@@ -125,13 +126,13 @@ class ProgramTurns:
         )
         decision = Approved() if answer.approved else Denied()
         decisions = {gated.call.id: decision for gated in question.pending.calls}
-        again = replace(begin, answered=(question, answer))
-        going = self._beginning(again, ProgramTurn(request, _nobody_hears, decisions))
+        again = replace(read, answered=(question, answer), decisions=decisions)
+        resumed = self._from_client(again, ApiTurnSource.of(request, _nobody_hears, decisions))
         try:
-            report = await self.async_take(going, request.conversation_id)
+            report = await self.async_take(resumed, request.conversation_id)
         except ApiError:
-            await self._turns.async_give_up(going, request.conversation_id)
-        except Exception:  # noqa: BLE001  # who answered is told, as in a turn
+            await self._turns.async_give_up(resumed, request.conversation_id)
+        except Exception:  # noqa: BLE001  # the answer is told, as in every turn
             LOGGER.exception("A turn of %s failed", self.agent_id)
         else:
             return report.finished.text if report.finished else ""
@@ -139,7 +140,7 @@ class ProgramTurns:
 
     @callback
     def _make_room(self, user_id: str | None) -> None:
-        """Drop the oldest questions of a user's programs, where too many wait."""
+        """Drop the oldest questions of a user's clients, where too many wait."""
         approvals = async_get_approvals(self._hass)
         theirs = [one for one in approvals.waiting if one.speaker.is_program and one.scope.user_id == user_id]
         for question in theirs[: max(len(theirs) - _MOST_QUESTIONS, 0)]:
@@ -169,10 +170,10 @@ def _check_without_model(request: TurnRequest) -> None:
         raise invalid("This agent has no model, so its answers have no shape. Leave the format out.", "text.format")
 
 
-def _as_program(speaker: Speaker, user_id: str) -> Speaker:
-    """Return who speaks where a program does: it can be asked, and is its user, also where that is no human.
+def _as_client(speaker: Speaker, user_id: str) -> Speaker:
+    """Return the speaker of a client: the user of its token, also where that is no human, who can be asked.
 
-    Add-ons come with a user that Home Assistant has made for them. What they say is nobody else's.
+    Add-ons have a user that Home Assistant has made for them.
     """
     asking = Asking.PERSON if speaker.user_id is None else speaker.asking
     person_id = speaker.person_id or user_id
