@@ -20,19 +20,19 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.chatterbox.agent.messages import Usage
 from custom_components.chatterbox.const import (
     CONF_BUDGET_DAY,
     CONF_PRICE_INPUT,
     CONF_PRICE_OUTPUT,
+    DOMAIN,
     EVENT_TOOL_FINISHED,
     EVENT_TURN_FINISHED,
+    SUBENTRY_AI_TASK,
     ServiceKind,
 )
 from custom_components.chatterbox.home.description import FIND_ENTITIES
 from custom_components.chatterbox.records.news import SIGNAL_TURN, TurnNews
 from custom_components.chatterbox.settings.tasks import INSTRUCTIONS
-from custom_components.chatterbox.usage.reports import SIGNAL_USAGE, ModelUsage, UsagePurpose
 from tests.support.documented_yaml import blocks_with
 from tests.support.listening_agent import add_automations, start
 from tests.support.llm_apis import StubApi, StubTool
@@ -43,6 +43,7 @@ from tests.support.servers.raw_http import RawHTTPServer, RawReply, raw_http_ser
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
 from tests.support.talk import LIGHT_ON, messages_of, move_into_the_demo_home
 from tests.support.tasks import SERVERS, TASKS, add_camera, have_done, task_entry, working
+from tests.support.usage import usage_of
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -406,8 +407,6 @@ async def draw(hass: HomeAssistant, **more: object) -> ServiceResponse:
 
 
 async def test_a_picture_is_made_and_kept_where_home_assistant_keeps_them(hass: HomeAssistant, media: Path) -> None:
-    usages: list[ModelUsage] = []
-    async_dispatcher_connect(hass, SIGNAL_USAGE, usages.append)
     answer = {
         "data": [{"b64_json": b64encode(png(3, 2)).decode(), "revised_prompt": "A waving cat."}],
         "usage": {"input_tokens": 14, "output_tokens": 272},
@@ -426,7 +425,10 @@ async def test_a_picture_is_made_and_kept_where_home_assistant_keeps_them(hass: 
     )
     assert [file.read_bytes() for file in (media / "media").rglob("*.png")] == [png(3, 2)]
     assert json.loads(server.requests[-1].body)["prompt"] == "A cat that says hello."
-    assert [(one.usage, one.purpose) for one in usages] == [(Usage(14, 272), UsagePurpose.PICTURE)]
+    (entry,) = hass.config_entries.async_entries(DOMAIN)
+    (worker,) = [each.subentry_id for each in entry.get_subentries_of_type(SUBENTRY_AI_TASK)]
+    usage = await usage_of(hass, worker)
+    assert (usage.input_tokens, usage.output_tokens, usage.cost) == (14, 272, 0)
 
 
 async def test_a_picture_that_is_refused_says_why(hass: HomeAssistant) -> None:

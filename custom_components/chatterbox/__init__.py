@@ -31,6 +31,7 @@ from .runtime.rule_gaps import RuleGaps
 from .runtime.rule_upkeep import async_follow_entities
 from .services import async_register_actions
 from .speech.sentences import as_setup_error
+from .usage.tracker import async_get_usage_tracker
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
 PLATFORMS: Final = (Platform.CONVERSATION, Platform.SENSOR, Platform.TODO)
@@ -43,6 +44,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_audit_questions(hass)
     async_follow_entities(hass)
     async_get_recent_turns(hass)
+    await async_get_usage_tracker(hass).async_start()
     async_register_actions(hass)
     async_follow_removals(hass)
     async_serve_programs(hass)

@@ -24,7 +24,7 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
-from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.util import slugify
 
@@ -48,7 +48,7 @@ from .turns.input import TurnInput
 from .turns.run import AgentTurns
 from .turns.shown_files import MAX_FILE, can_be_shown
 from .turns.source import TurnSource
-from .usage.reports import SIGNAL_USAGE, ModelUsage, UsagePurpose
+from .usage.tracker import async_get_usage_tracker
 
 _WITH_AN_ANSWER: Final = frozenset({StopReason.COMPLETED, StopReason.UNKNOWN_FINISH})
 
@@ -210,8 +210,8 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         except ProviderError as error:
             LOGGER.warning("%s could not make a picture: %s", self.entity_id, error)
             raise service_error(error, self.entry.title) from error
-        usage = ModelUsage(self.subentry.subentry_id, picture.usage, UsagePurpose.PICTURE)
-        async_dispatcher_send(self.hass, SIGNAL_USAGE, usage)
+        tracker = async_get_usage_tracker(self.hass)
+        tracker.async_count_request(self.subentry.subentry_id, picture.usage, is_priced=False)
         return GenImageTaskResult(
             image_data=picture.data,
             conversation_id=chat_log.conversation_id,

@@ -1,7 +1,4 @@
-"""The sensors of each agent: how many of its questions wait for a yes, and which; and its numbers.
-
-Knows Home Assistant's sensor platform. Must not know who may answer, or how, and what is counted.
-"""
+"""The sensors of each agent: its questions that wait for an answer, and its usage."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +14,7 @@ from homeassistant.components.sensor import (
 )
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import PERCENTAGE, EntityCategory, UnitOfTime
-from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
@@ -30,8 +27,10 @@ from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
 from .records.report import shown_text
 from .runtime.agents import ChatterboxConfigEntry
-from .usage.totals import Tally
-from .usage.tracker import SIGNAL_TALLIES, LastTurn, TallyKeeper, async_get_tally_keeper, today
+from .usage.totals import AgentUsage
+from .usage.tracker import SIGNAL_USAGE, LastTurn, async_get_usage_tracker, today
+
+PARALLEL_UPDATES = 0
 
 _DOLLARS: Final = "USD"
 _CENT_PARTS: Final = 4
@@ -40,9 +39,9 @@ _CENT_PARTS: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentNumbers:
-    """All that there is to show of an agent."""
+    """What the number sensors of an agent show."""
 
-    tally: Tally
+    usage: AgentUsage
     last_turn: LastTurn | None
     last_usage: Usage | None
     prompt: PromptSize | None
@@ -50,65 +49,26 @@ class AgentNumbers:
     has_price: bool
     today: date
 
-    @property
-    def cost(self) -> float | None:
-        """US dollars; None where the price is not known, because 0 would be wrong."""
-        return self.tally.cost if self.has_price else None
-
-    @property
-    def spent_today(self) -> float | None:
-        """US dollars."""
-        return self.tally.spent_on(self.today) if self.has_price else None
-
-    @property
-    def spent_this_month(self) -> float | None:
-        """US dollars."""
-        return self.tally.spent_in_month_of(self.today) if self.has_price else None
-
-    @property
-    def cache_hit_ratio(self) -> float | None:
-        """Percent of what the model has read last that it knew from before."""
-        usage = self.last_usage
-        return 100 * usage.cached_tokens / usage.input_tokens if usage and usage.input_tokens else None
-
-    @property
-    def window_used(self) -> float | None:
-        """Percent of what its model can read that the last request took."""
-        return 100 * self.prompt.share if self.prompt else None
-
-    @property
-    def window_parts(self) -> Mapping[str, int]:
-        """Tokens of the last request, and of what the model can read."""
-        size = self.prompt
-        if size is None:
-            return {}
-        return {
-            "tools": size.tools,
-            "instructions": size.instructions,
-            "history": size.history,
-            "window": size.window,
-            "dropped_messages": size.dropped,
-        }
-
 
 @dataclass(frozen=True, kw_only=True)
 class NumberDescription(SensorEntityDescription):
     """A number of an agent."""
 
+    entity_category: EntityCategory | None = EntityCategory.DIAGNOSTIC
     value: Callable[[AgentNumbers], float | None]
     needs_model: bool = True
-    """Whether an agent without a model has none."""
+    """Whether only an agent with a model has it."""
     attributes: Callable[[AgentNumbers], Mapping[str, int]] | None = None
-    begins: Callable[[date], date] | None = None
-    """Returns the day on which the sum of today has begun; None for one that began with the agent."""
+    period_start: Callable[[date], date] | None = None
+    """Returns the day on which the current sum began; None for one that began with the agent."""
 
 
 def _total(
-    key: str, value: Callable[[AgentNumbers], int], *, needs_model: bool = True, is_enabled: bool = True
+    key: str, value: Callable[[AgentUsage], int], *, needs_model: bool = True, is_enabled: bool = True
 ) -> NumberDescription:
     return NumberDescription(
         key=key,
-        value=value,
+        value=lambda numbers: value(numbers.usage),
         needs_model=needs_model,
         state_class=SensorStateClass.TOTAL_INCREASING,
         entity_registry_enabled_default=is_enabled,
@@ -116,12 +76,13 @@ def _total(
 
 
 def _money(
-    key: str, value: Callable[[AgentNumbers], float | None], begins: Callable[[date], date] | None = None
+    key: str, value: Callable[[AgentNumbers], float], period_start: Callable[[date], date] | None = None
 ) -> NumberDescription:
+    """Describe an amount, which is unknown where the price is: 0 would be wrong."""
     return NumberDescription(
         key=key,
-        value=value,
-        begins=begins,
+        value=lambda numbers: value(numbers) if numbers.has_price else None,
+        period_start=period_start,
         device_class=SensorDeviceClass.MONETARY,
         native_unit_of_measurement=_DOLLARS,
         state_class=SensorStateClass.TOTAL,
@@ -129,7 +90,7 @@ def _money(
     )
 
 
-def _seconds(key: str, value: Callable[[LastTurn], float | None], *, needs_model: bool) -> NumberDescription:
+def _seconds(key: str, value: Callable[[LastTurn], float | None], *, needs_model: bool = True) -> NumberDescription:
     return NumberDescription(
         key=key,
         value=lambda numbers: value(numbers.last_turn) if numbers.last_turn else None,
@@ -141,98 +102,82 @@ def _seconds(key: str, value: Callable[[LastTurn], float | None], *, needs_model
     )
 
 
+def _percent(
+    key: str,
+    value: Callable[[AgentNumbers], float | None],
+    attributes: Callable[[AgentNumbers], Mapping[str, int]] | None = None,
+) -> NumberDescription:
+    return NumberDescription(
+        key=key,
+        value=value,
+        attributes=attributes,
+        native_unit_of_measurement=PERCENTAGE,
+        state_class=SensorStateClass.MEASUREMENT,
+        suggested_display_precision=0,
+    )
+
+
+def _cache_hit_ratio(numbers: AgentNumbers) -> float | None:
+    usage = numbers.last_usage
+    return 100 * usage.cached_tokens / usage.input_tokens if usage and usage.input_tokens else None
+
+
+def _window_parts(numbers: AgentNumbers) -> Mapping[str, int]:
+    """Return the tokens of the last request, and of the model's context window."""
+    if (size := numbers.prompt) is None:
+        return {}
+    return {
+        "tools": size.tools,
+        "instructions": size.instructions,
+        "history": size.history,
+        "window": size.window,
+        "dropped_messages": size.dropped,
+    }
+
+
 NUMBERS: Final = (
-    _total("input_tokens", lambda numbers: numbers.tally.input_tokens),
-    _total("cached_tokens", lambda numbers: numbers.tally.cached_tokens),
-    _total("output_tokens", lambda numbers: numbers.tally.output_tokens),
-    _total("reasoning_tokens", lambda numbers: numbers.tally.reasoning_tokens, is_enabled=False),
-    _total("inferences", lambda numbers: numbers.tally.inferences, is_enabled=False),
-    _money("cost", lambda numbers: numbers.cost),
-    _money("spent_today", lambda numbers: numbers.spent_today, lambda day: day),
-    _money("spent_this_month", lambda numbers: numbers.spent_this_month, lambda day: day.replace(day=1)),
-    _total("turns", lambda numbers: numbers.tally.turns, needs_model=False),
-    _total("tool_calls", lambda numbers: numbers.tally.tool_calls, needs_model=False, is_enabled=False),
-    _total("failures", lambda numbers: numbers.tally.failures, needs_model=False),
-    _total("failovers", lambda numbers: numbers.tally.failovers, is_enabled=False),
-    _seconds("time_to_first_token", lambda turn: turn.first_token, needs_model=True),
+    _total("input_tokens", lambda usage: usage.input_tokens),
+    _total("cached_tokens", lambda usage: usage.cached_tokens),
+    _total("output_tokens", lambda usage: usage.output_tokens),
+    _total("reasoning_tokens", lambda usage: usage.reasoning_tokens, is_enabled=False),
+    _total("inferences", lambda usage: usage.inferences, is_enabled=False),
+    _money("cost", lambda numbers: numbers.usage.cost),
+    _money("spent_today", lambda numbers: numbers.usage.spent_on(numbers.today), lambda day: day),
+    _money(
+        "spent_this_month",
+        lambda numbers: numbers.usage.spent_in_month_of(numbers.today),
+        lambda day: day.replace(day=1),
+    ),
+    _total("turns", lambda usage: usage.turns, needs_model=False),
+    _total("tool_calls", lambda usage: usage.tool_calls, needs_model=False, is_enabled=False),
+    _total("failures", lambda usage: usage.failures, needs_model=False),
+    _total("failovers", lambda usage: usage.failovers, is_enabled=False),
+    _seconds("time_to_first_token", lambda turn: turn.first_token),
     _seconds("turn_time", lambda turn: turn.duration, needs_model=False),
-    NumberDescription(
-        key="cache_hit_ratio",
-        value=lambda numbers: numbers.cache_hit_ratio,
-        native_unit_of_measurement=PERCENTAGE,
-        state_class=SensorStateClass.MEASUREMENT,
-        suggested_display_precision=0,
-    ),
-    NumberDescription(
-        key="window_used",
-        value=lambda numbers: numbers.window_used,
-        attributes=lambda numbers: numbers.window_parts,
-        native_unit_of_measurement=PERCENTAGE,
-        state_class=SensorStateClass.MEASUREMENT,
-        suggested_display_precision=0,
-    ),
+    _percent("cache_hit_ratio", _cache_hit_ratio),
+    _percent("window_used", lambda numbers: 100 * numbers.prompt.share if numbers.prompt else None, _window_parts),
 )
 """Every number of an agent."""
 
 
-def number_sensors(
-    entry: ChatterboxConfigEntry, subentry: ConfigSubentry, keeper: TallyKeeper
-) -> Iterator[NumberSensor]:
-    """Yield the sensors of an agent; one without a model has fewer."""
-    board = NumberBoard(entry, subentry.subentry_id, keeper)
+async def async_setup_entry(
+    hass: HomeAssistant,  # noqa: ARG001  # Home Assistant's signature
+    entry: ChatterboxConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+) -> None:
+    """Add the sensors of each agent of a service; only a conversation agent has questions."""
+    for subentry in entry.subentries.values():
+        sensors: list[SensorEntity] = [*_number_sensors(entry, subentry)]
+        if subentry.subentry_type == SUBENTRY_CONVERSATION:
+            sensors.append(WaitingQuestionsSensor(entry, subentry))
+        async_add_entities(sensors, config_subentry_id=subentry.subentry_id)
+
+
+def _number_sensors(entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> Iterator[NumberSensor]:
     has_model = subentry.subentry_id in entry.runtime_data.models
     for description in NUMBERS:
         if has_model or not description.needs_model:
-            yield NumberSensor(entry, subentry, board, description)
-
-
-class NumberBoard:
-    """The numbers of an agent, looked up once for all its sensors."""
-
-    def __init__(self, entry: ChatterboxConfigEntry, agent: str, keeper: TallyKeeper) -> None:
-        """Look up the numbers of the agent with a subentry id, as `keeper` has them."""
-        self._entry = entry
-        self._agent = agent
-        self._keeper = keeper
-        self._sensors: dict[NumberSensor, None] = {}
-        self._stop: CALLBACK_TYPE | None = None
-
-    @callback
-    def async_show_on(self, hass: HomeAssistant, sensor: NumberSensor) -> CALLBACK_TYPE:
-        """Have a sensor show its number whenever that is another one, until what is returned is called."""
-        if self._stop is None:
-            self._stop = async_dispatcher_connect(hass, SIGNAL_TALLIES, self._async_follow)
-        self._sensors[sensor] = None
-
-        @callback
-        def async_leave() -> None:
-            del self._sensors[sensor]
-            if not self._sensors and self._stop is not None:
-                self._stop()
-                self._stop = None
-
-        return async_leave
-
-    @callback
-    def _async_follow(self, changed: Collection[str] | None) -> None:
-        if changed is None or self._agent in changed:
-            numbers = self.numbers
-            for sensor in tuple(self._sensors):
-                if sensor.is_another(numbers):
-                    sensor.async_write_ha_state()
-
-    @property
-    def numbers(self) -> AgentNumbers:
-        """As they are now."""
-        model = self._entry.runtime_data.models.get(self._agent)
-        return AgentNumbers(
-            tally=self._keeper.tally(self._agent),
-            last_turn=self._keeper.last_turn(self._agent),
-            last_usage=self._keeper.last_usage(self._agent),
-            prompt=model.windowed.last_size if model else None,
-            has_price=model is not None and model.account.price is not None,
-            today=today(),
-        )
+            yield NumberSensor(entry, subentry, description)
 
 
 class NumberSensor(AgentDeviceEntity, SensorEntity):
@@ -240,63 +185,46 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
 
     entity_description: NumberDescription
     _attr_should_poll = False
-    _attr_entity_category = EntityCategory.DIAGNOSTIC
     _unrecorded_attributes = frozenset({"tools", "instructions", "history", "window", "dropped_messages"})
 
-    def __init__(
-        self,
-        entry: ChatterboxConfigEntry,
-        subentry: ConfigSubentry,
-        board: NumberBoard,
-        description: NumberDescription,
-    ) -> None:
-        """Show a number of the agent of a subentry, as it stands on `board`."""
+    def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, description: NumberDescription) -> None:
+        """Show a number of the agent of a subentry."""
         super().__init__(entry, subentry, description.key)
         self.entity_description = description
-        self._attr_extra_state_attributes = {}
-        self._attr_last_reset = None
-        self._began: date | None = None
-        self._board = board
 
     @override
     async def async_added_to_hass(self) -> None:
-        """Follow the sums."""
+        """Follow the usage."""
         await super().async_added_to_hass()
-        self.is_another(self._board.numbers)
-        self.async_on_remove(self._board.async_show_on(self.hass, self))
+        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_USAGE, self._async_follow))
+        self._async_update()
 
-    def is_another(self, numbers: AgentNumbers) -> bool:
-        """Take the number as it is now, and what it is made of. Return whether anything of that is new."""
-        description = self.entity_description
-        value = description.value(numbers)
-        is_another = value != self._attr_native_value
-        if is_another:
-            self._attr_native_value = value
-        if (
-            description.attributes
-            and (parts := {**description.attributes(numbers)}) != self._attr_extra_state_attributes
-        ):
-            self._attr_extra_state_attributes, is_another = parts, True
-        if description.begins and (day := description.begins(numbers.today)) != self._began:
-            self._began, self._attr_last_reset, is_another = day, dt_util.start_of_local_day(day), True
-        return is_another
+    @callback
+    def _async_follow(self, changed: Collection[str] | None) -> None:
+        if changed is None or self.subentry.subentry_id in changed:
+            self._async_update()
+            self.async_write_ha_state()
 
+    @callback
+    def _async_update(self) -> None:
+        description, numbers = self.entity_description, self._numbers()
+        self._attr_native_value = description.value(numbers)
+        if description.attributes:
+            self._attr_extra_state_attributes = {**description.attributes(numbers)}
+        if description.period_start:
+            self._attr_last_reset = dt_util.start_of_local_day(description.period_start(numbers.today))
 
-PARALLEL_UPDATES = 0
-
-
-async def async_setup_entry(
-    hass: HomeAssistant,
-    entry: ChatterboxConfigEntry,
-    async_add_entities: AddConfigEntryEntitiesCallback,
-) -> None:
-    """Add the sensors of each agent of a service; only one to talk to has questions."""
-    keeper = await async_get_tally_keeper(hass)
-    for subentry in entry.subentries.values():
-        sensors: list[SensorEntity] = [*number_sensors(entry, subentry, keeper)]
-        if subentry.subentry_type == SUBENTRY_CONVERSATION:
-            sensors.append(WaitingQuestionsSensor(entry, subentry))
-        async_add_entities(sensors, config_subentry_id=subentry.subentry_id)
+    def _numbers(self) -> AgentNumbers:
+        agent, tracker = self.subentry.subentry_id, async_get_usage_tracker(self.hass)
+        model = self.entry.runtime_data.models.get(agent)
+        return AgentNumbers(
+            usage=tracker.usage(agent),
+            last_turn=tracker.last_turn(agent),
+            last_usage=tracker.last_usage(agent),
+            prompt=model.windowed.last_size if model else None,
+            has_price=tracker.has_price(agent),
+            today=today(),
+        )
 
 
 class WaitingQuestionsSensor(AgentDeviceEntity, SensorEntity):

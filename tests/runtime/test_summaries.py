@@ -7,13 +7,12 @@ from contextlib import AsyncExitStack
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
-from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.loop.turn import Turn
-from custom_components.chatterbox.agent.messages import AssistantMessage, Transcript, Usage, UserMessage
+from custom_components.chatterbox.agent.messages import AssistantMessage, Transcript, UserMessage
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_CONTEXT_WINDOW,
@@ -29,12 +28,12 @@ from custom_components.chatterbox.const import (
 from custom_components.chatterbox.runtime.agents import ChatterboxConfigEntry, async_get_models
 from custom_components.chatterbox.runtime.summaries import ConversationSummaries
 from custom_components.chatterbox.settings.agent import SUMMARY_OWN_MODEL
-from custom_components.chatterbox.usage.reports import SIGNAL_USAGE, ModelUsage, UsagePurpose
 from tests.support.config_entries import prepare
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
 from tests.support.talk import messages_of
+from tests.support.usage import usage_of
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -162,19 +161,13 @@ async def test_another_agents_model_writes_and_is_counted(hass: HomeAssistant, a
     writing = await add(Script(answers=(WRITTEN,)))
     (writer,) = async_get_models(hass)
     talking = await add(Script(), **{CONF_SUMMARY: writer})
-    told: list[ModelUsage] = []
-
-    @callback
-    def note(usage: ModelUsage) -> None:
-        told.append(usage)
-
-    async_dispatcher_connect(hass, SIGNAL_USAGE, note)
     summaries = summaries_of_last(hass)
     await talk(hass, summaries, said(13))
 
     assert summaries.of(TALK) is not None
     assert (len(writing.requests), len(talking.requests)) == (1, 0)
-    assert told == [ModelUsage(writer, Usage(400, 9), UsagePurpose.SUMMARY)]
+    usage = await usage_of(hass, writer)
+    assert (usage.inferences, usage.input_tokens, usage.output_tokens) == (1, 400, 9)
 
 
 async def test_a_writer_that_is_gone_or_fails_leaves_the_list(hass: HomeAssistant, add: Add) -> None:

@@ -22,7 +22,6 @@ from homeassistant.const import MATCH_ALL
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
-from homeassistant.helpers.storage import STORAGE_DIR
 from pydantic import BaseModel
 
 from custom_components.chatterbox.approvals.questions import SIGNAL_QUESTION, QuestionUpdate
@@ -90,8 +89,6 @@ class Leaks:
         yield from (("state", repr(state.as_dict())) for state in hass.states.async_all())
         yield from (("issue", repr(issue)) for issue in ir.async_get(hass).issues.values())
         yield from (("storage", json.dumps(file, default=repr)) for file in self.storage.values())
-        sums = Path(hass.config.path(STORAGE_DIR, "chatterbox.tallies.jsonl"))
-        yield from (("sums", path.read_text()) for path in (sums,) if path.exists())
         yield from (("history", text) for text in _histories(hass))
         yield from (("chat log", repr(log.content)) for log in hass.data.get(DATA_CHAT_LOGS, {}).values())
         yield from (("trace", repr(trace.as_dict())) for trace in async_get_traces())

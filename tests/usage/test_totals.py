@@ -10,9 +10,8 @@ from hypothesis import given, strategies as st
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.messages import JsonValue, Usage
 from custom_components.chatterbox.records.facts import InferenceFacts, ToolFacts, TurnFacts
-from custom_components.chatterbox.usage.budgets import Budget
 from custom_components.chatterbox.usage.prices import ModelPrice, Rates
-from custom_components.chatterbox.usage.totals import Tallies, Tally
+from custom_components.chatterbox.usage.totals import AgentUsage, Budget, UsageTotals
 
 DAY = date(2026, 11, 22)
 PRICES = {"cheap": ModelPrice(Rates(1, 0.5, 2)), "dear": ModelPrice(Rates(10, 1, 50)), "unpriced": None}
@@ -53,15 +52,15 @@ def test_tokens_count_for_the_model_and_the_rest_for_who_took_the_turn() -> None
         handovers=1,
     )
 
-    tallies = Tallies().with_turn("cheap", "turn-1", facts, PRICES.get, DAY)
+    totals = UsageTotals().with_turn("cheap", "turn-1", facts, PRICES.get, DAY)
 
-    cheap, dear = tallies.of("cheap"), tallies.of("dear")
+    cheap, dear = totals.of("cheap"), totals.of("dear")
     assert (cheap.input_tokens, cheap.cached_tokens, cheap.output_tokens, cheap.reasoning_tokens) == (100, 40, 10, 5)
     assert (cheap.inferences, cheap.turns, cheap.tool_calls, cheap.failovers, cheap.failures) == (1, 1, 1, 1, 0)
     assert cheap.cost == pytest.approx((60 * 1 + 40 * 0.5 + 10 * 2) / 1e6)
     assert (dear.input_tokens, dear.inferences, dear.turns, dear.failovers) == (200, 1, 0, 0)
     assert dear.cost == dear.spent_on(DAY) == pytest.approx((100 * 10 + 100 * 1 + 20 * 50) / 1e6)
-    assert set(tallies.agents) == {"cheap", "dear"}
+    assert set(totals.agents) == {"cheap", "dear"}
 
 
 @pytest.mark.parametrize(
@@ -79,49 +78,49 @@ def test_tokens_count_for_the_model_and_the_rest_for_who_took_the_turn() -> None
 def test_a_turn_without_an_answer_has_failed_unless_somebody_wanted_it_so(
     stop_reason: StopReason | None, failures: int
 ) -> None:
-    tally = Tallies().with_turn("cheap", "a", turn(stop_reason=stop_reason), PRICES.get, DAY).of("cheap")
+    usage = UsageTotals().with_turn("cheap", "a", turn(stop_reason=stop_reason), PRICES.get, DAY).of("cheap")
 
-    assert (tally.turns, tally.failures) == (1, failures)
+    assert (usage.turns, usage.failures) == (1, failures)
 
 
 def test_a_turn_that_is_told_again_is_not_counted_again() -> None:
     facts = turn(answered(Usage(100, 10), "dear"))
-    once = Tallies().with_turn("cheap", "a", facts, PRICES.get, DAY)
-    stored = Tallies.from_json(json_loads(json_bytes(once)))
+    once = UsageTotals().with_turn("cheap", "a", facts, PRICES.get, DAY)
+    stored = UsageTotals.from_json(json_loads(json_bytes(once)))
 
     assert once.with_turn("cheap", "a", facts, PRICES.get, DAY) is once
     assert stored.with_turn("cheap", "a", facts, PRICES.get, DAY) is stored
 
 
 def test_the_ids_of_turns_do_not_grow_for_ever() -> None:
-    tallies = Tallies()
+    totals = UsageTotals()
     for number in range(1000):
-        tallies = tallies.with_turn("cheap", str(number), turn(), PRICES.get, DAY)
+        totals = totals.with_turn("cheap", str(number), turn(), PRICES.get, DAY)
 
-    assert tallies.of("cheap").turns == 1000
-    assert len(tallies.turns) < 100
+    assert totals.of("cheap").turns == 1000
+    assert len(totals.turns) < 100
 
 
 def test_the_days_do_not_grow_for_ever() -> None:
-    tally = Tally()
+    usage = AgentUsage()
     for number in range(400):
-        tally = tally.with_usage(Usage(1_000_000), PRICES["cheap"], DAY + timedelta(days=number))
+        usage = usage.with_request(Usage(1_000_000), PRICES["cheap"], DAY + timedelta(days=number))
     last = DAY + timedelta(days=399)
 
-    assert len(tally.spent) < 50
-    assert tally.spent_on(last) == 1
-    assert tally.spent_in_month_of(last) == last.day
-    assert tally.cost == 400
+    assert len(usage.spent) < 50
+    assert usage.spent_on(last) == 1
+    assert usage.spent_in_month_of(last) == last.day
+    assert usage.cost == 400
 
 
 def test_a_clock_that_is_set_back_gives_no_day_a_second_time() -> None:
-    tally = Tally().with_usage(Usage(3_000_000), PRICES["cheap"], DAY)
+    usage = AgentUsage().with_request(Usage(3_000_000), PRICES["cheap"], DAY)
     tomorrow = DAY + timedelta(days=1)
-    tally = tally.with_usage(Usage(1_000_000), PRICES["cheap"], tomorrow)
+    usage = usage.with_request(Usage(1_000_000), PRICES["cheap"], tomorrow)
 
-    assert Budget(per_day=3).spent_up(tally, DAY) == "day"
-    assert Budget(per_day=3).spent_up(tally, tomorrow) is None
-    assert tally.with_usage(Usage(1_000_000), PRICES["cheap"], DAY).spent_on(DAY) == 4
+    assert Budget(per_day=3).spent_period(usage, DAY) == "day"
+    assert Budget(per_day=3).spent_period(usage, tomorrow) is None
+    assert usage.with_request(Usage(1_000_000), PRICES["cheap"], DAY).spent_on(DAY) == 4
 
 
 @pytest.mark.parametrize(
@@ -138,29 +137,28 @@ def test_a_clock_that_is_set_back_gives_no_day_a_second_time() -> None:
 )
 def test_a_budget_is_spent_when_its_limit_is_reached(budget: Budget, period: str | None) -> None:
     """One dollar was spent on the day, and two on another one of its month."""
-    tally = Tally().with_usage(Usage(2_000_000), PRICES["cheap"], DAY - timedelta(days=1))
-    tally = tally.with_usage(Usage(1_000_000), PRICES["cheap"], DAY)
+    usage = AgentUsage().with_request(Usage(2_000_000), PRICES["cheap"], DAY - timedelta(days=1))
+    usage = usage.with_request(Usage(1_000_000), PRICES["cheap"], DAY)
 
-    assert budget.spent_up(tally, DAY) == period
+    assert budget.spent_period(usage, DAY) == period
 
 
 def test_agents_that_are_gone_are_forgotten() -> None:
-    tallies = Tallies({"cheap": Tally(turns=1), "gone": Tally(turns=2)})
+    totals = UsageTotals({"cheap": AgentUsage(turns=1), "gone": AgentUsage(turns=2)})
 
-    assert tallies.only_of({"cheap", "new"}).agents == {"cheap": Tally(turns=1)}
-    assert tallies.only_of({"cheap", "gone"}) is tallies
+    assert totals.only_of({"cheap", "new"}).agents == {"cheap": AgentUsage(turns=1)}
 
 
 @pytest.mark.parametrize("stored", [None, [], {"agents": 1, "turns": []}, {"agents": {"a": {"turns": "many"}}}])
 def test_something_else_is_not_read(stored: JsonValue) -> None:
     with pytest.raises(ValueError, match="validation error"):
-        Tallies.from_json(stored)
+        UsageTotals.from_json(stored)
 
 
 def test_what_only_another_version_counts_is_left_out() -> None:
     stored: JsonValue = {"agents": {"a": {"turns": 3, "smiles": 7}}, "turns": ["x"], "more": True}
 
-    assert Tallies.from_json(stored) == Tallies({"a": Tally(turns=3)}, ("x",))
+    assert UsageTotals.from_json(stored) == UsageTotals({"a": AgentUsage(turns=3)}, ("x",))
 
 
 counts = st.integers(0, 10**9)
@@ -177,25 +175,25 @@ days = st.integers(-40, 40).map(lambda days: DAY + timedelta(days=days))
 def test_sums_are_those_of_their_parts_and_never_shrink(
     told: list[tuple[tuple[str, str, list[InferenceFacts]], date]],
 ) -> None:
-    tallies, parts, seen = Tallies(), list[InferenceFacts](), set[str]()
+    totals, parts, seen = UsageTotals(), list[InferenceFacts](), set[str]()
     for (agent, turn_id, requests), day in told:
-        before = tallies
-        tallies = before.with_turn(agent, turn_id, turn(*requests), PRICES.get, day)
+        before = totals
+        totals = before.with_turn(agent, turn_id, turn(*requests), PRICES.get, day)
         if turn_id not in seen:
             parts += requests
             seen.add(turn_id)
-        for name, tally in before.agents.items():
-            after = tallies.of(name)
-            assert after.cost >= tally.cost
-            assert (after.input_tokens, after.turns) >= (tally.input_tokens, tally.turns)
+        for name, usage in before.agents.items():
+            after = totals.of(name)
+            assert after.cost >= usage.cost
+            assert (after.input_tokens, after.turns) >= (usage.input_tokens, usage.turns)
         # What was stored is what goes on.
-        tallies = Tallies.from_json(json_loads(json_bytes(tallies)))
+        totals = UsageTotals.from_json(json_loads(json_bytes(totals)))
 
-    assert sum(tally.turns for tally in tallies.agents.values()) == len(seen)
+    assert sum(usage.turns for usage in totals.agents.values()) == len(seen)
     for name in AGENTS:
         own = [one.usage for one in parts if one.answered_by == name and one.usage is not None]
-        total, tally, price = sum(own, Usage()), tallies.of(name), PRICES[name]
-        assert total == Usage(tally.input_tokens, tally.output_tokens, tally.cached_tokens, tally.reasoning_tokens)
-        assert tally.inferences == len(own)
-        assert tally.cost == pytest.approx(sum(price.cost(one) for one in own) if price else 0)
-        assert sum(money for span, money in tally.spent.items() if len(span) > 7) <= tally.cost * (1 + 1e-9)
+        total, usage, price = sum(own, Usage()), totals.of(name), PRICES[name]
+        assert total == Usage(usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.reasoning_tokens)
+        assert usage.inferences == len(own)
+        assert usage.cost == pytest.approx(sum(price.cost(one) for one in own) if price else 0)
+        assert sum(money for span, money in usage.spent.items() if len(span) > 7) <= usage.cost * (1 + 1e-9)

@@ -9,31 +9,27 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
 from ..repair_issues import async_report_spent_budget
-from ..usage.tracker import SIGNAL_TALLIES
+from ..usage.tracker import SIGNAL_USAGE, async_get_usage_tracker
 from .agents import ChatterboxConfigEntry
 
 
 @callback
 def async_watch_budgets(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
     """Watch the budgets of a loaded entry until it is unloaded."""
-    models = {
-        agent_id: model
-        for agent_id, model in entry.runtime_data.models.items()
-        if not model.account.budget.is_unlimited
-    }
+    models, tracker = entry.runtime_data.models, async_get_usage_tracker(hass)
 
     @callback
     def async_look(changed: Collection[str] | None) -> None:
         """Look at those agents whose sums have changed, or at all."""
         for agent_id, model in models.items():
             if changed is None or agent_id in changed:
-                async_report_spent_budget(hass, model.agent, model.account.told)
+                async_report_spent_budget(hass, model.agent, tracker.spent_budget(agent_id))
 
     @callback
     def async_end_issues() -> None:
         for model in models.values():
             async_report_spent_budget(hass, model.agent, None)
 
-    entry.async_on_unload(async_dispatcher_connect(hass, SIGNAL_TALLIES, async_look))
+    entry.async_on_unload(async_dispatcher_connect(hass, SIGNAL_USAGE, async_look))
     entry.async_on_unload(async_end_issues)
     async_look(None)

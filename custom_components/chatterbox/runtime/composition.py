@@ -43,7 +43,9 @@ from ..const import (
 from ..offline.dispatcher import offline_languages
 from ..settings.agent import AgentSettings, WhenSpent, known_choice
 from ..settings.tasks import settings_of_subentry
-from .account import async_open_account
+from ..usage.costs import async_known_price, entered_price
+from ..usage.totals import Budget
+from ..usage.tracker import Account, async_get_usage_tracker
 from .agents import Agent, ChatterboxConfigEntry, Runtime, async_get_models
 from .chain import AgentChain, is_for_models, offline_link
 from .model import AgentModel, ModelProvider
@@ -198,7 +200,10 @@ async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, 
     settings = settings_of_subentry(agent)
     provider = model_server(hass, entry.data, settings, agent.subentry_id)
     windowed = windowed_model(hass, entry, agent, provider)
-    account = await async_open_account(hass, entry.data, known_server(entry.data), settings, agent.subentry_id)
+    price = entered_price(settings, await async_known_price(hass, entry.data, known_server(entry.data), settings))
+    tracker = async_get_usage_tracker(hass)
+    account = Account(price, Budget(settings.budget_day, settings.budget_month))
+    tracker.async_set_account(agent.subentry_id, account)
     patience = Patience(settings.connect_timeout, settings.first_token_timeout, settings.between_tokens_timeout)
     link = Link(
         agent.title,
@@ -209,10 +214,10 @@ async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, 
         lets_go=True,
         id=agent.subentry_id,
         check=provider.check,
-        spent=account.spent,
+        spent=partial(tracker.refusal, agent.subentry_id),
         refuses_when_spent=settings.when_spent is WhenSpent.REFUSE,
     )
-    return AgentModel(agent, provider, windowed, link, account)
+    return AgentModel(agent, provider, windowed, link)
 
 
 def _is_answered_for(hass: HomeAssistant, entry: ConfigEntry, agent: Agent) -> bool:

@@ -10,7 +10,6 @@ from typing import Protocol
 
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers.dispatcher import async_dispatcher_send
 
 from ..agent.conversation.windowed_provider import WindowedProvider
 from ..agent.errors import PromptTooLong
@@ -18,8 +17,7 @@ from ..agent.events import CompletionResult, ProviderEvent
 from ..agent.messages import Usage
 from ..agent.protocols import CompletionRequest, Prefiller
 from ..agent.providers.links import Link
-from ..usage.reports import SIGNAL_USAGE, ModelUsage, UsagePurpose
-from .account import ModelAccount
+from ..usage.tracker import async_get_usage_tracker
 from .service_check import ModelServer
 from .window import MeasurableModel
 
@@ -44,18 +42,17 @@ class AgentModel:
     """Stands in front of it there: knows how much it reads, and what the last request took of that."""
     link: Link
     """One for all turns: a provider learns what its server does not take, and a breaker how it is doing."""
-    account: ModelAccount
 
 
 class CountedModel:
     """The `LLMProvider` of a summary."""
 
     def __init__(self, hass: HomeAssistant, model: AgentModel) -> None:
-        """Ask `model`; nothing is counted yet."""
+        """Ask `model`."""
         self._hass = hass
         self._model = model
         self.usage = Usage()
-        """What was taken so far."""
+        """Of all requests so far."""
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
@@ -63,6 +60,6 @@ class CountedModel:
             async for event in events:
                 if isinstance(event, CompletionResult):
                     self.usage += event.usage
-                    usage = ModelUsage(self._model.agent.subentry_id, event.usage, UsagePurpose.SUMMARY)
-                    async_dispatcher_send(self._hass, SIGNAL_USAGE, usage)
+                    tracker = async_get_usage_tracker(self._hass)
+                    tracker.async_count_request(self._model.agent.subentry_id, event.usage)
                 yield event

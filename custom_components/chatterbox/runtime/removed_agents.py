@@ -13,6 +13,7 @@ from ..approvals.pin_tries import async_get_pin_tries
 from ..const import DOMAIN
 from ..history.retention import async_forget_agents
 from ..memory.facts import async_get_memories
+from ..usage.tracker import async_get_usage_tracker
 from .agents import async_forget_conversations
 
 
@@ -40,5 +41,6 @@ async def async_forget(hass: HomeAssistant, entry: ConfigEntry, agents: Iterable
     """Forget what was kept for agents of an entry, by their subentry ids."""
     await async_get_pin_tries(hass).async_forget_removed()
     await async_get_memories(hass).async_forget_removed()
+    async_get_usage_tracker(hass).async_forget_removed()
     await async_forget_agents(hass, entry, agents)
     async_forget_conversations(hass)

@@ -7,6 +7,7 @@ has entered instead. The file is read when somebody first asks, off the event lo
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -150,17 +151,7 @@ class KnownModels(BaseModel):
 
 
 def _fits(pattern: str, name: str) -> bool:
-    if pattern.startswith("/"):
-        return re.search(pattern[1:-1], name) is not None
-    match pattern.startswith("*"), pattern.endswith("*"):
-        case True, True:
-            return pattern[1:-1] in name
-        case True, False:
-            return name.endswith(pattern[1:])
-        case False, True:
-            return name.startswith(pattern[:-1])
-        case _:
-            return name == pattern
+    return re.search(pattern[1:-1], name) is not None if pattern.startswith("/") else fnmatchcase(name, pattern)
 
 
 async def async_get_known_models(hass: HomeAssistant) -> KnownModels:

@@ -1,21 +1,17 @@
-"""The numbers of agents as their owner sees them: real turns, real storage, sensors and budgets."""
+"""The usage of agents as their owner sees it: real turns, real storage, sensors and budgets."""
 
 import asyncio
-import threading
 from collections.abc import AsyncGenerator
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import override
+from typing import Any
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, EVENT_HOMEASSISTANT_FINAL_WRITE, STATE_UNKNOWN
-from homeassistant.core import CoreState, Event, EventStateChangedData, HomeAssistant, State, callback
+from homeassistant.core import CoreState, HomeAssistant, State
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er, issue_registry as ir
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
-from homeassistant.helpers.event import async_track_state_change_event
-from homeassistant.helpers.storage import STORAGE_DIR
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import (
     MockConfigEntry,
@@ -34,15 +30,15 @@ from custom_components.chatterbox.const import (
     SUBENTRY_CONVERSATION,
     ServiceKind,
 )
+from custom_components.chatterbox.data import DATA
 from custom_components.chatterbox.records.news import SIGNAL_TURN, TurnNews
-from custom_components.chatterbox.usage.reports import SIGNAL_USAGE, ModelUsage, UsagePurpose
-from custom_components.chatterbox.usage.storage import TallyFile
-from custom_components.chatterbox.usage.totals import Tallies, Tally
-from custom_components.chatterbox.usage.tracker import TallyKeeper, async_get_tally_keeper
+from custom_components.chatterbox.usage.totals import UsageTotals
+from custom_components.chatterbox.usage.tracker import UsageTracker, async_get_usage_tracker
 from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
 from tests.support.talk import LIGHT_ON, move_into_the_demo_home, say, speech
 from tests.support.tasks import have_done, working
+from tests.support.usage import counted
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -72,6 +68,8 @@ TALKS = Script(
 DOWN = Script(answers=(ScriptedFailure(status=404, body="no such model"),), after_last="start again")
 """Fails at once, and is not asked again, so that no clock has to move on."""
 GONE = "My language model does not exist any more. Please choose another one in my settings."
+FILE = "chatterbox.usage"
+type Storage = dict[str, Any]  # as Home Assistant's test storage is typed
 SPENT = "My budget for today is used up."
 
 
@@ -126,13 +124,6 @@ def number_of(hass: HomeAssistant, number: str, agent: str = "talker") -> float:
     return float(state_of(hass, number, agent).state)
 
 
-async def counted(hass: HomeAssistant) -> None:
-    """Wait until what was counted is stored and shown."""
-    await hass.async_block_till_done()
-    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=11))
-    await hass.async_block_till_done()
-
-
 async def turn(hass: HomeAssistant, text: str = "hello") -> str:
     """Take a turn and wait until it is counted; returns what is said."""
     said = speech(await say(hass, text))
@@ -140,14 +131,17 @@ async def turn(hass: HomeAssistant, text: str = "hello") -> str:
     return said
 
 
-def file_of(hass: HomeAssistant) -> Path:
-    """Return where the sums are stored."""
-    return Path(hass.config.path(STORAGE_DIR, "chatterbox.tallies.jsonl"))
+def stored(storage: Storage) -> UsageTotals:
+    """Return the usage that a crash would leave."""
+    return UsageTotals.from_json(storage[FILE]["data"]) if FILE in storage else UsageTotals()
 
 
-def stored(hass: HomeAssistant) -> Tallies:
-    """Return the sums as the next start would find them."""
-    return TallyFile(file_of(hass)).read()
+async def restarted(hass: HomeAssistant) -> UsageTracker:
+    """Return what another start of Home Assistant would have, in place of what there was."""
+    hass.data[DATA].values.pop(async_get_usage_tracker, None)
+    tracker = async_get_usage_tracker(hass)
+    await tracker.async_start()
+    return tracker
 
 
 def enable_all(hass: HomeAssistant, entry: MockConfigEntry) -> None:
@@ -290,7 +284,7 @@ async def test_each_token_counts_for_the_model_that_has_read_it(hass: HomeAssist
 async def test_what_a_model_takes_outside_of_turns_counts_too(hass: HomeAssistant) -> None:
     async with serving_script(TALKS) as address:
         await add_agent(hass, address, **PRICES)
-        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("talker", Usage(1000, 500), UsagePurpose.SUMMARY))
+        async_get_usage_tracker(hass).async_count_request("talker", Usage(1000, 500))
         await counted(hass)
 
     assert (number_of(hass, "input_tokens"), number_of(hass, "cost"), number_of(hass, "turns")) == (1000, 2, 0)
@@ -299,7 +293,7 @@ async def test_what_a_model_takes_outside_of_turns_counts_too(hass: HomeAssistan
 async def test_a_picture_is_counted_without_a_price_that_is_another_models(hass: HomeAssistant) -> None:
     async with serving_script(TALKS) as address:
         await add_agent(hass, address, **PRICES)
-        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("talker", Usage(1000, 500), UsagePurpose.PICTURE))
+        async_get_usage_tracker(hass).async_count_request("talker", Usage(1000, 500), is_priced=False)
         await counted(hass)
 
     assert (number_of(hass, "input_tokens"), number_of(hass, "cost")) == (1000, 0)
@@ -318,14 +312,14 @@ async def test_a_turn_that_is_told_twice_counts_once(hass: HomeAssistant) -> Non
 
 
 async def test_what_is_shown_is_stored_and_goes_on_after_a_restart(
-    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+    hass: HomeAssistant, hass_storage: Storage, freezer: FrozenDateTimeFactory
 ) -> None:
     freezer.move_to(NOON)
     async with serving_script(TALKS) as address:
         entry = await add_agent(hass, address, **PRICES)
         await turn(hass)
         await turn(hass)
-        before_the_end = stored(hass)
+        before_the_end = stored(hass_storage)
         await hass.config_entries.async_unload(entry.entry_id)
         await hass.config_entries.async_setup(entry.entry_id)
         await hass.async_block_till_done()
@@ -333,57 +327,68 @@ async def test_what_is_shown_is_stored_and_goes_on_after_a_restart(
         assert [number_of(hass, key) for key in ("turns", "cost", "spent_today")] == [2, 2, 2]
         assert before_the_end.of("talker").turns == 2
 
-        # What another start of Home Assistant would find.
-        hass.data.pop("chatterbox_tallies")
-        assert (await async_get_tally_keeper(hass)).tally("talker").cost == 2
+        assert (await restarted(hass)).usage("talker").cost == 2
 
 
-async def test_nothing_is_shown_that_a_crash_could_take_back(hass: HomeAssistant) -> None:
-    shown: list[tuple[float, float]] = []
-
+async def test_nothing_is_shown_before_it_is_stored(hass: HomeAssistant, hass_storage: Storage) -> None:
     async with serving_script(TALKS) as address:
         await add_agent(hass, address, **PRICES)
-        sensor = entity_id(hass, "turns")
-
-        @callback
-        def compare(event: Event[EventStateChangedData]) -> None:
-            state = event.data["new_state"]
-            assert state is not None
-            shown.append((float(state.state), stored(hass).of("talker").turns))
-
-        async_track_state_change_event(hass, sensor, compare)
         await asyncio.gather(*(say(hass, "hello", f"talk-{number}") for number in range(5)))
+        await hass.async_block_till_done()
+        assert (number_of(hass, "turns"), stored(hass_storage).of("talker").turns) == (0, 0)
+
         await counted(hass)
 
-    assert shown[-1] == (5.0, 5.0)
-    assert all(number <= stored for number, stored in shown)
+    assert (number_of(hass, "turns"), stored(hass_storage).of("talker").turns) == (5, 5)
+
+
+async def test_usage_is_stored_ten_seconds_after_the_first_change(hass: HomeAssistant, hass_storage: Storage) -> None:
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+    tracker = async_get_usage_tracker(hass)
+    for seconds in (6, 11):
+        tracker.async_count_request("talker", Usage(10, 1))
+        async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=seconds))
+        await hass.async_block_till_done()
+
+    assert stored(hass_storage).of("talker").input_tokens == tracker.usage("talker").input_tokens == 20
+
+
+async def test_at_the_end_of_home_assistant_usage_is_stored_at_once(hass: HomeAssistant, hass_storage: Storage) -> None:
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **PRICES)
+    tracker = async_get_usage_tracker(hass)
+    tracker.async_count_request("talker", Usage(10, 1))
+    hass.set_state(CoreState.final_write)
+    hass.bus.async_fire(EVENT_HOMEASSISTANT_FINAL_WRITE)
+    await hass.async_block_till_done()
+    assert stored(hass_storage).of("talker").input_tokens == 10
+
+    tracker.async_count_request("talker", Usage(10, 1))  # by a turn that the end cuts off
+    await hass.async_block_till_done()
+
+    assert stored(hass_storage).of("talker").input_tokens == 20
 
 
 @pytest.mark.parametrize(
-    "line",
-    ['{"agents": []}', '{"agents": {"talker": {"turns": "x"}}, "turns": []}', "7", "\0\0\0", '{"agents": {'],
+    "content",
+    [{"version": 1, "data": {"agents": []}}, {"version": 1, "data": 7}, {"version": 9, "data": {}}],
     ids=repr,
 )
-@pytest.mark.parametrize("known", [0, 7])
-async def test_a_line_that_cannot_be_read_stops_nobody(
-    hass: HomeAssistant, line: str, known: int, caplog: pytest.LogCaptureFixture
+async def test_a_file_that_cannot_be_read_stops_nobody(
+    hass: HomeAssistant, hass_storage: Storage, content: Storage, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As the power failing leaves one. What was stored before it counts."""
-    file = file_of(hass)
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(f'\n{{"agents": {{"talker": {{"turns": {known}}}}}}}\n{line}' if known else line)
+    hass_storage[FILE] = content
     async with serving_script(TALKS) as address:
         await add_agent(hass, address, **PRICES)
 
         assert await turn(hass) == "Hello."
 
-    assert number_of(hass, "turns") == stored(hass).of("talker").turns == known + 1
-    assert ("cannot be read, and is counted anew" in caplog.text) is not bool(known)
+    assert number_of(hass, "turns") == stored(hass_storage).of("talker").turns == 1
+    assert "cannot be read and begins at zero" in caplog.text
 
 
-async def test_a_count_that_no_file_can_hold_is_told_and_stops_nothing(
-    hass: HomeAssistant, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_count_that_no_file_can_hold_stops_nothing(hass: HomeAssistant) -> None:
     usage = ScriptedUsage(prompt_tokens=2**64, completion_tokens=1)
     mad = Script(answers=(ScriptedAnswer(content="Hello.", usage=usage),), after_last="start again")
     async with serving_script(mad) as address:
@@ -392,148 +397,20 @@ async def test_a_count_that_no_file_can_hold_is_told_and_stops_nothing(
         await turn(hass)
 
     assert number_of(hass, "turns") == 2
-    assert caplog.text.count("cannot be stored") == 1
 
 
-def test_a_file_does_not_grow_for_ever(tmp_path: Path) -> None:
-    file, path = TallyFile(tmp_path / "sums"), tmp_path / "sums"
-    file.append(Tallies())
-    assert path.stat().st_mode & 0o077 == 0  # from the beginning
-    sizes: list[int] = []
-    for turns in range(1, 3000):
-        file.append(Tallies({"talker": Tally(turns=turns)}))
-        sizes.append(path.stat().st_size)
-
-    assert max(sizes) < 257 * 1024
-    assert sizes != sorted(sizes)  # it was begun anew
-    assert file.read().of("talker").turns == 2999
-    assert path.stat().st_mode & 0o077 == 0
-
-
-class FailingDisk(TallyFile):
-    """A disk that is full, until it is not."""
-
-    fails = True
-
-    @override
-    def append(self, tallies: Tallies) -> None:
-        if self.fails:
-            raise OSError(28, "No space left on device")
-        super().append(tallies)
-
-
-class SlowDisk(TallyFile):
-    """A disk that says what it was given, and takes its time."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self.saved: list[int] = []
-        """What the model of the talker had read."""
-        self.goes_on = threading.Event()
-        self.goes_on.set()
-
-    @override
-    def append(self, tallies: Tallies) -> None:
-        assert self.goes_on.wait(10)
-        super().append(tallies)
-        self.saved.append(tallies.of("talker").input_tokens)
-
-
-class TestStoringTogether:
-    """Sums are stored some seconds after they were counted, and at once where nobody knows what comes next."""
-
-    @pytest.fixture
-    def disk(self, tmp_path: Path) -> SlowDisk:
-        return SlowDisk(tmp_path / "sums")
-
-    @pytest.fixture
-    async def keeper(self, hass: HomeAssistant, disk: SlowDisk) -> AsyncGenerator[TallyKeeper]:
-        async with serving_script(TALKS) as address:
-            await add_agent(hass, address, **PRICES)
-            keeper = TallyKeeper(hass, disk)
-            await keeper.async_start()
-            yield keeper
-
-    async def use(self, hass: HomeAssistant, times: int = 1) -> None:
-        for _ in range(times):
-            async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("talker", Usage(10, 1), UsagePurpose.SUMMARY))
-            await asyncio.sleep(0)
-
-    async def test_what_is_counted_in_ten_seconds_is_stored_once(
-        self, hass: HomeAssistant, disk: SlowDisk, keeper: TallyKeeper
-    ) -> None:
-        await self.use(hass, 3)
-        await hass.async_block_till_done()
-        assert (keeper.counted("talker").input_tokens, keeper.tally("talker").input_tokens, disk.saved) == (30, 0, [])
-
-        await counted(hass)
-        await counted(hass)
-
-        assert (keeper.tally("talker").input_tokens, disk.saved) == (30, [30])
-
-    async def test_at_the_end_of_home_assistant_everything_is_stored_at_once(
-        self, hass: HomeAssistant, disk: SlowDisk, keeper: TallyKeeper
-    ) -> None:
-        await self.use(hass)
-        hass.set_state(CoreState.final_write)
-        hass.bus.async_fire(EVENT_HOMEASSISTANT_FINAL_WRITE)
-        await hass.async_block_till_done()
-        assert disk.saved == [10]
-
-        await self.use(hass)  # by a turn that the end cuts off
-        await hass.async_block_till_done()
-
-        assert disk.saved == [10, 20]
-        assert keeper.tally("talker").input_tokens == 20
-
-    async def test_what_is_counted_while_a_service_ends_is_stored_too(
-        self, hass: HomeAssistant, disk: SlowDisk, keeper: TallyKeeper
-    ) -> None:
-        disk.goes_on.clear()
-        await self.use(hass)
-        async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=11))
-        await self.use(hass)
-        [entry] = hass.config_entries.async_entries(DOMAIN)
-        await hass.config_entries.async_unload(entry.entry_id)
-        disk.goes_on.set()
-        await hass.async_block_till_done()
-
-        assert disk.saved == [10, 20]
-        assert keeper.tally("talker").input_tokens == 20
-
-
-async def test_a_disk_that_fails_stops_nobody_and_is_told_once(
-    hass: HomeAssistant, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with serving_script(TALKS) as address:
-        await add_agent(hass, address, **PRICES)
-    disk = FailingDisk(tmp_path / "sums")
-    keeper = TallyKeeper(hass, disk)
-    await keeper.async_start()
-    usage = ModelUsage("talker", Usage(10, 1), UsagePurpose.SUMMARY)
-
-    for fails in (True, True, False, True):
-        disk.fails = fails
-        async_dispatcher_send(hass, SIGNAL_USAGE, usage)
-        await counted(hass)
-
-    assert keeper.tally("talker").input_tokens == 40
-    assert disk.read().of("talker").input_tokens == 30
-    assert caplog.text.count("cannot be stored") == 2  # once before it went well, and once after
-
-
-async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant) -> None:
+async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant, hass_storage: Storage) -> None:
     async with serving_script(TALKS) as address:
         entry = await add_agent(hass, address, "helper", **PRICES)
         await add_agent(hass, address, **PRICES)
-        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("helper", Usage(1, 1), UsagePurpose.SUMMARY))
+        async_get_usage_tracker(hass).async_count_request("helper", Usage(1, 1))
         await turn(hass)
-        assert set(stored(hass).agents) == {"helper", "talker"}
+        assert set(stored(hass_storage).agents) == {"helper", "talker"}
 
         await hass.config_entries.async_remove(entry.entry_id)
-        await hass.async_block_till_done()
+        await counted(hass)
 
-    assert set(stored(hass).agents) == {"talker"}
+    assert set(stored(hass_storage).agents) == {"talker"}
 
 
 async def test_a_server_in_the_house_costs_nothing_unless_its_owner_says_so(hass: HomeAssistant) -> None:
@@ -542,7 +419,7 @@ async def test_a_server_in_the_house_costs_nothing_unless_its_owner_says_so(hass
         await turn(hass)
         assert number_of(hass, "cost") == 0
         await add_agent(hass, address, "helper", price_output=4.0)
-        async_dispatcher_send(hass, SIGNAL_USAGE, ModelUsage("helper", Usage(10, 500), UsagePurpose.SUMMARY))
+        async_get_usage_tracker(hass).async_count_request("helper", Usage(10, 500))
         await counted(hass)
 
     assert number_of(hass, "cost", "helper") == pytest.approx(500 * 4 / 1e6)
@@ -674,14 +551,15 @@ class TestBudgets:
 
         assert budget_issue(hass) is None
 
-    async def test_neither_a_restart_nor_a_clock_gives_a_second_budget(
+    async def test_neither_a_crash_nor_a_clock_gives_a_second_budget(
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
     ) -> None:
         async with serving_script(TALKS) as address:
             entry = await add_agent(hass, address, budget_day=1.0, when_spent="refuse", **PRICES)
-            await turn(hass)
+            await say(hass, "hello")
+            await hass.async_block_till_done()
             await hass.config_entries.async_unload(entry.entry_id)
-            hass.data.pop("chatterbox_tallies")
+            await restarted(hass)
             await hass.config_entries.async_setup(entry.entry_id)
             await hass.async_block_till_done()
             assert await turn(hass) == SPENT
