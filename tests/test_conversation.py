@@ -114,7 +114,7 @@ async def test_what_was_done_is_said_when_the_model_has_no_words_left(
 
     result = await say(hass, "turn on the kitchen light")
 
-    assert speech(result).startswith("Turned on the light.")
+    assert speech(result).startswith("Done: Kitchen Ceiling Light.")
     assert result.response.response_type is intent.IntentResponseType.ACTION_DONE
     assert len(server.requests) == 2
 

@@ -68,8 +68,8 @@ async def test_every_answer_is_heard(
 @pytest.mark.parametrize(
     ("ending", "words"),
     [
-        (ScriptedAnswer(content=""), "Turned on the light."),
-        (ScriptedAnswer(content=LONG, cut_after_bytes=2500), f"Turned on the light. {BROKEN}"),
+        (ScriptedAnswer(content=""), "Done: Kitchen Ceiling Light."),
+        (ScriptedAnswer(content=LONG, cut_after_bytes=2500), f"Done: Kitchen Ceiling Light. {BROKEN}"),
         (ScriptedAnswer(content="✅"), "Okay."),
     ],
 )

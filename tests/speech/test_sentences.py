@@ -26,6 +26,8 @@ from custom_components.chatterbox.speech.sentences import (
     async_get_sentences,
     error_key,
 )
+from tests.support.servers.script import Script, ScriptedAnswer
+from tests.support.talk import LIGHT_ON, Serve, say, speech
 
 LOOK = ToolDefinition("look", "Looks around.", {}, ToolAnnotations(read_only=True))
 TOO_LONG = "That took too long, so I stopped. Please try again."
@@ -177,6 +179,31 @@ async def test_a_question_that_was_answered_is_no_deed(english: TranslatedCompos
     answered = intent_receipt("Lamp", answer=True)
 
     assert english.compose(StopReason.COMPLETED, [answered], None) == "I have no answer to that."
+
+
+async def test_the_short_confirmation_stands_for_what_was_done_in_a_complete_turn(hass: HomeAssistant) -> None:
+    receipts = [intent_receipt("Lamp", speech="It shines."), intent_receipt("Fan", failed=("Heater",))]
+    for language, words in {
+        "en": "It shines. Done. That did not work: Heater.",
+        "de": "It shines. Erledigt. Das hat nicht geklappt: Heater.",
+    }.items():
+        brief = await async_get_composer(hass, language, confirmation=Confirmation.DONE)
+
+        assert brief.compose(StopReason.COMPLETED, receipts, None) == words
+        assert "Fan" in brief.compose(StopReason.DEADLINE, receipts, None)
+        assert "Fan" in brief.compose(StopReason.PROVIDER_FAILED, receipts, ProviderUnreachable("gone"))
+
+
+@pytest.mark.usefixtures("socket_enabled")
+@pytest.mark.parametrize(
+    ("options", "words"), [({}, "Done: Kitchen Ceiling Light."), ({"confirmation": "done"}, "Done.")]
+)
+async def test_an_agent_confirms_as_it_is_set(
+    hass: HomeAssistant, serve: Serve, options: dict[str, object], words: str
+) -> None:
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content=""))), **options)
+
+    assert speech(await say(hass, "turn on the kitchen light")) == words
 
 
 @pytest.mark.parametrize(

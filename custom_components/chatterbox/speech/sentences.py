@@ -1,10 +1,7 @@
-"""Our errors → Home Assistant's errors, and the words for a turn that the model left without any.
+"""Translated sentences: for the errors of the agent, and for turns that the model ends without an answer.
 
-Knows the error tree, the stop reasons and the results that Home Assistant's tools give
-back. Must not know how a turn is run, and holds no sentence: each error class has one
-translation key, in three places of `translations/<lang>.json`. `config.error` is what the
-dialogs say, `exceptions` is what Home Assistant shows beside an entry, and `common`, with
-`spoken_` before the key, is what a voice says.
+Each error class has one translation key, which occurs in three sections of `translations/<lang>.json`: dialogs show
+`config.error`, Home Assistant shows `exceptions` beside an entry, and `common`, with the prefix `spoken_`, is spoken.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,10 +41,9 @@ from ..agent.messages import ToolDefinition, ToolResult
 from ..const import DOMAIN, TOOL_FORGET, TOOL_REMEMBER
 from ..data import singleton
 from ..settings.agent import Confirmation
-from .confirmations import Confirmations, async_get_confirmations
 
-_SPOKEN_DEEDS: Final[Mapping[str, str]] = {TOOL_REMEMBER: "remembered", TOOL_FORGET: "forgotten"}
-"""Keys of what a person hears when the model says nothing."""
+_MEMORY_KEYS: Final[Mapping[str, str]] = {TOOL_REMEMBER: "remembered", TOOL_FORGET: "forgotten"}
+"""Translation keys by tools of the agent's own."""
 
 ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
     AgentError: "agent_failed",
@@ -69,18 +65,16 @@ ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
 """Translation key of every class of `agent/errors.py`."""
 
 CERTIFICATE_KEY: Final = "certificate_invalid"
-"""Unreachable, because Home Assistant does not trust who answers."""
+"""Unreachable, because Home Assistant does not trust the certificate of the server."""
 NO_TLS_KEY: Final = "no_tls"
-"""Unreachable, because who answers does not speak https."""
+"""Unreachable, because the server does not speak TLS."""
 
 _LONG_WAIT: Final = 90.0
-"""Seconds from which on a voice names the minutes."""
-_NAMES_IN_FULL: Final = 5
-"""So many names can be listened to."""
-_SENTENCES_AT_MOST: Final = 4
-"""So many confirmations can be listened to; beyond that, names are listed."""
+"""Seconds from which on the wait is spoken in minutes."""
+_MAX_NAMES: Final = 5
+"""Names that are spoken in one sentence."""
 _FALLBACK_LANGUAGE: Final = "en"
-_MOST_LANGUAGES: Final = 64
+_MAX_LANGUAGES: Final = 64
 
 
 def error_key(error: AgentError) -> str:
@@ -111,17 +105,16 @@ def spent_sentence(sentences: Mapping[str, str], spent: BudgetSpent) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TranslatedComposer:
-    """The `ResponseComposer` of the voice surface: the speaker's language, and names instead of ids."""
+    """The `ResponseComposer` of the voice surface, in the language of the speaker."""
 
     sentences: Mapping[str, str]
-    """Category `common` of a translation, by bare key."""
+    """Section `common` of a translation, by bare key."""
     tools: Sequence[ToolDefinition]
-    """Those of the turn; the success of one that only reads is no deed to report."""
-    confirmations: Confirmations
+    """The tools of the turn. Those that only read are not reported."""
     confirmation: Confirmation = Confirmation.RESULT
 
     def compose(self, reason: StopReason, receipts: Sequence[ToolResult], error: AgentError | None) -> str:
-        """Say what was done, then why there is no more to say."""
+        """Say what was done, and then why there is no answer."""
         is_complete = reason is StopReason.COMPLETED and error is None
         said = self._report(receipts, briefly=is_complete and self.confirmation is Confirmation.DONE)
         if error is not None:
@@ -131,49 +124,31 @@ class TranslatedComposer:
         return " ".join(said)
 
     def done(self, receipts: Sequence[ToolResult]) -> str:
-        """Say what was done; nothing when nothing was."""
+        """Say what was done. Empty if nothing was."""
         return " ".join(self._report(receipts, briefly=self.confirmation is Confirmation.DONE))
 
     def _report(self, receipts: Sequence[ToolResult], *, briefly: bool) -> list[str]:
-        """Say what tools themselves want said, what was done, and what of it did not work."""
+        """Return the speech of the results that have one, and sentences about the other actions and their failures."""
+        said = [speech for receipt in receipts if (speech := _speech(receipt))]
         reading = {tool.name for tool in self.tools if tool.annotations.read_only}
         silent = [receipt for receipt in receipts if receipt.name not in reading and not _speech(receipt)]
-        deeds = [receipt for receipt in silent if _is_deed(receipt)]
-        said = [speech for receipt in receipts if (speech := _speech(receipt))]
-        if deeds and briefly:
+        actions = [receipt for receipt in silent if _is_action(receipt)]
+        responses = [response for receipt in actions if (response := _intent_response(receipt))]
+        memory_keys = dict.fromkeys(_MEMORY_KEYS[action.name] for action in actions if action.name in _MEMORY_KEYS)
+        if briefly and actions:
             said.append(self._say("done"))
         else:
-            own = [_SPOKEN_DEEDS[receipt.name] for receipt in deeds if receipt.name in _SPOKEN_DEEDS]
-            said += self._confirmed([receipt for receipt in deeds if receipt.name not in _SPOKEN_DEEDS])
-            said += [self._say(key) for key in dict.fromkeys(own)]
-        failed = (response.failed_results for receipt in deeds if (response := _intent_response(receipt)))
-        if names := _names(failed):
+            if names := _names(response.success_results for response in responses):
+                said.append(self._listed("done", names))
+            elif any(action.name not in _MEMORY_KEYS for action in actions):
+                said.append(self._say("done"))
+            said += [self._say(key) for key in memory_keys]
+        if names := _names(response.failed_results for response in responses):
             said.append(self._listed("not_done", names))
         return said
 
-    def _confirmed(self, deeds: Sequence[ToolResult]) -> list[str]:
-        """Say of each deed what Home Assistant would say; name the targets of those for which it has no words.
-
-        Two lamps are not confirmed by one "Turned on the light": what sounds the same and is not is named, too.
-        """
-        responses = [response for receipt in deeds if (response := _intent_response(receipt))]
-        worded = [(self.confirmations.sentence(response), response) for response in responses]
-        meant: dict[str, set[tuple[str, ...]]] = {}
-        for sentence, response in worded:
-            if sentence:
-                meant.setdefault(sentence, set()).add(tuple(_names([response.success_results])))
-        said = [sentence for sentence, targets in meant.items() if len(targets) == 1]
-        if len(said) > _SENTENCES_AT_MOST:
-            said = []
-        unworded = [response for sentence, response in worded if sentence not in said]
-        if names := _names(response.success_results for response in unworded):
-            said.append(self._listed("done", names))
-        elif deeds and not said:
-            said.append(self._say("done"))
-        return said
-
     def _listed(self, key: str, names: Sequence[str]) -> str:
-        shown = names if len(names) <= _NAMES_IN_FULL else names[: _NAMES_IN_FULL - 1]
+        shown = names if len(names) <= _MAX_NAMES else names[: _MAX_NAMES - 1]
         targets = reduce(lambda first, second: self._say("list", first=first, second=second), shown)
         if more := len(names) - len(shown):
             return self._say(f"{key}_many", targets=targets, count=str(more))
@@ -197,17 +172,8 @@ async def async_get_composer(
     tools: Sequence[ToolDefinition] = (),
     confirmation: Confirmation = Confirmation.RESULT,
 ) -> TranslatedComposer:
-    """Load the words for a turn, before it begins.
-
-    `language` is what the speaker's pipeline uses, such as `de-CH`; a language that we do
-    not speak gets English. `tools` are those of the turn.
-    """
-    return TranslatedComposer(
-        sentences=await async_get_sentences(hass, language),
-        tools=tools,
-        confirmations=await async_get_confirmations(hass, language),
-        confirmation=confirmation,
-    )
+    """Load the sentences of a turn before it begins, in the `language` of the pipeline, such as `de-CH`."""
+    return TranslatedComposer(await async_get_sentences(hass, language), tools, confirmation)
 
 
 @singleton
@@ -217,7 +183,7 @@ def _sentences(_hass: HomeAssistant) -> dict[tuple[str, str | None], Mapping[str
 
 
 async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str, str]:
-    """Return the category `common` of the translation that fits `language` best, by bare key."""
+    """Return section `common` of the translation that fits `language` best, else of the English one, by bare key."""
     known = _sentences(hass)
     asked_for = language, hass.config.country
     if sentences := known.get(asked_for):
@@ -225,7 +191,7 @@ async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str
     spoken = language_util.matches(language, await _async_languages(hass), hass.config.country)
     prefix = f"component.{DOMAIN}.common."
     texts = await async_get_translations(hass, spoken[0] if spoken else _FALLBACK_LANGUAGE, "common", [DOMAIN])
-    if len(known) >= _MOST_LANGUAGES:  # nobody speaks so many: programs may name what they want
+    if len(known) >= _MAX_LANGUAGES:  # API clients may ask for any language
         known.clear()
     known[asked_for] = {key.removeprefix(prefix): text for key, text in texts.items()}
     return known[asked_for]
@@ -243,10 +209,10 @@ def _stems(folder: Path) -> tuple[str, ...]:
 
 
 def _intent_response(receipt: ToolResult) -> intent.IntentResponse | None:
-    """Return the intent response that a receipt carries, if its tool was an intent."""
+    """Return the intent response behind a result, if its tool was an intent."""
     match receipt.native:
         case llm.ToolResult(data=llm.IntentResponseDict() as data):
-            # Home Assistant leaves the attribute out when the dict was not made from a response.
+            # Home Assistant sets the attribute only if the dict was made from a response.
             response: object = getattr(data, "original", None)
             return response if isinstance(response, intent.IntentResponse) else None
         case _:
@@ -254,20 +220,20 @@ def _intent_response(receipt: ToolResult) -> intent.IntentResponse | None:
 
 
 def _speech(receipt: ToolResult) -> str:
-    """Return what an intent itself wants said, or nothing."""
+    """Return the speech that an intent has set itself, or an empty text."""
     response = _intent_response(receipt)
     speech: object = response.speech.get("plain", {}).get("speech") if response else None
     return speech.strip() if isinstance(speech, str) else ""
 
 
-def _is_deed(receipt: ToolResult) -> bool:
-    """Tell whether something was done: a tool that is no intent, and writes, always did."""
+def _is_action(receipt: ToolResult) -> bool:
+    """Tell whether a result is that of an action. A tool that is not an intent always acts, unless it only reads."""
     response = _intent_response(receipt)
     return response is None or response.response_type is intent.IntentResponseType.ACTION_DONE
 
 
 def _names(results: Iterable[Sequence[intent.IntentResponseTarget]]) -> list[str]:
-    """Return the names of entities, or of what else was meant where there are none; each once, in order."""
+    """Return the names of the entities once each, or of the other targets of a result that has no entities."""
     names: dict[str, None] = {}
     for targets in results:
         entities = [target for target in targets if target.type is intent.IntentResponseTargetType.ENTITY]
