@@ -33,3 +33,10 @@ def test_readme_shows_the_two_commands_first() -> None:
 def test_contributing_stays_short() -> None:
     lines = (_REPOSITORY / "CONTRIBUTING.md").read_text().splitlines()
     assert len(lines) <= 100
+
+
+def test_the_glossary_is_short_and_names_modules_that_are_there() -> None:
+    rows = re.findall(r"^\| (.+) \| .+ \| (.+) \|$", (_REPOSITORY / "docs" / "glossary.md").read_text(), re.MULTILINE)
+    modules = [module.strip("`") for _, module in rows[2:] if module.startswith("`")]
+    assert len(rows) - 2 <= 30
+    assert [module for module in modules if not (_REPOSITORY / "custom_components/chatterbox" / module).exists()] == []
