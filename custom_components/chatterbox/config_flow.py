@@ -34,7 +34,7 @@ from .const import (
     ServiceKind,
 )
 from .flows.agent_flow import ConversationAgentFlow
-from .flows.agent_form import model_selector, model_title, only_model
+from .flows.model_form import model_selector, model_title, only_model
 from .flows.service_form import (
     EXAMPLE_URL,
     INTERFACES,

@@ -26,7 +26,7 @@ from custom_components.chatterbox.effects.effect import (
     UnknownReason,
     Unresolved,
 )
-from custom_components.chatterbox.flows.approval_page import HouseRow, summarize
+from custom_components.chatterbox.flows.approval_page import VerdictRow, summarize
 from custom_components.chatterbox.people.speakers import NOBODY, Speaker
 from custom_components.chatterbox.settings.rules import (
     DEFAULT_RULES,
@@ -284,13 +284,13 @@ async def test_the_house_table_counts_and_lists(house: HomeAssistant) -> None:
 
     assert table.counts == {Verdict.ALLOW: 5, Verdict.ASK: 4, Verdict.PIN: 2, Verdict.DENY: 0}
     assert table.of(Verdict.PIN) == (
-        HouseRow("lock.door", Verdict.PIN, ("lock.lock", "lock.open", "lock.unlock")),
-        HouseRow("script.odd", Verdict.PIN, ()),
+        VerdictRow("lock.door", Verdict.PIN, ("lock.lock", "lock.open", "lock.unlock")),
+        VerdictRow("script.odd", Verdict.PIN, ()),
     )
     rows = {row.entity_id: row for row in table.rows}
     assert rows["lock.shed"].actions == ("lock.open", "lock.unlock")
-    assert rows["script.post"] == HouseRow("script.post", Verdict.ASK, ("lock.unlock",))
-    assert rows["light.lamp"] == HouseRow("light.lamp", Verdict.ALLOW, ())
+    assert rows["script.post"] == VerdictRow("script.post", Verdict.ASK, ("lock.unlock",))
+    assert rows["light.lamp"] == VerdictRow("light.lamp", Verdict.ALLOW, ())
 
 
 async def test_a_device_counts_only_where_it_is_not_just_said_to_be_that_one(house: HomeAssistant) -> None:

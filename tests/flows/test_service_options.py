@@ -12,7 +12,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.const import BASE_PATH
-from custom_components.chatterbox.flows.database_address import shown_address, typed_address
+from custom_components.chatterbox.flows.service_options import shown_address, typed_address
 from custom_components.chatterbox.history.stores import async_get_histories
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.sentences import sentence

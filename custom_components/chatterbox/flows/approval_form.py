@@ -1,7 +1,6 @@
-"""The form "What needs a yes": its fields, what they show, and how what was filled in is stored.
+"""The form "Confirmations": its fields, and the conversion between them and what is stored.
 
-Knows selectors, and what is stored of approvals for an agent. Must not know how a flow walks, or how a rule is judged.
-A PIN goes through here once, on its way to be hashed: no form shows it again, and no problem quotes it.
+A PIN passes through here once, to be hashed: no form shows it again, and no error quotes it.
 """
 
 from collections.abc import Collection, Mapping
@@ -48,8 +47,7 @@ from ..const import (
 from ..settings.agent import AgentSettings
 from ..settings.options import Problem
 from ..settings.rules import Policy, Verdict, policy_to_json
-from .rule_rows import FIELD_AFTER, FIELD_BEFORE, FIELD_VERDICT, FIELDS, read_rules, rows_of
-from .rule_words import RuleWords, Words
+from .rule_form import FIELD_AFTER, FIELD_BEFORE, FIELD_VERDICT, FIELDS, Labels, RuleLabels, read_rules, rows_of
 
 SECTION_WHO_SPEAKS: Final = "who_speaks"
 FIELD_DEVICE: Final = "device"
@@ -65,27 +63,27 @@ APPROVAL_KEYS: Final = frozenset(
         CONF_PEOPLE_AT_SATELLITES,
     }
 )
-"""What is stored of this form, among the data of an agent."""
+"""The keys that this form sets in the data of an agent."""
 
 _AUTOMATION_DOMAIN: Final = "automation"
 _PERSON_DOMAIN: Final = "person"
 
 _KNOWN_PIN: Final = "•" * 8
-"""Stands in the form for a PIN that there is."""
+"""Stands for the present PIN in the form."""
 
 _PASSWORD: Final = TextSelector(TextSelectorConfig(type=TextSelectorType.PASSWORD, autocomplete="off"))
 _SATELLITES: Final = EntityFilterSelectorConfig(domain=Platform.ASSIST_SATELLITE)
 
 
-# What these hold is judged by the flow, so that the verdict is translated and nothing typed is lost.
+# The flow checks this value itself, so that errors are translated and no input is lost.
 class _UncheckedObjectSelector(ObjectSelector):
     @override
     def __call__(self, data: Any) -> Any:
         return data
 
 
-def approval_schema(words: RuleWords, opened: Collection[str] = ()) -> vol.Schema:
-    """Return the form; the sections `opened` are not folded."""
+def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Schema:
+    """Return the form. The sections in `opened` are expanded."""
     told = EntitySelectorConfig(domain=Platform.NOTIFY, multiple=True)
     callers = EntitySelectorConfig(domain=[_AUTOMATION_DOMAIN, SCRIPT_DOMAIN], multiple=True)
     who_speaks = vol.Schema(
@@ -96,7 +94,7 @@ def approval_schema(words: RuleWords, opened: Collection[str] = ()) -> vol.Schem
     )
     return vol.Schema(
         {
-            vol.Optional(CONF_RULES): _rows(CONF_RULES, _rule_fields(words)),
+            vol.Optional(CONF_RULES): _rows(CONF_RULES, _rule_fields(labels)),
             vol.Optional(CONF_ASK_AFTER_OUTSIDE_CONTENT): BooleanSelector(),
             vol.Optional(CONF_PIN): _PASSWORD,
             vol.Optional(CONF_NOTIFY): EntitySelector(told),
@@ -106,31 +104,31 @@ def approval_schema(words: RuleWords, opened: Collection[str] = ()) -> vol.Schem
 
 
 def _rows(name: str, fields: Mapping[str, ObjectSelectorField]) -> ObjectSelector:
-    # Without a field for its label, a row shows the words of all its fields.
+    # Without a label field, a row shows the values of all its fields.
     return _UncheckedObjectSelector(ObjectSelectorConfig(fields=dict(fields), multiple=True, translation_key=name))
 
 
-def _rule_fields(words: RuleWords) -> Mapping[str, ObjectSelectorField]:
-    first = next(iter(words.verdicts.ids))
+def _rule_fields(labels: RuleLabels) -> Mapping[str, ObjectSelectorField]:
+    first = next(iter(labels.verdicts.ids))
     selectors: Mapping[str, Selector[Any]] = {
-        "entities": EntitySelector(EntitySelectorConfig(domain=list(words.domains.ids.values()), multiple=True)),
+        "entities": EntitySelector(EntitySelectorConfig(domain=list(labels.domains.ids.values()), multiple=True)),
         "areas": AreaSelector(AreaSelectorConfig(multiple=True)),
         "labels": LabelSelector(LabelSelectorConfig(multiple=True)),
         "devices": DeviceSelector(DeviceSelectorConfig(entity=_SATELLITES, multiple=True)),
-        **{name: _choice(known, several=True) for name, known in words.of_conditions.items()},
+        **{name: _choice(known, several=True) for name, known in labels.of_conditions.items()},
         FIELD_AFTER: TimeSelector(),
         FIELD_BEFORE: TimeSelector(),
     }
-    verdict = ObjectSelectorField(selector=_choice(words.verdicts, several=False), required=True, default=first)
+    verdict = ObjectSelectorField(selector=_choice(labels.verdicts, several=False), required=True, default=first)
     return {
         name: verdict if name == FIELD_VERDICT else ObjectSelectorField(selector=selectors[name]) for name in FIELDS
     }
 
 
-def _choice(words: Words, *, several: bool) -> SelectSelector:
+def _choice(labels: Labels, *, several: bool) -> SelectSelector:
     return SelectSelector(
         SelectSelectorConfig(
-            options=list(words.ids), multiple=several, custom_value=several, mode=SelectSelectorMode.DROPDOWN
+            options=list(labels.ids), multiple=several, custom_value=several, mode=SelectSelectorMode.DROPDOWN
         )
     )
 
@@ -146,11 +144,11 @@ def _people_fields() -> Mapping[str, ObjectSelectorField]:
     }
 
 
-def approvals_as_form(settings: AgentSettings, words: RuleWords) -> dict[str, Any]:
-    """Arrange what is set as the form shows it, but for the PIN."""
+def approvals_as_form(settings: AgentSettings, labels: RuleLabels) -> dict[str, Any]:
+    """Return settings as form values, without the PIN."""
     people = [{FIELD_DEVICE: device, FIELD_PERSON: person} for device, person in settings.people_at_satellites.items()]
     return {
-        CONF_RULES: rows_of(settings.policy, words),
+        CONF_RULES: rows_of(settings.policy, labels),
         CONF_ASK_AFTER_OUTSIDE_CONTENT: settings.ask_after_outside_content,
         CONF_NOTIFY: list(settings.notify),
         SECTION_WHO_SPEAKS: {
@@ -161,30 +159,30 @@ def approvals_as_form(settings: AgentSettings, words: RuleWords) -> dict[str, An
 
 
 def shown_pin(pin: PinHash | None) -> dict[str, str]:
-    """Return what the form shows of a PIN."""
+    """Return the form value of a PIN."""
     return {CONF_PIN: _KNOWN_PIN} if pin else {}
 
 
 def without_pin(form: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a form that was filled in, without what was typed for the PIN."""
+    """Return form values without the PIN."""
     return {field: value for field, value in form.items() if field != CONF_PIN}
 
 
 def typed_pin(form: Mapping[str, Any], present: PinHash | None) -> PinHash | str | None:
-    """Return the present PIN where its dots were left alone, what was typed in their place or beside, or None."""
+    """Return the present PIN if its dots are unchanged, else what was typed, or None."""
     typed: str = form.get(CONF_PIN, "").strip()
     if typed == _KNOWN_PIN:
         return present
     return typed.removeprefix(_KNOWN_PIN).removesuffix(_KNOWN_PIN) or None
 
 
-def read_approvals(form: Mapping[str, Any], words: RuleWords, *, has_pin: bool) -> dict[str, Any] | list[Problem]:
-    """Arrange a filled-in form as it is stored, which is nothing of what is empty; or say what is wrong with it.
+def read_approvals(form: Mapping[str, Any], labels: RuleLabels, *, has_pin: bool) -> dict[str, Any] | list[Problem]:
+    """Return form values as they are stored, without the PIN and without empty ones; or their problems.
 
-    The PIN is left out; `has_pin` tells whether there is one.
+    `has_pin` says whether there is a PIN.
     """
     who_speaks = form.get(SECTION_WHO_SPEAKS, {})
-    policy = read_rules(form.get(CONF_RULES), words)
+    policy = read_rules(form.get(CONF_RULES), labels)
     people = _read_people(who_speaks.get(CONF_PEOPLE_AT_SATELLITES))
     problems = [found for found in (policy, people) if isinstance(found, Problem)]
     if isinstance(policy, Policy) and not has_pin:
@@ -203,13 +201,13 @@ def read_approvals(form: Mapping[str, Any], words: RuleWords, *, has_pin: bool) 
 
 
 def _missing_pin(policy: Policy) -> list[Problem]:
-    """Return a problem for the first rule that asks for a PIN."""
+    """Return a problem for the first rule that requires the PIN."""
     asking = [number for number, rule in enumerate(policy.rules, start=1) if rule.verdict is Verdict.PIN]
     return [Problem(CONF_PIN, "pin_needed", {"rule": str(number)}) for number in asking[:1]]
 
 
 def _read_people(rows: JsonValue) -> list[dict[str, str]] | Problem:
-    """Return who speaks at which satellite, or a problem with the first row that does not say it."""
+    """Return the people at satellites, or the problem of the first invalid row."""
     people: dict[str, str] = {}
     listed = rows if isinstance(rows, list) else [rows] if rows else []
     for number, row in enumerate(listed, start=1):

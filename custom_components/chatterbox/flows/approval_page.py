@@ -1,7 +1,6 @@
-"""What the rules of a household mean for this house now, to be read in a dialog: numbers, and a table as markdown.
+"""The preview of rules: how many exposed entities need a confirmation now, and a Markdown table of these.
 
-Knows the house table, what its entities and rooms are called, and words for what can be done. Must not know where it
-is shown. Names are somebody's own: nothing in them is markup.
+Names are user input: Markdown in them is escaped.
 """
 
 import string
@@ -23,52 +22,52 @@ from ..home.entity_matches import areas_of_entities
 from ..home.exposed_entities import exposed_states
 from ..people.speakers import NOBODY, Speaker
 from ..settings.rules import Policy, Verdict
-from .rule_words import RuleWords
+from .rule_form import RuleLabels
 
 
 @dataclass(frozen=True, slots=True)
-class HouseRow:
-    """The strictest verdict on anything that could be done to an entity."""
+class VerdictRow:
+    """The strictest verdict on all actions on an entity."""
 
     entity_id: str
     verdict: Verdict
     actions: tuple[str, ...]
-    """What has that verdict, sorted; empty when nothing can be done to it, or when what it runs cannot be told."""
+    """The actions with that verdict, sorted; empty if there are none, or if they are unknown."""
 
 
 @dataclass(frozen=True, slots=True)
-class HouseTable:
-    """All entities that were asked about."""
+class VerdictTable:
+    """The verdicts on entities."""
 
-    rows: tuple[HouseRow, ...]
-    """By entity."""
+    rows: tuple[VerdictRow, ...]
+    """Sorted by entity."""
 
-    def of(self, verdict: Verdict) -> tuple[HouseRow, ...]:
-        """Return the rows with a verdict."""
+    def of(self, verdict: Verdict) -> tuple[VerdictRow, ...]:
+        """Return the rows with one verdict."""
         return tuple(row for row in self.rows if row.verdict is verdict)
 
     @property
     def counts(self) -> dict[Verdict, int]:
-        """How many entities have each verdict; all verdicts, from the mildest to the strictest."""
+        """The number of entities by verdict; all verdicts, from the mildest to the strictest."""
         return {verdict: len(self.of(verdict)) for verdict in Verdict}
 
 
 @callback
 def summarize(
     hass: HomeAssistant, policy: Policy, entity_ids: Iterable[str], now: datetime, speaker: Speaker = NOBODY
-) -> HouseTable:
-    """Judge everything that could be done to entities, at a time and for a speaker, by no tool that a rule names.
+) -> VerdictTable:
+    """Judge all actions on entities, at a time and for a speaker. Rules about tools do not apply.
 
-    What a script, an automation or a scene would do counts as done by it.
+    The actions of a script, an automation or a scene count as its own.
     """
     rows = (_row(hass, policy, entity_id, now, speaker) for entity_id in sorted(set(entity_ids)))
-    return HouseTable(tuple(rows))
+    return VerdictTable(tuple(rows))
 
 
-def _row(hass: HomeAssistant, policy: Policy, entity_id: str, now: datetime, speaker: Speaker) -> HouseRow:
+def _row(hass: HomeAssistant, policy: Policy, entity_id: str, now: datetime, speaker: Speaker) -> VerdictRow:
     effects = _anything_done_to(hass, entity_id)
     judgement = judge(hass, policy, CallEffects("", effects), speaker, now)
-    return HouseRow(entity_id, judgement.verdict, _actions(judgement))
+    return VerdictRow(entity_id, judgement.verdict, _actions(judgement))
 
 
 def _actions(judgement: Judgement) -> tuple[str, ...]:
@@ -87,68 +86,68 @@ def _anything_done_to(hass: HomeAssistant, entity_id: str) -> Touches | Unresolv
 
 
 MOST_ROWS: Final = 40
-"""So many can be looked through."""
+"""Rows of the table."""
 _MOST_ACTIONS: Final = 3
 _MARKUP: Final = str.maketrans({sign: f"\\{sign}" for sign in set(string.punctuation) - set(",;'?%")})
 
 
 @dataclass(frozen=True, slots=True)
-class HousePage:
-    """The rules of a household, applied to what is exposed to Assist, for somebody whom no rule names."""
+class ApprovalPage:
+    """Rules, applied to the entities that are exposed to Assist, for a user whom no rule names."""
 
     hass: HomeAssistant
-    table: HouseTable
-    words: RuleWords
+    table: VerdictTable
+    labels: RuleLabels
 
     @classmethod
     @callback
-    def of(cls, hass: HomeAssistant, policy: Policy, words: RuleWords) -> Self:
-        """Apply rules now."""
+    def of(cls, hass: HomeAssistant, policy: Policy, labels: RuleLabels) -> Self:
+        """Apply rules at the present time."""
         exposed = (state.entity_id for state in exposed_states(hass, CONVERSATION_DOMAIN))
-        return cls(hass, summarize(hass, policy, exposed, dt_util.now()), words)
+        return cls(hass, summarize(hass, policy, exposed, dt_util.now()), labels)
 
     @property
     def numbers(self) -> dict[str, str]:
-        """How many entities there are, and how many have each verdict, for the placeholders of a sentence."""
+        """The number of entities, and of those with each verdict, as placeholders."""
         counts = {verdict.value: str(count) for verdict, count in self.table.counts.items()}
         return {"entities": str(len(self.table.rows)), **counts}
 
     @property
     def markdown(self) -> str:
-        """All that is not simply allowed, the strictest first; that there is nothing, when there is nothing."""
+        """The table of everything that is not allowed without a confirmation, strictest first."""
         strictest_first = sorted(Verdict, key=lambda verdict: -verdict.strictness)
         rows = [row for verdict in strictest_first if verdict is not Verdict.ALLOW for row in self._by_name(verdict)]
         if not rows:
-            return self.words.sentences["house_all_allowed"]
+            return self.labels.sentences["house_all_allowed"]
         lines = "\n".join(self._lines(rows))
         hidden = len(rows) - MOST_ROWS
-        return lines if hidden <= 0 else f"{lines}\n\n{self.words.sentences['house_more'].format(count=hidden)}"
+        return lines if hidden <= 0 else f"{lines}\n\n{self.labels.sentences['house_more'].format(count=hidden)}"
 
-    def _by_name(self, verdict: Verdict) -> list[HouseRow]:
+    def _by_name(self, verdict: Verdict) -> list[VerdictRow]:
         return sorted(self.table.of(verdict), key=lambda row: (self._name(row).casefold(), row.entity_id))
 
-    def _lines(self, rows: list[HouseRow]) -> Iterator[str]:
-        sentences = self.words.sentences
+    def _lines(self, rows: list[VerdictRow]) -> Iterator[str]:
+        sentences = self.labels.sentences
         yield _line(*(sentences[f"house_{column}"] for column in ("device", "area", "action", "verdict")))
         yield "| --- | --- | --- | --- |"
         for row in rows[:MOST_ROWS]:
-            verdict = self.words.verdicts.word(row.verdict)
+            verdict = self.labels.verdicts.label(row.verdict)
             yield _line(*map(_plain, (self._name(row), self._area(row), self._what(row), verdict)))
 
-    def _name(self, row: HouseRow) -> str:
+    def _name(self, row: VerdictRow) -> str:
         state = self.hass.states.get(row.entity_id)
         return state.name if state else row.entity_id
 
-    def _area(self, row: HouseRow) -> str:
+    def _area(self, row: VerdictRow) -> str:
         area_id = areas_of_entities(self.hass).get(row.entity_id)
         area = ar.async_get(self.hass).async_get_area(area_id) if area_id else None
         return area.name if area else ""
 
-    def _what(self, row: HouseRow) -> str:
-        """Return what has the verdict, in words."""
+    def _what(self, row: VerdictRow) -> str:
+        """Return the actions with the verdict."""
         if not row.actions:
-            return self.words.sentences["house_unknown"]
-        named = [self.words.actions.word(action) for action in row.actions]
+            return self.labels.sentences["house_unknown"]
+        named = [self.labels.actions.label(action) for action in row.actions]
         return ", ".join([*named[:_MOST_ACTIONS], *(["…"] if len(named) > _MOST_ACTIONS else [])])
 
 
@@ -157,5 +156,5 @@ def _line(*cells: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text that markdown shows as it is."""
+    """Return a text with its Markdown escaped."""
     return " ".join(text.split()).translate(_MARKUP)

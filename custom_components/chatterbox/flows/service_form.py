@@ -1,8 +1,4 @@
-"""What a person fills in for a model server: the forms, what was typed so far, and what is stored of it.
-
-Knows the data of a config entry. Must not know how a flow walks, how a server is asked (`runtime/service_check.py`), or
-any sentence (`translations/`).
-"""
+"""The forms for a model server, and their conversion to the data of a config entry."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -35,10 +31,10 @@ INTERFACES: Final[Mapping[ServiceKind, str]] = {
     ServiceKind.ANTHROPIC_MESSAGES: "Messages",
     ServiceKind.OLLAMA_CHAT: "Ollama",
 }
-"""The kinds of service that have a server, by the names that their documentation uses; they are not translated."""
+"""The names of the interfaces, as their documentation calls them; they are not translated."""
 
 _KNOWN_KEY: Final = "•" * 8
-"""Stands in a form for a key that we have, so that no form ever carries the key itself."""
+"""Stands for the present key, so that no form ever contains it."""
 
 _ADDRESS: Final = TextSelector(TextSelectorConfig(type=TextSelectorType.URL))
 _PASSWORD: Final = TextSelector(TextSelectorConfig(type=TextSelectorType.PASSWORD, autocomplete="off"))
@@ -48,30 +44,30 @@ KEY_SCHEMA: Final = vol.Schema({vol.Required(CONF_API_KEY): _PASSWORD})
 
 @dataclass(frozen=True, slots=True)
 class TypedService:
-    """A model server as somebody described it, right or wrong."""
+    """A model server as typed by the user, valid or not."""
 
     server: str
-    """Id of what is known of it."""
+    """The ID of its profile."""
     kind: ServiceKind
     base_url: str = ""
-    """As it was typed, until it was read."""
+    """As typed, until it is parsed."""
     api_key: str | None = None
 
     @classmethod
     def new(cls, server: str) -> Self:
-        """Begin with what is known of a kind of server."""
+        """Start with the profile of a server."""
         known = PROFILES[server]
         return cls(server, ServiceKind(known.wire.value), known.base_url)
 
     @classmethod
     def stored(cls, data: Mapping[str, Any]) -> Self:
-        """Begin with the data of an entry."""
+        """Start with the data of an entry."""
         kind, url = ServiceKind(data[CONF_KIND]), data[CONF_BASE_URL]
         return cls(known_server(data).id, kind, url, data.get(CONF_API_KEY))
 
     @property
     def known(self) -> ServerProfile:
-        """What is known of the server."""
+        """The profile of the server."""
         return PROFILES[self.server]
 
     @property
@@ -82,21 +78,21 @@ class TypedService:
 
     @property
     def shown_key(self) -> dict[str, str]:
-        """What a form shows of the key."""
+        """The form value of the key."""
         return {CONF_API_KEY: _KNOWN_KEY} if self.api_key else {}
 
     @property
     def form(self) -> dict[str, Any]:
-        """What a form shows of it all."""
+        """All form values."""
         interface = {CONF_KIND: self.kind.value}
         url = {CONF_BASE_URL: self.base_url} if self.base_url else {}
         return {CONF_SERVER: self.server, SECTION_INTERFACE: interface} | url | self.shown_key
 
     def with_form(self, form: Mapping[str, Any]) -> Self:
-        """Return what it is after a form was filled in."""
+        """Return the server with the values of a form."""
         typed_key = form.get(CONF_API_KEY, "").strip()
         key = self.api_key
-        if typed_key != _KNOWN_KEY:  # pasted beside the dots it is a new key all the same
+        if typed_key != _KNOWN_KEY:  # a key that was pasted beside the dots is a new one
             key = typed_key.removeprefix(_KNOWN_KEY).removesuffix(_KNOWN_KEY) or None
         interface = form.get(SECTION_INTERFACE, {})
         return replace(
@@ -108,7 +104,7 @@ class TypedService:
         )
 
     def errors(self) -> dict[str, str]:
-        """Return what is wrong with it before anybody was asked, by field."""
+        """Return the errors that need no server to find, by field."""
         errors: dict[str, str] = {}
         try:
             parse_address(self.base_url)
@@ -122,7 +118,7 @@ class TypedService:
 
 
 def title_of(service: Mapping[str, Any]) -> str:
-    """Return the name of an entry: the service's own where it is where it always is, else host and port."""
+    """Return the title of an entry: the name of the service at its usual address, else host and port."""
     known = known_server(service)
     url = service[CONF_BASE_URL]
     is_at_home = known.hosts and known_server({CONF_BASE_URL: url}) is known
@@ -130,14 +126,14 @@ def title_of(service: Mapping[str, Any]) -> str:
 
 
 def server_schema() -> vol.Schema:
-    """Return the form that asks which server it is."""
+    """Return the form for the kind of server."""
     return vol.Schema({vol.Required(CONF_SERVER): _servers()})
 
 
 def connect_schema(*, asks_server: bool = False, opened: Collection[str] = ()) -> vol.Schema:
-    """Return the form that asks where a server is; the sections `opened` are not folded.
+    """Return the form for the address of a server. The sections in `opened` are expanded.
 
-    `asks_server` adds which one it is, for an entry that may become another.
+    `asks_server` adds the kind of server, for an entry that is reconfigured.
     """
     kinds = SelectSelectorConfig(
         options=[kind.value for kind in INTERFACES], mode=SelectSelectorMode.LIST, translation_key=SECTION_INTERFACE
@@ -162,5 +158,5 @@ def _servers() -> SelectSelector:
 
 
 def _may_be_a_key(key: str) -> bool:
-    """Tell whether a key can travel in an HTTP header; our dots, for one, cannot."""
+    """Return whether a key fits into an HTTP header; our dots, for one, do not."""
     return key.isascii() and key.isprintable() and " " not in key

@@ -1,9 +1,9 @@
-"""The options of a service: where conversations are stored, what diagnostics show, and whether programs may call.
+"""The options flow of a service: its database, its diagnostics, and the Responses API.
 
-Knows the options of an entry. Must not know how an address is tried (`flows/database_address.py`), how programs are
-served (`responses/views.py`), or any sentence (`translations/`).
+The address of a database is shown without its passwords, and tried before it is saved.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
@@ -11,9 +11,11 @@ import voluptuous as vol
 from homeassistant.config_entries import ConfigFlowResult, OptionsFlow
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import section
+from homeassistant.helpers.importlib import async_import_module
 from homeassistant.helpers.network import NoURLAvailableError, get_url
 from homeassistant.helpers.selector import BooleanSelector, TextSelector
 
+from ..agent.history.store_trouble import StoreUnavailable, Trouble
 from ..const import (
     BASE_PATH,
     CONF_DIAGNOSE_WORDS,
@@ -23,10 +25,11 @@ from ..const import (
     CONF_RESPONSES_API,
     DEFAULT_RESPONSE_DAYS,
     DEFAULT_RESPONSE_MEGABYTES,
+    LOGGER,
 )
+from ..history.stores import STORE_MODULE
 from ..settings.options import NumberOption, Problem, find_unfit, set_options
-from .agent_form import number_selector
-from .database_address import async_try_address, shown_address, typed_address
+from .model_form import number_selector
 
 SECTION_PROGRAMS: Final = "programs"
 _NUMBERS: Final[Mapping[str, NumberOption]] = {
@@ -38,18 +41,40 @@ _DEFAULTS: Final[Mapping[str, object]] = {
     CONF_RESPONSE_DAYS: DEFAULT_RESPONSE_DAYS,
     CONF_RESPONSE_MEGABYTES: DEFAULT_RESPONSE_MEGABYTES,
 }
+_SECRETS: Final = re.compile(
+    r"(?:(?P<user>^[\w+.\-]+://[^:/]*:(?=[^@]*@))|(?P<field>[?&]\w*(?:pass|pwd)\w*=))(?P<secret>(?(user)[^@]+|[^&]+))",
+    re.IGNORECASE,
+)
+"""The passwords of an address: before the `@`, or in a query parameter.
+
+Source: `_parse_url` in sqlalchemy/engine/url.py
+"""
+_HIDDEN: Final = "***"
+_ERRORS: Final[Mapping[Trouble, str]] = {
+    Trouble.WRONG_URL: "history_wrong_url",
+    Trouble.NO_DRIVER: "history_no_driver",
+    Trouble.CANNOT_OPEN: "history_cannot_open",
+    Trouble.READ_ONLY: "history_read_only",
+    Trouble.DISK_FULL: "history_disk_full",
+    Trouble.DISK_FAILED: "history_disk_full",
+    Trouble.LOCKED: "history_locked",
+    Trouble.CORRUPT: "history_corrupt",
+    Trouble.NEWER: "history_newer",
+    Trouble.SERVER_GONE: "history_server_gone",
+    Trouble.SLOW: "history_server_gone",
+}
 
 
 class ServiceOptionsFlow(OptionsFlow):
-    """Asks for the options of an entry."""
+    """Changes the options of a service."""
 
     def __init__(self) -> None:
-        """Begin with nothing typed."""
+        """Start with no address typed."""
         self._typed: str | None = None
-        """The address as it was meant last, with its password."""
+        """The address that was typed last, with its password."""
 
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask, and try the database before it is used."""
+        """Ask for the options, and try the database."""
         options = self.config_entry.options
         stored = options.get(CONF_HISTORY_ADDRESS, "")
         if user_input is None:
@@ -97,15 +122,48 @@ def _schema(*, is_open: bool) -> vol.Schema:
 
 
 def _problems(programs: Mapping[str, Any]) -> list[Problem]:
-    """Return the first number that does not fit."""
+    """Return the first number that is out of range."""
     given = ((option, programs[name]) for name, option in _NUMBERS.items() if name in programs)
     unfit = (find_unfit(SECTION_PROGRAMS, option, value) for option, value in given)
     return [problem for problem in unfit if problem][:1]
 
 
 def _address(hass: HomeAssistant) -> str:
-    """Return where programs call, by the address of this house that is known best."""
+    """Return the address of the Responses API, with the URL of this Home Assistant if it is known."""
     try:
         return f"{get_url(hass)}{BASE_PATH}"
     except NoURLAvailableError:
         return BASE_PATH
+
+
+def shown_address(address: str) -> str:
+    """Return an address with asterisks in place of its passwords."""
+    return _SECRETS.sub(lambda found: f"{_before(found)}{_HIDDEN}", address)
+
+
+def typed_address(typed: str, stored: str) -> str:
+    """Return an address with the stored passwords in place of asterisks."""
+    known = {found["field"]: found["secret"] for found in _SECRETS.finditer(stored)}
+
+    def meant(found: re.Match[str]) -> str:
+        secret = known.get(found["field"], _HIDDEN) if found["secret"] == _HIDDEN else found["secret"]
+        return f"{_before(found)}{secret}"
+
+    return _SECRETS.sub(meant, typed.strip())
+
+
+async def async_try_address(hass: HomeAssistant, address: str) -> str | None:
+    """Try a database, and return the key of the error, if any."""
+    await async_import_module(hass, STORE_MODULE)
+    from ..agent.history.store import check_address  # noqa: PLC0415  # imported in a thread, a line above
+
+    try:
+        await check_address(address)
+    except StoreUnavailable as error:
+        LOGGER.debug("The database cannot be used: %s", error)
+        return _ERRORS.get(error.trouble, "history_failed")
+    return None
+
+
+def _before(found: re.Match[str]) -> str:
+    return found["user"] or found["field"]

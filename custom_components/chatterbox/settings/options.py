@@ -1,6 +1,6 @@
 """What can be set for a conversation agent: each option with its bounds, and what goes wrong when they are not kept.
 
-Knows the data of a `conversation` subentry. Must not know what a form looks like (`flows/agent_form.py`), how a flow
+Knows the data of a `conversation` subentry. Must not know what a form looks like (`flows/model_form.py`), how a flow
 walks, or how a turn uses what is set.
 """
 

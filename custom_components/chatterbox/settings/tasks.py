@@ -1,7 +1,7 @@
 """What is stored of a model for tasks → typed settings, and what can be set for one.
 
 Knows the data of an `ai_task_data` subentry, which is that of an agent with other defaults: nobody waits in a room, so
-there is more time, and nobody is spoken to. Must not know forms (`flows/task_form.py`), or what becomes of a setting.
+there is more time, and nobody is spoken to. Must not know forms (`flows/task_flow.py`), or what becomes of a setting.
 """
 
 from collections.abc import Mapping

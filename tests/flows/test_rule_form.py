@@ -9,8 +9,7 @@ from hypothesis import example, given, settings, strategies as st
 from pydantic import JsonValue
 
 from custom_components.chatterbox.flows.approval_form import approvals_as_form, read_approvals
-from custom_components.chatterbox.flows.rule_rows import CONDITIONS, read_rules, rows_of
-from custom_components.chatterbox.flows.rule_words import RuleWords, Words
+from custom_components.chatterbox.flows.rule_form import CONDITIONS, Labels, RuleLabels, read_rules, rows_of
 from custom_components.chatterbox.settings.agent import settings_of
 from custom_components.chatterbox.settings.options import Problem
 from custom_components.chatterbox.settings.rules import Policy, Rule, TimeWindow, Verdict, policy_from_json
@@ -23,13 +22,13 @@ _VERDICTS: Final[Mapping[str, str]] = {
     Verdict.ALLOW: "Allow",
     Verdict.DENY: "Never",
 }
-WORDS: Final = RuleWords(
-    verdicts=Words.of({**_VERDICTS}),
-    domains=Words.of({"lock": "Lock", "cover": "Lock", "light": "cover"}),
-    device_classes=Words.of({"garage": "Garage", "door": "Door"}),
-    actions=Words.of({"lock.unlock": "Unlock lock", "cover.open_cover": "Open"}),
-    tools=Words.of({"search": "search", "intent__HassTurnOn": "intent__HassTurnOn"}),
-    users=Words.of({"1": "Anna", "2": "Anna", "Anna": "3"}),
+WORDS: Final = RuleLabels(
+    verdicts=Labels.of({**_VERDICTS}),
+    domains=Labels.of({"lock": "Lock", "cover": "Lock", "light": "cover"}),
+    device_classes=Labels.of({"garage": "Garage", "door": "Door"}),
+    actions=Labels.of({"lock.unlock": "Unlock lock", "cover.open_cover": "Open"}),
+    tools=Labels.of({"search": "search", "intent__HassTurnOn": "intent__HassTurnOn"}),
+    users=Labels.of({"1": "Anna", "2": "Anna", "Anna": "3"}),
     sentences={},
 )
 
@@ -89,7 +88,7 @@ def _meant(row: JsonValue) -> Rule:
     assert isinstance(verdict, str)
     ends = [end for name in ("after", "before") if (end := _meant_time(row.get(name)))]
     return Rule(
-        verdict=Verdict(WORDS.verdicts.meant(verdict.strip())),
+        verdict=Verdict(WORDS.verdicts.id_of(verdict.strip())),
         window=TimeWindow(ends[0], ends[1]) if ends else None,
         **{name: frozenset(_meant_values(row, name)) for name in CONDITIONS},
     )
@@ -110,10 +109,10 @@ def _meant_values(row: Mapping[str, JsonValue], name: str) -> Iterator[str]:
 @settings(max_examples=300, deadline=None)
 @given(st.dictionaries(_TEXTS.filter(bool), _TEXTS, max_size=6))
 def test_every_word_means_one_id_and_no_word_is_the_id_of_another(names: dict[str, str]) -> None:
-    words = Words.of(names)
+    words = Labels.of(names)
 
     assert sorted(words.ids.values()) == sorted(names)
-    assert all(words.meant(words.word(found)) == found for found in names)
+    assert all(words.id_of(words.label(found)) == found for found in names)
     assert all(word == found or word not in names for word, found in words.ids.items())
 
 

@@ -1,0 +1,300 @@
+"""Rules as rows of a form: their labels, and the conversion in both directions.
+
+The frontend shows a list of rules with the values of their choices, not with the labels of these. So the values in our
+forms are the labels themselves, and each label means exactly one ID. A row that cannot be read is an error: it is never
+read as a broader rule.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from typing import Any, Final, Self
+
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
+from homeassistant.const import ATTR_DEVICE_CLASS, SERVICE_RELOAD
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.translation import async_get_translations
+from homeassistant.util import dt as dt_util
+
+from ..agent.messages import JsonObject, JsonValue
+from ..const import CONF_RULES, SCRIPT_DOMAIN, ServiceKind
+from ..offline.provider import PROCESS_SENTENCE
+from ..settings.agent import AgentSettings
+from ..settings.options import Problem
+from ..settings.rules import Policy, PolicyError, Rule, Verdict, policy_from_json
+from ..speech.sentences import async_get_sentences
+from ..tools.llm_apis import context_without_speaker
+from ..tools.offer import API_TIMEOUT, async_offer_tools
+from ..tools.own_tools import with_own_tools
+
+FIELD_VERDICT: Final = "verdict"
+FIELD_AFTER: Final = "after"
+FIELD_BEFORE: Final = "before"
+FIELDS: Final = (
+    FIELD_VERDICT,
+    *("entities", "areas", "domains", "device_classes", "labels", "actions"),
+    *(FIELD_AFTER, FIELD_BEFORE),
+    *("users", "devices", "tools"),
+)
+"""The fields of a row, in order."""
+CONDITIONS: Final = tuple(name for name in FIELDS if name not in {FIELD_VERDICT, FIELD_AFTER, FIELD_BEFORE})
+"""The fields that are lists, by the names of the attributes of `Rule`."""
+
+_FIRST_VERDICTS: Final = (Verdict.ASK, Verdict.PIN, Verdict.ALLOW, Verdict.DENY)
+"""In the order in which the form offers them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The labels of the IDs that one field may hold, in the order in which they are offered."""
+
+    ids: Mapping[str, str]
+    """By label. No label is the ID of another one."""
+
+    @classmethod
+    def of(cls, names: Mapping[str, str]) -> Self:
+        """Label IDs with their names; a name that is ambiguous, or is another ID, is followed by its ID."""
+        plain = {found: " ".join(name.split()) or found for found, name in names.items()}
+        owners = Counter(plain.values())
+        labels: dict[str, str] = {}
+        for found, name in plain.items():
+            candidates = chain(
+                [name] if owners[name] == 1 else [], (f"{name} ({found}){'.' * more}" for more in count())
+            )
+            free = (label for label in candidates if label not in labels and (label == found or label not in plain))
+            labels[next(free)] = found
+        return cls(labels)
+
+    def id_of(self, text: str) -> str:
+        """Return the ID of a label, or the text itself, which may be an ID that a user typed."""
+        return self.ids.get(text, text)
+
+    def label(self, wanted: str) -> str:
+        """Return the label of an ID, or the ID itself."""
+        return next((label for label, found in self.ids.items() if found == wanted), wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleLabels:
+    """The labels of everything in a rule for which the frontend has no selector of its own."""
+
+    verdicts: Labels
+    domains: Labels
+    device_classes: Labels
+    actions: Labels
+    tools: Labels
+    users: Labels
+    sentences: Mapping[str, str]
+    """The category `common` of our translation, by bare key."""
+
+    @property
+    def of_conditions(self) -> Mapping[str, Labels]:
+        """The labels by the name of the condition of a rule."""
+        return {
+            "domains": self.domains,
+            "device_classes": self.device_classes,
+            "actions": self.actions,
+            "tools": self.tools,
+            "users": self.users,
+        }
+
+
+async def async_get_rule_labels(hass: HomeAssistant, kind: ServiceKind, settings: AgentSettings) -> RuleLabels:
+    """Return the labels of all that exists and all that the rules of an agent name, in the system language."""
+    policy = settings.policy
+    found = _actions(hass) | _held(policy, "actions")
+    domains = {action.partition(".")[0] for action in found} | _held(policy, "domains")
+    texts = await _async_texts(hass, domains)
+    sentences = await async_get_sentences(hass, hass.config.language)
+    titles = {domain: texts.get(f"component.{domain}.title", domain) for domain in domains}
+    actions = {action: texts.get(_place_of_service(action), action) for action in found}
+    tools = await _async_tools(hass, kind, settings) | _held(policy, "tools")
+    return RuleLabels(
+        verdicts=Labels.of({verdict: sentences[f"verdict_{verdict}"] for verdict in _FIRST_VERDICTS}),
+        domains=Labels.of(_sorted(titles)),
+        device_classes=Labels.of(_sorted(_device_classes(hass, domains, policy, texts))),
+        actions=Labels.of(_sorted(actions)),
+        tools=Labels.of({tool: tool for tool in sorted(tools)}),
+        users=Labels.of(_sorted(await _async_users(hass, policy))),
+        sentences=sentences,
+    )
+
+
+def _held(policy: Policy, condition: str) -> set[str]:
+    """Return the IDs that rules name, which may not exist any more."""
+    values: Iterable[frozenset[str]] = (getattr(rule, condition) for rule in policy.rules)
+    return set().union(*values)
+
+
+def _sorted(names: Mapping[str, str]) -> dict[str, str]:
+    return dict(sorted(names.items(), key=lambda item: (item[1].casefold(), item[0])))
+
+
+@callback
+def _actions(hass: HomeAssistant) -> set[str]:
+    """Return the actions on existing entities. All scripts share one action."""
+    services = {
+        f"{domain}.{service}"
+        for domain in {state.domain for state in hass.states.async_all()} - {CONVERSATION_DOMAIN}
+        for service in hass.services.async_services_for_domain(domain)
+        if service != SERVICE_RELOAD
+    }
+    scripts = {state.entity_id for state in hass.states.async_all(SCRIPT_DOMAIN)}
+    return services - scripts
+
+
+async def _async_texts(hass: HomeAssistant, domains: Collection[str]) -> Mapping[str, str]:
+    """Return the translated names of domains, their actions and their device classes."""
+    texts: dict[str, str] = {}
+    for category in ("title", "services", "entity_component"):
+        texts |= await async_get_translations(hass, hass.config.language, category, domains)
+    return texts
+
+
+def _place_of_service(action: str) -> str:
+    domain, _, service = action.partition(".")
+    return f"component.{domain}.services.{service}.name"
+
+
+@callback
+def _device_classes(
+    hass: HomeAssistant, domains: Collection[str], policy: Policy, texts: Mapping[str, str]
+) -> Mapping[str, str]:
+    """Return the names of the device classes of entities in `domains`."""
+    names = {found: found for found in _held(policy, "device_classes")}
+    for state in hass.states.async_all(sorted(domains)):
+        if isinstance(found := state.attributes.get(ATTR_DEVICE_CLASS), str):
+            names[found] = texts.get(f"component.{state.domain}.entity_component.{found}.name", found)
+    return names
+
+
+async def _async_tools(hass: HomeAssistant, kind: ServiceKind, settings: AgentSettings) -> set[str]:
+    """Return the names of the tools of an agent."""
+    if kind is ServiceKind.OFFLINE:
+        return {PROCESS_SENTENCE.name}
+    nobody = context_without_speaker(hass)
+    timeout = min(API_TIMEOUT, settings.limits.preparation)
+    offer = await async_offer_tools(hass, settings.llm_apis, nobody, timeout, home=settings.home)
+    return {
+        definition.name for definition in with_own_tools(offer.definitions, settings, home_is_large=offer.home_is_large)
+    }
+
+
+async def _async_users(hass: HomeAssistant, policy: Policy) -> Mapping[str, str]:
+    """Return the names of all users who can sign in."""
+    names = {user_id: user_id for user_id in _held(policy, "users")}
+    users = await hass.auth.async_get_users()
+    return names | {user.id: user.name or user.id for user in users if user.is_active and not user.system_generated}
+
+
+class RowError(ValueError):
+    """A row that is no valid rule."""
+
+    def __init__(self, key: str, **placeholders: str) -> None:
+        """Store the key of the error text and its placeholders."""
+        super().__init__(key)
+        self.key = key
+        self.placeholders = placeholders
+
+
+def rows_of(policy: Policy, labels: RuleLabels) -> list[dict[str, Any]]:
+    """Return rules as rows."""
+    return [_row(rule, labels) for rule in policy.rules]
+
+
+def _row(rule: Rule, labels: RuleLabels) -> dict[str, Any]:
+    row: dict[str, Any] = {FIELD_VERDICT: labels.verdicts.label(rule.verdict)}
+    for name in CONDITIONS:
+        values: frozenset[str] = getattr(rule, name)
+        if values:
+            known = labels.of_conditions.get(name)
+            row[name] = sorted(known.label(value) if known else value for value in values)
+    if rule.window:
+        row[FIELD_AFTER] = rule.window.after.isoformat("seconds")
+        row[FIELD_BEFORE] = rule.window.before.isoformat("seconds")
+    return row
+
+
+def read_rules(rows: JsonValue, labels: RuleLabels) -> Policy | Problem:
+    """Return the rules of rows, or the problem of the first invalid row."""
+    if rows in (None, ""):
+        return Policy()
+    rules: list[Rule] = []
+    for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
+        try:
+            rules.append(_rule(row, labels))
+        except RowError as error:
+            return Problem(CONF_RULES, error.key, {"rule": str(number), **error.placeholders})
+    return _problem_of_order(rules) or Policy(tuple(rules))
+
+
+def _problem_of_order(rules: Sequence[Rule]) -> Problem | None:
+    """Return a problem if a rule without conditions is not the last one: those after it would never apply."""
+    for number, rule in enumerate(rules[:-1], start=1):
+        if rule == Rule(verdict=rule.verdict):
+            return Problem(CONF_RULES, "rule_hides_others", {"rule": str(number)})
+    return None
+
+
+def _rule(row: JsonValue, labels: RuleLabels) -> Rule:
+    if not isinstance(row, dict) or not row.keys() <= set(FIELDS):
+        raise RowError("rule_unreadable")
+    verdict = _text(row.get(FIELD_VERDICT))
+    if not verdict:
+        raise RowError("rule_without_verdict")
+    stored: JsonObject = {"verdict": labels.verdicts.id_of(verdict)}
+    for name in CONDITIONS:
+        known = labels.of_conditions.get(name)
+        if values := _texts(row.get(name)):
+            stored[name] = [known.id_of(value) if known else value for value in values]
+    if window := _window(row):
+        stored["window"] = window
+    _check_each(stored, labels)
+    return policy_from_json([stored]).rules[0]
+
+
+def _check_each(stored: Mapping[str, JsonValue], labels: RuleLabels) -> None:
+    """Raise for the first invalid value, naming it."""
+    verdict = str(stored["verdict"])
+    if verdict not in set(Verdict):
+        raise RowError("rule_value_unknown", value=verdict)
+    for name in CONDITIONS:
+        values = stored.get(name)
+        for value in values if isinstance(values, list) else []:
+            try:
+                policy_from_json([{"verdict": verdict, name: [value]}])
+            except PolicyError:
+                known = labels.of_conditions.get(name)
+                shown = known.label(str(value)) if known else str(value)
+                raise RowError("rule_value_unknown", value=shown) from None
+
+
+def _window(row: JsonObject) -> JsonObject | None:
+    after, before = (_text(row.get(name)) for name in (FIELD_AFTER, FIELD_BEFORE))
+    if not after and not before:
+        return None
+    if not (after and before):
+        raise RowError("rule_half_a_time")
+    ends = [dt_util.parse_time(text) for text in (after, before)]
+    for text, end in zip((after, before), ends, strict=True):
+        if end is None:
+            raise RowError("rule_value_unknown", value=text)
+    if ends[0] == ends[1]:
+        raise RowError("rule_without_time")
+    return {"after": after, "before": before}
+
+
+def _text(value: JsonValue) -> str:
+    """Return a stripped text, empty for None. Raises `RowError` for anything else."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise RowError("rule_unreadable")
+    return value.strip()
+
+
+def _texts(value: JsonValue) -> list[str]:
+    """Return the texts of a list, or a single text as a list, without empty ones."""
+    values = value if isinstance(value, list) else [value]
+    return [text for text in map(_text, values) if text]
