@@ -16,8 +16,8 @@ from typing import Final
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
-from custom_components.chatterbox.home.kinds import async_read_kinds
-from custom_components.chatterbox.home.ranking import ThingIndex
+from custom_components.chatterbox.home.search import async_kind_names
+from custom_components.chatterbox.home.search_index import SearchIndex
 from tests.support.spoken_things.spoken_home import LANGUAGES, SpokenHome
 
 _PLACES: Final = (40, 10, 1)
@@ -26,22 +26,22 @@ _ROW: Final = "{:10}{:>8}{:>11}{:>8}{:>8}{:>8}{:>10}{:>10}{:>10}"
 
 async def _measure(hass: HomeAssistant, language: str, *, is_verbose: bool) -> None:
     spoken = SpokenHome.read(language)
-    words = await async_read_kinds(hass, (language,), spoken.kinds.values())
+    words = await async_kind_names(hass, (language,), spoken.kinds.values())
     began = time.process_time()
-    index = ThingIndex(spoken.home, {entity_id: words[kind] for entity_id, kind in spoken.kinds.items()})
+    index = SearchIndex(spoken.home, {entity_id: words[kind] for entity_id, kind in spoken.kinds.items()})
     built = time.process_time() - began
     places: list[int] = []
     times: tuple[list[float], list[float]] = ([], [])
     for spent in times:
         for saying in spoken.sayings:
             began = time.process_time()
-            found = index.find(saying.asked, max(_PLACES))
+            found = index.find(saying.query, max(_PLACES))
             spent.append(time.process_time() - began)
             ids = [thing.entity_id for thing in found]
             place = ids.index(saying.means) + 1 if saying.means in ids else max(_PLACES) + 1
             places.append(place)
             if is_verbose and place > max(_PLACES):
-                print("   ", saying.asked.words, [thing.names[0] for thing in found][:8])  # noqa: T201
+                print("   ", saying.query.words, [thing.names[0] for thing in found][:8])  # noqa: T201
     shares = [f"{sum(place <= most for place in places) / len(places):.1%}" for most in _PLACES]
     numbers = [f"{1000 * one:.2f}" for one in (built, *map(median, times))]
     print(_ROW.format(language, len(spoken.home.things), len(spoken.sayings), *shares, *numbers))  # noqa: T201

@@ -8,7 +8,7 @@ from homeassistant.components.weather import DOMAIN as WEATHER_DOMAIN
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.llm import LLM_API_ASSIST, LLMContext
 
-from .home.exposed_entities import exposed_states
+from .home.entity_matches import exposed_states
 from .tools.weather import GetForecastTool
 
 

@@ -13,9 +13,10 @@ from homeassistant.helpers import area_registry as ar, entity_registry as er, fl
 from homeassistant.setup import async_setup_component
 from hypothesis import given, strategies as st
 
+from custom_components.chatterbox.agent.text import compared
 from custom_components.chatterbox.home.description import home_lines
 from custom_components.chatterbox.home.entities import async_get_home
-from custom_components.chatterbox.home.names import NamedThing, compared, quoted, tell_names
+from custom_components.chatterbox.home.names import NamedEntity, listed_names, quoted
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import LISTED, StubTool, offer_of, register
 
@@ -201,9 +202,9 @@ THINGS = st.lists(st.tuples(st.lists(NAME, max_size=3), ROOM), max_size=6)
 def test_no_two_things_of_a_room_become_one_and_none_takes_the_name_of_another(
     found: Sequence[tuple[Sequence[str], tuple[str, ...]]],
 ) -> None:
-    things = [NamedThing(f"light.{n}", tuple(names), room) for n, (names, room) in enumerate(found)]
+    things = [NamedEntity(f"light.{n}", tuple(names), room) for n, (names, room) in enumerate(found)]
 
-    told = tell_names(things)
+    told = listed_names(things)
 
     for one, other in permutations((thing for thing in things if thing.names), 2):
         name = told[one.entity_id].name
@@ -218,9 +219,9 @@ def test_no_two_things_of_a_room_become_one_and_none_takes_the_name_of_another(
 def test_the_order_in_which_things_came_changes_nothing(
     found: Sequence[tuple[Sequence[str], tuple[str, ...]]],
 ) -> None:
-    things = [NamedThing(f"light.{n}", tuple(names), room) for n, (names, room) in enumerate(found)]
+    things = [NamedEntity(f"light.{n}", tuple(names), room) for n, (names, room) in enumerate(found)]
 
-    assert tell_names(things) == tell_names(things[::-1])
+    assert listed_names(things) == listed_names(things[::-1])
 
 
 @pytest.mark.parametrize(
@@ -237,14 +238,14 @@ def test_the_order_in_which_things_came_changes_nothing(
     ],
 )
 def test_a_further_name_is_told_where_it_says_something_new(names: tuple[str, ...], also: tuple[str, ...]) -> None:
-    others = [NamedThing("light.other", ("Kitchen Wall Lamp",), ("Kitchen",))]
+    others = [NamedEntity("light.other", ("Kitchen Wall Lamp",), ("Kitchen",))]
 
-    told = tell_names([NamedThing("light.lamp", names, ("Kitchen",)), *others])
+    told = listed_names([NamedEntity("light.lamp", names, ("Kitchen",)), *others])
 
-    assert told["light.lamp"].also == also
+    assert told["light.lamp"].other_names == also
 
 
 @pytest.mark.parametrize("name", ["Bath Heating -", "Bath -1", "Bath All"])
 def test_a_name_is_not_shortened_to_what_means_something_else(name: str) -> None:
-    told = tell_names([NamedThing("light.one", (name,), ("Bath",))])["light.one"].name
+    told = listed_names([NamedEntity("light.one", (name,), ("Bath",))])["light.one"].name
     assert told in (name, "Heating -")

@@ -10,7 +10,7 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 
 from custom_components.chatterbox.home.description import FIND_ENTITIES
-from custom_components.chatterbox.home.search import MOST_TOLD, async_asked, async_get_index
+from custom_components.chatterbox.home.search import MOST_LISTED, async_get_search_index, async_search_query
 from custom_components.chatterbox.tools.find_entities import FindTool
 from tests.support.llm_apis import StubTool, register, satellite
 from tests.support.prefixes import HELLO, prefix_of, words_of
@@ -153,7 +153,7 @@ async def test_a_home_grows_too_large_to_be_listed(hass: HomeAssistant, serve: S
     assert FIND_ENTITIES not in prefix(before)
     assert FIND_ENTITIES in prefix(after)
     assert "Lantern 150" in words(after)
-    assert words(after).count("Lantern") <= MOST_TOLD
+    assert words(after).count("Lantern") <= MOST_LISTED
 
 
 async def test_the_model_finds_what_it_is_not_told_of(hass: HomeAssistant, serve: Serve) -> None:
@@ -237,15 +237,15 @@ async def test_of_a_book_that_a_program_shows_only_the_last_words_are_looked_at(
     log = conversation.ChatLog(hass, "one")
     book = "desk " * 100_000
     log.content += [conversation.UserContent(book), conversation.UserContent(book)]
-    asked = async_asked(hass, f"{book} garage?", None, log)
+    asked = async_search_query(hass, f"{book} garage?", None, log)
     assert asked.words.endswith("garage?")
     assert max(len(asked.words), len(asked.before)) <= 1_000
 
 
 async def test_an_index_goes_when_many_other_languages_were_spoken_since(hass: HomeAssistant) -> None:
     await move_into_the_demo_home(hass)
-    index = await async_get_index(hass, "en")
-    assert await async_get_index(hass, "en") is index
+    index = await async_get_search_index(hass, "en")
+    assert await async_get_search_index(hass, "en") is index
     for number in range(16):
-        await async_get_index(hass, f"x-{number}")
-    assert await async_get_index(hass, "en") is not index
+        await async_get_search_index(hass, f"x-{number}")
+    assert await async_get_search_index(hass, "en") is not index

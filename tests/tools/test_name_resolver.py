@@ -249,8 +249,8 @@ async def test_what_a_tool_finds_by_name_alone_is_told_by_its_whole_name(hass: H
     }
 
     assert whole == {"calendar", "humidifier", "todo"}
-    for thing in async_get_home(hass, conversation.DOMAIN).every:
-        assert thing.told == (f"Kitchen {thing.domain}" if thing.domain in whole else thing.domain)
+    for thing in async_get_home(hass, conversation.DOMAIN).all_entities:
+        assert thing.listed_name == (f"Kitchen {thing.domain}" if thing.domain in whole else thing.domain)
 
 
 def needs_a_whole_name(tool: ToolDefinition) -> bool:

@@ -18,8 +18,7 @@ from homeassistant.util import dt as dt_util
 from ..approvals.policy import Judgement, judge
 from ..effects.actions import ActionReader
 from ..effects.effect import CallEffects, EntityAction, Touches, Unresolved
-from ..home.entity_matches import areas_of_entities
-from ..home.exposed_entities import exposed_states
+from ..home.entity_matches import areas_of_entities, exposed_states
 from ..people.speakers import NOBODY, Speaker
 from ..settings.rules import Policy, Verdict
 from .rule_form import RuleLabels

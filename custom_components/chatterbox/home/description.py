@@ -1,4 +1,4 @@
-"""The home in short, as a model reads it: each floor, room and domain once, and the things in them by their names.
+"""Writes the list of the exposed home for the prompt: floors, rooms, and the entities in them by domain and name.
 
 Pure text of what `home/entities.py` read. Must not know states, who asks, or Home Assistant. It says the same as Home
 Assistant's own list in a quarter of the room, and the same home always gives the same bytes.
@@ -11,7 +11,7 @@ from typing import Final
 
 from ..const import DOMAIN
 from ..settings.agent import HomeTelling
-from .entities import Floor, Home, Room, Thing
+from .entities import ExposedEntity, Floor, Home, Room
 from .names import listed, quoted
 
 _GUIDE: Final = (
@@ -24,7 +24,7 @@ _ON_STATES: Final = (
     "value, mode or measurement, or act depending on one, call {tool}. Never say that you cannot look."
 )
 FIND_ENTITIES: Final = f"{DOMAIN}__find_entities"
-"""The tool of an agent that finds things in a home that has too many to be listed."""
+"""Name of the tool that searches a home with too many entities to list."""
 _GUIDE_TO_MANY: Final = (
     "This home has {count} things, too many to list. # begins a floor, then come its rooms, and in each room how many "
     "things of each domain there are. Beside the person's words stand things that these may mean. Find any other, and "
@@ -51,20 +51,20 @@ AS_USUAL: Final = HomeTelling()
 
 def describe_home(home: Home, state_tool: str, telling: HomeTelling = AS_USUAL) -> str:
     """Write what there is in a home, and how to use it; `state_tool` is the name of the tool that tells states."""
-    if telling.sums_up(len(home.things)):
-        guide = _GUIDE_TO_MANY.format(count=len(home.things), find=FIND_ENTITIES)
+    if telling.sums_up(len(home.entities)):
+        guide = _GUIDE_TO_MANY.format(count=len(home.entities), find=FIND_ENTITIES)
         return "\n".join((guide, _ON_STATES_OF_MANY.format(tool=state_tool), *home_lines(home, _counts)))
     lines = [*home_lines(home)]
     guide = f"{_GUIDE} {_ON_QUOTES}" if any('"' in line for line in lines) else _GUIDE
     return "\n".join((guide, _ON_STATES.format(tool=state_tool), *lines))
 
 
-type _Contents = Callable[[Sequence[Thing]], Iterator[str]]
-"""Yields the lines that tell of the things in one place."""
+type _Contents = Callable[[Sequence[ExposedEntity]], Iterator[str]]
+"""Yields the lines for the entities in one place."""
 
 
 def home_lines(home: Home, contents: _Contents | None = None) -> Iterator[str]:
-    """Yield the lines of the list itself; without `contents`, all things are named."""
+    """Yield the lines of the list; without `contents`, all entities are named."""
     contents = contents or _domains
     filled = [room for room in home.rooms if home.by_room.get(room.area_id)]
     known = {floor.floor_id for floor in home.floors}
@@ -88,13 +88,13 @@ def _rooms(home: Home, rooms: Sequence[Room], contents: _Contents) -> Iterator[s
         yield from contents(home.by_room[room.area_id])
 
 
-def _domains(things: Sequence[Thing]) -> Iterator[str]:
-    for domain, alike in groupby(things, key=lambda thing: thing.domain):
-        yield f" {domain}: {', '.join(map(told, alike))}"
+def _domains(entities: Sequence[ExposedEntity]) -> Iterator[str]:
+    for domain, alike in groupby(entities, key=lambda entity: entity.domain):
+        yield f" {domain}: {', '.join(map(_entity_text, alike))}"
 
 
-def _counts(things: Sequence[Thing]) -> Iterator[str]:
-    counts = Counter(thing.domain for thing in things)
+def _counts(entities: Sequence[ExposedEntity]) -> Iterator[str]:
+    counts = Counter(entity.domain for entity in entities)
     yield f" {', '.join(f'{number} {domain}' for domain, number in sorted(counts.items()))}"
 
 
@@ -103,9 +103,9 @@ def named(place: Floor | Room) -> str:
     return f"{quoted(place.name)}{_also(place.aliases)}"
 
 
-def told(thing: Thing) -> str:
-    """Write what a thing is called under its room."""
-    return f"{quoted(thing.told)}{_also(thing.also)}" if thing.told else _NAMELESS
+def _entity_text(entity: ExposedEntity) -> str:
+    """Write the names of an entity under its room."""
+    return f"{quoted(entity.listed_name)}{_also(entity.other_names)}" if entity.listed_name else _NAMELESS
 
 
 def _also(names: Sequence[str]) -> str:

@@ -1,7 +1,6 @@
-"""Which entities are meant by a name, an area, a floor, a domain or a device class, as Home Assistant matches them.
+"""Finds exposed entities, and entities by name, area, floor, domain or device class as Home Assistant matches them.
 
-Knows Home Assistant's matching and registries. Must not know what is to be done with the entities. Home Assistant looks
-at every entity of the house each time. Here what has a name or is in an area is found by an index, which is made anew
+Home Assistant checks every entity of the home each time. Here, names and areas are found by an index, which is rebuilt
 when a registry has changed.
 """
 
@@ -20,6 +19,7 @@ from homeassistant.helpers import (
     intent,
 )
 
+from ..agent.text import compared
 from ..data import singleton
 
 type _Entries = list[er.RegistryEntry | dr.AnyDeviceEntry]
@@ -30,22 +30,22 @@ class _Index:
     """Names and areas of the registered entities."""
 
     entries: _Entries
-    """What it was made of; entries never change, they are replaced."""
+    """The registry entries that it was built from; entries are never changed, only replaced."""
     named: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """Entity ids by name and alias, as they are compared."""
+    """Entity ids by name and alias, in the form that is compared."""
     placed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """Entity ids by the id of their area."""
     area_ids: dict[str, str | None] = field(default_factory=dict)
-    """By entity id, for every registered entity."""
+    """Area ids by entity id, for every registered entity."""
 
     @classmethod
     def of(cls, hass: HomeAssistant, entries: _Entries) -> Self:
-        """Make an index of the registered entities."""
+        """Index the registered entities."""
         index = cls(entries)
         for entry in er.async_get(hass).entities.values():
             area_id = index.area_ids[entry.entity_id] = er.async_get_effective_area_id(hass, entry)
             for name in er.async_get_entity_aliases(hass, entry):
-                index.named[_compared(name)].add(entry.entity_id)
+                index.named[compared(name)].add(entry.entity_id)
             if area_id:
                 index.placed[area_id].add(entry.entity_id)
         return index
@@ -66,10 +66,10 @@ def _cache(_hass: HomeAssistant) -> _Cache:
 def matching_states(
     hass: HomeAssistant, constraints: intent.MatchTargetsConstraints, among: Iterable[str] | None = None
 ) -> list[State]:
-    """Return the states of all entities that fit; none when an area or a floor does not exist.
+    """Return the states of all entities that match; none if an area or a floor does not exist.
 
-    Only those `among` some ids count, if these are given. What `constraints` say of states and features is not looked
-    at, and all that have the same name are meant.
+    If `among` is given, only these entity ids count. States and features in `constraints` are ignored, and all entities
+    with the same name match.
     """
     if among is not None or constraints.name or constraints.area_name or constraints.floor_name:
         found = _candidates(hass, constraints, among)
@@ -86,24 +86,46 @@ def matching_states(
 
 
 @callback
+def exposed_states(hass: HomeAssistant, assistant: str, domains: Iterable[str] | None = None) -> list[State]:
+    """Return the states of the exposed entities, all or those of some domains, sorted by name."""
+    states = [
+        state for state in hass.states.async_all(domains) if async_should_expose(hass, assistant, state.entity_id)
+    ]
+    return sorted(states, key=lambda state: (state.name.casefold(), state.entity_id))
+
+
+@callback
+def exposed_names(hass: HomeAssistant, assistant: str, domains: Iterable[str] | None = None) -> list[str]:
+    """Return the names and aliases of the exposed entities, sorted, each once."""
+    registry = er.async_get(hass)
+    return sorted(
+        {
+            name
+            for state in exposed_states(hass, assistant, domains)
+            for name in intent.async_get_entity_aliases(hass, registry.async_get(state.entity_id), state=state)
+        }
+    )
+
+
+@callback
 def areas_of_entities(hass: HomeAssistant) -> Mapping[str, str | None]:
-    """Return the id of the area, of its own or of its device, of every registered entity, as it is now."""
+    """Return the area ids, their own or those of their devices, of all registered entities."""
     return _index(hass).area_ids
 
 
 @callback
 def entities_by_name(hass: HomeAssistant) -> Mapping[str, AbstractSet[str]]:
-    """Return the ids of all registered entities by their names and aliases, which are in small letters."""
+    """Return the ids of all registered entities by their names and aliases, in the form that is compared."""
     return _index(hass).named
 
 
 def _candidates(
     hass: HomeAssistant, constraints: intent.MatchTargetsConstraints, among: Iterable[str] | None
 ) -> list[State]:
-    """Return the states of those that are meant, have the name, and are in the area and on the floor."""
+    """Return the states of the given entities that have the name and are in the area and on the floor."""
     groups: list[set[str]] = [] if among is None else [set(among)]
     if constraints.name:
-        index, name = _index(hass), _compared(constraints.name)
+        index, name = _index(hass), compared(constraints.name)
         groups.append({constraints.name, *index.named.get(name, ()), *_unregistered(hass, index, name)})
     if constraints.area_name:
         areas = intent.find_areas(constraints.area_name, ar.async_get(hass))
@@ -122,9 +144,9 @@ def _in_areas(index: _Index, areas: Iterable[ar.AreaEntry]) -> set[str]:
 
 
 def _unregistered(hass: HomeAssistant, index: _Index, name: str) -> Iterable[str]:
-    """Yield what has a name only by its state."""
+    """Yield the entities that have the name and are in no registry."""
     for entity_id in hass.states.async_entity_ids():
-        if entity_id not in index.area_ids and (state := hass.states.get(entity_id)) and _compared(state.name) == name:
+        if entity_id not in index.area_ids and (state := hass.states.get(entity_id)) and compared(state.name) == name:
             yield entity_id
 
 
@@ -135,8 +157,3 @@ def _index(hass: HomeAssistant) -> _Index:
     if cache.index is None or cache.index.entries != entries:
         cache.index = _Index.of(hass, entries)
     return cache.index
-
-
-def _compared(name: str) -> str:
-    """Write a name as Home Assistant compares it."""
-    return name.strip().casefold()

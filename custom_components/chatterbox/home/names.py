@@ -1,19 +1,18 @@
-"""What things are called under the heading of their room: as short as can be, and never so that two are one.
+"""Shortens the names of entities for a list by rooms, such that no two of them become the same.
 
-Pure text; knows nothing of Home Assistant. A name that begins with its room's is told without it, unless another thing
-goes by what is left, or no call can say the room. A further name is told where it says something that name and room do
-not, or where it tells a thing from another.
+A name that begins with the name of its room is listed without it, unless another entity has the remaining name, or no
+call can give the room. An alias is listed if it adds something to name and room, or tells the entity from another.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-_WORD: Final = re.compile(r"\w+")
+from ..agent.text import compared, fold, runs
+
 _JOINTS: Final = " \t-\N{EN DASH}\N{EM DASH}:|/\N{MIDDLE DOT}.,"
-"""What stands between the name of a room and that of a thing."""
+"""Separators between the name of a room and the rest of a name."""
 # fmt: off
 _CONNECTING: Final = frozenset({
     "al", "all", "alla", "am", "an", "at", "au", "aux", "da", "das", "de", "degli", "dei", "del", "dell", "della",
@@ -23,57 +22,59 @@ _CONNECTING: Final = frozenset({
     "till", "to", "um", "un", "una", "une", "van", "vom", "von", "we", "ze", "zu", "zum", "zur",
 })
 # fmt: on
-"""Words that a name has in one language or another and that tell nothing apart. A single letter may: Lamp A."""
+"""Articles and prepositions, which do not tell names apart. A single letter may: Lamp A."""
 
 
 @dataclass(frozen=True, slots=True)
-class NamedThing:
-    """A thing, before it is told."""
+class NamedEntity:
+    """The full names of an entity."""
 
     entity_id: str
     names: tuple[str, ...]
-    """The one that it is called by, and the others."""
+    """Its name first, then its aliases."""
     room: tuple[str, ...]
-    """The name of its room, and the others; nothing for what is in none."""
+    """The name of its room and the aliases of the room; empty without a room."""
     needs_whole_name: bool = False
-    """Whether a call cannot say in which room it is."""
+    """True if a call cannot give the room."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """How a thing is told under its room."""
+class ListedName:
+    """The names of an entity as they are listed under its room."""
 
     name: str
-    """Empty for one without a name."""
-    also: tuple[str, ...] = ()
+    """Empty for an entity without a name."""
+    other_names: tuple[str, ...] = ()
 
 
-def tell_names(things: Sequence[NamedThing]) -> Mapping[str, Told]:
-    """Return how things are told under their rooms, by entity id."""
-    names = {thing.entity_id: _short_names(thing) for thing in things}
-    own = Counter(name for thing in things for name in set(map(compared, thing.names)))
-    in_room = Counter((thing.room[:1], compared(names[thing.entity_id])) for thing in things)
+def listed_names(entities: Sequence[NamedEntity]) -> Mapping[str, ListedName]:
+    """Return the listed names by entity id."""
+    names = {entity.entity_id: _short_names(entity) for entity in entities}
+    own = Counter(name for entity in entities for name in set(map(compared, entity.names)))
+    in_room = Counter((entity.room[:1], compared(names[entity.entity_id])) for entity in entities)
     with_word: dict[str, set[str]] = defaultdict(set)
-    for thing in things:
-        for word in words_of(*thing.names[:1], *thing.room):
-            with_word[word].add(thing.entity_id)
-    told: dict[str, Told] = {}
-    for thing in things:
-        short, full = names[thing.entity_id], thing.names[0] if thing.names else ""
-        others = own[compared(short)] - (compared(short) in map(compared, thing.names))
-        name = short if not others and in_room[thing.room[:1], compared(short)] == 1 else full
-        also = (alias for alias in thing.names[1:] if compared(alias) not in (compared(name), compared(full)))
-        told[thing.entity_id] = Told(name, tuple(alias for alias in also if _is_news(alias, thing, with_word)))
-    return told
+    for entity in entities:
+        for word in telling_words(*entity.names[:1], *entity.room):
+            with_word[word].add(entity.entity_id)
+    listed_by_id: dict[str, ListedName] = {}
+    for entity in entities:
+        short, full = names[entity.entity_id], entity.names[0] if entity.names else ""
+        others = own[compared(short)] - (compared(short) in map(compared, entity.names))
+        name = short if not others and in_room[entity.room[:1], compared(short)] == 1 else full
+        also = (alias for alias in entity.names[1:] if compared(alias) not in (compared(name), compared(full)))
+        listed_by_id[entity.entity_id] = ListedName(
+            name, tuple(alias for alias in also if _is_news(alias, entity, with_word))
+        )
+    return listed_by_id
 
 
-def _short_names(thing: NamedThing) -> str:
-    """Return the name of a thing without that of its room, if there is anything else in it."""
-    full = thing.names[0] if thing.names else ""
-    room = thing.room[0] if thing.room else ""
+def _short_names(entity: NamedEntity) -> str:
+    """Return the name of an entity without the name of its room, if anything remains."""
+    full = entity.names[0] if entity.names else ""
+    room = entity.room[0] if entity.room else ""
     rest = full[len(room) :]
     if (
-        thing.needs_whole_name
+        entity.needs_whole_name
         or not room
         or compared(full[: len(room)]) != compared(room)
         or not rest.startswith(tuple(_JOINTS))
@@ -81,40 +82,34 @@ def _short_names(thing: NamedThing) -> str:
         return full
     short = rest.lstrip(_JOINTS)
     is_signed = short[:1].isdigit() and rest.removesuffix(short)[-2:] in (" -", " .")
-    # Home Assistant takes "all" for whatever is there.
+    # Home Assistant reads "all" as every entity.
     return full if not short or is_signed or compared(short) == "all" else short
 
 
-def _is_news(alias: str, thing: NamedThing, with_word: Mapping[str, set[str]]) -> bool:
-    """Tell whether a further name of a thing says more than its name and room, or could be that of another one."""
-    words = words_of(alias)
-    if words == words_of(thing.names[0], *thing.room[:1]):
+def _is_news(alias: str, entity: NamedEntity, with_word: Mapping[str, set[str]]) -> bool:
+    """Return True if an alias says more than name and room, or could be the name of another entity."""
+    words = telling_words(alias)
+    if words == telling_words(entity.names[0], *entity.room[:1]):
         return False
     meant = [with_word.get(word, set()) for word in words]
-    return not meant or set.intersection(*meant) != {thing.entity_id}
+    return not meant or set.intersection(*meant) != {entity.entity_id}
 
 
-def words_of(*texts: str) -> frozenset[str]:
-    """Return the words of some texts in small letters, without those that only connect others."""
-    return frozenset(_WORD.findall(" ".join(texts).casefold())) - _CONNECTING
-
-
-def compared(name: str) -> str:
-    """Write a name as Home Assistant compares it."""
-    return name.strip().casefold()
+def telling_words(*texts: str) -> frozenset[str]:
+    """Return the words of texts in lower case, without articles and prepositions."""
+    return frozenset(run for run, _ in runs(fold(" ".join(texts), keep_accents=True))) - _CONNECTING
 
 
 _STRUCTURE: Final = frozenset(',:()"\\<>')
-"""What has a meaning of its own where a home is told."""
+"""Characters with a meaning in the list."""
 _JOINERS: Final = "\u200c\u200d"
 """Without these, words of some languages and some emoji fall apart."""
 
 
 def quoted(name: str) -> str:
-    r"""Write a name so that it stays one name on one line: as it is, or, where that could be read otherwise, as JSON.
+    r"""Return a name as it is, or as a JSON string if it could be read as more than one name on one line.
 
-    What would begin a line, or a part of another kind, is escaped: a call with `"\u003c"` in its arguments has the
-    same name as one with `"<"`.
+    Markup is escaped: a call with `"\u003c"` in its arguments has the same name as one with `"<"`.
     """
     is_plain = not _STRUCTURE.intersection(name) and name.isprintable() and not name.startswith(("#", "-", "*"))
     return name if is_plain and name.strip() else f'"{"".join(map(_escaped, name))}"'
@@ -130,5 +125,5 @@ def _escaped(character: str) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Write several names one after the other."""
+    """Return several names, separated by commas."""
     return ", ".join(map(quoted, names))

@@ -1,10 +1,9 @@
-"""A home that has more things than are listed for a model: what of it the words of a turn may mean.
+"""Entity search: finds the entities that a request may mean, in a home with too many to list in the prompt.
 
-Knows settings, the home, and what was said and done before in a conversation. Must not know how things are ranked
-(`home/ranking.py`), or where what it says stands in a prompt: with the words, so that all that comes before them stays
-as it was.
+The results stand beside the request, so that the prompt before it stays the same and servers can cache it.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Final
@@ -17,48 +16,51 @@ from homeassistant.components.conversation import (
 )
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers.translation import async_get_translations
 
 from ..data import singleton
 from ..records.tool_answer import native_entities_done
 from .description import FIND_ENTITIES, home_lines
 from .entities import Home, async_get_home
-from .kinds import async_read_kinds
-from .ranking import Asked, ThingIndex
+from .search_index import SearchIndex, SearchQuery
 
-MOST_TOLD: Final = 40
-"""Things that are told with the words."""
+type Kinds = Mapping[tuple[str, str], tuple[str, ...]]
+"""Names by domain and device class, which is empty for none."""
+
+MOST_LISTED: Final = 40
+"""Entities that are listed with a request."""
 _LOOKED_AT: Final = 30
-"""Messages of a conversation, the newest ones, in which it is looked for what was used last."""
+"""Newest messages of a conversation that are searched for entities that were used."""
 _MOST_USED: Final = 8
 _MOST_READ: Final = 1_000
-"""Characters of what somebody says in which it is looked for things: a program may show a whole book."""
+"""Characters of a request that are searched: an API client may send a whole book."""
 _HEADING: Final = f"Things that the person may mean, by room ({FIND_ENTITIES} finds others):"
 
 
 @singleton
-def _indexes(_hass: HomeAssistant) -> dict[str, ThingIndex]:
-    """Return the indexes of the current home by language, the one that was made last at the end."""
+def _indexes(_hass: HomeAssistant) -> dict[str, SearchIndex]:
+    """Return the indexes of the current home by language, the newest last."""
     return {}
 
 
 _MOST_INDEXES: Final = 16
-"""A program names its language itself, and an index of a large home takes a few MB."""
+"""An API client chooses its language itself, and the index of a large home takes a few MB."""
 
 
-async def async_get_index(hass: HomeAssistant, language: str) -> ThingIndex:
-    """Return the home by its words, those of a language and of the home's own; made anew when the home has changed."""
+async def async_get_search_index(hass: HomeAssistant, language: str) -> SearchIndex:
+    """Return the index of the home in a language and the home's own, rebuilt when the home has changed."""
     home, indexes = async_get_home(hass, CONVERSATION_DOMAIN), _indexes(hass)
     kept = indexes.get(language)
     if kept is not None and kept.home is home:
         return kept
-    states = {thing.entity_id: hass.states.get(thing.entity_id) for thing in home.things}
+    states = {entity.entity_id: hass.states.get(entity.entity_id) for entity in home.entities}
     kinds = {
-        thing.entity_id: (thing.domain, str(state.attributes.get("device_class") or "") if state else "")
-        for thing, state in zip(home.things, states.values(), strict=True)
+        entity.entity_id: (entity.domain, str(state.attributes.get("device_class") or "") if state else "")
+        for entity, state in zip(home.entities, states.values(), strict=True)
     }
-    words = await async_read_kinds(hass, (hass.config.language, language), kinds.values())
-    words_of_things = {entity_id: words[kind] for entity_id, kind in kinds.items()}
-    index = await hass.async_add_executor_job(ThingIndex, home, words_of_things)
+    words = await async_kind_names(hass, (hass.config.language, language), kinds.values())
+    names_of_kinds = {entity_id: words[kind] for entity_id, kind in kinds.items()}
+    index = await hass.async_add_executor_job(SearchIndex, home, names_of_kinds)
     for known in [known for known, one in indexes.items() if one.home is not home]:
         del indexes[known]
     indexes[language] = index
@@ -67,27 +69,27 @@ async def async_get_index(hass: HomeAssistant, language: str) -> ThingIndex:
     return index
 
 
-async def async_tell_things(hass: HomeAssistant, language: str, asked: Asked) -> str:
-    """Return what a model is told of the things that may be meant; nothing where none may."""
-    index = await async_get_index(hass, language)
-    found = {thing.entity_id for thing in index.find(asked, MOST_TOLD)}
+async def async_describe_matches(hass: HomeAssistant, language: str, query: SearchQuery) -> str:
+    """Return the list of entities that a request may mean, for the prompt; empty if there are none."""
+    index = await async_get_search_index(hass, language)
+    found = {entity.entity_id for entity in index.find(query, MOST_LISTED)}
     if not found:
         return ""
     return "\n".join((_HEADING, *home_lines(_only(index.home, found))))
 
 
 def _only(home: Home, entity_ids: set[str]) -> Home:
-    """Return a home of some things, without floors, in the order in which they are told anywhere else."""
+    """Return the home with only some entities and without floors, in the same order."""
     by_room = {
-        area_id: tuple(thing for thing in things if thing.entity_id in entity_ids)
-        for area_id, things in home.by_room.items()
+        area_id: tuple(entity for entity in entities if entity.entity_id in entity_ids)
+        for area_id, entities in home.by_room.items()
     }
     return replace(home, floors=(), by_room=by_room)
 
 
 @callback
-def async_asked(hass: HomeAssistant, words: str, device_id: str | None, chat_log: ChatLog) -> Asked:
-    """Return what is said in a turn, where, and after what."""
+def async_search_query(hass: HomeAssistant, words: str, device_id: str | None, chat_log: ChatLog) -> SearchQuery:
+    """Return the query of a turn: its words, the place, and what came before."""
     device = dr.async_get(hass).async_get(device_id) if device_id else None
     area_id = dr.async_get_effective_area_id(hass, device) if device else None
     last = list(islice(reversed(chat_log.content), _LOOKED_AT))
@@ -95,4 +97,25 @@ def async_asked(hass: HomeAssistant, words: str, device_id: str | None, chat_log
     done = (native_entities_done(content.result) for content in last if isinstance(content, ToolResultContent))
     used = dict.fromkeys(entity_id for entity_ids in done for entity_id in sorted(entity_ids))
     before = said[1] if len(said) > 1 else ""
-    return Asked(words[-_MOST_READ:], before[-_MOST_READ:], area_id, tuple(islice(used, _MOST_USED)))
+    return SearchQuery(words[-_MOST_READ:], before[-_MOST_READ:], area_id, tuple(islice(used, _MOST_USED)))
+
+
+async def async_kind_names(hass: HomeAssistant, languages: Iterable[str], kinds: Iterable[tuple[str, str]]) -> Kinds:
+    """Return the names of kinds of entities in some languages: "window" for a binary sensor with that device class."""
+    wanted = set(kinds)
+    domains = {domain for domain, _ in wanted}
+    told: dict[tuple[str, str], tuple[str, ...]] = dict.fromkeys(wanted, ())
+    for language in dict.fromkeys(languages):
+        texts = await async_get_translations(hass, language, "title", domains)
+        texts |= await async_get_translations(hass, language, "entity_component", domains)
+        for domain, device_class in wanted:
+            names = (texts.get(key, "") for key in _keys(domain, device_class))
+            told[domain, device_class] += tuple(filter(None, names))
+    return told
+
+
+def _keys(domain: str, device_class: str) -> tuple[str, ...]:
+    of_domain = f"component.{domain}"
+    if not device_class:
+        return f"{of_domain}.title", f"{of_domain}.entity_component._.name"
+    return f"{of_domain}.title", f"{of_domain}.entity_component.{device_class}.name"

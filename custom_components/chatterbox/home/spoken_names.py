@@ -1,7 +1,6 @@
-"""What entities and tools are called when they are spoken of, and whether a name means one of them alone.
+"""Names of entities, areas and tools as they are spoken, and those of them that mean one entity alone.
 
-Knows Home Assistant's registries and states. Must not know sentences, nor what is done to an entity. A name is what
-somebody typed, or what a device brought along, and may hold anything: what nobody can say is left out.
+A name may contain anything that a user or a device put there: characters that cannot be spoken are removed.
 """
 
 import re
@@ -22,7 +21,7 @@ from .entity_matches import areas_of_entities, entities_by_name
 _LONGEST: Final = 60
 """Characters of a name that are spoken."""
 _MOST_KEPT: Final = 512
-"""Names are said again and again, and read letter by letter."""
+"""Names that are cached."""
 _SPOKEN_MARKS: Final = frozenset("'\N{RIGHT SINGLE QUOTATION MARK}-+&/%°.")
 _STRAY_MARK: Final = re.compile(r"(?<!\w)[./%°]|[./](?!\w)")
 _NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -30,7 +29,7 @@ _NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 @callback
 def entity_name(hass: HomeAssistant, entity_id: str) -> str:
-    """Return what an entity is called, as it can be spoken."""
+    """Return the spoken name of an entity."""
     state = hass.states.get(entity_id)
     if state and (name := spoken(state.name)):
         return name
@@ -41,7 +40,7 @@ def entity_name(hass: HomeAssistant, entity_id: str) -> str:
 
 @callback
 def area_name(hass: HomeAssistant, entity_id: str) -> str:
-    """Return what the area of an entity is called; empty if it is in none."""
+    """Return the spoken name of the area of an entity; empty if it is in none."""
     area_id = areas_of_entities(hass).get(entity_id)
     area = ar.async_get(hass).async_get_area(area_id) if area_id else None
     return spoken(area.name) if area else ""
@@ -55,13 +54,13 @@ def tool_name(offered: str) -> str:
 
 @lru_cache(_MOST_KEPT)
 def spoken(name: str) -> str:
-    """Return what can be said of a name: letters, digits and what joins them, without markup, and not endlessly."""
+    """Return the part of a name that can be spoken: letters, digits and signs within words, shortened."""
     words = " ".join(_STRAY_MARK.sub(" ", "".join(map(_said, unicodedata.normalize("NFC", name)))).split())
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST].rpartition(' ')[0] or words[:_LONGEST]}…"
 
 
 def _said(char: str) -> str:
-    """Return a character, or what is read in its place."""
+    """Return a character, or its replacement."""
     kind = unicodedata.category(char)
     if kind == "Cf":  # invisible, and within words
         return ""
@@ -72,16 +71,16 @@ def _said(char: str) -> str:
 def names_of(
     hass: HomeAssistant, entity_id: str, wording: Wording, with_place: Callable[[str], str]
 ) -> tuple[str, ...]:
-    """Return the names and aliases of an entity that mean it and nothing else in the home.
+    """Return the names and aliases of an entity that mean nothing else in the home.
 
-    Something else is whatever else is exposed, every area and every floor; articles make no difference. A name that
-    means something else too is given `with_place`, if that is somewhere else.
+    They are compared with all other exposed entities, areas and floors, regardless of articles. A name that is not
+    unique is combined with the area by `with_place`, if the other entity is in another area.
     """
     entry = er.async_get(hass).async_get(entity_id)
     aliases = er.async_get_entity_aliases(hass, entry) if entry else []
     names = {name: with_place(name) for name in (entity_name(hass, entity_id), *map(spoken, aliases)) if name}
     ends = {words[-1] for name in (*names, *names.values()) if (words := _words(name, wording))}
-    beside = _beside(hass, entity_id, wording, ends)
+    beside = _other_names(hass, entity_id, wording, ends)
     area_id = areas_of_entities(hass).get(entity_id)
 
     def places_of_others(name: str) -> list[str | None]:
@@ -93,12 +92,12 @@ def names_of(
     return (*plain, *(placed for name in apart if not places_of_others(placed := names[name])))
 
 
-def _beside(
+def _other_names(
     hass: HomeAssistant, entity_id: str, wording: Wording, ends: AbstractSet[str]
 ) -> frozenset[tuple[Phrase, str | None]]:
-    """Return the words by which other things are called, and the ids of their areas.
+    """Return the names of other entities, areas and floors as words, with the ids of their areas.
 
-    There are at least all that end like one of `ends`.
+    The result contains at least those that end in one of `ends`.
     """
     characters = character_map(wording.folded)
     pieces = {end.rpartition("'")[2] for end in ends}
@@ -118,7 +117,7 @@ def _beside(
 
 
 def _sound_alike(one: Phrase, other: Phrase, wording: Wording) -> bool:
-    """Tell whether two names may be said in the same way, with articles before them."""
+    """Return True if two names may sound the same, with articles before them."""
     shorter, longer = sorted(("'".join(words).split("'") for words in (one, other)), key=len)
     if longer[-len(shorter) :] != shorter:
         return False
@@ -126,10 +125,10 @@ def _sound_alike(one: Phrase, other: Phrase, wording: Wording) -> bool:
 
 
 def _words(name: str, wording: Wording) -> Phrase:
-    """Return the words of a name; none of one that nobody can say."""
+    """Return the words of a name; empty if it cannot be spoken."""
     return spoken_words(spoken(name), wording.folded) or ()
 
 
 def _forms(words: Phrase, wording: Wording) -> frozenset[Phrase]:
-    """Return how a name may stand in a sentence."""
+    """Return the forms of a name in a sentence."""
     return phrases_of(wording.named, {"name": [" ".join(words)]})

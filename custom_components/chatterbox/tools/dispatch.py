@@ -16,7 +16,7 @@ from ..agent.json.text import copied
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..const import LOGGER
 from ..effects.effect import Effects, Touches
-from ..home.exposed_entities import exposed_names
+from ..home.entity_matches import exposed_names
 from ..records.tool_answer import result_content
 from .call_effects import async_call_effects, call_effects
 

@@ -114,7 +114,7 @@ def _ask_platform(
 ) -> tuple[list[llm.Tool], str, str]:
     """Return the tools of a platform, the stable part of its prompt, and the part for this speaker."""
     found = async_get_home(api.hass, llm_context.assistant)
-    is_described = home.is_compact and bool(found.things)
+    is_described = home.is_compact and bool(found.entities)
     if domain == HOMEASSISTANT_DOMAIN and is_described:
         # Its own list of the home is the one slow part of Assist, and is not needed.
         return [GetLiveContextTool()], describe_home(found, GetLiveContextTool.name, home), ""

@@ -1,9 +1,8 @@
-"""Calls with names as the home is told by them → calls with names as Home Assistant's tools know them.
+"""Replaces listed names in tool calls by names that Home Assistant's tools accept.
 
-Knows Home Assistant's intents, rooms and preferences. Must not know how a home is written, or how a call runs. A model
-reads `Ceiling Light` under `Kitchen`, and may call it that, with its room or without. That is put right before anybody
-judges the call, so that what is asked about, recorded and run is the thing that is meant. It is done only where exactly
-one thing can be meant: a name that Home Assistant itself knows stays as it is, and so does one that nothing goes by.
+A model reads `Ceiling Light` under `Kitchen` and may use that name, with the room or without. It is replaced before the
+call is judged, so that the same entity is asked about, recorded and controlled. A name is replaced only if exactly one
+entity can be meant; names that Home Assistant knows, and names of nothing, are left alone.
 """
 
 import re
@@ -19,11 +18,12 @@ from homeassistant.helpers import intent, llm
 
 from ..agent.messages import JsonObject, JsonValue, ToolDefinition
 from ..agent.protocols import Deny, Hooks, Rewrite
+from ..agent.text import compared
 from ..data import singleton
 from ..effects.intents import Naming, intent_naming
-from ..home.entities import Home, Thing, async_get_home
+from ..home.entities import ExposedEntity, Home, async_get_home
 from ..home.entity_matches import matching_states
-from ..home.names import compared, listed, quoted
+from ..home.names import listed, quoted
 from .merge import unwrapped
 from .weather import GetForecastTool
 
@@ -31,16 +31,16 @@ _BETWEEN: Final = re.compile(
     r"(?<!\w)-(?!\w)(?=.*\w)|(?<=\w)-(?=\w)"
     r"|[\s\N{EN DASH}\N{EM DASH}:;|/\N{MIDDLE DOT}.,!?()\[\]'\"\u00ab\u00bb\u2018-\u201f]+"
 )
-"""What stands between words. A sign at the end of a name, or before a number, tells it from another one."""
+"""Separators of words. A sign at the end of a name, or before a number, is none: it tells names apart."""
 _MOST_LISTED: Final = 12
-"""Rooms or names that a model is told of when it has to say which thing is meant."""
+"""Rooms or names in the answer to an ambiguous name."""
 _EVERYTHING: Final = "all"
-"""Stands for all that fits the rest of a call. Source: `DynamicServiceIntentHandler.async_handle`."""
+"""Means every entity that matches the rest of a call. Source: `DynamicServiceIntentHandler.async_handle`."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """By which arguments of a call things are found, and what they say."""
+    """The arguments of a call that select entities."""
 
     slot: str
     name: str
@@ -49,10 +49,10 @@ class _Search:
     domains: frozenset[str]
     device_classes: frozenset[str]
     takes_area: bool
-    """Whether the call can say in which room a thing is."""
+    """True if the call can give the area."""
 
     def fitting(self, hass: HomeAssistant, assistant: str, entity_ids: Iterable[str]) -> frozenset[str]:
-        """Return those that are where the call says, and of the kind that it says."""
+        """Return the given entities that match area, floor, domains and device classes of the call."""
         constraints = intent.MatchTargetsConstraints(
             area_name=self.area,
             floor_name=self.floor,
@@ -65,14 +65,14 @@ class _Search:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What the things of a home may be called."""
+    """The names by which entities of a home may be called."""
 
     home: Home
     known: Mapping[str, frozenset[str]]
-    """Entity ids by the names that Home Assistant compares."""
+    """Entity ids by the names that Home Assistant accepts."""
     told: Mapping[str, frozenset[str]]
-    """Entity ids by the words of what they may be called, with their rooms and without."""
-    things: Mapping[str, Thing]
+    """Entity ids by the words of their listed and full names, with their rooms and without."""
+    entities: Mapping[str, ExposedEntity]
     """By entity id."""
 
 
@@ -83,10 +83,10 @@ def _names_by_assistant(_hass: HomeAssistant) -> dict[str, _Names]:
 
 
 class NameResolver(Hooks):
-    """Puts the names in the calls of one turn right. It is the first of the hooks, so that all others see the same."""
+    """Resolves names in the calls of one turn. It is the first hook, so that all others see the resolved names."""
 
     def __init__(self, hass: HomeAssistant, llm_context: llm.LLMContext, tools: Mapping[str, llm.Tool]) -> None:
-        """Read the calls of `tools`, by their names, for who asks."""
+        """Resolve names in calls of `tools`, by tool name."""
         self._hass = hass
         self._llm_context = llm_context
         self._tools = tools
@@ -102,29 +102,31 @@ class NameResolver(Hooks):
         if search.fitting(self._hass, assistant, names.known.get(compared(search.name), ())):
             return None
         meant = search.fitting(self._hass, assistant, names.told.get(_words(search.name), ()))
-        things = [names.things[entity_id] for entity_id in sorted(meant)]
-        match self._nearest(names.home, things) if len(things) > 1 else things:
+        entities = [names.entities[entity_id] for entity_id in sorted(meant)]
+        match self._nearest(names.home, entities) if len(entities) > 1 else entities:
             case []:
                 return None
-            case [thing]:
-                known = search.fitting(self._hass, assistant, names.known[compared(thing.names[0])])
-                # Home Assistant takes an id for a name, and no other thing has it.
-                return Rewrite({**arguments, search.slot: thing.names[0] if len(known) == 1 else thing.entity_id})
+            case [entity]:
+                known = search.fitting(self._hass, assistant, names.known[compared(entity.names[0])])
+                # Home Assistant accepts an entity id as a name, and it is unique.
+                return Rewrite({**arguments, search.slot: entity.names[0] if len(known) == 1 else entity.entity_id})
             case several:
                 return Deny(_which_one(names.home, search, several))
 
-    def _nearest(self, home: Home, things: Sequence[Thing]) -> Sequence[Thing]:
-        """Return the one in the room, or else on the floor, of the device that asks; all of them if there is none."""
+    def _nearest(self, home: Home, entities: Sequence[ExposedEntity]) -> Sequence[ExposedEntity]:
+        """Return the only entity in the room, or else on the floor, of the device that asks; otherwise all of them."""
         near = llm.async_get_match_preferences(self._hass, self._llm_context)
         floors = {room.area_id: room.floor_id for room in home.rooms}
-        in_room = [thing for thing in things if near.area_id and thing.area_id == near.area_id]
-        on_floor = [thing for thing in things if near.floor_id and floors.get(thing.area_id or "") == near.floor_id]
-        return next((found for found in (in_room, on_floor) if len(found) == 1), things)
+        in_room = [entity for entity in entities if near.area_id and entity.area_id == near.area_id]
+        on_floor = [
+            entity for entity in entities if near.floor_id and floors.get(entity.area_id or "") == near.floor_id
+        ]
+        return next((found for found in (in_room, on_floor) if len(found) == 1), entities)
 
 
 @callback
 def _search(hass: HomeAssistant, tool: llm.Tool, arguments: JsonObject) -> _Search | None:
-    """Return what a call looks for by name; None for one that does not."""
+    """Return the search of a call that selects entities by name; None for others."""
     match unwrapped(tool):
         case llm.IntentTool(intent_type=intent_type):
             naming, prefix = intent_naming(hass, intent_type), ""
@@ -147,7 +149,7 @@ def _search(hass: HomeAssistant, tool: llm.Tool, arguments: JsonObject) -> _Sear
 
 @callback
 def _names(hass: HomeAssistant, assistant: str) -> _Names:
-    """Return what the things of the home may be called at the moment."""
+    """Return the names of the current home."""
     kept, home = _names_by_assistant(hass), async_get_home(hass, assistant)
     if assistant not in kept or kept[assistant].home is not home:
         kept[assistant] = _names_of(home)
@@ -158,22 +160,22 @@ def _names_of(home: Home) -> _Names:
     rooms = {room.area_id: (room.name, *room.aliases) for room in home.rooms}
     known: dict[str, set[str]] = defaultdict(set)
     told: dict[str, set[str]] = defaultdict(set)
-    for thing in home.every:
-        for name in thing.names:
-            known[compared(name)].add(thing.entity_id)
-        for words in _called(thing, rooms.get(thing.area_id or "", ())):
-            told[words].add(thing.entity_id)
-    things = {thing.entity_id: thing for thing in home.every}
-    return _Names(home, _frozen(known), _frozen(told), things)
+    for entity in home.all_entities:
+        for name in entity.names:
+            known[compared(name)].add(entity.entity_id)
+        for words in _called(entity, rooms.get(entity.area_id or "", ())):
+            told[words].add(entity.entity_id)
+    entities = {entity.entity_id: entity for entity in home.all_entities}
+    return _Names(home, _frozen(known), _frozen(told), entities)
 
 
 def _frozen(ids: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
     return {name: frozenset(found) for name, found in ids.items()}
 
 
-def _called(thing: Thing, rooms: Iterable[str]) -> Iterator[str]:
-    """Yield the words of all that a thing may be called."""
-    for name in dict.fromkeys((thing.told, *thing.names)):
+def _called(entity: ExposedEntity, rooms: Iterable[str]) -> Iterator[str]:
+    """Yield every name of an entity as words."""
+    for name in dict.fromkeys((entity.listed_name, *entity.names)):
         if name:
             yield (words := _words(name))
             for room in rooms:
@@ -183,14 +185,14 @@ def _called(thing: Thing, rooms: Iterable[str]) -> Iterator[str]:
                 yield _words(f"{name} {room}")
 
 
-def _which_one(home: Home, search: _Search, things: Sequence[Thing]) -> str:
-    """Say that a name may mean several things, and how to name one of them."""
+def _which_one(home: Home, search: _Search, entities: Sequence[ExposedEntity]) -> str:
+    """Return the error for a name that may mean several entities."""
     several = f"Not run: several things are called {quoted(search.name)}"
     if not search.takes_area:
-        whole = dict.fromkeys(thing.names[0] for thing in things)
+        whole = dict.fromkeys(entity.names[0] for entity in entities)
         return f"{several}: {_some(list(whole))}. Give the whole name, or ask which one is meant."
     rooms = {room.area_id: room.name for room in home.rooms}
-    places = _some(sorted({rooms[thing.area_id] for thing in things if thing.area_id}))
+    places = _some(sorted({rooms[entity.area_id] for entity in entities if entity.area_id}))
     where = f": in {places}" if places else ""
     return f"{several}{where}. Give the area too, or ask which one is meant."
 
@@ -201,7 +203,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _words(name: str) -> str:
-    """Write a name as its words, whatever stands between them; one without any stays as it is."""
+    """Return the words of a name, without separators; a name without words stays as it is."""
     return " ".join(_BETWEEN.sub(" ", name.casefold()).split()) or compared(name)
 
 

@@ -102,7 +102,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
         context="\n".join(filter(None, (*notes, merged.context))),
         missing_apis=missing,
         labels=merged.labels,
-        home_is_large=lists_home and home.sums_up(len(async_get_home(hass, llm_context.assistant).things)),
+        home_is_large=lists_home and home.sums_up(len(async_get_home(hass, llm_context.assistant).entities)),
         name_resolver=NameResolver(hass, llm_context, dispatcher.tools) if home.is_compact else None,
     )
 

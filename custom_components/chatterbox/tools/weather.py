@@ -23,7 +23,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
-from ..home.exposed_entities import exposed_names, exposed_states
+from ..home.entity_matches import exposed_names, exposed_states
 from .weather_report import (
     MAX_DAYS,
     MAX_HOURS,

@@ -7,7 +7,7 @@ from homeassistant.components.conversation import ChatLog
 
 from ..agent.loop.turn import Turn
 from ..home.description import FIND_ENTITIES
-from ..home.search import async_asked, async_tell_things
+from ..home.search import async_describe_matches, async_search_query
 from ..records.report import TurnReport
 from ..runtime.agents import Agent
 from ..settings.agent import AgentSettings
@@ -81,8 +81,8 @@ async def _async_prompt(agent: Agent, read: TurnInput, tools: TurnTools, chat_lo
     user_input, hass = read.user_input, chat_log.hass
     things = ""
     if FIND_ENTITIES in tools.labels:
-        asked = async_asked(hass, user_input.text, user_input.device_id, chat_log)
-        things = await async_tell_things(hass, user_input.language, asked)
+        asked = async_search_query(hass, user_input.text, user_input.device_id, chat_log)
+        things = await async_describe_matches(hass, user_input.language, asked)
     said_first, name = user_input.extra_system_prompt, read.speaker.name
     sources = PromptSources(
         agent.settings.prompt, tools.prompt, tools.context, said_first, name, tools.memories, things

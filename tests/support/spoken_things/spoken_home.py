@@ -13,9 +13,9 @@ from typing import Final, Self
 from pydantic import BaseModel, ConfigDict
 from yaml import safe_load
 
-from custom_components.chatterbox.home.entities import Floor, Home, Room, Thing
-from custom_components.chatterbox.home.names import NamedThing, tell_names
-from custom_components.chatterbox.home.ranking import Asked
+from custom_components.chatterbox.home.entities import ExposedEntity, Floor, Home, Room
+from custom_components.chatterbox.home.names import NamedEntity, listed_names
+from custom_components.chatterbox.home.search_index import SearchQuery
 
 HOMES: Final = Path(__file__).parent / "homes"
 LANGUAGES: Final = tuple(sorted(path.stem for path in HOMES.glob("*.yaml")))
@@ -48,7 +48,7 @@ class _File(BaseModel):
 class Saying:
     """A sentence, and the id of the thing that it means."""
 
-    asked: Asked
+    query: SearchQuery
     means: str
 
 
@@ -67,7 +67,7 @@ class SpokenHome:
         file = _File.model_validate(safe_load((HOMES / f"{language}.yaml").read_text(encoding="utf-8")))
         rooms = list(_rooms(file))
         kinds: dict[str, tuple[str, str]] = {}
-        named: list[tuple[NamedThing, str]] = []
+        named: list[tuple[NamedEntity, str]] = []
         ids: dict[str, str] = {}
         for number, room in enumerate(rooms):
             for kind, names in (*file.things.items(), *_TECHNICAL.items()):
@@ -78,7 +78,7 @@ class SpokenHome:
                     kinds[entity_id] = domain, device_class
                     full = f"{room.name} {name}" if number % 2 else name
                     also = (file.also[place],) if place in file.also else ()
-                    named.append((NamedThing(entity_id, (full, *also), (room.name,)), room.area_id))
+                    named.append((NamedEntity(entity_id, (full, *also), (room.name,)), room.area_id))
         areas = {room.name: room.area_id for room in rooms}
         sayings = tuple(_saying(line, ids, areas) for line in file.says)
         return cls(_home(file, rooms, named), kinds, sayings)
@@ -92,13 +92,13 @@ def _rooms(file: _File) -> Iterator[Room]:
         yield Room(name.casefold(), name, (), floor)
 
 
-def _home(file: _File, rooms: list[Room], named: list[tuple[NamedThing, str]]) -> Home:
-    told = tell_names([thing for thing, _ in named])
+def _home(file: _File, rooms: list[Room], named: list[tuple[NamedEntity, str]]) -> Home:
+    told = listed_names([thing for thing, _ in named])
     things = tuple(
-        Thing(one.entity_id, one.names, area_id, told[one.entity_id].name, told[one.entity_id].also)
+        ExposedEntity(one.entity_id, one.names, area_id, told[one.entity_id].name, told[one.entity_id].other_names)
         for one, area_id in named
     )
-    by_room: dict[str | None, tuple[Thing, ...]] = {
+    by_room: dict[str | None, tuple[ExposedEntity, ...]] = {
         room.area_id: tuple(one for one in things if one.area_id == room.area_id) for room in rooms
     }
     return Home(tuple(Floor(name, name, ()) for name in file.rooms), tuple(rooms), things, by_room)
@@ -106,4 +106,4 @@ def _home(file: _File, rooms: list[Room], named: list[tuple[NamedThing, str]]) -
 
 def _saying(line: str, ids: dict[str, str], areas: dict[str, str]) -> Saying:
     words, means, *spoken_in = (part.strip() for part in line.split("|"))
-    return Saying(Asked(words, area_id=areas[spoken_in[0]] if spoken_in else None), ids[means])
+    return Saying(SearchQuery(words, area_id=areas[spoken_in[0]] if spoken_in else None), ids[means])

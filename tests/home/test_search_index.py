@@ -1,0 +1,166 @@
+"""Words are compared in any language, and the entity that is meant is among the few that are found of 2,000."""
+
+from dataclasses import replace
+
+import pytest
+from homeassistant.core import HomeAssistant
+from hypothesis import given, strategies as st
+
+from custom_components.chatterbox.home.entities import ExposedEntity, Floor, Home, Room
+from custom_components.chatterbox.home.names import NamedEntity, listed_names
+from custom_components.chatterbox.home.search import MOST_LISTED, async_kind_names
+from custom_components.chatterbox.home.search_index import SearchIndex, SearchQuery, Vocabulary, words_in
+from tests.support.spoken_things.spoken_home import LANGUAGES, SpokenHome
+
+LEAST = 0.98
+ROOMS = (Room("kitchen", "Kitchen", (), "ground"), Room("bedroom", "Bedroom", ("Chamber",), "upper"))
+NAMES = ("Ceiling Light", "Heater", "Window", "Radio")
+DOMAINS = ("light", "climate", "binary_sensor", "media_player")
+
+
+def home() -> Home:
+    """Return a small home, in which each room has the same things."""
+    named = [
+        (NamedEntity(f"{domain}.{room.area_id}", (f"{room.name} {name}",), (room.name,)), room.area_id)
+        for room in ROOMS
+        for domain, name in zip(DOMAINS, NAMES, strict=True)
+    ]
+    told = listed_names([one for one, _ in named])
+    entities = tuple(ExposedEntity(one.entity_id, one.names, area, told[one.entity_id].name, ()) for one, area in named)
+    by_room: dict[str | None, tuple[ExposedEntity, ...]] = {
+        room.area_id: tuple(one for one in entities if one.area_id == room.area_id) for room in ROOMS
+    }
+    floors = (Floor("ground", "Ground Floor", ()), Floor("upper", "Upper Floor", ("Attic",)))
+    return Home(floors, ROOMS, entities, by_room)
+
+
+def found(query: SearchQuery, most: int = 3) -> list[str]:
+    """Return the ids of what is found."""
+    return [entity.entity_id for entity in SearchIndex(home(), {}).find(query, most)]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_what_is_meant_is_among_those_that_are_told(hass: HomeAssistant, language: str) -> None:
+    spoken = SpokenHome.read(language)
+    words = await async_kind_names(hass, (language,), spoken.kinds.values())
+    index = SearchIndex(spoken.home, {entity_id: words[kind] for entity_id, kind in spoken.kinds.items()})
+    assert len(spoken.home.entities) == 2_000
+    missed = [
+        saying.query.words
+        for saying in spoken.sayings
+        if saying.means not in [entity.entity_id for entity in index.find(saying.query, MOST_LISTED)]
+    ]
+    assert len(missed) <= (1 - LEAST) * len(spoken.sayings), missed
+
+
+def test_what_is_named_comes_first() -> None:
+    assert found(SearchQuery("turn on the kitchen ceiling light"))[0] == "light.kitchen"
+    assert found(SearchQuery("is the window in the chamber open"))[0] == "binary_sensor.bedroom"
+    assert found(SearchQuery("the radio in the attic"))[0] == "media_player.bedroom"
+
+
+def test_where_no_room_is_named_it_is_the_one_where_somebody_speaks() -> None:
+    assert found(SearchQuery("turn on the light", area_id="bedroom"))[0] == "light.bedroom"
+    assert found(SearchQuery("so what now", area_id="bedroom"), 4)[:2] == ["light.bedroom", "climate.bedroom"]
+    assert found(SearchQuery("turn on the light in the kitchen", area_id="bedroom"))[0] == "light.kitchen"
+
+
+def test_what_was_used_last_is_meant_by_words_that_name_nothing() -> None:
+    assert found(SearchQuery("turn it off again", used=("climate.kitchen", "light.gone")), 1) == ["climate.kitchen"]
+
+
+def test_the_sentence_before_says_what_is_meant_elsewhere() -> None:
+    assert (
+        found(SearchQuery("and in the bedroom?", before="is the window in the kitchen open"))[0]
+        == "binary_sensor.bedroom"
+    )
+
+
+def test_words_that_mean_nothing_here_find_nothing() -> None:
+    assert found(SearchQuery("tell me a joke")) == []
+    assert found(SearchQuery("")) == []
+
+
+def test_what_things_are_counts_in_any_language() -> None:
+    index = SearchIndex(home(), {"light.kitchen": ("Leuchte",)})
+    assert index.find(SearchQuery("Leuchten an"), 1)[0].entity_id == "light.kitchen"
+
+
+def test_the_same_question_has_the_same_answer_whatever_was_asked_before() -> None:
+    index, query = SearchIndex(home(), {}), SearchQuery("radio and light", area_id="kitchen")
+    first = index.find(query, 5)
+    index.find(SearchQuery("window bedroom"), 5)
+    assert index.find(query, 5) == first == SearchIndex(home(), {}).find(replace(query), 5)
+
+
+def test_a_home_of_nothing_has_nothing_to_find() -> None:
+    assert SearchIndex(Home((), (), ()), {}).find(SearchQuery("light", area_id="kitchen"), 5) == []
+
+
+def test_only_what_fits_about_as_well_as_the_best_is_fitting() -> None:
+    index = SearchIndex(home(), {})
+    fitting = [entity.entity_id for entity in index.fitting("bedroom radio", index.home.entities)]
+    assert fitting[0] == "media_player.bedroom"
+    assert "light.kitchen" not in fitting
+    assert index.fitting("radio", index.home.by_room["kitchen"]) == [index.home.by_room["kitchen"][3]]
+    assert index.fitting("joke", index.home.entities) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Küche Licht", ["kuche", "licht"]),
+        ("Kinderzimmer-Fenster (links)", ["kinderzimmer", "fenster", "links"]),
+        ("Łazienka", ["lazienka"]),
+        ("Straße", ["strasse"]),
+        ("LED_Strip 2", ["led", "strip", "2"]),
+        ("客厅灯 2", ["客", "厅", "灯", "客厅", "厅灯", "2"]),
+        ("й и", ["и", "и"]),
+        ("e\N{COMBINING ACUTE ACCENT}te", ["ete"]),
+        ("… !", []),
+    ],
+)
+def test_words_are_compared_in_small_letters_and_without_accents(text: str, words: list[str]) -> None:
+    assert words_in(text) == words
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("kuchni", "kuchnia"),
+        ("rolladen", "rollladen"),
+        ("fensters", "fenster"),
+        ("lights", "light"),
+        ("lihgt", "light"),
+        ("kichen", "kitchen"),
+        ("stehlampe", "lampe"),
+        ("lampe", "stehlampe"),
+        ("terrassenlautsprecher", "lautsprecher"),
+        ("biurze", "biuro"),
+    ],
+)
+def test_endings_slips_and_parts_do_no_harm(said: str, meant: str) -> None:
+    (plain,) = words_in(said)
+    vocabulary = Vocabulary([meant, "thermostat", "garage", "7", "灯"])
+    assert list(vocabulary.similar(plain)) == [meant]
+    assert 0.4 < vocabulary.similar(plain)[meant] < 1
+
+
+@pytest.mark.parametrize("said", ["12", "1", "灯光", "on", "x1"])
+def test_numbers_signs_and_short_words_are_meant_exactly(said: str) -> None:
+    assert not Vocabulary(["2", "11", "112", "灯", "one", "an", "x2"]).similar(said)
+
+
+def test_the_very_word_is_surest() -> None:
+    found = Vocabulary(["light", "lights", "lighting", "night"]).similar("light")
+    assert found["light"] == 1
+    assert all(likeness < 1 for word, likeness in found.items() if word != "light")
+
+
+@given(st.lists(st.text(max_size=12), max_size=8), st.text(max_size=12))
+def test_every_word_finds_itself(texts: list[str], text: str) -> None:
+    words = [word for one in (*texts, text) for word in words_in(one)]
+    vocabulary = Vocabulary(words)
+    for word in words:
+        assert vocabulary.similar(word)[word] == 1
+        assert all(0 < likeness <= 1 for likeness in vocabulary.similar(word).values())
