@@ -117,9 +117,7 @@ class TurnReport:
     attachments: tuple[Attachment, ...] = ()
     """What was shown with it."""
     brought: Transcript = ()
-    """What came before the words and is nowhere else yet: the results of a program's functions."""
-    functions: frozenset[str] = frozenset()
-    """Names of what a program runs itself."""
+    """Messages that the source of the turn adds before the words, such as results of a client's tools."""
     recorder: TranscriptRecorder = field(default_factory=TranscriptRecorder)
     """What came of it so far, as messages."""
     phases: list[Phase] = field(default_factory=list)
@@ -168,10 +166,10 @@ class TurnReport:
 
     @property
     def messages(self) -> Transcript:
-        """What the turn adds to its conversation; calls that are a program's to run have no result yet."""
+        """What the turn adds to its conversation; calls that are a client's to run have no result yet."""
         came_of_it: Transcript = self.recorder.interrupted()
         if self.finished and self.finished.client_calls:
-            handed_out = {call.id for call in self.finished.client_calls if call.name in self.functions}
+            handed_out = {call.id for call in self.finished.client_calls}
             came_of_it = tuple(
                 message
                 for message in came_of_it

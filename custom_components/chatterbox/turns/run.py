@@ -91,9 +91,7 @@ class AgentTurns:
 
     async def async_prepare(self, read: TurnInput, chat_log: ChatLog) -> PreparedTurn:
         """Prepare a turn. Raises the error of its source for a tool that it asks for and that does not exist."""
-        report = TurnReport(read.user_input.text, brought=read.source.added)
-        report.functions = frozenset(tool.name for tool in read.source.client_tools)
-        return await self._async_prepare(read, chat_log, report)
+        return await self._async_prepare(read, chat_log, TurnReport(read.user_input.text, brought=read.source.added))
 
     async def async_run(self, read: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None = None) -> TurnReport:
         """Take a turn, prepared before where its source may ask for the impossible. Raises only for bugs."""

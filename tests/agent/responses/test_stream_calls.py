@@ -12,6 +12,7 @@ from custom_components.chatterbox.agent.events import (
     StopReason,
     TextDelta,
     ToolCallReady,
+    ToolFinished,
     ToolStarted,
     TurnFinished,
 )
@@ -39,7 +40,7 @@ from custom_components.chatterbox.agent.responses.items.reading import to_transc
 from custom_components.chatterbox.agent.responses.items.schema import complete_item
 from custom_components.chatterbox.agent.responses.items.sealed_content import Seal
 from custom_components.chatterbox.agent.responses.stream import ResponseStream
-from custom_components.chatterbox.agent.transcript import repair
+from custom_components.chatterbox.agent.transcript import repair, synthetic_result
 from tests.agent.responses.answered import (
     ASKED,
     LIGHT,
@@ -422,8 +423,9 @@ def test_functions_that_nobody_was_given_are_not_handed_out() -> None:
 def test_a_function_beside_a_call_that_is_only_answered_comes_in_its_place() -> None:
     """Invariant 22."""
     stream = ResponseStream(asked_with(PAGE), frame())
-    end = TurnFinished(StopReason.CLIENT_TOOLS, "", Usage(), 1, client_calls=(SHOW, ON))
-    response = check_stream(tell(stream, OFFERED, MessageDone(AssistantMessage(tool_calls=(SHOW, ON))), end))
+    answered = ToolFinished(synthetic_result(ON, "Call it again."))
+    end = TurnFinished(StopReason.CLIENT_TOOLS, "", Usage(), 1, client_calls=(SHOW,))
+    response = check_stream(tell(stream, OFFERED, MessageDone(AssistantMessage(tool_calls=(SHOW, ON))), answered, end))
     assert [item["type"] for item in objects(response["output"])] == ["function_call", "mcp_call"]
 
 

@@ -4,7 +4,7 @@ Calls that only read start while the model still writes. Knows providers, hooks 
 runner; what comes after the inference is `next_step`'s to say.
 """
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
@@ -121,41 +121,51 @@ class Inference:
     _provider_items: tuple[ProviderItem, ...] = ()
     _holds_all: bool = False
     """Whether nothing may be said before the message is whole."""
+    _stream: AsyncGenerator[ProviderEvent] = field(init=False)
 
-    async def stream(self, step: CallModel) -> AsyncGenerator[TurnEvent]:
-        """Yield what the model does, words only as far as they may be said by now.
-
-        Afterwards `state` holds its calls or its answer.
-        """
+    def begin(self, step: CallModel) -> Iterator[TurnEvent]:
+        """Ask the model, and yield the events with which the inference begins."""
         yield PhaseEntered(Phase.LLM_INFERENCE)
         request = self._begin(step)
         if step.repairs:
             yield MessageDone(self._begun)
             self._begun = AssistantMessage()
-        stream = self._open(request)
+        self._stream = self._open(request)
+
+    async def next_events(self) -> Iterable[TurnEvent] | None:
+        """Return the events of the next piece of the reply; None at its end, or when the turn is out of time.
+
+        They have to be read one after the other: a call is started only after its event has been read.
+        """
+        if self.state.finish_reason is not None or not self.limit.left:  # a stream may never make us wait
+            return None
         try:
-            try:
-                while self.state.finish_reason is None and self.limit.left:  # a stream may never make us wait
-                    with self.limit:
-                        event = await anext(stream)
-                    match event:
-                        case TextDelta(text):
-                            if said := self._heard(text):
-                                yield event if said == text else TextDelta(said)
-                        case ToolCallReady(call, offered):
-                            for follows in self._called(await self._judge(call, offered)):
-                                yield follows
-                        case _:
-                            yield self._noted(event)
-            finally:
-                await stream.aclose()
-        except (ProviderError, StopAsyncIteration) as err:
-            cut = ProviderReplyInvalid("the stream ended without a finish")
-            self.state = self.state._replace(failure=err if isinstance(err, ProviderError) else cut)
+            with self.limit:
+                event = await anext(self._stream)
+        except (ProviderError, StopAsyncIteration) as error:
+            self._fail(error)
+            return None
         except WaitedTooLong:
-            pass  # `_ended` sees that there is neither an end nor a failure
-        for last in await self._ended():
-            yield last
+            return None  # `end` sees that there is neither an end nor a failure
+        match event:
+            case TextDelta(text):
+                said = self._heard(text)
+                return (event if said == text else TextDelta(said),) if said else ()
+            case ToolCallReady(call, offered):
+                return self._called(await self._judge(call, offered))
+            case _:
+                return (self._noted(event),)
+
+    async def close(self) -> None:
+        """Close the reply of the model; again does nothing."""
+        try:
+            await self._stream.aclose()
+        except ProviderError as error:
+            self._fail(error)
+
+    def _fail(self, error: ProviderError | StopAsyncIteration) -> None:
+        cut = ProviderReplyInvalid("the stream ended without a finish")
+        self.state = self.state._replace(failure=error if isinstance(error, ProviderError) else cut)
 
     def _begin(self, step: CallModel) -> CompletionRequest:
         state = self.state
@@ -215,8 +225,8 @@ class Inference:
             case _:
                 assert_never(event)
 
-    async def _ended(self) -> list[TurnEvent]:
-        """Return what is told when nothing comes any more: what was held back until then, and the calls."""
+    async def end(self) -> Sequence[TurnEvent]:
+        """Return the events with which a closed inference ends. Afterwards `state` holds its calls or its answer."""
         state = self.state
         if state.finish_reason is None and state.failure is None:
             self.state = state = state._replace(out_of_time=True)

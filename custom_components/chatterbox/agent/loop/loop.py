@@ -1,9 +1,7 @@
-"""The loop: a turn goes in, events come out, and nothing is kept between turns.
+"""The agentic loop: a turn goes in, events come out, and nothing is kept between turns.
 
-There is one path and it streams; `run` collects it. Closing the stream at any event ends
-the inference and every tool; whoever may leave early follows the events with a
-`TranscriptRecorder`, which knows what stays valid. How a turn is driven stands in `drive.py`,
-what it does next in `next_step.py`.
+There is one path and it streams; `run` collects it. Closing the stream at any event ends the inference and every tool;
+a caller that may leave early follows the events with a `TranscriptRecorder`, whose messages are always valid.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -14,7 +12,7 @@ from ..events import StopReason, TurnEvent, TurnFinished
 from ..messages import ToolDefinition, Transcript
 from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
 from .composition import PlainComposer
-from .runner import Drive
+from .runner import TurnRunner
 from .turn import Limits, Turn
 
 
@@ -39,8 +37,8 @@ class AgenticLoop:
         self._composer = composer or PlainComposer()
 
     def stream(self, turn: Turn) -> AsyncGenerator[TurnEvent]:
-        """Drive one turn, from now on. Ends with exactly one `TurnFinished`; raises only for bugs."""
-        return Drive(self._provider, self._dispatcher, self._hooks, self._composer, turn).walk()
+        """Run one turn, from now on. Ends with exactly one `TurnFinished`; raises only for bugs."""
+        return TurnRunner(self._provider, self._dispatcher, self._hooks, self._composer, turn).run()
 
     async def run(
         self,

@@ -1,11 +1,12 @@
-"""The driver of one turn: does what `next_step` says, and tells what happened as events.
+"""The runner of one turn: takes the steps that `next_step` names, and yields what happens as events.
 
-Holds no rule of its own; those stand in `next_step.py` and `judgement.py`. Owns the turn's
-state, its tools and its clock.
+It owns the state of the turn, its tools and its clock, and holds no rule of its own; those stand in `next_step.py` and
+`call_rules.py`.
 """
 
 import time
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Final, assert_never
 from uuid import uuid4
@@ -30,7 +31,7 @@ from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
 from ..timeouts import SYSTEM_CLOCK, WaitLimit
 from ..transcript import open_calls, repair, synthetic_result
 from .call_rules import check_again, decide_call
-from .calls import JudgedCall, NeedsApproval, Resolved, Runnable
+from .calls import ClientCall, JudgedCall, NeedsApproval, Resolved, Runnable
 from .execution import ToolRunner
 from .hooks import HookChain
 from .inference import Inference
@@ -39,7 +40,6 @@ from .next_step import (
     ExecuteTools,
     Finish,
     InterruptForApproval,
-    NextStep,
     ReturnToClient,
     TurnState,
     next_step,
@@ -49,6 +49,7 @@ from .turn import ApprovalAnswer, Turn
 _HOOK_GRACE: Final = 0.1
 """Seconds that a hook gets even when the turn is out of time: what it has to see is there, and would be lost."""
 _WITHHELD: Final = "(These words were withheld.)"
+_CLIENT_TOOLS_FIRST: Final = "Not run: tools of the client were called at the same time. Call it again if it is needed."
 _AWAITS_APPROVAL: Final = "Not run yet: a person has to say yes first."
 _ENDS_WITH_ANSWER: Final = frozenset(
     {
@@ -62,7 +63,7 @@ _ENDS_WITH_ANSWER: Final = frozenset(
 """Endings whose text, if there is any, is the answer. The others need a sentence more."""
 
 
-class Drive:
+class TurnRunner:
     """One turn under way: its state, its tools, its clock."""
 
     def __init__(
@@ -86,46 +87,56 @@ class Drive:
         """What this turn has added to the history by now."""
         history = repair(turn.history)
         self._state = TurnState(turn if history is turn.history else replace(turn, history=history))
-        self._inference: Inference | None = None
-        """The one under way, which goes on with the state by itself."""
+        self._is_over = False
 
-    async def walk(self) -> AsyncGenerator[TurnEvent]:
-        """Yield the events of the turn, and fold each into the transcript."""
-        acting = self._receive()
+    async def run(self) -> AsyncGenerator[TurnEvent]:
+        """Yield the events of the turn, and fold each into the transcript. Ends with exactly one `TurnFinished`."""
         try:
-            while True:
-                async for event in acting:
-                    match event:
-                        case MessageDone(message):
-                            self._messages += (message,)
-                        case ToolFinished(result):
-                            self._messages += (result,)
-                        case _:
-                            pass
-                    yield event
-                    if isinstance(event, TurnFinished):
-                        return
-                self._state = self._folded()
-                acting = self._act(next_step(self._state))
+            async with aclosing(self._receive()) as events:
+                async for event in events:
+                    yield self._folded(event)
+            while not self._is_over:
+                self._state = self._state._replace(elapsed=self._elapsed, messages=self._messages)
+                step = next_step(self._state)
+                if isinstance(step, CallModel):
+                    inference = Inference(self._provider, self._hooks, self._runner, self._limit, self._state)
+                    for event in inference.begin(step):
+                        yield self._folded(event)
+                    try:
+                        while (pieces := await inference.next_events()) is not None:
+                            for event in pieces:
+                                yield self._folded(event)
+                    finally:
+                        await inference.close()
+                    for event in await inference.end():
+                        yield self._folded(event)
+                    self._state = inference.state
+                else:
+                    async with aclosing(self._act(step)) as events:
+                        async for event in events:
+                            yield self._folded(event)
         finally:
             self._limit.stop()
-            try:
-                await acting.aclose()
-            finally:
-                await self._runner.close()
+            await self._runner.close()
 
-    def _folded(self) -> TurnState:
-        """Return the state with what has happened since."""
-        inference, self._inference = self._inference, None
-        state = inference.state if inference else self._state
-        elapsed = state.turn.limits.deadline - self._limit.left
-        return state._replace(elapsed=elapsed, messages=self._messages)
+    @property
+    def _elapsed(self) -> float:
+        return self._state.turn.limits.deadline - self._limit.left
 
-    def _act(self, step: NextStep) -> AsyncGenerator[TurnEvent]:
+    def _folded(self, event: TurnEvent) -> TurnEvent:
+        match event:
+            case MessageDone(message):
+                self._messages += (message,)
+            case ToolFinished(result):
+                self._messages += (result,)
+            case TurnFinished():
+                self._is_over = True
+            case _:
+                pass
+        return event
+
+    def _act(self, step: ExecuteTools | InterruptForApproval | ReturnToClient | Finish) -> AsyncGenerator[TurnEvent]:
         match step:
-            case CallModel():
-                self._inference = Inference(self._provider, self._hooks, self._runner, self._limit, self._state)
-                return self._inference.stream(step)
             case ExecuteTools(calls):
                 return self._execute_tools(calls)
             case InterruptForApproval(calls):
@@ -223,9 +234,14 @@ class Drive:
     async def _return_to_client(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.CLIENT_INTERRUPT)
         for judged in calls:
-            if isinstance(judged.verdict, Resolved):
-                yield ToolFinished(judged.verdict.result)
-        handed_out = tuple(judged.call for judged in calls if not isinstance(judged.verdict, Resolved))
+            match judged.verdict:
+                case ClientCall():
+                    pass
+                case Resolved(result):
+                    yield ToolFinished(result)
+                case _:
+                    yield ToolFinished(synthetic_result(judged.call, _CLIENT_TOOLS_FIRST))
+        handed_out = tuple(judged.call for judged in calls if isinstance(judged.verdict, ClientCall))
         yield PhaseEntered(Phase.OUTPUT)
         yield self._finished(StopReason.CLIENT_TOOLS, client_calls=handed_out)
 

@@ -9,9 +9,9 @@ Source: OpenResponses specification 2026-04-24, "Streaming".
 from dataclasses import replace
 from typing import Final
 
-from ..events import PromptReplaced, StopReason, ToolFinished, TurnFinished, UsageReported
+from ..events import PromptReplaced, StopReason, TurnFinished, UsageReported
 from ..messages import AssistantMessage, JsonObject, ToolResult, Transcript, Usage
-from ..transcript import TranscriptRecorder, synthetic_result
+from ..transcript import TranscriptRecorder
 from .backend import BackendEvent, ToolsOffered
 from .endings import CANCELLED, FAILED, Ending, ending_of
 from .errors import ApiError, as_api_error
@@ -21,7 +21,6 @@ from .resource import ResponseState, ResponseStatus, resource_json
 from .response_frame import ResponseFrame
 from .turn_items import TurnItems
 
-_CALL_AGAIN: Final = "Not run: functions of the client were called at the same time. Call it again if it is needed."
 _REFUSED: Final = "(Not stored: a hook has refused these words.)"
 
 
@@ -38,7 +37,6 @@ class ResponseStream:
         self._frame = frame
         self._events = EventWriter()
         self._items = TurnItems(request, frame, self._events)
-        self._functions = {tool.definition.name for tool in request.functions}
         self._recorder = TranscriptRecorder()
         self._messages: Transcript | None = None
         self._state = ResponseState(ResponseStatus.IN_PROGRESS)
@@ -122,17 +120,11 @@ class ResponseStream:
             self._events.write("response.in_progress", response=self.resource)
 
     def _finish(self, end: TurnFinished) -> None:
-        for call in end.client_calls:
-            if call.name not in self._functions:
-                refusal = ToolFinished(synthetic_result(call, _CALL_AGAIN))
-                self._recorder.add(refusal)
-                self._items.take(refusal)
         self._messages = _in_order(self._recorder.messages)
-        for_client = tuple(call for call in end.client_calls if call.name in self._functions)
         ending = ending_of(end.stop_reason, pauses_for_functions=self._request.pauses_for_functions)
         if end.stop_reason is StopReason.PROMPT_DENIED:
             self.prompt = _REFUSED
-        self._items.end(replace(end, client_calls=for_client), is_whole=ending.is_whole)
+        self._items.end(end, is_whole=ending.is_whole)
         self._end(ending, as_api_error(end.error) if end.stop_reason is StopReason.PROVIDER_FAILED else None)
 
     def _break_off(self, ending: Ending, error: ApiError | None = None) -> list[JsonObject]:
