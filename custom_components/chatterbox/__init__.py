@@ -22,9 +22,7 @@ from .history.stores import async_get_histories
 from .people.callers import async_get_context_watch
 from .responses.api import async_let_programs_in, async_serve_programs
 from .runtime.agents import ChatterboxConfigEntry
-from .runtime.budget_watch import async_watch_budgets
 from .runtime.composition import async_build
-from .runtime.health import LinkWatch
 from .runtime.recent_turns import async_get_recent_turns
 from .runtime.removed_agents import async_follow_removals, async_forget
 from .runtime.rule_gaps import RuleGaps
@@ -65,8 +63,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     except ProviderError as error:
         raise as_setup_error(error, entry.title) from error
     await hass.config_entries.async_forward_entry_setups(entry, _platforms_of(entry))
-    LinkWatch(hass, entry).async_start()
-    async_watch_budgets(hass, entry)
+    entry.runtime_data.health.async_start()
     ApprovalNotifications(hass, entry, partial(_notified_by, entry)).async_start()
     RuleGaps(hass, entry).async_start()
     if entry.options.get(CONF_RESPONSES_API):

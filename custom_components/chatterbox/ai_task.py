@@ -24,7 +24,6 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
-from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.util import slugify
 
@@ -40,7 +39,7 @@ from .records.report import TurnReport
 from .repair_issues import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.composition import image_provider, known_server
-from .runtime.health import SIGNAL_LINKS, async_tell_links
+from .runtime.health import async_check_health
 from .settings.tasks import image_model_of
 from .speech.sentences import error_key
 from .tools.schema import convert_schema
@@ -145,8 +144,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
 
     def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> None:
         """Take what the runtime put together for the subentry."""
-        super().__init__(entry, subentry)
-        self._agent = entry.runtime_data.tasks[subentry.subentry_id]
+        super().__init__(entry, subentry, entry.runtime_data.tasks[subentry.subentry_id])
         self._attr_supported_features = AITaskEntityFeature.GENERATE_DATA
         if known_server(entry.data).attachments:
             self._attr_supported_features |= AITaskEntityFeature.SUPPORT_ATTACHMENTS
@@ -156,9 +154,8 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
 
     @override
     async def async_added_to_hass(self) -> None:
-        """Follow how the models are doing."""
+        """Get ready for turns."""
         await super().async_added_to_hass()
-        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_LINKS, self.async_follow_links))
         self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent, warm_up=None)
 
     @override
@@ -166,12 +163,6 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         """Take back what was reported; a model that comes again finds out again."""
         self._turns.end()
         async_forget_turns(self.hass, self.subentry)
-
-    @property
-    @override
-    def available(self) -> bool:
-        """Tell whether anybody can do a task."""
-        return self._agent.chain.is_available
 
     @callback
     @override
@@ -241,7 +232,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         try:
             return await self._turns.async_run(read, chat_log)
         finally:
-            async_tell_links(self.hass)
+            async_check_health(self.hass)
 
     def _answer(self, task: str, report: TurnReport) -> str:
         """Return what the model has answered. Raises a `HomeAssistantError` where that is not what the task wants."""

@@ -16,22 +16,21 @@ from homeassistant.components.conversation import (
     ConversationInput,
     ConversationResult,
 )
-from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange, ConfigSubentry
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
-from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .actions.reported_result import reported
 from .agent.events import StopReason
 from .agent.speech import asks_back, speakable
 from .approvals.questions import GivenAnswer, Question
-from .const import DOMAIN, LOGGER, SUBENTRY_CONVERSATION
+from .const import LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
 from .records.report import TurnReport
 from .repair_issues import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
-from .runtime.health import SIGNAL_LINKS, async_tell_links
+from .runtime.health import async_check_health
 from .speech.sentences import async_get_sentences
 from .turns.input import InputReader, TurnInput
 from .turns.resume import async_resume
@@ -64,8 +63,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
 
     def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> None:
         """Take the agent that the runtime put together for the subentry."""
-        super().__init__(entry, subentry)
-        self._agent = entry.runtime_data.agents[subentry.subentry_id]
+        super().__init__(entry, subentry, entry.runtime_data.agents[subentry.subentry_id])
         self._warm_up: WarmUp | None = None
         """None for an agent without a model."""
         if self._agent.controls_home:
@@ -77,20 +75,10 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         """Return what the agent's service understands."""
         return self._agent.supported_languages
 
-    @property
-    @override
-    def available(self) -> bool:
-        """Tell whether anybody can answer."""
-        return self._agent.chain.is_available
-
     @override
     async def async_added_to_hass(self) -> None:
-        """Follow how the models are doing."""
+        """Get ready for turns."""
         await super().async_added_to_hass()
-        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_LINKS, self.async_follow_links))
-        self.async_on_remove(
-            async_dispatcher_connect(self.hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries)
-        )
         if (model := self.entry.runtime_data.models.get(self.subentry.subentry_id)) is not None:
             self._warm_up = WarmUp(self.hass, self.entry, model.provider, self._agent.settings)
         self._turns = AgentTurns(
@@ -113,12 +101,6 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             await self._warm_up.async_prepare()
         else:
             await conversation.async_prepare_agent(self.hass, conversation.HOME_ASSISTANT_AGENT, spoken)
-
-    @callback
-    def _async_follow_entries(self, _change: ConfigEntryChange, entry: ConfigEntry) -> None:
-        """Take note that another service of ours comes or goes: it may answer for this agent."""
-        if entry.domain == DOMAIN and entry is not self.entry:
-            self.async_write_ha_state()
 
     @override
     async def async_will_remove_from_hass(self) -> None:
@@ -152,7 +134,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             sentences = await async_get_sentences(self.hass, user_input.language)
             result = _error_result(user_input, chat_log, sentences["spoken_agent_failed"])
         finally:
-            async_tell_links(self.hass)
+            async_check_health(self.hass)
         if spoken is not None:  # a pipeline that has begun to speak does not speak the result
             with suppress(Exception):  # who listens may be what broke
                 spoken.break_off(result.response.speech["plain"]["speech"])
@@ -175,7 +157,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             LOGGER.exception("A turn of %s failed", self.entity_id)
             return (await async_get_sentences(self.hass, question.language))["spoken_agent_failed"]
         finally:
-            async_tell_links(self.hass)
+            async_check_health(self.hass)
 
 
 def _result(

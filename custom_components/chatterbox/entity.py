@@ -1,16 +1,16 @@
-"""What every Chatterbox entity shares: its identity and its device.
+"""What Chatterbox's entities share: identity, device and availability."""
 
-Knows entries and subentries. Must not know what an entity does.
-"""
+from typing import override
 
 from homeassistant.config_entries import ConfigSubentry
-from homeassistant.const import CONF_MODEL, STATE_UNAVAILABLE
-from homeassistant.core import callback
+from homeassistant.const import CONF_MODEL
 from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 from homeassistant.helpers.entity import Entity
+from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
 from .const import DOMAIN
-from .runtime.agents import ChatterboxConfigEntry
+from .runtime.agents import Agent, ChatterboxConfigEntry
+from .runtime.health import HealthMonitor
 
 
 class AgentDeviceEntity(Entity):
@@ -35,14 +35,19 @@ class AgentDeviceEntity(Entity):
         )
 
 
-class ChatterboxEntity(AgentDeviceEntity):
-    """An entity that is an agent itself, and bears its name."""
+class ChatterboxEntity(CoordinatorEntity[HealthMonitor], AgentDeviceEntity):
+    """An entity that is an agent itself, and has its name."""
 
     _attr_name = None
 
-    @callback
-    def async_follow_links(self) -> None:
-        """Show whether anybody can answer, where that has changed: this is asked after every turn of every agent."""
-        shown = self.hass.states.get(self.entity_id)
-        if shown is None or (shown.state == STATE_UNAVAILABLE) is self.available:
-            self.async_write_ha_state()
+    def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, agent: Agent) -> None:
+        """Take the agent that the runtime has built for a subentry of `entry`."""
+        CoordinatorEntity.__init__(self, entry.runtime_data.health)
+        AgentDeviceEntity.__init__(self, entry, subentry)
+        self._agent = agent
+
+    @property
+    @override
+    def available(self) -> bool:
+        """Return whether any model of its chain can answer."""
+        return self._agent.chain.is_available

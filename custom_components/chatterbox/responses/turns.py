@@ -23,7 +23,7 @@ from ..const import LOGGER
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from ..records.report import TurnReport
 from ..runtime.agents import Agent, ChatterboxConfigEntry
-from ..runtime.health import async_tell_links
+from ..runtime.health import async_check_health
 from ..speech.sentences import async_get_sentences
 from ..turns.input import TurnInput
 from ..turns.run import AgentTurns
@@ -95,7 +95,7 @@ class ApiTurns:
             return await self._turns.async_run(read, chat_log, prepared)
         finally:
             self._make_room(read.user_input.context.user_id)
-            async_tell_links(self._hass)
+            async_check_health(self._hass)
 
     async def _async_resume(
         self, read: TurnInput, source: ApiTurnSource, question: Question, answer: GivenAnswer

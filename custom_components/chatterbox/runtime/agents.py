@@ -4,9 +4,9 @@ Knows the parts of an agent by their seams. Must not know how one is put togethe
 `runtime/composition.py`'s.
 """
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.config_entries import ConfigEntry
@@ -24,6 +24,7 @@ from ..settings.agent import AgentSettings
 from ..speech.sentences import spent_sentence
 from ..tools.turn_tools import TurnTools
 from .chain import AgentChain
+from .health import HealthMonitor
 from .model import AgentModel
 from .summaries import ConversationSummaries
 
@@ -99,10 +100,9 @@ class Runtime:
     """Those to talk to, by subentry id."""
     models: Mapping[str, AgentModel]
     """By subentry id, those for tasks too; an offline agent has none."""
+    health: HealthMonitor
     tasks: Mapping[str, Agent] = field(default_factory=dict)
     """What does tasks, by subentry id."""
-    ask_service: Callable[[], Coroutine[Any, Any, None]] | None = None
-    """Asks the service whether it is there, and raises its `ProviderError`; None where it was asked already."""
 
 
 type ChatterboxConfigEntry = ConfigEntry[Runtime]

@@ -48,6 +48,7 @@ from ..usage.totals import Budget
 from ..usage.tracker import Account, async_get_usage_tracker
 from .agents import Agent, ChatterboxConfigEntry, Runtime, async_get_models
 from .chain import AgentChain, is_for_models, offline_link
+from .health import HealthMonitor
 from .model import AgentModel, ModelProvider
 from .service_check import offered_models
 from .summaries import ConversationSummaries
@@ -68,21 +69,18 @@ async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runt
     """
     agents = {agent.subentry_id: agent for agent in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)}
     if entry.data[CONF_KIND] == ServiceKind.OFFLINE:
-        return Runtime({agent_id: _offline_agent(hass, entry, agent) for agent_id, agent in agents.items()}, {})
+        offline = {agent_id: _offline_agent(hass, entry, agent) for agent_id, agent in agents.items()}
+        return Runtime(offline, {}, HealthMonitor(hass, entry, {}))
     models = {agent_id: await _async_agent_model(hass, entry, agent) for agent_id, agent in agents.items()}
     built = {agent_id: _model_agent(hass, entry, model) for agent_id, model in models.items()}
     of_tasks = [await _async_agent_model(hass, entry, task) for task in entry.get_subentries_of_type(SUBENTRY_AI_TASK)]
     tasks = {model.agent.subentry_id: _model_agent(hass, entry, model) for model in of_tasks}
     models |= {model.agent.subentry_id: model for model in of_tasks}
+    service = model_server(hass, entry.data)
     if any(_is_answered_for(hass, entry, agent) for agent in (*built.values(), *tasks.values())):
-        return Runtime(built, models, tasks, partial(async_ask_service, hass, entry.data))
-    await async_ask_service(hass, entry.data)
-    return Runtime(built, models, tasks)
-
-
-async def async_ask_service(hass: HomeAssistant, service: Mapping[str, Any]) -> None:
-    """Ask a service whether it is there. Raises its `ProviderError`."""
-    await offered_models(model_server(hass, service))
+        return Runtime(built, models, HealthMonitor(hass, entry, models, service), tasks)
+    await offered_models(service)
+    return Runtime(built, models, HealthMonitor(hass, entry, models), tasks)
 
 
 def model_server(

@@ -1,127 +1,164 @@
-"""Looks after the models of an entry between turns: finds out when one is back, and tells what its owner must mend.
+"""The health of an entry's models: they are asked again in the background, and the owner is told what to repair.
 
-Knows links, breakers and timers. Must not know what is asked of a model, or who asks. A model that fails is left alone
-by its breaker; here it is asked again in the background, so that no person has to wait to find out.
+A model that fails is left alone by its circuit breaker. It is asked again here, so that no person has to wait to find
+out whether it is back. Entities follow the monitor of their entry.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from datetime import datetime
-from functools import partial
-from typing import Final
+from collections.abc import Collection, Mapping
+from datetime import timedelta
+from typing import Final, override
 
-from homeassistant.config_entries import ConfigEntryState
-from homeassistant.core import HassJob, HomeAssistant, callback
-from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
-from homeassistant.helpers.event import async_call_later
+from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.helpers.update_coordinator import DataUpdateCoordinator
 
-from ..agent.errors import ModelNotFound, PromptTooLong, ProviderError, ProviderRejectedKey
+from ..agent.errors import ModelNotFound, ProviderError, ProviderRejectedKey
 from ..agent.providers.breaker import BreakerState
-from ..const import DOMAIN
-from ..repair_issues import async_report_model_gone, async_report_prompt_too_long
-from .agents import ChatterboxConfigEntry
+from ..const import DOMAIN, LOGGER
+from ..data import singleton
+from ..repair_issues import async_report_model_gone, async_report_prompt_too_long, async_report_spent_budget
+from ..usage.tracker import SIGNAL_USAGE, async_get_usage_tracker
 from .model import AgentModel
+from .service_check import ModelServer, offered_models
 
-SIGNAL_LINKS: Final = f"{DOMAIN}_links"
-"""Sent when links may be doing better or worse than before, theirs and those of other entries."""
-
-
-_LEAST_WAIT: Final = 1.0
-"""Seconds between two looks at a model that somebody else is trying out at the moment."""
+_SLACK: Final = 1.0
+"""Seconds after which a model that is due is asked: Home Assistant begins updates up to a second early."""
 
 
-@callback
-def async_tell_links(hass: HomeAssistant) -> None:
-    """Have everybody look again how the links are doing."""
-    async_dispatcher_send(hass, SIGNAL_LINKS)
+class HealthMonitor(DataUpdateCoordinator[None]):
+    """Follows the models of one loaded entry until it is unloaded. An update asks those models that are due."""
 
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        entry: ConfigEntry,
+        models: Mapping[str, AgentModel],
+        service: ModelServer | None = None,
+    ) -> None:
+        """Take the models of an entry, by the subentry ids of their agents.
 
-class LinkWatch:
-    """Watches the models of one loaded entry, from `async_start` until the entry is unloaded."""
-
-    def __init__(self, hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
-        """Take the models of `entry`, which the runtime has put together."""
-        self._hass = hass
+        `service` is the entry's service, which the first update asks whether it is there; None when it was asked.
+        """
+        super().__init__(hass, LOGGER, config_entry=entry, name=f"{DOMAIN} health of {entry.title}")
         self._entry = entry
-        self._reported: dict[str, type[ProviderError] | None] = {}
-        """The error that was told last, by subentry id."""
-        self._overflows: dict[str, PromptTooLong | None] = {}
-        """What was told last of prompts that are too long, by subentry id."""
-        self._asking: asyncio.Task[None] | None = None
-        self._probes: dict[str, Callable[[], object]] = {}
-        """Ends what waits to ask a model again, or is asking it, by subentry id."""
+        self._models = models
+        self._service = service
+        self._is_updating = False
+        self._last_errors: dict[str, type[ProviderError] | None] = {}
+        """By subentry id."""
 
     @callback
     def async_start(self) -> None:
-        """Look now, and whenever something may have changed."""
-        self._entry.async_on_unload(async_dispatcher_connect(self._hass, SIGNAL_LINKS, self._async_look))
-        self._entry.async_on_unload(self._async_stop)
-        self._async_look()
-        if ask := self._entry.runtime_data.ask_service:
-            self._asking = self._entry.async_create_background_task(
-                self._hass, self._async_ask(ask), f"chatterbox check of {self._entry.title}"
+        """Begin to follow the models, once entities follow the monitor."""
+        entry, monitors = self._entry, _monitors(self.hass)
+        monitors.add(self)
+        entry.async_on_unload(lambda: monitors.discard(self))
+        entry.async_on_unload(self._async_end_issues)
+        entry.async_on_unload(self.async_add_listener(self._async_report))
+        entry.async_on_unload(async_dispatcher_connect(self.hass, SIGNAL_USAGE, self._async_follow_usage))
+        entry.async_on_unload(
+            async_dispatcher_connect(self.hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries)
+        )
+        self._async_report()
+        if self._service:
+            _ = entry.async_create_background_task(
+                self.hass, self.async_refresh(), f"chatterbox check of {entry.title}"
             )
 
-    async def _async_ask(self, ask: Callable[[], Awaitable[None]]) -> None:
+    @callback
+    def async_check(self) -> None:
+        """Take note of what a turn has found out about the models."""
+        if not self._is_updating:
+            self._plan_update()
+            self._schedule_refresh()
+        self.async_update_listeners()
+
+    @override
+    async def _async_update_data(self) -> None:
+        """Ask the models that are due. A failure opens their breakers, and is no failure of the update."""
+        self._is_updating = True
         try:
-            await ask()
+            if service := self._service:
+                self._service = None
+                await self._async_ask(service)
+            else:
+                await asyncio.gather(*(model.link.probe() for model in self._due_models()))
+        finally:
+            self._is_updating = False
+            self._plan_update()
+
+    @callback
+    @override
+    def _async_refresh_finished(self) -> None:
+        """Have agents of other entries follow, too: they may fall back on a model of this one."""
+        for other in _monitors(self.hass) - {self}:
+            other.async_update_listeners()
+
+    async def _async_ask(self, service: ModelServer) -> None:
+        try:
+            await offered_models(service)
         except ProviderError as error:
-            for model in self._models:
+            for model in self._models.values():
                 model.link.tripped(error)
-            async_tell_links(self._hass)
+
+    def _open(self) -> list[AgentModel]:
+        """Return the models that are left alone, those first that are due first."""
+        found = [model for model in self._models.values() if model.link.breaker.state is not BreakerState.CLOSED]
+        return sorted(found, key=lambda model: model.link.breaker.seconds_until_probe)
+
+    def _due_models(self) -> list[AgentModel]:
+        waits = [(model.link.breaker.seconds_until_probe, model) for model in self._open()]
+        return [model for wait, model in waits if wait <= waits[0][0] + _SLACK]
+
+    def _plan_update(self) -> None:
+        models = self._open()
+        wait = models[0].link.breaker.seconds_until_probe + _SLACK if models else None
+        self.update_interval = None if wait is None else timedelta(seconds=wait)
+        if wait is None:
+            self._async_unsub_refresh()
 
     @callback
-    def _async_stop(self) -> None:
-        for cancel in self._probes.values():
-            cancel()
-        for model in self._models:
-            async_report_model_gone(self._hass, model.agent, is_gone=False)
-            async_report_prompt_too_long(self._hass, model.agent, None)
-
-    @property
-    def _models(self) -> Iterable[AgentModel]:
-        return self._entry.runtime_data.models.values()
-
-    @callback
-    def _async_look(self) -> None:
-        for model in self._models:
-            self._async_report(model)
-            self._async_plan_probe(model)
+    def _async_report(self) -> None:
+        """Tell the owner what only they can repair, until the model answers again."""
+        tracker = async_get_usage_tracker(self.hass)
+        for agent_id, model in self._models.items():
+            error = model.link.breaker.last_error
+            async_report_prompt_too_long(self.hass, model.agent, model.provider.overflow)
+            async_report_spent_budget(self.hass, model.agent, tracker.spent_budget(agent_id))
+            if error is ModelNotFound or error is None:
+                async_report_model_gone(self.hass, model.agent, is_gone=error is ModelNotFound)
+            if error is ProviderRejectedKey and self._last_errors.get(agent_id) is not error:
+                self._entry.async_start_reauth(self.hass)
+            self._last_errors[agent_id] = error
 
     @callback
-    def _async_report(self, model: AgentModel) -> None:
-        """Tell what only the owner can mend: once, and until the model answers again."""
-        agent_id, overflow, error = model.agent.subentry_id, model.provider.overflow, model.link.breaker.last_error
-        if agent_id not in self._overflows or overflow is not self._overflows[agent_id]:
-            self._overflows[agent_id] = overflow
-            async_report_prompt_too_long(self._hass, model.agent, overflow)
-        if error is self._reported.get(agent_id):
-            return
-        self._reported[agent_id] = error
-        if error is ModelNotFound or error is None:
-            async_report_model_gone(self._hass, model.agent, is_gone=error is ModelNotFound)
-        if error is ProviderRejectedKey:
-            self._entry.async_start_reauth(self._hass)
+    def _async_end_issues(self) -> None:
+        for model in self._models.values():
+            async_report_prompt_too_long(self.hass, model.agent, None)
+            async_report_spent_budget(self.hass, model.agent, None)
+            async_report_model_gone(self.hass, model.agent, is_gone=False)
 
     @callback
-    def _async_plan_probe(self, model: AgentModel) -> None:
-        agent_id = model.agent.subentry_id
-        if model.link.breaker.state is BreakerState.CLOSED:
-            if cancel := self._probes.pop(agent_id, None):
-                cancel()
-        elif agent_id not in self._probes:
-            wait = max(model.link.breaker.seconds_until_probe, _LEAST_WAIT)
-            job = HassJob(partial(self._async_begin_probe, model), cancel_on_shutdown=True)
-            self._probes[agent_id] = async_call_later(self._hass, wait, job)
+    def _async_follow_usage(self, _changed: Collection[str] | None) -> None:
+        self._async_report()
 
     @callback
-    def _async_begin_probe(self, model: AgentModel, _now: datetime) -> None:
-        name = f"chatterbox probe of {model.link.name}"
-        probe = self._entry.async_create_background_task(self._hass, self._async_probe(model), name)
-        self._probes[model.agent.subentry_id] = probe.cancel
+    def _async_follow_entries(self, _change: ConfigEntryChange, entry: ConfigEntry) -> None:
+        """Update the entities when another entry comes or goes: its models may answer for an agent of this one."""
+        if entry.domain == DOMAIN and entry is not self._entry:
+            self.async_update_listeners()
 
-    async def _async_probe(self, model: AgentModel) -> None:
-        await model.link.probe()
-        self._probes.pop(model.agent.subentry_id, None)
-        if self._entry.state is ConfigEntryState.LOADED:
-            async_tell_links(self._hass)
+
+@callback
+def async_check_health(hass: HomeAssistant) -> None:
+    """Take note of what a turn has found out about models, of whichever entries they are."""
+    for monitor in tuple(_monitors(hass)):
+        monitor.async_check()
+
+
+@singleton
+def _monitors(_hass: HomeAssistant) -> set[HealthMonitor]:
+    """Return the monitors of all loaded entries."""
+    return set()
