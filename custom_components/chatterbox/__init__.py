@@ -20,7 +20,7 @@ from .const import CONF_RESPONSES_API, DOMAIN
 from .history.retention import HistoryUpkeep
 from .history.stores import async_get_histories
 from .people.callers import async_get_context_watch
-from .responses.api import async_let_programs_in, async_serve_programs
+from .responses.views import async_load_api, async_register_api
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.composition import async_build
 from .runtime.recent_turns import async_get_recent_turns
@@ -45,7 +45,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     await async_get_usage_tracker(hass).async_start()
     async_register_actions(hass)
     async_follow_removals(hass)
-    async_serve_programs(hass)
+    async_register_api(hass)
     return True
 
 
@@ -67,7 +67,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     ApprovalNotifications(hass, entry, partial(_notified_by, entry)).async_start()
     RuleGaps(hass, entry).async_start()
     if entry.options.get(CONF_RESPONSES_API):
-        await async_let_programs_in(hass)
+        await async_load_api(hass)
     return True
 
 

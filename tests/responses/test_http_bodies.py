@@ -18,7 +18,7 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 from custom_components.chatterbox.responses.exchange import BodyLimits
 from custom_components.chatterbox.responses.views import HttpLimits
 from tests.agent.json_values import json_values
-from tests.support.scripted_endpoint import BASE, ScriptedEndpoint, error_of, serve
+from tests.support.scripted_endpoint import BASE, ScriptedService, error_of, serve
 
 URL = f"{BASE}/responses"
 JSON: Mapping[str, str] = {"Content-Type": "application/json"}
@@ -179,7 +179,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
 @pytest.fixture
 async def connected(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> tuple[ScriptedEndpoint, TestClient[web.Request, web.Application]]:
+) -> tuple[ScriptedService, TestClient[web.Request, web.Application]]:
     """A surface, and a program that talks to it."""
     endpoint = await serve(hass)
     return endpoint, await hass_client()
@@ -188,7 +188,7 @@ async def connected(
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(value=json_values())
 async def test_any_json_arrives_as_it_was_sent(
-    connected: tuple[ScriptedEndpoint, TestClient[web.Request, web.Application]], value: object
+    connected: tuple[ScriptedService, TestClient[web.Request, web.Application]], value: object
 ) -> None:
     endpoint, client = connected
 
@@ -216,7 +216,7 @@ async def test_any_json_arrives_as_it_was_sent(
     ),
 )
 async def test_whatever_is_sent_gets_an_answer_or_an_error_of_the_api(
-    connected: tuple[ScriptedEndpoint, TestClient[web.Request, web.Application]],
+    connected: tuple[ScriptedService, TestClient[web.Request, web.Application]],
     *,
     body: bytes,
     cut: int,

@@ -15,7 +15,7 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.agent.responses.errors import invalid
-from custom_components.chatterbox.responses.stream import StreamLimits
+from custom_components.chatterbox.responses.exchange import StreamLimits
 from custom_components.chatterbox.responses.views import HttpLimits
 from tests.support.scripted_endpoint import BASE, EVENTS, error_of, event, forever, serve
 

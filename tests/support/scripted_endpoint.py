@@ -1,11 +1,9 @@
-"""An implementation of the Responses surface that answers by a script, and programs that talk to it over real HTTP.
-
-Keeps the contract of `agent/responses/endpoint.py`, and knows nothing of how it is carried.
-"""
+"""A Responses service that answers by a script, for tests of HTTP."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import override
 
 from aiohttp import ClientResponse
 from homeassistant.config_entries import ConfigEntryState
@@ -14,10 +12,11 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.responses.backend import Caller
-from custom_components.chatterbox.agent.responses.endpoint import Streamed, Whole
 from custom_components.chatterbox.agent.responses.errors import ErrorType, not_found
+from custom_components.chatterbox.agent.responses.service import ResponsesService
+from custom_components.chatterbox.agent.responses.socket import SocketSession
 from custom_components.chatterbox.const import CONF_RESPONSES_API
-from custom_components.chatterbox.responses.views import HttpLimits, async_register_responses_api
+from custom_components.chatterbox.responses.views import HttpLimits, async_register_views
 from tests.support.config_entries import offline_entry
 
 BASE = "/api/chatterbox/v1"
@@ -37,7 +36,7 @@ type Line = JsonObject | Exception | Callable[[], object]
 
 
 @dataclass
-class ScriptedEndpoint:
+class ScriptedService(ResponsesService):
     """Answers each request with `lines`: as events to whoever asks for a stream, or on a socket.
 
     A line that is an exception is raised; a function is called, and what it returns is awaited if it can be.
@@ -55,42 +54,53 @@ class ScriptedEndpoint:
     all_closed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set whenever the last open stream has ended."""
 
-    async def create(self, body: JsonValue, caller: Caller) -> Whole | Streamed:
+    @override
+    async def create(self, body: JsonValue, caller: Caller) -> JsonObject | AsyncGenerator[JsonObject]:
         self._note(body, caller)
         if isinstance(body, dict) and body.get("stream"):
-            return Streamed(self.play())
+            return self.play()
         async for _ in self.play():
             pass
-        return Whole(WHOLE)
+        return WHOLE
 
-    async def get(self, response_id: str, caller: Caller, query: Mapping[str, str]) -> Whole | Streamed:
+    @override
+    async def get(
+        self, response_id: str, caller: Caller, query: Mapping[str, str]
+    ) -> JsonObject | AsyncGenerator[JsonObject]:
         self._note((response_id, dict(query)), caller)
-        return Streamed(self.play()) if query.get("stream") == "true" else Whole(WHOLE)
+        return self.play() if query.get("stream") == "true" else WHOLE
 
+    @override
     async def delete(self, response_id: str, caller: Caller) -> JsonObject:
         self._note(("delete", response_id), caller)
         return {"id": response_id, "object": "response", "deleted": True}
 
+    @override
     async def cancel(self, response_id: str, caller: Caller) -> JsonObject:
         self._note(("cancel", response_id), caller)
         return WHOLE
 
+    @override
     async def input_items(self, response_id: str, caller: Caller, query: Mapping[str, str]) -> JsonObject:
         self._note(("input_items", response_id, dict(query)), caller)
         return {"object": "list", "data": []}
 
+    @override
     async def compact(self, body: JsonValue, caller: Caller) -> JsonObject:
         self._note(("compact", body), caller)
         return {"object": "response.compaction"}
 
+    @override
     def models(self) -> JsonObject:
         self._note("models")
         return MODELS
 
+    @override
     def model(self, model_id: str) -> JsonObject:
         self._note(("model", model_id))
         raise not_found("There is no such agent.", param="model", code="model_not_found")
 
+    @override
     def socket(self, caller: Caller) -> ScriptedSession:
         self._note("socket", caller)
         return ScriptedSession(self)
@@ -123,11 +133,12 @@ class ScriptedEndpoint:
 
 
 @dataclass
-class ScriptedSession:
+class ScriptedSession(SocketSession):
     """Answers each message of a socket with the lines of its endpoint."""
 
-    endpoint: ScriptedEndpoint
+    endpoint: ScriptedService
 
+    @override
     async def answer(self, text: str) -> AsyncGenerator[JsonObject]:
         self.endpoint.asked.append(text)
         if self.endpoint.failure:
@@ -142,15 +153,15 @@ class ScriptedSession:
 
 async def serve(
     hass: HomeAssistant, *lines: Line, limits: HttpLimits | None = None, switched_on: bool = True
-) -> ScriptedEndpoint:
+) -> ScriptedService:
     """Serve a scripted surface in Home Assistant's own web server."""
     assert await async_setup_component(hass, "http", {})
     entry = offline_entry()
     entry.add_to_hass(hass)
     hass.config_entries.async_update_entry(entry, options={CONF_RESPONSES_API: switched_on})
     entry.mock_state(hass, ConfigEntryState.LOADED)
-    endpoint = ScriptedEndpoint(lines or EVENTS)
-    async_register_responses_api(hass, lambda: endpoint, limits)
+    endpoint = ScriptedService(lines or EVENTS)
+    async_register_views(hass, lambda: endpoint, limits)
     return endpoint
 
 

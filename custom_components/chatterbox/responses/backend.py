@@ -1,8 +1,4 @@
-"""The house as programs see it that speak the Responses API: its agents, their tools, their turns and their stores.
-
-Knows entries, users and how an agent takes a turn. Must not know HTTP, or how a request or a response is written. Who
-asks is a user of Home Assistant with a token, and may do what that user may.
-"""
+"""The agents of Home Assistant as the `Backend` of the Responses API: their turns, their models and their stores."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Sequence
@@ -28,15 +24,15 @@ from .turns import ApiTurns
 
 _COMPACTING_SECONDS: Final = 60.0
 _FOR_ANSWER: Final = 1_500
-"""Tokens that a model needs beside what it sums up."""
+"""Tokens that a model needs besides the conversation."""
 _LAST_WAIT: Final = 5.0
-"""Seconds in which a turn that nobody listens to any more has to let go."""
+"""Seconds that a cancelled turn has to end."""
 _NOTHING_TO_TELL: Final = "(Nothing has been said yet.)"
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """An agent that programs may talk to."""
+    """An agent that API clients may use."""
 
     entity: er.RegistryEntry
     entry: ChatterboxConfigEntry
@@ -45,25 +41,25 @@ class _Found:
 
 
 class ResponsesBackend:
-    """The `Backend` of the Responses surface."""
+    """The `Backend` of the Responses API."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Know no agents yet: they come and go with their entries."""
+        """Start without agents; they come and go with their entries."""
         self._hass = hass
         self._turns: dict[str, ApiTurns] = {}
         """By subentry id, of agents that are loaded."""
 
     def agents(self) -> Sequence[ModelInfo]:
-        """Return the agents of the services whose owner lets programs talk to them."""
-        return tuple(_card(found) for found in self._found())
+        """Return the agents of the services that have the API enabled."""
+        return tuple(_info(found) for found in self._found())
 
     def store(self, agent: str) -> ResponseStore | None:
-        """Return where the responses of an agent are kept; None for one that is set to keep nothing."""
+        """Return the store of an agent; None for one that is set to keep nothing."""
         found = self._find(agent)
         return _store_of(self._hass, found) if found.agent.settings.keep_history else None
 
     def stores(self) -> Sequence[ResponseStore]:
-        """Return the stores of all services that let programs in."""
+        """Return the stores of all services that have the API enabled."""
         services = {found.entry.entry_id: found for found in self._found()}
         return tuple(_store_of(self._hass, found) for found in services.values())
 
@@ -92,7 +88,7 @@ class ResponsesBackend:
             await asyncio.wait({taking}, timeout=_LAST_WAIT)
 
     async def compact(self, agent: str, transcript: Transcript, instructions: str) -> tuple[str, Usage]:
-        """Have the agent's model sum up a conversation; one without a model lists what was asked and done."""
+        """Have the agent's model summarize a conversation; without a model, list what was asked and done."""
         found = self._find(agent)
         model = found.entry.runtime_data.models.get(found.subentry.subentry_id)
         if model is None:
@@ -113,12 +109,12 @@ class ResponsesBackend:
                 estimate=model.windowed.estimate,
             )
         except ProviderError as error:
-            message = "The model of this agent could not sum up the conversation. Try again."
+            message = "The model of this agent could not summarize the conversation. Try again."
             raise ApiError(message, status=502, kind=ErrorType.MODEL) from error
         return summary.text, provider.usage
 
     def start(self, work: Coroutine[object, object, None], name: str) -> None:
-        """Have work done in the background, until Home Assistant stops."""
+        """Run work in the background until Home Assistant stops."""
         _ = self._hass.async_create_background_task(work, f"chatterbox {name}")  # Home Assistant keeps it
 
     @callback
@@ -139,7 +135,7 @@ class ResponsesBackend:
         for found in self._found():
             if found.entity.entity_id == agent:
                 return found
-        raise not_found(f"There is no agent {agent!r} that programs may talk to.", "model", "model_not_found")
+        raise not_found(f"There is no agent {agent!r} with the API enabled.", "model", "model_not_found")
 
     @callback
     def _turns_of(self, found: _Found) -> ApiTurns:
@@ -154,7 +150,7 @@ class ResponsesBackend:
 
     @callback
     def _forget(self, subentry_id: str) -> None:
-        """Let go of an agent that is unloaded, or has another name now."""
+        """Drop the turns of an agent that is unloaded, or was renamed."""
         if (turns := self._turns.pop(subentry_id, None)) is not None:
             turns.end()
 
@@ -163,6 +159,6 @@ def _store_of(hass: HomeAssistant, found: _Found) -> ResponseStore:
     return EntryResponseStore(hass, found.entry, found.subentry.subentry_id)
 
 
-def _card(found: _Found) -> ModelInfo:
+def _info(found: _Found) -> ModelInfo:
     created_at = int(found.entity.created_at.timestamp())
     return ModelInfo(found.entity.entity_id, created_at, found.agent.settings.keep_history)

@@ -1,12 +1,13 @@
-"""One request of a program and its answer: who asks, the JSON that was sent, and the headers and bodies that go back.
+"""One HTTP request of an API client: its user, its JSON body, and its answer as JSON or as server-sent events.
 
-Knows HTTP, and whom Home Assistant let in. Must not know what is asked, or who answers.
+Sources: WHATWG HTML standard, "Server-sent events"; OpenResponses specification, "Streaming".
 """
 
 import asyncio
 import json
 from codecs import lookup
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
@@ -20,30 +21,38 @@ from homeassistant.auth.models import User
 from homeassistant.components.http import KEY_AUTHENTICATED, KEY_HASS, KEY_HASS_REFRESH_TOKEN_ID, KEY_HASS_USER
 
 from ..agent.json.text import parse_json
-from ..agent.messages import JsonValue
+from ..agent.messages import JsonObject, JsonValue
 from ..agent.responses.backend import Caller
-from ..agent.responses.errors import ApiError, ErrorType, invalid
+from ..agent.responses.errors import ApiError, ErrorType, invalid, traceback_without_words
+from ..const import LOGGER
 
 JSON: Final = "application/json"
 _LARGE: Final = 50_000
-"""Bytes of JSON that are not read in the event loop."""
+"""Bytes from which on JSON is parsed in a thread."""
 _LAST_LOOK: Final = 1.0
-"""Seconds in which a program may read an answer that came before it had sent everything."""
-_INVALID_API_KEY: Final = "invalid_api_key"
+"""Seconds in which a client may read an answer that came before it had sent its whole body."""
+_DONE: Final = b"data: [DONE]\n\n"
+_COMMENT: Final = b": still here\n\n"
+"""A comment that keeps proxies from closing the connection while a model thinks."""
+_HEADERS: Final = {
+    hdrs.CONTENT_TYPE: "text/event-stream; charset=utf-8",
+    hdrs.CACHE_CONTROL: "no-cache, no-transform",
+    "X-Accel-Buffering": "no",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
-    """How much may be sent, and how long that may take."""
+    """Size of a request body, and time to send it."""
 
     size: int = 10 * 1024 * 1024
-    """Bytes, after they were unpacked."""
+    """Bytes, uncompressed."""
     seconds: float = 60.0
 
 
 @dataclass(slots=True)
 class Exchange:
-    """A request, and what its answer begins with."""
+    """A request and its answer."""
 
     request: web.Request
     id: str = field(default_factory=lambda: f"req_{uuid4().hex}")
@@ -69,7 +78,7 @@ class Exchange:
         return token_id or user.id
 
     def headers(self) -> dict[str, str]:
-        """Return what every answer begins with, as OpenAI names it."""
+        """Return the headers of every answer, as OpenAI names them."""
         return {
             hdrs.CACHE_CONTROL: "no-store",
             "x-request-id": self.id,
@@ -77,7 +86,7 @@ class Exchange:
         }
 
     async def read_json(self, limits: BodyLimits) -> JsonValue:
-        """Return what was sent. Raises `ApiError` where that is no JSON, too much, or too slow."""
+        """Return the JSON body. Raises `ApiError` if it is invalid, too large, or too slow."""
         request = self.request
         if request.content_type != JSON or not _is_utf8(request.charset):
             raise ApiError("Send JSON, as Content-Type: application/json in UTF-8.", status=415)
@@ -89,14 +98,14 @@ class Exchange:
         except TimeoutError as error:
             raise ApiError("The body did not come in time. Send it at once.", status=408) from error
         except web.RequestPayloadError as error:
-            raise invalid("The body could not be read: it is cut off, or not packed as its headers say.") from error
+            raise invalid("The body could not be read: it is cut off, or not compressed as its headers say.") from error
         parse = partial(_parsed, body)
         if len(body) < _LARGE:
             return parse()
         return await request.app[KEY_HASS].async_add_executor_job(parse)
 
     async def _read(self, limits: BodyLimits) -> bytes:
-        """Read piece by piece, so that no more than the limit is unpacked of what was packed."""
+        """Read in pieces, so that no more than the limit is uncompressed."""
         body = bytearray()
         while piece := await self.request.content.readany():
             body += piece
@@ -105,16 +114,16 @@ class Exchange:
         return bytes(body)
 
     def json(self, value: JsonValue, status: int = HTTPStatus.OK) -> web.Response:
-        """Return an answer in one piece."""
+        """Return a JSON answer."""
         return web.Response(text=encoded(value), status=status, content_type=JSON, headers=self.headers())
 
     @property
-    def is_packed(self) -> bool:
-        """Tell whether what comes may become any size once it is unpacked."""
+    def is_compressed(self) -> bool:
+        """Whether the body is compressed, and may become any size."""
         return hdrs.CONTENT_ENCODING in self.request.headers
 
     async def answer_and_cut(self, response: web.Response) -> None:
-        """Answer without reading on: the rest would be unpacked, only to be thrown away."""
+        """Answer without reading the rest of the body, which would be uncompressed only to be dropped."""
         response.force_close()
         await response.prepare(self.request)
         await response.write_eof()
@@ -124,7 +133,7 @@ class Exchange:
         self.request.protocol.force_close()
 
     def refusal(self, error: ApiError, more: Mapping[str, str] = MappingProxyType({})) -> web.Response:
-        """Return an error as the answer. Raises it instead where Home Assistant counts who it does not know."""
+        """Return an error as the answer. A 401 is raised instead, as Home Assistant counts failed logins."""
         headers = self.headers() | dict(more)
         if error.retry_after is not None:
             headers[hdrs.RETRY_AFTER] = str(round(error.retry_after))
@@ -136,17 +145,17 @@ class Exchange:
 
 
 def encoded(value: JsonValue) -> str:
-    """Write JSON in ASCII, which no client can cut in the middle of a character, or take a line end out of."""
+    """Return JSON in ASCII, which needs no care with line ends or split characters."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
 def unauthenticated() -> ApiError:
-    """Return the error of a request that Home Assistant does not know the sender of."""
+    """Return the error of a request without a valid token."""
     return ApiError(
         "Send a token of Home Assistant, as Authorization: Bearer TOKEN. Your profile there makes long-lived ones.",
         status=401,
         kind=ErrorType.AUTHENTICATION,
-        code=_INVALID_API_KEY,
+        code="invalid_api_key",
     )
 
 
@@ -178,3 +187,100 @@ def _is_utf8(charset: str | None) -> bool:
 
 def _too_large(limits: BodyLimits) -> ApiError:
     return ApiError(f"Send up to {limits.size} bytes.", status=413, code="request_too_large")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamLimits:
+    """How long either side of a stream may be silent."""
+
+    reader_seconds: float = 60.0
+    """Until a client that reads nothing counts as gone."""
+    comment_seconds: float = 15.0
+    """Between two comments."""
+
+
+class ClientGone(Exception):
+    """The client has closed the connection, or does not read."""
+
+
+@contextmanager
+def reading(request: web.Request) -> Generator[None]:
+    """Raise `ClientGone`, and close the connection, if the client is gone or does not read."""
+    try:
+        yield
+    except (ConnectionError, TimeoutError) as error:
+        if request.transport:
+            request.transport.abort()
+        raise ClientGone from error
+
+
+async def send_events(
+    exchange: Exchange, events: AsyncGenerator[JsonObject], limits: StreamLimits
+) -> web.StreamResponse:
+    """Send events until they end or the client is gone, and close them. Raises what comes instead of the first one."""
+    async with aclosing(events):
+        event = await anext(events)
+        response = web.StreamResponse(headers=exchange.headers() | _HEADERS)
+        with suppress(ClientGone):
+            with reading(exchange.request):
+                await response.prepare(exchange.request)
+            sender = _Sender(exchange, response, limits)
+            async with sender.commenting():
+                await sender.send(event)
+                try:
+                    async for one in events:
+                        await sender.send(one)
+                except ClientGone:
+                    raise
+                except Exception as error:  # noqa: BLE001  # a stream that has begun cannot become an answer with a status
+                    await sender.send_bug(error)
+                    return response
+            await sender.write(_DONE)
+    return response
+
+
+class _Sender:
+    """Writes the events of one stream."""
+
+    def __init__(self, exchange: Exchange, response: web.StreamResponse, limits: StreamLimits) -> None:
+        self._exchange = exchange
+        self._response = response
+        self._limits = limits
+        self._next_number = 0
+
+    async def send(self, event: JsonObject) -> None:
+        """Write one event. Raises `ClientGone`."""
+        match event.get("sequence_number"):
+            case int(number):
+                self._next_number = number + 1
+            case _:
+                pass
+        await self.write(f"event: {event['type']}\ndata: {encoded(event)}\n\n".encode())
+
+    async def send_bug(self, error: Exception) -> None:
+        """Write an error event for a bug, and log it."""
+        told = error if isinstance(error, ApiError) else unexpected(self._exchange.id)
+        LOGGER.error("A stream failed (%s): %s", self._exchange.id, traceback_without_words(error))
+        await self.send({"type": "error", "sequence_number": self._next_number, "error": told.payload})
+
+    async def write(self, data: bytes) -> None:
+        """Write, and wait until the client has read enough. Raises `ClientGone`."""
+        with reading(self._exchange.request):
+            async with asyncio.timeout(self._limits.reader_seconds):
+                await self._response.write(data)
+
+    @asynccontextmanager
+    async def commenting(self) -> AsyncGenerator[None]:
+        """Send a comment from time to time."""
+        comments = asyncio.create_task(self._write_comments(), name="chatterbox stream comments")
+        try:
+            yield
+        finally:
+            comments.cancel()
+            await asyncio.wait({comments})
+
+    async def _write_comments(self) -> None:
+        with suppress(ClientGone):
+            while True:
+                await asyncio.sleep(self._limits.comment_seconds)
+                await self.write(_COMMENT)

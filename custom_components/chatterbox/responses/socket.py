@@ -1,6 +1,5 @@
-"""Serves one WebSocket connection of a program: its messages are answered one after the other.
+"""Serves one WebSocket connection of an API client. Its messages are answered one after the other.
 
-Knows frames and how a connection ends. Must not know what is in a message or an event.
 Source: OpenResponses specification, "WebSocket transport".
 """
 
@@ -8,18 +7,19 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aiohttp import WSCloseCode, WSMsgType, web
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
 
 from ..agent.messages import JsonObject
-from ..agent.responses.endpoint import SocketSession
 from ..agent.responses.errors import ApiError, invalid, traceback_without_words
 from ..const import LOGGER
-from .exchange import Exchange, encoded, unexpected
-from .stream import ClientGone, reading
+from .exchange import ClientGone, Exchange, encoded, reading, unexpected
+
+if TYPE_CHECKING:  # imported in a thread when the API is enabled
+    from ..agent.responses.socket import SocketSession
 
 _LIMIT_REACHED: Final = ApiError(
     "This connection has been open for as long as one may be. Open another one.",
@@ -36,11 +36,11 @@ class SocketLimits:
     seconds: float = 3600.0
     """Of a connection."""
     last_answer_seconds: float = 120.0
-    """Of the answer that is being given when that time is up."""
+    """Of the answer that is being sent when that time is up."""
     ping_seconds: float = 30.0
-    """Between two pings; a program that is not heard after two of them counts as gone."""
+    """Between two pings; a client that sends nothing after two of them counts as gone."""
     reader_seconds: float = 60.0
-    """Of a program that takes nothing of what waits for it; then it counts as gone."""
+    """Until a client that reads nothing counts as gone."""
     message_size: int = 10 * 1024 * 1024
     """Bytes, of one message, and of all that wait."""
     waiting: int = 16
@@ -50,12 +50,11 @@ class SocketLimits:
 async def serve_socket(
     hass: HomeAssistant, exchange: Exchange, session: SocketSession, admit: Callable[[], None], limits: SocketLimits
 ) -> web.WebSocketResponse:
-    """Answer what comes until either side hangs up.
+    """Answer messages until either side closes the connection.
 
-    `admit` is asked before each message, and raises `ApiError` for one that may not be answered. Raises `ApiError`
-    (426) for a request that opens no WebSocket.
+    `admit` raises `ApiError` for a message that may not be answered. Raises `ApiError` (426) for another request.
     """
-    # Its own heartbeat would leave a timer behind when it is closed from here.
+    # aiohttp's heartbeat would leave a timer behind when the connection is closed from here.
     response = web.WebSocketResponse(autoping=False, max_msg_size=limits.message_size, compress=False)
     if not response.can_prepare(exchange.request):
         raise ApiError("Open a WebSocket here, or POST a request for a response.", status=426, code="upgrade_required")
@@ -87,7 +86,7 @@ class _Connection:
         self._is_stopping = False
 
     async def run(self, hass: HomeAssistant) -> None:
-        """Read what comes, so that pings and a hang-up are noticed at once, while another task answers."""
+        """Read messages while another task answers, so that a closed connection is noticed at once."""
         answering = asyncio.create_task(self._answer_all(), name="chatterbox answers of a socket")
         pinging = asyncio.create_task(self._ping(), name="chatterbox pings of a socket")
         try:
@@ -108,7 +107,7 @@ class _Connection:
         except TimeoutError:
             pinging.cancel()
             with suppress(ClientGone):
-                await self._hang_up(answering)
+                await self._close(answering)
         finally:
             answering.cancel()
             pinging.cancel()
@@ -135,7 +134,7 @@ class _Connection:
                     return
 
     def _keep(self, told: str | ApiError) -> bool:
-        """Have a message answered when its turn comes; tell whether there was room for it."""
+        """Queue a message; return whether there was room for it."""
         size = len(told) if isinstance(told, str) else 0
         if self._messages.full() or self._waiting_size + size > self._limits.message_size:
             return False
@@ -152,8 +151,8 @@ class _Connection:
         if self._exchange.request.transport:
             self._exchange.request.transport.abort()
 
-    async def _hang_up(self, answering: asyncio.Task[None]) -> None:
-        """Say why the connection ends; what is being answered is answered, unless Home Assistant stops."""
+    async def _close(self, answering: asyncio.Task[None]) -> None:
+        """Close the connection after the current answer, or at once when Home Assistant stops."""
         if self._is_stopping:
             await self._write(self._response.close(code=WSCloseCode.GOING_AWAY))
             return

@@ -1,6 +1,6 @@
 """Answers requests with real turns of the loop, and holds every stream to what is promised of all."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
@@ -11,9 +11,8 @@ from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, T
 from custom_components.chatterbox.agent.protocols import Hooks
 from custom_components.chatterbox.agent.responses.backend import ApprovalDecisions, BackendEvent, ToolsOffered
 from custom_components.chatterbox.agent.responses.request import CreateRequest
-from custom_components.chatterbox.agent.responses.response_frame import ResponseFrame
-from custom_components.chatterbox.agent.responses.stream import ResponseStream
-from tests.agent.responses.asked import asked_with, frame
+from custom_components.chatterbox.agent.responses.run import ResponseStream
+from tests.agent.responses.asked import asked_with, plan_of
 from tests.agent.responses.valid_stream import ValidStream
 from tests.agent.turns import assert_whole, finished
 from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, tool
@@ -62,7 +61,8 @@ class Asking:
     turn: Turn = TURN
     hooks: Sequence[Hooks] = ()
     offered: ToolsOffered = OFFERED
-    frame: Callable[[], ResponseFrame] = frame
+    listed: frozenset[str] = frozenset()
+    approval: ApprovalDecisions | None = None
     dispatcher: ScriptedDispatcher = field(default_factory=ScriptedDispatcher)
     provider: ScriptedProvider = field(init=False)
 
@@ -73,7 +73,11 @@ class Asking:
 
     async def answered(self, *script: Sequence[Line]) -> Answer:
         """Take the turn, and check the stream, event by event and as a whole."""
-        stream, checked, turn = ResponseStream(self.request, self.frame()), ValidStream(), list[TurnEvent]()
+        stream, checked, turn = (
+            ResponseStream(plan_of(self.request, listed=self.listed, approval=self.approval)),
+            ValidStream(),
+            list[TurnEvent](),
+        )
         for one in (*stream.begin(), *stream.feed(self.offered)):
             checked.take(one)
         async with aclosing(self.events(*script)) as events:
@@ -97,7 +101,8 @@ class Asking:
             self,
             turn=replace(self.turn, user_text=None, history=history, approval=ApprovalAnswer(pending, by_id)),
             offered=replace(self.offered, question=pending),
-            frame=lambda: frame(approval=decisions, listed=frozenset({"assist"})),
+            approval=decisions,
+            listed=frozenset({"assist"}),
         )
 
 

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 
-from custom_components.chatterbox.agent.messages import JsonObject, ProviderItem, ToolDefinition, canonical_json
-from custom_components.chatterbox.agent.responses.backend import ApprovalDecisions
+from custom_components.chatterbox.agent.messages import JsonObject, ToolDefinition
+from custom_components.chatterbox.agent.responses.backend import ApprovalDecisions, Caller, TurnRequest
+from custom_components.chatterbox.agent.responses.chains import ConversationState
+from custom_components.chatterbox.agent.responses.items.encrypted_content import ContentCodec
+from custom_components.chatterbox.agent.responses.preparation import Plan
 from custom_components.chatterbox.agent.responses.request import CreateRequest
-from custom_components.chatterbox.agent.responses.response_frame import ResponseFrame
 from custom_components.chatterbox.agent.responses.tools import FunctionTool, HostedTools
 
+CODEC = ContentCodec(b"a key")
 ECHO: JsonObject = {
     "model": "conversation.kitchen",
     "instructions": None,
@@ -46,22 +49,29 @@ def asked_with(*functions: ToolDefinition, labels: Sequence[str] = ()) -> Create
     )
 
 
-def frame(
-    *, listed: frozenset[str] = frozenset(), approval: ApprovalDecisions | None = None, seals: bool = False
-) -> ResponseFrame:
-    """Return what a response is made with: ids that count, and a clock that stands."""
+def plan_of(
+    request: CreateRequest, *, listed: frozenset[str] = frozenset(), approval: ApprovalDecisions | None = None
+) -> Plan:
+    """Return the plan of a response: with ids that count, and a clock that stands."""
     numbers = count()
-    return ResponseFrame(
+    turn = TurnRequest(
+        agent=request.model,
+        caller=Caller("anna"),
+        conversation_id="resp_1",
+        transcript=(),
+        tool_choice=request.tool_choice,
+        approval=approval,
+    )
+    return Plan(
         id="resp_1",
-        created_at=1_800_000_000,
+        created_at=1_800_000_000.0,
+        request=request,
+        turn=turn,
+        state=ConversationState(conversation_id="resp_1"),
+        messages=(),
+        store=None,
         new_id=lambda kind: f"{kind}_{next(numbers)}",
         now=lambda: 1_800_000_007.9,
+        codec=CODEC,
         listed=listed,
-        approval=approval,
-        seal=sealed if seals else None,
     )
-
-
-def sealed(items: Sequence[ProviderItem]) -> str:
-    """Return what a provider wants back, for tests to read."""
-    return canonical_json([item.data for item in items])

@@ -1,10 +1,10 @@
 """What tests of the service say to it, and how they read what it answers."""
 
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.responses.backend import Caller
-from custom_components.chatterbox.agent.responses.endpoint import Streamed, Whole
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.agent.responses.backend_double import ANNA, KITCHEN
 from tests.agent.responses.valid_stream import check_resource, check_stream
@@ -35,9 +35,9 @@ async def ask(
 ) -> JsonObject:
     """Ask for a response in one piece, check it, and return it."""
     answer = await service.create(request(text, **fields), caller)
-    assert isinstance(answer, Whole)
-    check_resource(answer.resource)
-    return answer.resource
+    assert isinstance(answer, dict)
+    check_resource(answer)
+    return answer
 
 
 async def stream(
@@ -45,7 +45,7 @@ async def stream(
 ) -> list[JsonObject]:
     """Ask for a response in events, check the stream, and return them."""
     answer = await service.create(request(text, stream=True, **fields), caller)
-    assert isinstance(answer, Streamed)
+    assert isinstance(answer, AsyncGenerator)
     events = await collected(answer)
     check_stream(events)
     return events
@@ -54,15 +54,15 @@ async def stream(
 async def read(service: ResponsesService, response_id: JsonValue, caller: Caller = ANNA) -> JsonObject:
     """Return a response that there is."""
     answer = await service.get(str(response_id), caller, {})
-    assert isinstance(answer, Whole)
-    check_resource(answer.resource)
-    return answer.resource
+    assert isinstance(answer, dict)
+    check_resource(answer)
+    return answer
 
 
-async def collected(answer: Whole | Streamed) -> list[JsonObject]:
+async def collected(answer: JsonObject | AsyncGenerator[JsonObject]) -> list[JsonObject]:
     """Return all events of a stream."""
-    assert isinstance(answer, Streamed)
-    async with aclosing(answer.events) as events:
+    assert isinstance(answer, AsyncGenerator)
+    async with aclosing(answer) as events:
         return [event async for event in events]
 
 

@@ -11,8 +11,7 @@ from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.history.response_records import ResponseRecord
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
 from custom_components.chatterbox.agent.responses.backend import BackendEvent, ToolsOffered, TurnRequest
-from custom_components.chatterbox.agent.responses.background import KEPT_SECONDS, MOST_RUNNING
-from custom_components.chatterbox.agent.responses.endpoint import Streamed, Whole
+from custom_components.chatterbox.agent.responses.background import KEPT_SECONDS, MOST_RUNNING, EventLog
 from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.agent.responses.backend_double import ANNA, BEN, BackendDouble, MemoryStore
@@ -99,9 +98,9 @@ class Broken(BackendDouble):
 async def begin(service: ResponsesService, text: str = "Hello!", **fields: JsonValue) -> JsonObject:
     """Ask for a response in the background, and return it as it is at first."""
     answer = await service.create(request(text, background=True, **fields), ANNA)
-    assert isinstance(answer, Whole)
-    check_resource(answer.resource)
-    return answer.resource
+    assert isinstance(answer, dict)
+    check_resource(answer)
+    return answer
 
 
 async def ended(backend: BackendDouble) -> None:
@@ -173,9 +172,9 @@ async def test_a_stream_is_taken_up_again_where_it_broke_off() -> None:
     service = ResponsesService(backend)
 
     answer = await service.create(request(background=True, stream=True), ANNA)
-    assert isinstance(answer, Streamed)
+    assert isinstance(answer, AsyncGenerator)
     first: list[JsonObject] = []
-    async with aclosing(answer.events) as events:
+    async with aclosing(answer) as events:
         async for event in events:
             first.append(event)
             if event["type"] == "response.output_text.delta":
@@ -311,10 +310,10 @@ async def test_what_the_house_interrupts_has_failed() -> None:
     assert (events[-2]["type"], last_response(events)["status"]) == ("error", "failed")
     for one in (service, ResponsesService(backend)):
         answer = await one.get(str(begun["id"]), ANNA, {})
-        assert isinstance(answer, Whole)
-        error = answer.resource["error"]
+        assert isinstance(answer, dict)
+        error = answer["error"]
         assert isinstance(error, dict)
-        assert (answer.resource["status"], error["code"]) == ("failed", "interrupted")
+        assert (answer["status"], error["code"]) == ("failed", "interrupted")
 
 
 async def test_a_house_that_shuts_down_as_a_request_comes_says_so() -> None:
@@ -374,7 +373,7 @@ async def test_only_so_many_run_at_once_for_a_caller() -> None:
     others = await service.create(request(background=True), BEN)
 
     assert (refused.value.status, refused.value.code) == (429, "too_many_background_responses")
-    assert isinstance(others, Whole)
+    assert isinstance(others, dict)
     await backend.shut_down()
 
 
@@ -428,3 +427,61 @@ async def test_large_instructions_do_not_hide_the_beginning_of_a_stream() -> Non
 
     check_stream(events)
     assert len(backend.turns) == 1
+
+
+def event(number: int) -> JsonObject:
+    """Return an event of 22 characters."""
+    return {"sequence_number": number}
+
+
+async def test_whoever_follows_gets_what_was_and_what_comes() -> None:
+    log = EventLog()
+    log.add(event(0))
+
+    async def follow(after: int | None) -> list[JsonObject]:
+        return [one async for one in log.follow(after)]
+
+    following = [asyncio.create_task(follow(after)) for after in (None, 0, 1)]
+    for number in (1, 2):
+        await let_others_go_on()
+        log.add(event(number))
+    log.end()
+
+    assert [await one for one in following] == [[event(0), event(1), event(2)], [event(1), event(2)], [event(2)]]
+
+
+async def test_only_so_much_is_kept_and_who_comes_late_is_told() -> None:
+    log = EventLog(most_characters=50)
+    for number in range(5):
+        log.add(event(number))
+    log.end()
+
+    assert log.characters <= 50
+    assert [one async for one in log.follow(2)] == [event(3), event(4)]
+    with pytest.raises(ApiError, match="start after 2") as refused:
+        log.follow(None)
+    assert (refused.value.status, refused.value.param) == (400, "starting_after")
+
+
+async def test_what_is_larger_than_all_that_may_be_kept_is_kept_until_the_next_comes() -> None:
+    log = EventLog(most_characters=10)
+    log.add(event(0))
+    assert await anext(log.follow(None)) == event(0)
+    log.add(event(1))
+    assert await anext(log.follow(0)) == event(1)
+
+
+async def test_who_reads_too_slowly_is_told() -> None:
+    log = EventLog(most_characters=50)
+    log.add(event(0))
+    following = log.follow(None)
+    await anext(following)
+
+    for number in range(1, 6):
+        log.add(event(number))
+    rest = [one async for one in following]
+
+    (told,) = rest
+    assert (told["type"], told["sequence_number"]) == ("error", 1)
+    assert isinstance(told["error"], dict)
+    assert told["error"]["code"] == "stream_lost"

@@ -8,10 +8,15 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.responses.errors import ApiError
-from custom_components.chatterbox.agent.responses.input_items import translate_input
-from custom_components.chatterbox.agent.responses.items.sealed_content import Seal
-from custom_components.chatterbox.agent.responses.request import CompactRequest, CreateRequest
-from custom_components.chatterbox.agent.responses.request_reading import read_compact, read_create, read_socket_create
+from custom_components.chatterbox.agent.responses.input import parse_input
+from custom_components.chatterbox.agent.responses.items.encrypted_content import ContentCodec
+from custom_components.chatterbox.agent.responses.request import (
+    CompactRequest,
+    CreateRequest,
+    read_compact,
+    read_create,
+    read_socket_create,
+)
 from tests.agent.json_values import json_values
 
 from .open_responses import misfits, schemas
@@ -27,7 +32,7 @@ def read(body: JsonValue) -> CreateRequest | None:
 
 
 def _translated(request: CreateRequest) -> CreateRequest:
-    translate_input(request.items, Seal(b"a key"))
+    parse_input(request.items, ContentCodec(b"a key"))
     return request
 
 

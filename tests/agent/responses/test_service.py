@@ -24,12 +24,12 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import Deny, Rewrite
 from custom_components.chatterbox.agent.responses.backend import ModelInfo
-from custom_components.chatterbox.agent.responses.endpoint import ResponsesEndpoint
 from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.agent.responses.backend_double import ANNA, KITCHEN, BackendDouble
 from tests.agent.responses.service_talk import (
     ask,
+    collected,
     function,
     items,
     last_response,
@@ -48,16 +48,16 @@ ON = ToolCall("call_on", "light_on", "{}")
 PAGE = ToolCall("call_page", "show_page", "{}")
 
 
-def test_the_service_is_an_endpoint() -> None:
-    endpoint: ResponsesEndpoint = ResponsesService(BackendDouble())
+def test_the_agents_are_models() -> None:
+    service = ResponsesService(BackendDouble())
 
-    assert endpoint.models() == {
+    assert service.models() == {
         "object": "list",
         "data": [{"id": KITCHEN, "object": "model", "created": 1_700_000_000, "owned_by": "chatterbox"}],
     }
-    assert endpoint.model(KITCHEN)["id"] == KITCHEN
+    assert service.model(KITCHEN)["id"] == KITCHEN
     with pytest.raises(ApiError, match="does not exist") as refused:
-        endpoint.model("conversation.attic")
+        service.model("conversation.attic")
     assert (refused.value.status, refused.value.code) == (404, "model_not_found")
 
 
@@ -105,7 +105,7 @@ async def test_nothing_is_streamed_of_a_request_that_cannot_be_served() -> None:
     ]
     for body, param in wrong:
         with pytest.raises(ApiError) as refused:
-            await service.create(body, ANNA)
+            await collected(await service.create(body, ANNA))
         assert refused.value.param == param
 
 

@@ -1,11 +1,11 @@
 """Whatever comes in, the service answers it or refuses it in words: nothing of a request breaks it."""
 
 import json
+from collections.abc import AsyncGenerator
 
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from custom_components.chatterbox.agent.messages import JsonValue
-from custom_components.chatterbox.agent.responses.endpoint import Streamed, Whole
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.support.doubles import ScriptedProvider, say
@@ -33,11 +33,11 @@ async def answer(body: JsonValue) -> None:
     assert backend.taking == 0
 
 
-async def _check(made: Whole | Streamed) -> None:
-    if isinstance(made, Streamed):
-        check_stream([event async for event in made.events])
+async def _check(made: JsonObject | AsyncGenerator[JsonObject]) -> None:
+    if isinstance(made, AsyncGenerator):
+        check_stream([event async for event in made])
     else:
-        check_resource(made.resource)
+        check_resource(made)
 
 
 @given(bodies())

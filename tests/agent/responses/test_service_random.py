@@ -17,7 +17,6 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.responses.backend import Caller
-from custom_components.chatterbox.agent.responses.endpoint import Whole
 from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.agent.responses.backend_double import ANNA, BEN, BackendDouble
@@ -167,10 +166,10 @@ class Clients:
         if step.how == "streamed":
             return last_response(await stream(self.service, sent, step.caller, store=step.store, **fields))
         begun = await self.service.create(request(sent, background=True, **fields), step.caller)
-        assert isinstance(begun, Whole)
-        check_resource(begun.resource)
+        assert isinstance(begun, dict)
+        check_resource(begun)
         query = {"stream": "true"}
-        return check_stream(await collected(await self.service.get(str(begun.resource["id"]), step.caller, query)))
+        return check_stream(await collected(await self.service.get(str(begun["id"]), step.caller, query)))
 
     def _check_refusal(self, step: Step, previous: Known | None, refusal: ApiError) -> None:
         if refusal.code == "model_unreachable":

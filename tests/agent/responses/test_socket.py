@@ -8,8 +8,8 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
-from custom_components.chatterbox.agent.responses.endpoint import SocketSession
 from custom_components.chatterbox.agent.responses.service import ResponsesService
+from custom_components.chatterbox.agent.responses.socket import SocketSession
 from tests.agent.responses.backend_double import ANNA, BackendDouble
 from tests.agent.responses.service_talk import function, items, last_response, output, read, request, said
 from tests.agent.responses.test_background import Broken

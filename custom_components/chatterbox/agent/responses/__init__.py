@@ -1,4 +1,1 @@
-"""The OpenAI-Responses-compatible surface, without HTTP and without Home Assistant.
-
-Requests come in as JSON, events and resources go out as JSON; who takes the turns is known by its seam, `house.py`.
-"""
+"""The OpenAI-compatible Responses API, without HTTP and Home Assistant: JSON in, JSON and events out."""

@@ -1,8 +1,4 @@
-"""The seam between the surface and whoever takes its turns: agents, tools, approvals and a store, for one caller.
-
-Knows turns, events and stored responses; no HTTP, no Home Assistant. Who implements it may rely on what is written
-here.
-"""
+"""The `Backend` protocol: the agents, turns and stores that the Responses API serves."""
 
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,54 +12,54 @@ from ..protocols import NO_WISHES, AnswerOptions, OutputFormat
 from .tools import HostedTools, RequestedToolChoice
 
 OWN_LABEL = "chatterbox"
-"""Server label of tools that belong to no LLM API, and of calls of tools that nobody has."""
+"""Server label of tools that belong to no LLM API, and of calls of unknown tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: a user, signed in with a token of theirs."""
+    """The user whose token a request was made with."""
 
     user_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """An agent that can be asked."""
+    """An agent, which clients see as a model."""
 
     id: str
-    """What a client calls the model."""
+    """The `model` of a request."""
     created_at: int
     """Seconds since the epoch."""
     stores_responses: bool = True
-    """Whether anything of what is said to it may be stored."""
+    """Whether its responses may be stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalDecisions:
-    """What a client says to a question of an earlier response."""
+    """A client's answers to the approval requests of an earlier response."""
 
     pending_id: str
     """Of the `PendingApproval`."""
     decisions: Mapping[int, Approved | Denied]
-    """By the place of the call among those of the question; none means no."""
+    """By index of the call; a missing one is denied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """One turn that a client wants taken."""
+    """A turn that a client requests."""
 
     agent: str
-    """Id of an `ModelInfo`."""
+    """Id of its `ModelInfo`."""
     caller: Caller
     conversation_id: str
     """What all responses of a chain have in common: the id of its first response, or of a conversation."""
     transcript: Transcript
-    """All that was said, up to what has to be answered: words of the user, results of functions, or, where only an
-    approval is brought, what came before."""
+    """The whole conversation. It ends with what is answered: a user message or outputs of functions, unless `approval`
+    is set."""
     added: Transcript | None = None
-    """What of that is new in the conversation; None where nobody knows, since the client has brought all of it."""
+    """The part that is new; None if unknown, as the client has sent all of it."""
     instructions: str = ""
-    """The client's, for this turn; the agent's own come first."""
+    """Of the client, for this turn; those of the agent come first."""
     functions: tuple[ToolDefinition, ...] = ()
     hosted: tuple[HostedTools, ...] | None = ()
     """None for the tools that the agent is set up with."""
@@ -73,25 +69,25 @@ class TurnRequest:
     options: AnswerOptions = NO_WISHES
     output: OutputFormat | None = None
     may_be_shortened: bool = False
-    """Whether the oldest may be left out of a conversation that the model cannot read at once."""
+    """Whether the oldest messages may be dropped if the conversation is too long for the model."""
     approval: ApprovalDecisions | None = None
     may_store: bool = True
-    """Whether anything of what is said may be stored. What is done in the house is recorded in any case."""
+    """Whether what is said may be stored. What tools do in the home is recorded in any case."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolsOffered:
-    """The tools of the house that a model is offered: the first event of every turn of this surface."""
+    """The hosted tools that the model is offered: the first event of every turn."""
 
     tools: Mapping[str, Sequence[ToolDefinition]]
-    """By server label, under the names by which they are called; own tools of the agent under `OWN_LABEL`."""
+    """By server label; own tools of the agent under `OWN_LABEL`."""
     failures: Mapping[str, str] = field(default_factory=dict)
-    """Why a label that was asked for has no tools at the moment, for the client."""
+    """Why a requested label has no tools at the moment."""
     question: PendingApproval | None = None
-    """What the approval of the turn answers."""
+    """What the `approval` of the turn answers."""
 
     def label_of(self, name: str) -> str:
-        """Return the server label of a tool; `OWN_LABEL` for one that there is not."""
+        """Return the server label of a tool; `OWN_LABEL` for an unknown one."""
         labels = (label for label, tools in self.tools.items() if any(tool.name == name for tool in tools))
         return next(labels, OWN_LABEL)
 
@@ -100,70 +96,65 @@ type BackendEvent = ToolsOffered | TurnEvent
 
 
 class ResponseStore(Protocol):
-    """Keeps responses. Every method raises `ApiError` (503) when the store cannot be reached, but for `put`."""
+    """Stores responses. Every method but `put` raises `ApiError` (503) when the store is unreachable."""
 
     async def put(self, record: ResponseRecord) -> None:
-        """Store a response, in place of what is stored under its id. Waits a moment for it to be safe, no longer.
+        """Store or replace a response, and wait a moment for it to be written.
 
-        `agent` and `person_id` are filled in: the id of the agent that stays, and the person that the user is.
+        The store sets `agent`, a permanent id, and `person_id`, the person of the user.
         """
         ...
 
     async def get(self, response_id: str) -> ResponseRecord | None:
-        """Return a response, whoever asked for it; None for one that was never stored, or is too old."""
+        """Return a response of any user; None if it is not stored any more."""
         ...
 
     async def chain(self, conversation_id: str, newest: int | None = None) -> Mapping[str, ResponseRecord]:
-        """Return all responses of a chain or of a conversation, by id, in the order in which they were begun.
+        """Return the responses of a chain or conversation, of all users, by id and in the order of their creation.
 
-        With `newest`, about so many: the last ones.
-        They may be several users'. The oldest of a chain may be gone.
+        With `newest`, about so many of the last ones. The oldest may have been deleted.
         """
         ...
 
     async def delete(self, response_id: str) -> None:
-        """Forget a response."""
+        """Delete a response."""
         ...
 
     async def conversation(self, conversation_id: str, caller: Caller) -> Transcript | None:
-        """Return what the caller and an agent have said in a conversation; None for somebody else's.
+        """Return the caller's transcript of a conversation; empty for a new one, None for another user's.
 
-        Empty for one that there is not yet. Every call has its result, but for calls of the last message that a client
-        has still to run.
+        Every call has its result, except calls of the last message that wait for a client.
         """
         ...
 
 
 class Backend(Protocol):
-    """Takes turns."""
+    """Provides agents, takes their turns, and stores their responses."""
 
     def agents(self) -> Sequence[ModelInfo]:
-        """Return the agents that this surface is switched on for, in a stable order."""
+        """Return the agents that the API is enabled for, in a stable order."""
         ...
 
     def store(self, agent: str) -> ResponseStore | None:
-        """Return where the responses of an agent are kept; None where nothing is kept."""
+        """Return the store of an agent's responses; None for an agent that stores nothing."""
         ...
 
     def stores(self) -> Sequence[ResponseStore]:
-        """Return all stores in which a response may be found."""
+        """Return all stores that may contain a response."""
         ...
 
     def take(self, turn: TurnRequest) -> AsyncGenerator[BackendEvent]:
         """Take a turn: `ToolsOffered`, then the events of the loop, `TurnFinished` last.
 
-        Raises `ApiError` before the first event for a label, a tool or an approval that there is not; after it, for an
-        agent that is changed or stopped meanwhile, and anything for bugs. Closing it ends the model call and all tools.
+        Raises `ApiError` before the first event for an unknown label, tool or approval, and later if the agent is
+        changed or stopped meanwhile. Closing it ends the model call and all tools.
         """
         ...
 
     async def compact(self, agent: str, transcript: Transcript, instructions: str) -> tuple[str, Usage]:
-        """Say a conversation in few words. Raises `ApiError` when nobody can."""
+        """Return a summary of a conversation, and what it used. Raises `ApiError`."""
         ...
 
     def start(self, work: Coroutine[object, object, None], name: str) -> None:
-        """Have work done in the background, that is cancelled when the house shuts down.
-
-        It begins at once: when this returns, it has come to its first wait.
-        """
+        """Run work in the background until shutdown. It is started eagerly, up to its first wait."""
         ...

@@ -1,45 +1,112 @@
-"""Responses that are made in the background: who runs, what was told of it so far, and when that is forgotten.
+"""Responses in the background: their tasks, and their events, which can be followed from any point.
 
-Knows runs and their owners. Must not know requests, or how a turn is taken. What has ended is kept for ten minutes, so
-that a stream that broke can be taken up again; after that there is what is stored.
+What has ended is kept for ten minutes, so that a client can resume its stream; after that there is what is stored.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Final
 
 from ..history.records import weight_of
 from ..history.response_records import ResponseRecord
-from ..messages import JsonObject
+from ..messages import JsonObject, canonical_json
 from .backend import Backend, Caller
-from .errors import INTERRUPTED, ApiError, ErrorType
-from .event_log import EventLog
-from .response_run import ResponseRun
+from .errors import INTERRUPTED, ApiError, ErrorType, invalid
+from .run import ResponseRun
 
 KEPT_SECONDS: Final = 600.0
 MOST_RUNNING: Final = 8
-"""At once, for one caller."""
+"""At once, for one user."""
 MOST_KEPT_BYTES: Final = 32_000_000
-"""Of all that have ended, roughly; the oldest are forgotten before their time."""
+"""Of all that have ended, roughly; the oldest are dropped first."""
+MOST_CHARACTERS: Final = 4_000_000
+"""Of the events of one response, as JSON; the oldest are dropped first."""
+
+_LOST: Final = ApiError(
+    "Events were read too slowly, and were dropped. Read the response itself.",
+    status=503,
+    kind=ErrorType.SERVER,
+    code="stream_lost",
+)
+
+
+class EventLog:
+    """The events of one response. They are numbered from 0, and any number of readers can follow them."""
+
+    def __init__(self, most_characters: int = MOST_CHARACTERS) -> None:
+        """Start without events."""
+        self._most = most_characters
+        self._events = deque[tuple[JsonObject, int]]()
+        self._dropped = 0
+        """How many of the first events were dropped."""
+        self._changed = asyncio.Event()
+        self._is_over = False
+        self.characters = 0
+        """Size of the events as JSON, without the responses in them, which share their data."""
+
+    def add(self, event: JsonObject) -> None:
+        """Append an event."""
+        size = len(canonical_json({name: value for name, value in event.items() if name != "response"}))
+        self._events.append((event, size))
+        self.characters += size
+        while self.characters > self._most and len(self._events) > 1:
+            _, gone = self._events.popleft()
+            self.characters -= gone
+            self._dropped += 1
+        self._wake()
+
+    def end(self) -> None:
+        """End the log, and with it every reader."""
+        self._is_over = True
+        self._wake()
+
+    def follow(self, starting_after: int | None) -> AsyncGenerator[JsonObject]:
+        """Yield the events with a higher number, as they come. Raises `ApiError` if they were dropped."""
+        number = 0 if starting_after is None else starting_after + 1
+        if number < self._dropped:
+            raise invalid(
+                f"Events up to {self._dropped - 1} were dropped. Read the response itself, or start after"
+                f" {self._dropped - 1}.",
+                "starting_after",
+            )
+        return self._follow(number)
+
+    async def _follow(self, number: int) -> AsyncGenerator[JsonObject]:
+        while True:
+            changed = self._changed
+            while (place := number - self._dropped) < len(self._events):
+                if place < 0:
+                    yield {"type": "error", "sequence_number": number, "error": _LOST.payload}
+                    return
+                yield self._events[place][0]
+                number += 1
+            if self._is_over:
+                return
+            await changed.wait()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
 
 
 class BackgroundRun:
-    """A response that is made in the background."""
+    """A response in the background."""
 
     def __init__(self, run: ResponseRun, clock: Callable[[], float]) -> None:
-        """Begin with nothing told; `work` makes it."""
-        self.id = run.plan.frame.id
+        """Prepare the response; `work` creates it."""
+        self.id = run.plan.id
         self.caller = run.plan.turn.caller
         self.log = EventLog()
         self.ended_at: float | None = None
         self.weight = 0
-        """Bytes of memory that it takes once it has ended, roughly."""
-        self._made: ResponseRun | ResponseRecord = run
-        """What is left of it once it has ended: no conversation, which may be large."""
+        """Memory in bytes once it has ended, roughly."""
+        self._current: ResponseRun | ResponseRecord = run
+        """Only the record once it has ended: a run holds its whole conversation."""
         self._clock = clock
         self._task: asyncio.Task[object] | None = None
-        self._is_unwanted = False
+        self._is_cancelled = False
         self._begun = asyncio.Event()
         self._over = asyncio.Event()
         self._refusal: Exception | None = None
@@ -47,13 +114,13 @@ class BackgroundRun:
 
     @property
     def record(self) -> ResponseRecord:
-        """The response as far as it is told, and what was sent for it."""
-        return self._made if isinstance(self._made, ResponseRecord) else self._made.record
+        """The response as it is now, and its input."""
+        return self._current if isinstance(self._current, ResponseRecord) else self._current.record
 
     async def begun(self) -> JsonObject:
-        """Wait until nothing can be wrong with the request any more, and return the response as it was at first.
+        """Wait for the first event, and return the response object of that time.
 
-        Raises `ApiError` where something is wrong. Who is cancelled here wants it no longer: it ends.
+        Raises the `ApiError` of a request that cannot be served. Cancelling this ends the response.
         """
         try:
             await self._begun.wait()
@@ -65,14 +132,14 @@ class BackgroundRun:
         return self._first
 
     async def work(self, run: ResponseRun) -> None:
-        """Make the response. What is wrong before it has begun is raised by `begun`."""
+        """Create the response. `begun` raises what fails before the first event."""
         self._task = asyncio.current_task()
         try:
-            await self._make(run)
+            await self._create(run)
         except asyncio.CancelledError:
-            for event in run.cancel() if self._is_unwanted else run.interrupt():
+            for event in run.cancel() if self._is_cancelled else run.interrupt():
                 self.log.add(event)
-            if not self._is_unwanted:
+            if not self._is_cancelled:
                 raise
             if self._first is not None:
                 await run.save()
@@ -82,18 +149,18 @@ class BackgroundRun:
             self._refusal = error
         finally:
             self.ended_at = self._clock()
-            self._made = run.record
-            self.weight = self.log.characters + weight_of(self._made)
+            self._current = run.record
+            self.weight = self.log.characters + weight_of(self._current)
             self.log.end()
             self._begun.set()
             self._over.set()
 
     async def cancel(self) -> None:
-        """End it, unless it has ended. Returns when nothing of it runs any more."""
+        """End it, unless it has ended, and wait until nothing of it runs."""
         self._end()
         await self._over.wait()
 
-    async def _make(self, run: ResponseRun) -> None:
+    async def _create(self, run: ResponseRun) -> None:
         async with aclosing(run.events()) as events:
             async for event in events:
                 if not self._begun.is_set():
@@ -103,31 +170,31 @@ class BackgroundRun:
                 self.log.add(event)
 
     def _end(self) -> None:
-        is_being_made = isinstance(self._made, ResponseRun) and not self._made.is_over
-        if self._task is not None and not self._is_unwanted and is_being_made:
-            self._is_unwanted = True
+        is_running = isinstance(self._current, ResponseRun) and not self._current.is_over
+        if self._task is not None and not self._is_cancelled and is_running:
+            self._is_cancelled = True
             self._task.cancel()
 
 
 class BackgroundResponses:
-    """All of them that run, or have ended a moment ago."""
+    """The responses in the background that run, or have ended within ten minutes."""
 
     def __init__(self, backend: Backend, clock: Callable[[], float]) -> None:
-        """Begin with none. The clock tells seconds since the epoch."""
+        """Start without responses. The clock returns seconds since the epoch."""
         self._backend = backend
         self._clock = clock
         self._kept: dict[str, BackgroundRun] = {}
 
     async def start(self, run: ResponseRun) -> tuple[BackgroundRun, JsonObject]:
-        """Have a response made; return it as it is at first, too.
+        """Start a response, and return it with its first response object.
 
-        Raises `ApiError` for a request that cannot be served, and for one too many at once (429).
+        Raises `ApiError` for a request that cannot be served, and for too many at once (429).
         """
-        self.forget_ended()
-        user_id, response_id = run.plan.turn.caller.user_id, run.plan.frame.id
+        self.drop_ended()
+        user_id, response_id = run.plan.turn.caller.user_id, run.plan.id
         if sum(other.ended_at is None for other in self._of(user_id)) >= MOST_RUNNING:
             raise ApiError(
-                f"{MOST_RUNNING} responses are being made in the background already. Wait for one, or cancel one.",
+                f"{MOST_RUNNING} responses run in the background already. Wait for one, or cancel one.",
                 status=429,
                 kind=ErrorType.TOO_MANY_REQUESTS,
                 code="too_many_background_responses",
@@ -141,18 +208,18 @@ class BackgroundResponses:
             raise
 
     def find(self, caller: Caller, response_id: str) -> BackgroundRun | None:
-        """Return one of the caller's; None for what does not run, and is not kept."""
-        self.forget_ended()
+        """Return a response of the caller; None if it is not kept here."""
+        self.drop_ended()
         found = self._kept.get(response_id)
         return found if found is not None and found.caller == caller else None
 
     async def drop(self, made: BackgroundRun) -> None:
-        """End a response and forget it. When this returns, nothing of it is going to be stored any more."""
+        """End a response and drop it. Nothing of it is stored after this returns."""
         await made.cancel()
         self._kept.pop(made.id, None)
 
-    def forget_ended(self) -> None:
-        """Forget what has ended long ago, and the oldest of what takes too much room."""
+    def drop_ended(self) -> None:
+        """Drop responses that ended too long ago, and the oldest of those that take too much memory."""
         now, room = self._clock(), MOST_KEPT_BYTES
         for response_id, made in reversed(list(self._kept.items())):
             if made.ended_at is None:

@@ -1,82 +1,158 @@
-"""What a response goes on from: the responses before it, or a conversation.
+"""Finds stored responses, and what a new response continues: a chain of responses, or a conversation.
 
-Knows records and how they hang together. Must not know items, turns or tools. What was said is read from what is
-stored, and never changed.
+Responses of other users do not exist for a caller.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Final
 
 from ..history.response_records import ResponseRecord
-from ..messages import Transcript
-from .backend import Caller, ResponseStore
-from .errors import ApiError, ErrorType, invalid, not_found
-from .stored_responses import StoredResponses
+from ..messages import JsonObject, Transcript
+from .backend import Backend, Caller, ResponseStore
+from .errors import INTERRUPTED, ApiError, ErrorType, invalid, not_found
+from .ids import response_of
+from .input import references, with_references
 
 CONTINUABLE: Final = frozenset({"completed", "incomplete", "requires_action"})
-"""Statuses of a response that one can go on from. A failed or cancelled one can be asked again instead."""
+"""Statuses of a response that can be continued."""
+_UNENDED: Final = frozenset({"queued", "in_progress"})
 _MOST_REMEMBERED: Final = 200
-"""Responses of a conversation that are looked through for what they told: it may be as old as the house."""
+"""Responses of a conversation, which may be years old, that are searched for tool lists and answered approvals."""
+_APPROVAL_REQUEST: Final = "mcpr_"
+"""Prefix of approval requests. No model reads them, so references to them are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
-    """What a response goes on from."""
+class ConversationState:
+    """What a response continues."""
 
     conversation_id: str
-    """What the response has in common with those before it."""
+    """What the responses of a chain have in common."""
     transcript: Transcript = ()
     before: tuple[ResponseRecord, ...] = ()
-    """The responses that have put it together, the oldest first. A conversation may hold more than theirs."""
+    """Earlier responses, the oldest first. The transcript of a conversation may hold more than these."""
 
-    def after(self, record: ResponseRecord) -> Ground:
-        """Return the ground of who goes on from a response that stands on this one."""
+    def after(self, record: ResponseRecord) -> ConversationState:
+        """Return the state after one more response."""
         return replace(self, transcript=self.transcript + record.messages, before=(*self.before, record))
 
 
-class Chains:
-    """Puts together what is gone on from."""
+class StoredResponses:
+    """The stored responses of all agents. Every method raises `ApiError` (503) where a store is unreachable."""
 
-    def __init__(self, stored: StoredResponses) -> None:
-        """Read from what is stored."""
-        self._stored = stored
+    def __init__(self, backend: Backend) -> None:
+        """Search the stores that the backend has at the time of a call."""
+        self._backend = backend
 
-    async def after_response(self, caller: Caller, previous_id: str, response_id: str) -> Ground:
-        """Return the ground of `response_id`, which goes on from `previous_id`.
+    async def find(self, caller: Caller, response_id: str) -> ResponseRecord | None:
+        """Return a response of the caller; None if there is none."""
+        trouble: ApiError | None = None
+        for store in self._backend.stores():
+            try:
+                record = await store.get(response_id)
+            except ApiError as error:
+                trouble = error
+                continue
+            if record is not None:
+                return record if record.user_id == caller.user_id else None
+        if trouble is not None:
+            raise trouble
+        return None
 
-        Raises `ApiError` for one that there is not (404), or that cannot be gone on from (400).
+    async def delete(self, response_id: str) -> None:
+        """Delete a response from every store. An unreachable store matters only if no other has it."""
+        trouble: ApiError | None = None
+        is_deleted = False
+        for store in self._backend.stores():
+            try:
+                if await store.get(response_id) is not None:
+                    await store.delete(response_id)
+                    is_deleted = True
+            except ApiError as error:
+                trouble = error
+        if trouble is not None and not is_deleted:
+            raise trouble
+
+    async def after_response(self, caller: Caller, previous_id: str, response_id: str) -> ConversationState:
+        """Return the state that `response_id` continues, which names `previous_id`.
+
+        Raises `ApiError` for a response that does not exist (404), or that cannot be continued (400).
         """
         line = await self._line(caller, previous_id)
         nearest, first = line[-1], line[0]
         if (status := nearest.response.get("status")) not in CONTINUABLE:
             raise _not_continuable(
-                f"Response '{previous_id}' is {status}: only a response that has ended, and not failed, can be gone on"
-                " from. Send its input again instead.",
+                f"Response '{previous_id}' is {status}: only a response that has ended, and not failed, can be"
+                " continued. Send its input again instead.",
                 400,
             )
         if first.conversation_id != first.id:
             line = (*await self._earlier_in_conversation(caller, first), *line)
-        # What branches off a conversation is no part of it, and begins a chain of its own.
+        # A branch off a conversation is not part of it: it starts a chain of its own.
         leaves_conversation = nearest.conversation_id == first.conversation_id != first.id
         shared = response_id if leaves_conversation else nearest.conversation_id
-        return Ground(conversation_id=shared, transcript=_said_in(line), before=line)
+        transcript = tuple(message for record in line for message in record.messages)
+        return ConversationState(conversation_id=shared, transcript=transcript, before=line)
 
-    async def in_conversation(self, caller: Caller, store: ResponseStore | None, conversation_id: str) -> Ground:
-        """Return the ground of a response that goes on with a conversation.
-
-        Raises `ApiError` for somebody else's (404), or where nothing is kept (400).
-        """
+    async def in_conversation(
+        self, caller: Caller, store: ResponseStore | None, conversation_id: str
+    ) -> ConversationState:
+        """Return the state of a conversation. Raises `ApiError` for another user's (404), or without a store (400)."""
         if store is None:
             raise invalid(
-                "This agent keeps nothing, so it has no conversations. Send the input as items.", "conversation"
+                "This agent stores nothing, so it has no conversations. Send the input as items.", "conversation"
             )
         transcript = await store.conversation(conversation_id, caller)
         if transcript is None:
             raise not_found(f"Conversation '{conversation_id}' not found.", "conversation", "conversation_not_found")
-        records = await self._stored.chain(caller, conversation_id, _MOST_REMEMBERED)
-        return Ground(conversation_id=conversation_id, transcript=transcript, before=_in_order(records))
+        records = await self._chain(caller, conversation_id, _MOST_REMEMBERED)
+        return ConversationState(conversation_id=conversation_id, transcript=transcript, before=_by_age(records))
+
+    async def resolve(
+        self, caller: Caller, items: Sequence[JsonObject], before: Sequence[ResponseRecord]
+    ) -> tuple[JsonObject, ...]:
+        """Return the items with references resolved; those to items of `before` are left out, as they are read anyway.
+
+        Raises `ApiError` (404) for a reference to an item that is not stored, or is another user's.
+        """
+        if not references(items):
+            return tuple(items)
+        known = {item.get("id") for record in before for item in items_of(record)}
+        found: dict[str, JsonObject] = {}
+        left_out = set[str]()
+        for item_id in references(items):
+            if item_id in known or item_id.startswith(_APPROVAL_REQUEST):
+                left_out.add(item_id)
+            elif (item := await self._item(caller, item_id)) is not None:
+                found[item_id] = item
+        kept = [item for item in items if not (item["type"] == "item_reference" and item["id"] in left_out)]
+        return with_references(kept, found)
+
+    async def _item(self, caller: Caller, item_id: str) -> JsonObject | None:
+        response_id = response_of(item_id)
+        record = await self.find(caller, response_id) if response_id else None
+        items = items_of(record) if record else ()
+        return next((item for item in items if item.get("id") == item_id), None)
+
+    async def _chain(
+        self, caller: Caller, conversation_id: str, newest: int | None = None
+    ) -> Mapping[str, ResponseRecord]:
+        """Return the caller's responses of a chain or conversation, or about so many of the newest, by id.
+
+        An unreachable store matters only if no other has any.
+        """
+        found: dict[str, ResponseRecord] = {}
+        trouble: ApiError | None = None
+        for store in self._backend.stores():
+            try:
+                found |= await store.chain(conversation_id, newest)
+            except ApiError as error:
+                trouble = error
+        if trouble is not None and not found:
+            raise trouble
+        return {one: record for one, record in found.items() if record.user_id == caller.user_id}
 
     async def _line(self, caller: Caller, last_id: str) -> tuple[ResponseRecord, ...]:
         """Return a response and all before it, the oldest first."""
@@ -85,41 +161,51 @@ class Chains:
         wanted: str | None = last_id
         while wanted is not None:
             if wanted in line:
-                raise _not_continuable(f"Response '{wanted}' comes before itself. Begin anew.", 400)
+                raise _not_continuable(f"Response '{wanted}' precedes itself. Start a new conversation.", 400)
             if (record := known.get(wanted)) is None:
-                record = await self._found(caller, wanted, last_id)
-                known |= await self._stored.chain(caller, record.conversation_id)
+                record = await self._required(caller, wanted, last_id)
+                known |= await self._chain(caller, record.conversation_id)
             line[wanted] = record
             wanted = record.previous_response_id
         return tuple(reversed(line.values()))
 
-    async def _found(self, caller: Caller, wanted: str, last_id: str) -> ResponseRecord:
-        if (record := await self._stored.find(caller, wanted)) is not None:
+    async def _required(self, caller: Caller, wanted: str, last_id: str) -> ResponseRecord:
+        if (record := await self.find(caller, wanted)) is not None:
             return record
         if wanted == last_id:
             raise _not_continuable(f"Previous response with id '{wanted}' not found.")
         raise _not_continuable(
-            f"Response '{last_id}' goes on from '{wanted}', which was deleted or is too old. Send the whole input."
+            f"Response '{last_id}' continues '{wanted}', which was deleted or is too old. Send the whole input."
         )
 
     async def _earlier_in_conversation(self, caller: Caller, first: ResponseRecord) -> tuple[ResponseRecord, ...]:
-        """Return what a conversation held when a response of it was made."""
-        records = await self._stored.chain(caller, first.conversation_id)
+        """Return the responses of a conversation at the time when one of them was created."""
         return tuple(
             record
-            for record in _in_order(records)
+            for record in _by_age(await self._chain(caller, first.conversation_id))
             if record.previous_response_id is None
             and record.created_at < first.created_at
             and record.response.get("status") in CONTINUABLE
         )
 
 
-def _in_order(records: Mapping[str, ResponseRecord]) -> tuple[ResponseRecord, ...]:
+def items_of(record: ResponseRecord) -> Iterable[JsonObject]:
+    """Yield the input and output items of a response, without references."""
+    yield from (item for item in record.input if item.get("type") != "item_reference")
+    output = record.response.get("output")
+    yield from (item for item in output if isinstance(item, dict)) if isinstance(output, list) else ()
+
+
+def shown_response(record: ResponseRecord) -> JsonObject:
+    """Return a stored response that no task works on: one that had not ended has failed."""
+    if record.response.get("status") not in _UNENDED:
+        return record.response
+    error: JsonObject = {"code": INTERRUPTED.code, "message": INTERRUPTED.message}
+    return {**record.response, "status": "failed", "error": error}
+
+
+def _by_age(records: Mapping[str, ResponseRecord]) -> tuple[ResponseRecord, ...]:
     return tuple(sorted(records.values(), key=lambda record: record.created_at))
-
-
-def _said_in(line: tuple[ResponseRecord, ...]) -> Transcript:
-    return tuple(message for record in line for message in record.messages)
 
 
 def _not_continuable(message: str, status: int = 404) -> ApiError:

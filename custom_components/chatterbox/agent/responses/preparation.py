@@ -1,152 +1,183 @@
-"""From what a client asks for to the plan of a response: all that has to be read, looked up and checked before.
+"""Plans a response: reads the request, finds what it continues, and checks everything before the turn begins.
 
-Knows requests, chains and items. Must not know how a turn is taken, or who listens. Everything that can be wrong with
-a request is found here or by the house as it begins, before anything is told or done.
+All errors of a request are raised here, or by the backend before its first event.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from ..messages import AssistantMessage, JsonObject, JsonValue, ProviderItem, Transcript
+from ..loop.turn import Approved, Denied
+from ..messages import AssistantMessage, JsonObject, JsonValue, Transcript
 from ..transcript import repair
-from .approval_responses import decisions_of
-from .backend import Backend, Caller, ModelInfo, ResponseStore, TurnRequest
-from .call_items import listed_labels
-from .chains import Chains, Ground
-from .errors import invalid
-from .identifiers import ItemIds, NewId, new_response_id
-from .input_items import translate_input
-from .item_references import ItemReferences, items_of
-from .items.carriers import sealed_provider_items
-from .items.reading import Translated
-from .items.sealed_content import Seal
-from .model_list import chosen
-from .request import CreateRequest, Truncation
-from .request_reading import read_create
-from .response_frame import ResponseFrame
-from .response_run import Plan
-from .stored_responses import StoredResponses
+from .backend import ApprovalDecisions, Backend, Caller, ModelInfo, ResponseStore, TurnRequest
+from .chains import ConversationState, StoredResponses, items_of
+from .errors import ApiError, invalid, not_found
+from .ids import ItemIds, NewId, new_response_id, read_approval_request_id
+from .input import parse_input
+from .items.encrypted_content import ContentCodec
+from .items.reading import ApprovalResponse, ParsedItems
+from .request import CreateRequest, Truncation, read_create
 
-type Reader = Callable[[JsonValue, NewId], CreateRequest]
-"""Reads what a client asks for; an item without an id is given one. Raises `ApiError`."""
+type RequestReader = Callable[[JsonValue, NewId], CreateRequest]
+"""Reads a request; new items get new ids. Raises `ApiError`."""
 
-type Remembered = Mapping[str, Ground]
-"""What can be gone on from although it is not stored: what stands after a response, by its id. What goes on from it is
-not stored either."""
+type Unstored = Mapping[str, ConversationState]
+"""States after responses that can be continued although they are not stored, by response id. A response that continues
+one is not stored either."""
 
-NOTHING_REMEMBERED: Final[Remembered] = {}
+NOTHING_UNSTORED: Final[Unstored] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A response that is about to be created."""
+
+    id: str
+    created_at: float
+    """Seconds since the epoch."""
+    request: CreateRequest
+    turn: TurnRequest
+    state: ConversationState
+    """What the response continues."""
+    messages: Transcript
+    """What the client sent, as messages."""
+    store: ResponseStore | None
+    """None for a response that is not stored."""
+    new_id: NewId
+    now: Callable[[], float]
+    """Returns seconds since the epoch."""
+    codec: ContentCodec
+    listed: frozenset[str] = frozenset()
+    """Server labels whose tools the chain has listed already."""
 
 
 class Preparation:
     """Plans responses."""
 
-    def __init__(self, backend: Backend, stored: StoredResponses, seal: Seal, clock: Callable[[], float]) -> None:
-        """Look things up in a house. The clock tells seconds since the epoch."""
+    def __init__(
+        self, backend: Backend, stored: StoredResponses, codec: ContentCodec, clock: Callable[[], float]
+    ) -> None:
+        """Plan for a backend. The clock returns seconds since the epoch."""
         self._backend = backend
-        self._chains = Chains(stored)
-        self._references = ItemReferences(stored)
-        self._seal = seal
+        self._stored = stored
+        self._codec = codec
         self._clock = clock
 
     async def plan(
         self,
         caller: Caller,
         body: JsonValue,
-        read_body: Reader = read_create,
-        remembered: Remembered = NOTHING_REMEMBERED,
+        read_body: RequestReader = read_create,
+        unstored: Unstored = NOTHING_UNSTORED,
     ) -> Plan:
-        """Return the plan of the response that a client asks for. Raises `ApiError`."""
+        """Return the plan of the response that a client requests. Raises `ApiError`."""
         response_id = new_response_id()
         new_id = ItemIds(response_id)
         request = read_body(body, new_id)
-        agent = chosen(self._backend, request.model)
+        agent = find_model(self._backend, request.model)
         store = self._backend.store(agent.id) if agent.stores_responses else None
-        ground = await self._ground_of(caller, request, store, response_id, remembered)
-        request = _as_kept(request, None if request.previous_response_id in remembered else store)
-        read = await self.read(caller, request.items, ground)
-        turn = _turn(request, agent, caller, ground, read)
-        created_at = self._clock()
+        if request.conversation_id is None:
+            state = await self.state(caller, request.previous_response_id, response_id, unstored)
+        else:
+            state = await self._stored.in_conversation(caller, store, request.conversation_id)
+            state = _without_open_calls(state, request.items)
+        request = _with_store(request, None if request.previous_response_id in unstored else store)
+        parsed = await self.parse(caller, request.items, state)
         return Plan(
+            id=response_id,
+            created_at=self._clock(),
             request=request,
-            frame=ResponseFrame(
-                id=response_id,
-                created_at=int(created_at),
-                new_id=new_id,
-                now=self._clock,
-                listed=read.listed | _listed_in(ground),
-                approval=turn.approval,
-                seal=self._sealed if request.include_encrypted_reasoning else None,
-            ),
-            created_at=created_at,
-            ground=ground,
-            said=read.messages,
-            turn=turn,
+            turn=_turn(request, agent, caller, state, parsed),
+            state=state,
+            messages=parsed.messages,
             store=store if request.store else None,
+            new_id=new_id,
+            now=self._clock,
+            codec=self._codec,
+            listed=parsed.listed | listed_labels(item for record in state.before for item in items_of(record)),
         )
 
-    async def ground(
-        self, caller: Caller, previous_id: str | None, response_id: str, remembered: Remembered = NOTHING_REMEMBERED
-    ) -> Ground:
-        """Return what a response goes on from that names the one before it, or none."""
+    async def state(
+        self, caller: Caller, previous_id: str | None, response_id: str, unstored: Unstored = NOTHING_UNSTORED
+    ) -> ConversationState:
+        """Return the state that a response continues which names the one before it, or none."""
         if previous_id is None:
-            return Ground(conversation_id=response_id)
-        return remembered.get(previous_id) or await self._chains.after_response(caller, previous_id, response_id)
+            return ConversationState(conversation_id=response_id)
+        return unstored.get(previous_id) or await self._stored.after_response(caller, previous_id, response_id)
 
-    async def read(self, caller: Caller, items: tuple[JsonObject, ...], ground: Ground) -> Translated:
-        """Return what items say that a client has sent to go on from there. Raises `ApiError` for what cannot be."""
-        resolved = await self._references.resolve(caller, items, ground.before)
-        return translate_input(resolved, self._seal, ground.transcript)
-
-    def _sealed(self, items: Sequence[ProviderItem]) -> str:
-        return sealed_provider_items(tuple(items), self._seal)
-
-    async def _ground_of(
-        self,
-        caller: Caller,
-        request: CreateRequest,
-        store: ResponseStore | None,
-        response_id: str,
-        remembered: Remembered,
-    ) -> Ground:
-        if (conversation_id := request.conversation_id) is None:
-            return await self.ground(caller, request.previous_response_id, response_id, remembered)
-        return _going_on(await self._chains.in_conversation(caller, store, conversation_id), request.items)
+    async def parse(self, caller: Caller, items: tuple[JsonObject, ...], state: ConversationState) -> ParsedItems:
+        """Translate the items that a client sends to continue a state. Raises `ApiError`."""
+        resolved = await self._stored.resolve(caller, items, state.before)
+        return parse_input(resolved, self._codec, state.transcript)
 
 
-def _going_on(conversation: Ground, items: Sequence[JsonObject]) -> Ground:
-    """Return a conversation in which nothing waits for a client that brings no results of what it was to run.
+def find_model(backend: Backend, model: str) -> ModelInfo:
+    """Return the agent that a client names as model. Raises `ApiError` (404)."""
+    for info in backend.agents():
+        if info.id == model:
+            return info
+    message = f"The model '{model}' does not exist, or does not answer here. GET models lists those that do."
+    raise not_found(message, "model", "model_not_found")
 
-    Else nobody could ever go on with it.
+
+def approval_decisions(
+    responses: Sequence[ApprovalResponse], answered: frozenset[str] = frozenset()
+) -> ApprovalDecisions | None:
+    """Return the decisions of a client; None without any. Raises `ApiError` (400) unless they answer one response.
+
+    Clients repeat answers that they have sent before (`answered`); these count only if there are no new ones.
     """
+    new = [response for response in responses if response.request_id not in answered]
+    pending_id: str | None = None
+    decisions: dict[int, Approved | Denied] = {}
+    for response in new or responses:
+        if (request := read_approval_request_id(response.request_id)) is None:
+            raise _invalid_approval(f"There is no approval request '{response.request_id}'.")
+        if pending_id not in {None, request[0]}:
+            raise _invalid_approval("These answer approval requests of several responses. Answer one at a time.")
+        pending_id = request[0]
+        decisions.setdefault(request[1], Approved() if response.approve else Denied(response.reason))
+    return None if pending_id is None else ApprovalDecisions(pending_id, decisions)
+
+
+def _invalid_approval(message: str) -> ApiError:
+    return invalid(message, "input", "approval_continuation_invalid")
+
+
+def _without_open_calls(state: ConversationState, items: Sequence[JsonObject]) -> ConversationState:
+    """Give up the calls that a conversation waits for if the client sends no outputs: else it could not continue."""
     if any(item["type"] == "function_call_output" for item in items):
-        return conversation
-    return replace(conversation, transcript=repair(conversation.transcript))
+        return state
+    return replace(state, transcript=repair(state.transcript))
 
 
-def _as_kept(request: CreateRequest, store: ResponseStore | None) -> CreateRequest:
-    """Return the request as it can be met where there is no store. Raises `ApiError` (400) where it cannot."""
-    may_store = request.store and store is not None
-    if request.background and not may_store:
+def _with_store(request: CreateRequest, store: ResponseStore | None) -> CreateRequest:
+    """Return the request as it can be served with this store. Raises `ApiError` (400) where it cannot."""
+    is_stored = request.store and store is not None
+    if request.background and not is_stored:
         raise invalid(
             "A response in the background has to be stored, which this request or this agent does not allow.",
             "background",
         )
-    return request if may_store else replace(request, store=False, echo={**request.echo, "store": False})
+    return request if is_stored else replace(request, store=False, echo={**request.echo, "store": False})
 
 
-def _turn(request: CreateRequest, agent: ModelInfo, caller: Caller, ground: Ground, read: Translated) -> TurnRequest:
-    transcript = repair(ground.transcript + read.messages)
-    approval = decisions_of(read.approvals, _answered_in(ground))
-    if approval is None and not _is_answerable(transcript):
-        raise invalid("There is nothing to answer: the input has to end with a user message or results.", "input")
+def _turn(
+    request: CreateRequest, agent: ModelInfo, caller: Caller, state: ConversationState, parsed: ParsedItems
+) -> TurnRequest:
+    transcript = repair(state.transcript + parsed.messages)
+    answered = (item for record in state.before for item in record.input if item["type"] == "mcp_approval_response")
+    approval = approval_decisions(parsed.approvals, frozenset(str(item["approval_request_id"]) for item in answered))
+    if approval is None and (not transcript or isinstance(transcript[-1], AssistantMessage)):
+        raise invalid("There is nothing to answer: the input has to end with a user message or an output.", "input")
     return TurnRequest(
         agent=agent.id,
         caller=caller,
-        conversation_id=ground.conversation_id,
+        conversation_id=state.conversation_id,
         transcript=transcript,
-        added=None if request.previous_response_id is None and request.conversation_id is None else read.messages,
-        instructions="\n\n".join(filter(None, (request.instructions, read.instructions))),
+        added=None if request.previous_response_id is None and request.conversation_id is None else parsed.messages,
+        instructions="\n\n".join(filter(None, (request.instructions, parsed.instructions))),
         functions=tuple(function.definition for function in request.functions),
         hosted=request.hosted,
         tool_choice=request.tool_choice,
@@ -160,16 +191,7 @@ def _turn(request: CreateRequest, agent: ModelInfo, caller: Caller, ground: Grou
     )
 
 
-def _is_answerable(transcript: Transcript) -> bool:
-    return bool(transcript) and not isinstance(transcript[-1], AssistantMessage)
-
-
-def _answered_in(ground: Ground) -> frozenset[str]:
-    """Return the ids of the approval requests that were answered before."""
-    sent = (item for record in ground.before for item in record.input if item["type"] == "mcp_approval_response")
-    return frozenset(str(item["approval_request_id"]) for item in sent)
-
-
-def _listed_in(ground: Ground) -> frozenset[str]:
-    """Return the labels whose tools were listed before."""
-    return listed_labels(item for record in ground.before for item in items_of(record))
+def listed_labels(items: Iterable[JsonObject]) -> frozenset[str]:
+    """Return the server labels whose tools are listed in items. A list that failed is sent again."""
+    lists = (item for item in items if item.get("type") == "mcp_list_tools" and item.get("error") is None)
+    return frozenset(label for item in lists if isinstance(label := item.get("server_label"), str))

@@ -1,20 +1,56 @@
-"""What a client asks for, read and checked: the values that the rest of the surface works with.
+"""Requests for responses and compactions: what they ask for, and how it is read from their body.
 
-Knows no JSON shapes beside those that are kept to be shown again; they are read in `request_reading.py`. Must not know
-HTTP, stores or turns.
+Sources: OpenResponses specification, schema of 2026-04-24, and its `ResponseResource` for the echo.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Final
+
+from pydantic import TypeAdapter
 
 from ..messages import JsonObject, JsonValue, ToolChoiceMode
-from ..protocols import NO_WISHES, AnswerOptions, OutputFormat
-from .tools import FunctionTool, HostedTools, RequestedToolChoice
+from ..protocols import NO_WISHES, AnswerOptions, OutputFormat, ReasoningEffort, Verbosity
+from .body import (
+    Conversation,
+    CreateBody,
+    Id,
+    TextFormat,
+    parse_compact,
+    parse_create,
+    parse_part,
+    parse_socket_create,
+    unsupported,
+)
+from .errors import invalid
+from .ids import NewId
+from .input import read_input
+from .tools import FunctionTool, HostedTools, RequestedToolChoice, RequestedTools, read_tool_choice, read_tools
+
+_ENCRYPTED_REASONING: Final = "reasoning.encrypted_content"
+_LOGPROBS: Final = "message.output_text.logprobs"
+_INCLUDABLE: Final = frozenset(
+    {
+        _ENCRYPTED_REASONING,
+        "code_interpreter_call.outputs",
+        "computer_call_output.output.image_url",
+        "file_search_call.results",
+        "message.input_image.image_url",
+        "web_search_call.action.sources",
+        "web_search_call.results",
+    }
+)
+"""Accepted values of `include`. All but the first belong to tools that do not exist here, or are always included."""
+_ANY_OBJECT: Final[JsonObject] = {"type": "object", "properties": {}}
+_LEAST_TOP_P: Final = 0.01
+"""Replaces 0, which not all services accept."""
+_CONVERSATION: Final = TypeAdapter(Conversation)
+_ID: Final[TypeAdapter[str]] = TypeAdapter(Id)
 
 
 class Truncation(StrEnum):
-    """What becomes of a conversation that the model cannot read at once."""
+    """What happens to a conversation that is too long for the model."""
 
     AUTO = "auto"
     DISABLED = "disabled"
@@ -22,20 +58,20 @@ class Truncation(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateRequest:
-    """A request for a response. What a client did not say has its default, which is echoed."""
+    """A request for a response, with defaults for what the client left out."""
 
     model: str
     items: tuple[JsonObject, ...]
-    """The input as items, each with an `id`; see `items/reading.py`. A text is one message of the user."""
+    """The input as complete items."""
     instructions: str | None = None
     previous_response_id: str | None = None
     conversation_id: str | None = None
     functions: tuple[FunctionTool, ...] = ()
     hosted: tuple[HostedTools, ...] | None = ()
-    """None for a request that names no tools at all: then the agent has those that it is set up with."""
+    """None if the request has no `tools`: then the agent has those that it is set up with."""
     tool_choice: RequestedToolChoice = ToolChoiceMode.AUTO
     max_tool_calls: int | None = None
-    """Calls that the house runs."""
+    """Calls of hosted tools."""
     max_output_tokens: int | None = None
     """Over the whole response."""
     options: AnswerOptions = NO_WISHES
@@ -45,25 +81,181 @@ class CreateRequest:
     background: bool = False
     stream: bool = False
     reasoning_summary: str | None = None
-    """How much of its reasoning the model shows: `auto`, `concise`, `detailed`; None for none of it."""
+    """`auto`, `concise`, `detailed`, or None for no reasoning."""
     include_encrypted_reasoning: bool = False
     pauses_for_functions: bool = False
-    """Whether a response that waits for functions has the status `requires_action`, as `chatterbox:client_tools_status`
-    wants it, in place of `completed`."""
+    """Whether a response that waits for function outputs has the status `requires_action` in place of `completed`."""
     echo: Mapping[str, JsonValue] = field(default_factory=dict)
-    """The fields of the request that a response shows again, effective defaults included, ready to be laid under it:
-    `model`, `instructions`, `tools`, `tool_choice`, `truncation`, `parallel_tool_calls`, `text`, `top_p`,
-    `temperature`, `presence_penalty`, `frequency_penalty`, `top_logprobs`, `reasoning`, `max_output_tokens`,
-    `max_tool_calls`, `store`, `background`, `service_tier`, `metadata`, `safety_identifier`, `prompt_cache_key`,
-    `previous_response_id`, and `conversation` where there is one. No secret of the request is among them."""
+    """The fields of the response object that repeat the request, defaults included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactRequest:
-    """A request to say a conversation in few words."""
+    """A request to compact a conversation."""
 
     model: str
     items: tuple[JsonObject, ...]
-    """Empty where only what came before is to be compacted."""
+    """Empty if only the previous response is compacted."""
     instructions: str | None = None
     previous_response_id: str | None = None
+
+
+def read_create(body: JsonValue, new_id: NewId) -> CreateRequest:
+    """Read the body of `POST /responses`. Items without an id get a new one. Raises `ApiError`."""
+    return _create(parse_create(body), new_id)
+
+
+def read_socket_create(body: JsonValue, new_id: NewId) -> CreateRequest:
+    """Read a `response.create` message of a WebSocket, whose response is always streamed. Raises `ApiError`."""
+    return replace(_create(parse_socket_create(body), new_id), stream=True)
+
+
+def read_compact(body: JsonValue, new_id: NewId) -> CompactRequest:
+    """Read the body of `POST /responses/compact`. Raises `ApiError`."""
+    read = parse_compact(body)
+    if read.input is None and read.previous_response_id is None:
+        raise invalid("There is nothing to compact: send an input, or a previous_response_id.", "input")
+    return CompactRequest(
+        model=read.model,
+        items=read_input(read.input, new_id),
+        instructions=read.instructions,
+        previous_response_id=read.previous_response_id,
+    )
+
+
+def _create(body: CreateBody, new_id: NewId) -> CreateRequest:
+    _check_combinations(body)
+    _check_include(body.include or ())
+    conversation_id = _conversation_id(body.conversation)
+    if body.input is None and body.previous_response_id is None and conversation_id is None:
+        raise invalid("There is nothing to answer: send an input.", "input", "missing_required_parameter")
+    tools = read_tools(body.tools)
+    choice, choice_echo = read_tool_choice(body.tool_choice, tools)
+    return CreateRequest(
+        model=body.model,
+        items=read_input(body.input, new_id),
+        instructions=body.instructions,
+        previous_response_id=body.previous_response_id,
+        conversation_id=conversation_id,
+        functions=tools.functions,
+        hosted=tools.hosted,
+        tool_choice=choice,
+        max_tool_calls=body.max_tool_calls,
+        max_output_tokens=body.max_output_tokens,
+        options=_options(body),
+        output=_output(body.text.format if body.text else None),
+        truncation=Truncation(body.truncation or Truncation.DISABLED),
+        store=body.store is not False,
+        background=body.background is True,
+        stream=body.stream is True,
+        reasoning_summary=body.reasoning_summary,
+        include_encrypted_reasoning=_ENCRYPTED_REASONING in (body.include or ()),
+        pauses_for_functions=body.client_tools_status == "requires_action",
+        echo=_echo(body, tools, choice_echo, conversation_id),
+    )
+
+
+def _check_combinations(body: CreateBody) -> None:
+    if body.previous_response_id is not None and body.conversation is not None:
+        text = "'previous_response_id' and 'conversation' cannot be used together."
+        raise invalid(text, "previous_response_id", "mutually_exclusive_parameters")
+    if body.background and body.store is False:
+        raise invalid(
+            "A response in the background has to be stored. Leave out 'store'.", "background", "invalid_value"
+        )
+    if body.stream_options is not None and not body.stream:
+        raise invalid("'stream_options' is for streamed responses only.", "stream_options", "invalid_value")
+    if body.stream_options is not None and body.stream_options.include_obfuscation:
+        raise unsupported("stream_options.include_obfuscation", "Events are not padded.")
+    for name in ("presence_penalty", "frequency_penalty", "top_logprobs"):
+        if getattr(body, name):
+            raise unsupported(name, "Only 0 can be served.")
+
+
+def _check_include(include: Sequence[str]) -> None:
+    for index, name in enumerate(include):
+        if name == _LOGPROBS:
+            raise unsupported(f"include[{index}]", "Log probabilities are not available.")
+        if name not in _INCLUDABLE:
+            text = f"Unknown value; supported is '{_ENCRYPTED_REASONING}'."
+            raise invalid(text, f"include[{index}]", "invalid_value")
+
+
+def _conversation_id(conversation: JsonValue) -> str | None:
+    match conversation:
+        case None:
+            return None
+        case str():
+            return parse_part(_ID, conversation, "conversation")
+        case _:
+            return parse_part(_CONVERSATION, conversation, "conversation").id
+
+
+def _options(body: CreateBody) -> AnswerOptions:
+    effort = body.reasoning.effort if body.reasoning else None
+    verbosity = body.text.verbosity if body.text else None
+    return AnswerOptions(
+        temperature=body.temperature,
+        top_p=None if body.top_p is None else max(body.top_p, _LEAST_TOP_P),
+        reasoning_effort=None if effort is None else ReasoningEffort(effort),
+        verbosity=None if verbosity is None else Verbosity(verbosity),
+        parallel_tool_calls=body.parallel_tool_calls is not False,
+    )
+
+
+def _output(wanted: TextFormat | None) -> OutputFormat | None:
+    if wanted is None or wanted.type == "text":
+        return None
+    if wanted.type == "json_object":
+        return OutputFormat(wanted.type, _ANY_OBJECT)
+    place = "text.format"
+    for name, value in (("name", wanted.name), ("schema", wanted.schema_)):
+        if value is None:
+            text = f"Missing required parameter: '{place}.{name}'."
+            raise invalid(text, f"{place}.{name}", "missing_required_parameter")
+    described: JsonObject = {} if wanted.description is None else {"description": wanted.description}
+    schema: JsonObject = {**_ANY_OBJECT, **described, **(wanted.schema_ or {})}
+    if schema["type"] != "object":
+        raise invalid("The schema has to describe an object.", f"{place}.schema", "invalid_value")
+    return OutputFormat(wanted.name or "", schema)
+
+
+def _echo(body: CreateBody, tools: RequestedTools, tool_choice: JsonValue, conversation_id: str | None) -> JsonObject:
+    """Return the fields of a response that repeat its request, with defaults. Secrets are not among them."""
+    conversation: JsonObject = {} if conversation_id is None else {"conversation": {"id": conversation_id}}
+    return {
+        "model": body.model,
+        "instructions": body.instructions,
+        "previous_response_id": body.previous_response_id,
+        "tools": [*tools.echo],
+        "tool_choice": tool_choice,
+        "parallel_tool_calls": body.parallel_tool_calls is not False,
+        "max_tool_calls": body.max_tool_calls,
+        "max_output_tokens": body.max_output_tokens,
+        "text": _echo_text(body),
+        "reasoning": {"effort": body.reasoning.effort if body.reasoning else None, "summary": body.reasoning_summary},
+        "temperature": 1.0 if body.temperature is None else body.temperature,
+        "top_p": 1.0 if body.top_p is None else body.top_p,
+        "presence_penalty": 0.0,
+        "frequency_penalty": 0.0,
+        "top_logprobs": 0,
+        "truncation": body.truncation or Truncation.DISABLED.value,
+        "store": body.store is not False,
+        "background": body.background is True,
+        "service_tier": "default",
+        "metadata": {**(body.metadata or {})},
+        "safety_identifier": body.safety_identifier,
+        "prompt_cache_key": body.prompt_cache_key,
+        **conversation,
+    }
+
+
+def _echo_text(body: CreateBody) -> JsonObject:
+    """Return `text`, without the schema: the specification requires null there."""
+    wanted = body.text.format if body.text else None
+    shape: JsonObject = {"type": wanted.type if wanted else "text"}
+    if wanted is not None and wanted.type == "json_schema":
+        about: JsonObject = {"name": wanted.name, "description": wanted.description}
+        shape |= {**about, "schema": None, "strict": wanted.strict is True}
+    verbosity: JsonObject = {"verbosity": body.text.verbosity} if body.text and body.text.verbosity else {}
+    return {"format": shape, **verbosity}

@@ -1,48 +1,85 @@
-"""The response as a client gets it: what the request said, and how far the answer has come.
+"""The response object: its status, its fields, and which status the end of a turn gives it.
 
-Pure. Knows the fields that every response has; must not know events, or how items come about.
-Source: OpenResponses specification 2026-04-24, `ResponseResource`; OpenAI API reference, "The response object".
+Sources: OpenResponses specification 2026-04-24, `ResponseResource`; OpenAI API reference, "The response object".
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import assert_never
 
+from ..events import StopReason
 from ..messages import JsonObject, JsonValue, Usage
 from .errors import ApiError
 from .request import CreateRequest
 
 
 class ResponseStatus(StrEnum):
-    """How far a response has come."""
+    """The `status` of a response."""
 
     QUEUED = "queued"
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"
     REQUIRES_ACTION = "requires_action"
-    """It waits for functions of the client, which has asked to be told so by `chatterbox:client_tools_status`."""
+    """It waits for function outputs, and the client has asked for this status with `chatterbox:client_tools_status`."""
     INCOMPLETE = "incomplete"
     FAILED = "failed"
     CANCELLED = "cancelled"
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the answer is complete."""
+        return self in {ResponseStatus.COMPLETED, ResponseStatus.REQUIRES_ACTION}
+
+    @property
+    def terminal_event(self) -> str:
+        """Type of the last event of a response that ends so. The API has none for cancelled ones."""
+        if self.is_whole:
+            return "response.completed"
+        return "response.failed" if self is ResponseStatus.FAILED else "response.incomplete"
+
 
 @dataclass(frozen=True, slots=True)
 class ResponseState:
-    """What of a response changes while it is made."""
+    """The fields of a response that change while it is created."""
 
     status: ResponseStatus
-    output: Sequence[JsonValue] = ()
-    """The items that are done, in order."""
     usage: Usage | None = None
     """None until it has ended."""
     incomplete_reason: str | None = None
     error: ApiError | None = None
     completed_at: int | None = None
-    """Seconds since the epoch, of one that is completed."""
+    """Seconds since the epoch, if it is completed."""
 
 
-def resource_json(request: CreateRequest, response_id: str, created_at: int, state: ResponseState) -> JsonObject:
-    """Return the whole resource. `created_at` is in seconds since the epoch."""
+def end_status(reason: StopReason, *, pauses_for_functions: bool) -> tuple[ResponseStatus, str | None]:
+    """Return the status of a response whose turn ended so, and the reason why it is incomplete."""
+    match reason:
+        case StopReason.COMPLETED | StopReason.NO_RECEIPT | StopReason.PROMPT_DENIED | StopReason.APPROVAL_REQUIRED:
+            return ResponseStatus.COMPLETED, None
+        case StopReason.CLIENT_TOOLS:
+            return ResponseStatus.REQUIRES_ACTION if pauses_for_functions else ResponseStatus.COMPLETED, None
+        case StopReason.PROVIDER_FAILED:
+            return ResponseStatus.FAILED, None
+        case StopReason.LENGTH:
+            return ResponseStatus.INCOMPLETE, "max_output_tokens"
+        case (
+            StopReason.CONTENT_FILTER
+            | StopReason.MAX_ITERATIONS
+            | StopReason.MAX_TOOL_CALLS
+            | StopReason.DEADLINE
+            | StopReason.UNKNOWN_FINISH
+            | StopReason.OUTPUT_UNFIT
+        ):
+            return ResponseStatus.INCOMPLETE, reason.value
+        case _:
+            assert_never(reason)
+
+
+def resource_json(
+    request: CreateRequest, response_id: str, created_at: int, state: ResponseState, output: Sequence[JsonValue]
+) -> JsonObject:
+    """Return the response object. `created_at` is in seconds since the epoch; `output` holds finished items."""
     error, reason = state.error, state.incomplete_reason
     return {
         **request.echo,
@@ -53,15 +90,15 @@ def resource_json(request: CreateRequest, response_id: str, created_at: int, sta
         "status": state.status.value,
         "incomplete_details": {"reason": reason} if reason else None,
         "error": {"code": error.code or error.kind.value, "message": error.message} if error else None,
-        "output": list(state.output),
+        "output": list(output),
         "usage": usage_json(state.usage) if state.usage else None,
     }
 
 
 def usage_json(usage: Usage) -> JsonObject:
-    """Return the tokens of a response: cached ones are part of the input, reasoning is part of the output.
+    """Return the usage of a response: input includes cached tokens, output includes reasoning tokens.
 
-    Nobody tells us which of them a service has put into its cache; clients insist on the number.
+    Cache writes are unknown here, but clients require the number.
     """
     return {
         "input_tokens": usage.input_tokens,

@@ -1,125 +1,201 @@
-"""Answers everything that a client of the Responses API can ask for.
+"""The Responses API: JSON and a caller in, JSON or events out. HTTP and Home Assistant are outside of it.
 
-Knows requests, stored responses and the seam to the house. Must not know HTTP or Home Assistant. A response of somebody
-else is not there. What is not streamed is the same, collected.
+Every method raises `ApiError` for a request that cannot be served. Events may raise it in place of the first one; later
+failures are events. Without streaming, the same events are collected.
 
-A response that is not in the background lives as long as somebody waits for it: closing its events, or cancelling
-`create`, ends the turn, and nothing of the response is stored. What was done in the house stays recorded there.
+A response that is not in the background lives as long as its request: closing its events, or cancelling `create`, ends
+the turn, and the response is not stored. What its tools have done stays recorded in the home.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from secrets import token_bytes
+from typing import Final
 
 from ..history.response_records import ResponseRecord
 from ..messages import JsonObject, JsonValue
-from .backend import Backend, Caller
+from ..transcript import has_outside_content, repair
+from .backend import Backend, Caller, ModelInfo
 from .background import BackgroundResponses
-from .compaction import Compaction
-from .endpoint import SocketSession, Streamed, Whole
+from .chains import StoredResponses, shown_response
 from .errors import invalid, not_found
-from .items.sealed_content import Seal
-from .model_list import chosen, listed, shown
-from .opened_events import opened
-from .pages import Page
-from .preparation import Preparation
-from .query import Query
-from .response_run import ResponseRun
-from .socket import Socket
-from .stored_responses import StoredResponses, shown_response
+from .ids import ItemIds, new_response_id
+from .items.encrypted_content import ContentCodec, encode_summary
+from .preparation import Preparation, find_model
+from .request import read_compact
+from .resource import usage_json
+from .run import ResponseRun
+from .socket import SocketSession
+
+_FLAGS: Final = {"true": True, "1": True, "false": False, "0": False, "": False}
+_MOST_DIGITS: Final = 9
+_MOST_LISTED: Final = 100
+_USUALLY_LISTED: Final = 20
 
 
 class ResponsesService:
-    """The endpoint of a house; see `ResponsesEndpoint`."""
+    """Serves the Responses API for the agents of a backend. `query` holds the parameters of a URL as they were sent."""
 
     def __init__(self, backend: Backend, *, clock: Callable[[], float] = time.time) -> None:
-        """Serve a house. The clock tells seconds since the epoch."""
-        seal = Seal(token_bytes(32))
+        """Serve a backend. The clock returns seconds since the epoch."""
         self._backend = backend
+        self._clock = clock
+        self._codec = ContentCodec(token_bytes(32))
         self._stored = StoredResponses(backend)
         self._background = BackgroundResponses(backend, clock)
-        self._preparation = Preparation(backend, self._stored, seal, clock)
-        self._compaction = Compaction(backend, self._preparation, seal, clock)
+        self._preparation = Preparation(backend, self._stored, self._codec, clock)
 
-    async def create(self, body: JsonValue, caller: Caller) -> Whole | Streamed:
-        """Create a response. Raises `ApiError` for everything that can be wrong with the request."""
+    async def create(self, body: JsonValue, caller: Caller) -> JsonObject | AsyncGenerator[JsonObject]:
+        """Create a response; return it, or its events if they are streamed."""
         plan = await self._preparation.plan(caller, body)
         run = ResponseRun(self._backend, plan)
         if plan.request.background:
-            made, first = await self._background.start(run)
-            return Streamed(made.log.follow(None)) if plan.request.stream else Whole(first)
+            background, first = await self._background.start(run)
+            return background.log.follow(None) if plan.request.stream else first
         if plan.request.stream:
-            return Streamed(await opened(run.events()))
+            return run.events()
         async with aclosing(run.events()) as events:
             async for _ in events:
                 pass
         if run.failure is not None:
             raise run.failure
-        return Whole(run.resource)
+        return run.resource
 
-    async def get(self, response_id: str, caller: Caller, query: Mapping[str, str]) -> Whole | Streamed:
-        """Return a response. With `stream`, the events of one that is, or was a moment ago, made in the background."""
-        asked = Query(query)
-        is_streamed, starting_after = asked.flag("stream"), asked.number("starting_after")
+    async def get(
+        self, response_id: str, caller: Caller, query: Mapping[str, str]
+    ) -> JsonObject | AsyncGenerator[JsonObject]:
+        """Return a response; with `stream`, the events of one that is or was in the background."""
+        is_streamed, starting_after = _flag(query, "stream"), _number(query, "starting_after")
         if starting_after is not None and not is_streamed:
             raise invalid("starting_after is for streams: add stream=true.", "starting_after")
-        made = self._background.find(caller, response_id)
-        if made is not None:
-            return Streamed(made.log.follow(starting_after)) if is_streamed else Whole(made.record.response)
-        record = await self._found(caller, response_id)
+        if (background := self._background.find(caller, response_id)) is not None:
+            return background.log.follow(starting_after) if is_streamed else background.record.response
+        record = await self._required(caller, response_id)
         if is_streamed:
             raise invalid(
                 "Only a response in the background can be streamed again, until ten minutes after its end. Read it"
                 " without stream.",
                 "stream",
             )
-        return Whole(shown_response(record))
+        return shown_response(record)
 
     async def delete(self, response_id: str, caller: Caller) -> JsonObject:
-        """Forget a response; one that is being made ends."""
-        if (made := self._background.find(caller, response_id)) is not None:
-            await self._background.drop(made)
-            await self._stored.forget(response_id)
+        """Delete a response; one in the background ends."""
+        if (background := self._background.find(caller, response_id)) is not None:
+            await self._background.drop(background)
         else:
-            await self._stored.forget((await self._found(caller, response_id)).id)
+            await self._required(caller, response_id)
+        await self._stored.delete(response_id)
         return {"id": response_id, "object": "response", "deleted": True}
 
     async def cancel(self, response_id: str, caller: Caller) -> JsonObject:
         """End a response in the background, and return it; one that has ended stays as it is."""
-        if (made := self._background.find(caller, response_id)) is not None:
-            await made.cancel()
-            return made.record.response
-        resource = shown_response(await self._found(caller, response_id))
+        if (background := self._background.find(caller, response_id)) is not None:
+            await background.cancel()
+            return background.record.response
+        resource = shown_response(await self._required(caller, response_id))
         if resource.get("background") is not True:
             raise invalid("Only a response in the background can be cancelled. Close the request to end this one.")
         return resource
 
     async def input_items(self, response_id: str, caller: Caller, query: Mapping[str, str]) -> JsonObject:
-        """Return a page of what the client sent for a response: `limit`, `order`, `after`."""
-        asked = Query(query)
-        page = Page.read(asked.number("limit"), query.get("order"), query.get("after"))
-        made = self._background.find(caller, response_id)
-        record = made.record if made is not None else await self._found(caller, response_id)
+        """Return a page of the input of a response: `limit`, `order`, `after`."""
+        page = _Page.read(query)
+        background = self._background.find(caller, response_id)
+        record = background.record if background is not None else await self._required(caller, response_id)
         return page.of(record.input)
 
     async def compact(self, body: JsonValue, caller: Caller) -> JsonObject:
-        """Say a conversation in few words."""
-        return await self._compaction.compact(caller, body)
+        """Return a compaction: a summary that a client sends in place of the conversation. It is not stored."""
+        response_id = new_response_id()
+        new_id = ItemIds(response_id)
+        request = read_compact(body, new_id)
+        agent = find_model(self._backend, request.model)
+        state = await self._preparation.state(caller, request.previous_response_id, response_id)
+        parsed = await self._preparation.parse(caller, request.items, state)
+        transcript = repair(state.transcript + parsed.messages)
+        if not transcript:
+            raise invalid("There is nothing to compact.", "input")
+        instructions = "\n\n".join(filter(None, (request.instructions, parsed.instructions)))
+        text, usage = await self._backend.compact(agent.id, transcript, instructions)
+        encrypted = encode_summary(text, has_outside_content=has_outside_content(transcript), codec=self._codec)
+        return {
+            "id": response_id,
+            "object": "response.compaction",
+            "created_at": int(self._clock()),
+            "output": [{"type": "compaction", "id": new_id("cmp"), "encrypted_content": encrypted}],
+            "usage": usage_json(usage),
+        }
 
     def models(self) -> JsonObject:
-        """Return the agents that can be asked."""
-        return listed(self._backend)
+        """Return the agents as a list of models."""
+        return {"object": "list", "data": [_as_model(info) for info in self._backend.agents()]}
 
     def model(self, model_id: str) -> JsonObject:
-        """Return one of them."""
-        return shown(chosen(self._backend, model_id))
+        """Return an agent as a model."""
+        return _as_model(find_model(self._backend, model_id))
 
     def socket(self, caller: Caller) -> SocketSession:
-        """Return the requests of a new connection."""
-        return Socket(self._backend, self._preparation, caller)
+        """Return the session of a new WebSocket connection."""
+        return SocketSession(self._backend, self._preparation, caller)
 
-    async def _found(self, caller: Caller, response_id: str) -> ResponseRecord:
+    async def _required(self, caller: Caller, response_id: str) -> ResponseRecord:
         if (record := await self._stored.find(caller, response_id)) is not None:
             return record
         raise not_found(f"Response with id '{response_id}' not found.", "response_id", "response_not_found")
+
+
+def _as_model(info: ModelInfo) -> JsonObject:
+    return {"id": info.id, "object": "model", "created": info.created_at, "owned_by": "chatterbox"}
+
+
+def _flag(query: Mapping[str, str], name: str) -> bool:
+    if (value := _FLAGS.get(query.get(name, "").lower())) is None:
+        raise invalid(f"{name} must be true or false.", name)
+    return value
+
+
+def _number(query: Mapping[str, str], name: str) -> int | None:
+    if not (text := query.get(name, "")):
+        return None
+    if not (text.isascii() and text.isdigit()) or len(text) > _MOST_DIGITS:
+        raise invalid(f"{name} must be a whole number from 0.", name)
+    return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A page of a list."""
+
+    limit: int
+    newest_first: bool
+    after: str | None
+    """Id of the last item of the page before."""
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> _Page:
+        limit, order = _number(query, "limit"), query.get("order")
+        if limit is not None and not 1 <= limit <= _MOST_LISTED:
+            raise invalid(f"limit must be from 1 to {_MOST_LISTED}.", "limit")
+        if order not in {None, "asc", "desc"}:
+            raise invalid("order must be 'asc' or 'desc'.", "order")
+        return cls(_USUALLY_LISTED if limit is None else limit, order != "asc", query.get("after"))
+
+    def of(self, items: Sequence[JsonObject]) -> JsonObject:
+        """Return the page as a list object. Raises `ApiError` (400) if `after` is not one of the items."""
+        ordered = list(reversed(items)) if self.newest_first else list(items)
+        ids = [item.get("id") for item in ordered]
+        if self.after is not None:
+            if self.after not in ids:
+                raise invalid(f"No item '{self.after}' is in this list.", "after")
+            begin = ids.index(self.after) + 1
+            ordered, ids = ordered[begin:], ids[begin:]
+        return {
+            "object": "list",
+            "data": [*ordered[: self.limit]],
+            "first_id": next(iter(ids), None),
+            "last_id": next(reversed(ids[: self.limit]), None),
+            "has_more": len(ordered) > self.limit,
+        }

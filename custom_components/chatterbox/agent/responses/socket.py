@@ -1,7 +1,5 @@
-"""The requests of one connection that stays open, answered one after the other.
+"""The WebSocket mode of the Responses API: the requests of one connection, answered one after the other.
 
-Knows messages as JSON text, and what of the latest response is remembered for the next. Must not know how they are
-carried. Everything that goes wrong is told in events.
 Source: OpenResponses specification 2026-04-24, "WebSocket transport"; OpenAI API reference, `response.create`.
 """
 
@@ -14,45 +12,48 @@ from typing import Final
 from ..json.text import parse_json
 from ..messages import JsonObject, JsonValue
 from .backend import Backend, Caller
-from .chains import Ground
+from .chains import ConversationState
 from .errors import ApiError, invalid
 from .preparation import Preparation
-from .request_reading import read_socket_create
-from .response_run import ResponseRun
+from .request import read_socket_create
+from .run import ResponseRun
 
 _LARGE: Final = 100_000
-"""Characters of a message from which on it is read in a thread."""
-_OF_COURSE: Final = {"stream": True, "background": False, "generate": True}
-"""What clients may say although it cannot be otherwise here; `openai-agents` does."""
+"""Characters from which on a message is parsed in a thread."""
+_IMPLIED: Final = {"stream": True, "background": False, "generate": True}
+"""Fields that clients such as `openai-agents` send although they mean nothing here."""
 
 
-class Socket:
+class SocketSession:
     """The requests of one connection."""
 
     def __init__(self, backend: Backend, preparation: Preparation, caller: Caller) -> None:
-        """Begin with nothing remembered."""
+        """Start without an earlier response."""
         self._backend = backend
         self._preparation = preparation
         self._caller = caller
-        self._latest: dict[str, Ground] = {}
-        """What stands after the latest response, by its id: it can be gone on from although it is not stored."""
+        self._latest: dict[str, ConversationState] = {}
+        """The state after the latest response, by its id: it can be continued although it is not stored."""
         self._turn = asyncio.Lock()
 
     async def answer(self, text: str) -> AsyncGenerator[JsonObject]:
-        """Yield the events that answer a message. Another one that comes meanwhile waits for its turn."""
+        """Yield the events that answer a message; errors are events, too. Another message waits until it has ended.
+
+        Closing it ends the turn.
+        """
         async with self._turn:
-            lane: JsonObject = {}
+            stream_id: JsonObject = {}
             try:
-                message = _message_of(await _parsed(text))
-                lane = _lane_of(message)
+                message = _fields(await _parsed(text))
+                stream_id = _pop_stream_id(message)
                 async with aclosing(self._events(message)) as events:
                     async for event in events:
-                        yield {**event, **lane}
-            except ApiError as refusal:
-                yield {"type": "error", "status": refusal.status, "error": refusal.payload, **lane}
+                        yield {**event, **stream_id}
+            except ApiError as error:
+                yield {"type": "error", "status": error.status, "error": error.payload, **stream_id}
 
     async def _events(self, message: JsonObject) -> AsyncGenerator[JsonObject]:
-        """Yield the events of a response. What cannot be gone on with cannot be tried again from here either."""
+        """Yield the events of a response. One that fails also forgets the response that it would have continued."""
         previous_id = str(message.get("previous_response_id"))
         try:
             plan = await self._preparation.plan(self._caller, message, read_socket_create, self._latest)
@@ -66,7 +67,7 @@ class Socket:
         if not run.is_continuable:
             self._latest.pop(previous_id, None)
         elif plan.store is None:
-            self._latest = {plan.frame.id: run.ground}
+            self._latest = {plan.id: run.state}
 
 
 async def _parsed(text: str) -> JsonValue:
@@ -74,22 +75,22 @@ async def _parsed(text: str) -> JsonValue:
     try:
         return parse() if len(text) < _LARGE else await asyncio.to_thread(parse)
     except ValueError as error:
-        raise invalid(f"The message is no JSON that can be used: {error}.", code="invalid_json") from error
+        raise invalid(f"The message is not usable JSON: {error}.", code="invalid_json") from error
 
 
-def _message_of(message: JsonValue) -> JsonObject:
-    """Return the fields of a message that say something. Raises `ApiError` (400)."""
+def _fields(message: JsonValue) -> JsonObject:
+    """Return the fields of a message without implied ones. Raises `ApiError` (400)."""
     if not isinstance(message, dict):
         raise invalid("A message has to be a JSON object.")
-    return {name: value for name, value in message.items() if name not in _OF_COURSE or value is not _OF_COURSE[name]}
+    return {name: value for name, value in message.items() if name not in _IMPLIED or value is not _IMPLIED[name]}
 
 
-def _lane_of(message: JsonObject) -> JsonObject:
-    """Take out what a client wants all events of the response to be marked with, and return it as they hold it."""
+def _pop_stream_id(message: JsonObject) -> JsonObject:
+    """Remove the `stream_id` from a message, and return it as the field that marks all events of its response."""
     match message.pop("stream_id", None):
         case None:
             return {}
-        case str(lane):
-            return {"stream_id": lane}
+        case str(stream_id):
+            return {"stream_id": stream_id}
         case _:
-            raise invalid("stream_id has to be a text.", "stream_id", "invalid_value")
+            raise invalid("stream_id has to be a string.", "stream_id", "invalid_value")

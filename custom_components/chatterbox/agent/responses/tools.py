@@ -1,7 +1,6 @@
-"""The tools that a request names, and the choice it makes among them: from JSON to values, and what is echoed.
+"""The tools and the tool choice of a request: their values, and how they are read and echoed.
 
-Knows the shapes of tools; must not know which tools the house has. No secret is ever echoed: a tool that brings one is
-for a server elsewhere, and refused.
+A tool of a server elsewhere, and with it every secret, is refused.
 Sources: OpenResponses specification, `FunctionToolParam` and `ToolChoiceParam` of 2026-04-24; OpenAI API reference,
 "MCP tool".
 """
@@ -14,27 +13,27 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, JsonValue as AnyJson, TypeAdapter
 
 from ..messages import JsonObject, JsonValue, ToolChoiceMode, ToolDefinition
+from .body import FunctionName, Part, parse_part, unsupported
 from .errors import ApiError, invalid
-from .request_body import FunctionName, Part, parse_part, unsupported
 
 _TOOLS: Final = "tools"
 _CHOICE: Final = "tool_choice"
-_ELSEWHERE: Final = ("server_url", "connector_id", "tunnel_id", "authorization", "headers")
-_KINDS: Final = "'function' for your own, 'mcp' with a server_label for those of the house"
+_REMOTE_FIELDS: Final = ("server_url", "connector_id", "tunnel_id", "authorization", "headers")
+_KINDS: Final = "'function' for your own, 'mcp' with a server_label for those of the home"
 
 
 class RequireApproval(StrEnum):
-    """What a client wants of approvals. It can only be stricter than the house."""
+    """`require_approval` of a client. It can only be stricter than the rules of the home."""
 
     ALWAYS = "always"
-    """Every call of these tools is asked about."""
+    """Every call needs approval."""
     NEVER = "never"
-    """Only what the house itself asks about."""
+    """Only calls for which the home requires it need approval."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolFilter:
-    """Some of the tools of a label: those of these names, those that only read, or both."""
+    """Selects hosted tools by name, by whether they only read, or both."""
 
     names: frozenset[str] | None = None
     """None for all."""
@@ -42,7 +41,7 @@ class ToolFilter:
     """None for both kinds."""
 
     def takes(self, tool: ToolDefinition) -> bool:
-        """Tell whether a tool is one of them."""
+        """Return whether a tool is selected."""
         if self.names is not None and tool.name not in self.names:
             return False
         return self.read_only is None or tool.annotations.read_only == self.read_only
@@ -50,20 +49,20 @@ class ToolFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostedTools:
-    """Tools of the house that a client wants: `{"type": "mcp", "server_label": <id of an LLM API>}`."""
+    """Hosted tools that a client requests: `{"type": "mcp", "server_label": <id of an LLM API>}`."""
 
     server_label: str
     allowed: ToolFilter | None = None
-    """Which of them are offered; None for all."""
+    """None for all tools of the label."""
     always: ToolFilter | None = None
-    """Which are asked about whatever the house says; wins over `never`."""
+    """Tools that always need approval; wins over `never`."""
     never: ToolFilter | None = None
-    """Which are asked about only where the house does so."""
+    """Tools that need approval only if the home requires it."""
     otherwise: RequireApproval = RequireApproval.ALWAYS
-    """What holds for those of neither."""
+    """For all other tools."""
 
     def asks(self, tool: ToolDefinition) -> bool:
-        """Tell whether the client wants a tool asked about."""
+        """Return whether the client requires approval for a tool."""
         if self.always is not None and self.always.takes(tool):
             return True
         if self.never is not None and self.never.takes(tool):
@@ -73,14 +72,14 @@ class HostedTools:
 
 @dataclass(frozen=True, slots=True)
 class FunctionRef:
-    """A function that the client runs."""
+    """Reference to a function of the client."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class HostedToolRef:
-    """A tool of the house, or all of a label."""
+    """Reference to a hosted tool, or to all of a label."""
 
     server_label: str
     name: str | None = None
@@ -91,7 +90,7 @@ type ToolRef = FunctionRef | HostedToolRef
 
 @dataclass(frozen=True, slots=True)
 class AllowedTools:
-    """The tools that may be called, of those that the model sees."""
+    """The tools that may be called, of all that the model is offered."""
 
     tools: tuple[ToolRef, ...]
     mode: ToolChoiceMode = ToolChoiceMode.AUTO
@@ -102,16 +101,16 @@ type RequestedToolChoice = ToolChoiceMode | FunctionRef | HostedToolRef | Allowe
 
 @dataclass(frozen=True, slots=True)
 class FunctionTool:
-    """A function that the client runs."""
+    """A function of the client."""
 
     definition: ToolDefinition
     """With `client` set."""
     sent: JsonObject
-    """As it is echoed: `type`, `name`, `description`, `parameters`, `strict`."""
+    """As it is echoed."""
 
 
 class _Tool(Part):
-    """What functions and tools of the house have in common."""
+    """Common fields of functions and hosted tools."""
 
     allowed_callers: list[Literal["direct"]] | None = None
     defer_loading: Literal[False] | None = None
@@ -178,11 +177,11 @@ _ALLOWED: Final = TypeAdapter(_AllowedTools)
 
 @dataclass(frozen=True, slots=True)
 class RequestedTools:
-    """The tools that a request names."""
+    """The `tools` of a request."""
 
     functions: tuple[FunctionTool, ...] = ()
     hosted: tuple[HostedTools, ...] | None = None
-    """None for a request that names no tools at all."""
+    """None if the request has no `tools`."""
     echo: tuple[JsonObject, ...] = ()
 
 
@@ -204,19 +203,19 @@ def read_tools(tools: Sequence[JsonValue] | None) -> RequestedTools:
                 functions[name] = function
                 echo.append(function.sent)
             case dict() if tool.get("type") == "mcp":
-                wanted, sent = _hosted_tools(tool, place)
-                if (label := wanted.server_label) in hosted:
+                tools_of_label, sent = _hosted_tools(tool, place)
+                if (label := tools_of_label.server_label) in hosted:
                     text = f"There are two tools with the server_label '{label}'."
                     raise invalid(text, f"{place}.server_label", "invalid_value")
-                hosted[label] = wanted
+                hosted[label] = tools_of_label
                 echo.append(sent)
             case _:
-                raise _no_such_kind(tool, place, _KINDS)
+                raise _unknown_type(tool, place, _KINDS)
     return RequestedTools(tuple(functions.values()), tuple(hosted.values()), tuple(echo))
 
 
 def read_tool_choice(choice: JsonValue, tools: RequestedTools) -> tuple[RequestedToolChoice, JsonValue]:
-    """Return what `tool_choice` says, and how it is echoed. Raises `ApiError`, also for a tool that is not there."""
+    """Return the value of `tool_choice`, and its echo. Raises `ApiError`, also for a tool that was not requested."""
     match choice:
         case None:
             return ToolChoiceMode.AUTO, ToolChoiceMode.AUTO.value
@@ -232,13 +231,13 @@ def read_tool_choice(choice: JsonValue, tools: RequestedTools) -> tuple[Requeste
         case dict():
             return _reference(choice, tools, _CHOICE)
         case _:
-            raise invalid("It has to be a text or an object.", _CHOICE, "invalid_value")
+            raise invalid("Expected a string or an object.", _CHOICE, "invalid_value")
 
 
 def _mode(choice: str, tools: RequestedTools) -> tuple[ToolChoiceMode, str]:
     if choice not in ToolChoiceMode:
         modes = ", ".join(f"'{mode}'" for mode in ToolChoiceMode)
-        text = f"There is no such choice; there are {modes}, and objects that name tools."
+        text = f"Unknown choice; known are {modes}, and objects that name tools."
         raise invalid(text, _CHOICE, "invalid_value")
     mode = ToolChoiceMode(choice)
     if mode is ToolChoiceMode.REQUIRED and not tools.functions and tools.hosted == ():
@@ -256,13 +255,13 @@ def _reference(value: JsonValue, tools: RequestedTools, place: str) -> tuple[Too
         case {"type": "mcp"}:
             read = parse_part(_MCP_CHOICE, value, place)
             label = read.server_label
-            if tools.hosted is not None and not any(wanted.server_label == label for wanted in tools.hosted):
+            if tools.hosted is not None and not any(hosted.server_label == label for hosted in tools.hosted):
                 text = f"There is no server_label '{label}' among the tools."
                 raise invalid(text, f"{place}.server_label", "invalid_value")
             named: JsonObject = {} if read.name is None else {"name": read.name}
             return HostedToolRef(label, read.name), {"type": "mcp", "server_label": label, **named}
         case _:
-            raise _no_such_kind(value, place, "'function' with a name, 'mcp' with a server_label")
+            raise _unknown_type(value, place, "'function' with a name, 'mcp' with a server_label")
 
 
 def _function(sent: _Function) -> FunctionTool:
@@ -279,11 +278,11 @@ def _function(sent: _Function) -> FunctionTool:
 
 
 def _hosted_tools(tool: JsonObject, place: str) -> tuple[HostedTools, JsonObject]:
-    for name in _ELSEWHERE:
+    for name in _REMOTE_FIELDS:
         if tool.get(name) not in (None, {}):
-            why = "Only tools of this house can be used, by the server_label alone."
+            why = "Only tools of this home can be used, by the server_label alone."
             raise unsupported(f"{place}.{name}", why)
-    sent = parse_part(_MCP, {name: value for name, value in tool.items() if name not in _ELSEWHERE}, place)
+    sent = parse_part(_MCP, {name: value for name, value in tool.items() if name not in _REMOTE_FIELDS}, place)
     allowed = _allowed(sent.allowed_tools, f"{place}.allowed_tools")
     always, never, otherwise = _approval(sent.require_approval, f"{place}.require_approval")
     read = HostedTools(server_label=sent.server_label, allowed=allowed, always=always, never=never, otherwise=otherwise)
@@ -316,14 +315,14 @@ def _approval(value: JsonValue, place: str) -> tuple[ToolFilter | None, ToolFilt
         case "always" | "never":
             return None, None, RequireApproval(value)
         case str():
-            raise invalid("It has to be 'always', 'never' or an object.", place, "invalid_value")
+            raise invalid("Expected 'always', 'never' or an object.", place, "invalid_value")
         case _:
             read = parse_part(_APPROVAL, value, place)
             always, never = (None if part is None else part.read() for part in (read.always, read.never))
             return always, never, RequireApproval.ALWAYS
 
 
-def _no_such_kind(tool: JsonValue, place: str, kinds: str) -> ApiError:
+def _unknown_type(tool: JsonValue, place: str, kinds: str) -> ApiError:
     if not isinstance(tool, dict):
-        return invalid("It has to be an object.", place, "invalid_value")
-    return invalid(f"Tools of such a type cannot be used here; there are {kinds}.", f"{place}.type", "invalid_value")
+        return invalid("Expected an object.", place, "invalid_value")
+    return invalid(f"Tools of this type are not supported; supported are {kinds}.", f"{place}.type", "invalid_value")

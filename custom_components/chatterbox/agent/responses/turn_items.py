@@ -1,8 +1,7 @@
-"""What happens in a turn, as the items of a response.
+"""Turns the events of a turn into output items, in the order in which a client can read them."""
 
-Knows which events a client sees, as what, and when it is sure. Must not know the response around the items, nor how an
-item looks, which is `text_items.py`'s and `call_items.py`'s.
-"""
+from collections import deque
+from collections.abc import Iterable
 
 from ..events import (
     ApprovalRequested,
@@ -17,154 +16,254 @@ from ..events import (
     ToolStarted,
     TurnFinished,
 )
-from ..messages import AssistantMessage, ProviderItem, ToolResult, Transcript
-from .approval_ids import approval_request_id
-from .backend import BackendEvent, ToolsOffered
-from .call_items import show_approval_request, show_tool_list
-from .call_queue import CallQueue
-from .event_writer import EventWriter
-from .request import CreateRequest
-from .response_frame import ResponseFrame
-from .text_items import COMMENTARY, FINAL_ANSWER, TextItems
+from ..loop.turn import Approved
+from ..messages import AssistantMessage, ProviderItem, ToolCall, ToolResult, Transcript
+from .backend import ApprovalDecisions, BackendEvent, ToolsOffered
+from .ids import NewId, approval_request_id
+from .items.encrypted_content import encode_provider_items
+from .output_items import (
+    COMMENTARY,
+    FINAL_ANSWER,
+    EventWriter,
+    McpCall,
+    TextItems,
+    write_approval_request,
+    write_function_call,
+    write_tool_list,
+)
+from .preparation import Plan
+
+
+class CallQueue:
+    """The calls of a message. They run at once, and are written one after the other."""
+
+    def __init__(self, events: EventWriter, new_id: NewId, approval: ApprovalDecisions | None) -> None:
+        """Start without calls. The approval is the client's answer that the turn begins with."""
+        self._events = events
+        self._new_id = new_id
+        self._approval = approval
+        self._offered = ToolsOffered({})
+        self._known: set[str] = set()
+        self._waiting: deque[ToolCall] = deque()
+        self._started: set[str] = set()
+        self._results: dict[str, ToolResult] = {}
+        self._for_client: set[str] = set()
+        self._hidden: set[str] = set()
+        """Calls that wait for approval, and are written as approval requests instead."""
+        self._approved: dict[str, str] = {}
+        """Approval request ids, by call."""
+        self._open: McpCall | None = None
+        self.has_acted = False
+        """Whether a hosted tool was started."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all calls are written that are going to be."""
+        return all(call.id in self._hidden for call in self._waiting)
+
+    def offer(self, offered: ToolsOffered) -> None:
+        """Set the tools of the turn."""
+        self._offered = offered
+
+    def label_of(self, call: ToolCall) -> str:
+        """Return the server label of the called tool."""
+        return self._offered.label_of(call.name)
+
+    def expect(self, calls: Iterable[ToolCall]) -> None:
+        """Append the calls of a message; those that are known already keep their place."""
+        new = [call for call in calls if call.id not in self._known]
+        if new and not self._known and self._offered.question is not None:
+            self._settle_approval(self._offered.question.id, new)
+        self._known |= {call.id for call in new}
+        self._waiting.extend(new)
+
+    def start(self, call: ToolCall) -> None:
+        """Note that a call runs."""
+        self.has_acted = True
+        self._started.add(call.id)
+
+    def finish(self, result: ToolResult) -> None:
+        """Note the result of a call."""
+        self._results[result.call_id] = result
+
+    def hide(self, call_id: str) -> None:
+        """Note that a call waits for approval."""
+        self._hidden.add(call_id)
+
+    def hand_out(self, call: ToolCall) -> None:
+        """Note that the client runs a call."""
+        self._for_client.add(call.id)
+
+    def write(self) -> None:
+        """Write all calls that can be written by now."""
+        while self._waiting:
+            call = self._waiting[0]
+            if call.id in self._for_client:
+                write_function_call(self._events, self._new_id("fc"), call)
+            elif call.id not in self._hidden and not self._write_hosted(call):
+                return
+            self._waiting.popleft()
+
+    def _write_hosted(self, call: ToolCall) -> bool:
+        """Write a call of a hosted tool as far as it has come; return whether it is done."""
+        result = self._results.get(call.id)
+        if self._open is None and (result is not None or call.id in self._started):
+            approved = self._approved.get(call.id)
+            self._open = McpCall(self._events, self._new_id("mcp"), self.label_of(call), call, approved)
+        if self._open is None or result is None:
+            return False
+        self._open.close(result)
+        self._open = None
+        return True
+
+    def _settle_approval(self, pending_id: str, calls: list[ToolCall]) -> None:
+        """Note which calls were approved. Denied ones are not written: only the model is told."""
+        decisions = self._approval.decisions if self._approval else {}
+        for index, call in enumerate(calls):
+            if isinstance(decisions.get(index), Approved):
+                self._approved[call.id] = approval_request_id(pending_id, index)
+            else:
+                self._hidden.add(call.id)
 
 
 class TurnItems:
-    """The items of one turn, written one after the other."""
+    """The output items of one turn."""
 
-    def __init__(self, request: CreateRequest, frame: ResponseFrame, events: EventWriter) -> None:
-        """Begin with none."""
-        self._request = request
-        self._frame = frame
+    def __init__(self, plan: Plan, events: EventWriter) -> None:
+        """Start without items."""
+        self._plan = plan
+        self._request = plan.request
         self._events = events
-        self._texts = TextItems(events, frame.new_id)
-        self._calls = CallQueue(events, frame.new_id, frame.approval)
+        self._texts = TextItems(events, plan.new_id)
+        self._calls = CallQueue(events, plan.new_id, plan.turn.approval)
         self._turn_phase = Phase.RECEIVE_INPUT
         self._held = ""
-        """Words of the model that wait until it is sure that they are the answer."""
+        """Text of the model that may not be the answer yet."""
         self._composed = ""
-        """Words that the loop has found, until it is known what for."""
-        self._to_seal: tuple[ProviderItem, ...] = ()
+        """Text that the loop has composed; the end of the turn tells what it is."""
+        self._provider_items: tuple[ProviderItem, ...] = ()
+        """What the provider wants back with the message that is being written."""
 
     @property
     def has_acted(self) -> bool:
-        """Whether a tool of the house was started."""
+        """Whether a hosted tool was started."""
         return self._calls.has_acted
 
-    def take(self, event: BackendEvent) -> None:
-        """Write what an event brings to see; the end of the turn has its own method."""
+    def add(self, event: BackendEvent) -> None:
+        """Write the items of an event; for the end of the turn, use `end`."""
         match event:
             case ToolsOffered():
-                self._offer(event)
+                self._list_tools(event)
             case PhaseEntered(phase):
                 self._turn_phase = phase
             case TextDelta(text):
-                self._hear(text)
+                self._add_text(text)
             case ReasoningDelta(text):
-                self._think(text)
+                self._add_reasoning(text)
             case MessageDone(message):
                 self._end_message(message)
             case ToolStarted(call):
                 self._calls.start(call)
-                self._calls.show()
+                self._calls.write()
             case ToolFinished():
                 self._finish_call(event)
             case ApprovalRequested(pending):
-                self._ask(pending)
+                self._request_approval(pending)
             case _:
                 pass  # nothing that a client sees
 
     def end(self, end: TurnFinished, *, is_whole: bool) -> None:
-        """Write what was waiting for the end of the turn. What is not whole ends with an item that says so."""
+        """Write what has waited for the end of the turn. The last item of an incomplete response is incomplete."""
         for call in end.client_calls:
             self._calls.hand_out(call)
-        self._calls.show()
+        self._calls.write()
         phase = self._phase_of(FINAL_ANSWER if is_whole else COMMENTARY)
-        self._say_held(phase)
+        self._write_held(phase)
         match end.stop_reason:
             case StopReason.PROVIDER_FAILED:
-                pass  # the error is told in other words than to a person
+                pass  # a client gets the error instead
             case StopReason.PROMPT_DENIED:
-                self._texts.refuse(self._composed)
+                self._texts.add_refusal(self._composed)
             case _:
-                self._texts.say(self._composed, phase)
+                self._texts.add_text(self._composed, phase)
         self._texts.close(is_whole=is_whole)
         if is_whole:
-            self._enclose()
+            self._write_encrypted()
 
     def break_off(self, transcript: Transcript) -> None:
-        """End what was begun in a turn that never ends. The transcript has a result for every call."""
+        """Complete the items of a turn that has no end. The transcript has a result for every call."""
         for calls in (one.tool_calls for one in transcript if isinstance(one, AssistantMessage)):
             self._calls.expect(calls)
         for result in (one for one in transcript if isinstance(one, ToolResult)):
             self._calls.finish(result)
-        self._say_held(self._phase_of(COMMENTARY))
+        self._write_held(self._phase_of(COMMENTARY))
         self._texts.close(is_whole=not self._calls.is_empty)
-        self._calls.show()
+        self._calls.write()
 
-    def _offer(self, offered: ToolsOffered) -> None:
+    def _list_tools(self, offered: ToolsOffered) -> None:
         self._calls.offer(offered)
-        for wanted in self._request.hosted or ():
-            label = wanted.server_label
-            if label not in self._frame.listed:
+        for hosted in self._request.hosted or ():
+            label = hosted.server_label
+            if label not in self._plan.listed:
                 tools, failure = offered.tools.get(label, ()), offered.failures.get(label)
-                show_tool_list(self._events, self._frame.new_id("mcpl"), label, tools, failure)
+                write_tool_list(self._events, self._plan.new_id("mcpl"), label, tools, failure)
 
-    def _think(self, text: str) -> None:
-        """Show reasoning that is asked for. A message that is to be brought back as it was must not come in two."""
-        is_in_a_message = self._texts.is_saying and self._request.include_encrypted_reasoning
-        if self._request.reasoning_summary is not None and not is_in_a_message:
-            self._texts.think(text)
+    def _add_reasoning(self, text: str) -> None:
+        """Write requested reasoning. A message that goes back to its provider must not be split in two."""
+        is_in_message = self._texts.has_open_message and self._request.include_encrypted_reasoning
+        if self._request.reasoning_summary is not None and not is_in_message:
+            self._texts.add_reasoning(text)
 
-    def _hear(self, text: str) -> None:
-        """Show words at once, but for data: what is not of the shape that was asked for is asked for once more."""
+    def _add_text(self, text: str) -> None:
+        """Write text at once; structured output is held, as the model may be asked again for data that do not fit."""
         if self._turn_phase is Phase.RESPONSE_COMPOSITION:
             self._composed += text
         elif self._request.output is not None:
             self._held += text
         else:
-            self._texts.say(text)
+            self._texts.add_text(text)
 
     def _end_message(self, message: AssistantMessage) -> None:
         if self._turn_phase is Phase.RESPONSE_COMPOSITION:
-            self._to_seal = message.provider_items
+            self._provider_items = message.provider_items
         elif message.tool_calls:
-            self._say_held(self._phase_of(COMMENTARY))
+            self._write_held(self._phase_of(COMMENTARY))
             self._texts.close()
-            self._to_seal = message.provider_items
+            self._provider_items = message.provider_items
             self._calls.expect(message.tool_calls)
-            self._show_calls()
-        else:  # the model is asked to give its data once more
+            self._write_calls()
+        else:  # the model is asked again for its data
             self._held = ""
             self._texts.close()
 
     def _finish_call(self, event: ToolFinished) -> None:
         if event.awaits_approval:
             self._calls.hide(event.result.call_id)
-            self._to_seal = ()  # they belong to a message that is not shown as a whole
+            self._provider_items = ()  # they belong to a message that is not written as a whole
         else:
             self._calls.finish(event.result)
-        self._show_calls()
+        self._write_calls()
 
-    def _show_calls(self) -> None:
-        self._calls.show()
+    def _write_calls(self) -> None:
+        self._calls.write()
         if self._calls.is_empty:
-            self._enclose()
+            self._write_encrypted()
 
-    def _enclose(self) -> None:
-        """Hand over what the provider wants back with the message whose items are shown."""
-        items, self._to_seal = self._to_seal, ()
-        if items and self._frame.seal is not None and self._request.include_encrypted_reasoning:
-            self._texts.enclose(self._frame.seal(items))
+    def _write_encrypted(self) -> None:
+        """Write what the provider wants back with the message whose items are written."""
+        items, self._provider_items = self._provider_items, ()
+        if items and self._request.include_encrypted_reasoning:
+            self._texts.add_encrypted(encode_provider_items(items, self._plan.codec))
 
-    def _ask(self, pending: PendingApproval) -> None:
+    def _request_approval(self, pending: PendingApproval) -> None:
         for index, gated in enumerate(pending.calls):
             label = self._calls.label_of(gated.call)
-            show_approval_request(self._events, approval_request_id(pending.id, index), label, gated.call)
+            write_approval_request(self._events, approval_request_id(pending.id, index), label, gated.call)
 
     def _phase_of(self, phase: str) -> str | None:
-        """Return the phase where data is wanted, and it has to be told from what is none."""
+        """Return the phase for structured output, which has to be told from commentary."""
         return None if self._request.output is None else phase
 
-    def _say_held(self, phase: str | None) -> None:
-        self._texts.say(self._held, phase)
+    def _write_held(self, phase: str | None) -> None:
+        self._texts.add_text(self._held, phase)
         self._held = ""

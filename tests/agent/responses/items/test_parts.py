@@ -10,12 +10,11 @@ from custom_components.chatterbox.agent.responses.items.parts import (
     INSTRUCTION_PARTS,
     MAX_TEXT,
     SHOWN_PARTS,
-    UnusableItem,
+    InvalidItem,
     complete_parts,
+    output_text,
     read_parts,
-    shown_parts,
 )
-from custom_components.chatterbox.agent.responses.items.shapes import output_text
 
 PNG, JPEG, GIF = b"\x89PNG\r\n\x1a\nrest", b"\xff\xd8\xffrest", b"GIF89arest"
 WEBP, PDF = b"RIFF____WEBPVP8 rest", b"%PDF-1.7 rest"
@@ -27,7 +26,7 @@ def url(data: bytes, kind: str = "image/png") -> str:
 
 def refused(part: JsonValue, kinds: frozenset[str] = SHOWN_PARTS) -> str:
     """Return where a part is wrong."""
-    with pytest.raises(UnusableItem) as caught:
+    with pytest.raises(InvalidItem) as caught:
         complete_parts([part], kinds, "content")
     assert caught.value.message
     return caught.value.path
@@ -139,21 +138,5 @@ def test_what_cannot_be_shown_is_refused_by_name(part: JsonValue, path: str) -> 
 
 def test_who_instructs_has_words_only() -> None:
     assert refused({"type": "input_image", "image_url": url(PNG)}, INSTRUCTION_PARTS) == "content[0].type"
-    with pytest.raises(UnusableItem):
+    with pytest.raises(InvalidItem):
         complete_parts({"text": "Hi"}, SHOWN_PARTS, "content")
-
-
-def test_what_was_shown_is_shown_again() -> None:
-    attachments = (Attachment("image/png", PNG), Attachment("application/pdf", PDF, "a.pdf"), Attachment("x/y", b"1"))
-
-    *parts, note = shown_parts("Look", attachments)
-
-    assert read_parts(parts) == ("Look", attachments[:2])
-    assert isinstance(note, dict)
-    assert "x/y" in str(note["text"])
-    assert shown_parts("", ()) == [{"type": "input_text", "text": ""}]
-    assert read_parts(shown_parts("", attachments[:1])) == ("", attachments[:1])
-    assert read_parts(shown_parts("", (Attachment("application/pdf", PDF),))) == (
-        "",
-        (Attachment("application/pdf", PDF),),
-    )

@@ -16,19 +16,23 @@ from custom_components.chatterbox.agent.messages import (
     ToolResult,
     UserMessage,
 )
-from custom_components.chatterbox.agent.responses.items.calls import error_text
-from custom_components.chatterbox.agent.responses.items.carriers import (
-    phase_item,
-    sealed_provider_items,
-    sealed_summary,
+from custom_components.chatterbox.agent.responses.items.encrypted_content import (
+    ContentCodec,
+    encode_provider_items,
+    encode_summary,
 )
-from custom_components.chatterbox.agent.responses.items.parts import UnusableItem
-from custom_components.chatterbox.agent.responses.items.reading import ApprovalResponse, Translated, to_transcript
+from custom_components.chatterbox.agent.responses.items.parts import InvalidItem
+from custom_components.chatterbox.agent.responses.items.reading import (
+    ApprovalResponse,
+    ParsedItems,
+    error_text,
+    parse_items,
+    phase_item,
+)
 from custom_components.chatterbox.agent.responses.items.schema import complete_item
-from custom_components.chatterbox.agent.responses.items.sealed_content import Seal
 from custom_components.chatterbox.agent.transcript import NO_RESULT
 
-SEAL = Seal(b"a key")
+CODEC = ContentCodec(b"a key")
 PNG = "data:image/png;base64,iVBORw0KGgo="
 CALL: JsonObject = {"type": "function_call", "call_id": "call_1", "name": "weather", "arguments": '{ "a": 1.0}'}
 OUTPUT: JsonObject = {"type": "function_call_output", "call_id": "call_1", "output": "rain"}
@@ -39,7 +43,7 @@ CARRIED = (ProviderItem("anthropic_messages", {"signature": "s"}),)
 CARRIER: JsonObject = {
     "type": "reasoning",
     "summary": [],
-    "encrypted_content": sealed_provider_items(CARRIED, SEAL),
+    "encrypted_content": encode_provider_items(CARRIED, CODEC),
 }
 
 
@@ -51,10 +55,10 @@ def thought(text: str) -> JsonObject:
     return {"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}
 
 
-def translated(*items: JsonObject, history: tuple[Message, ...] = ()) -> Translated:
+def translated(*items: JsonObject, history: tuple[Message, ...] = ()) -> ParsedItems:
     numbers = count()
     complete = [complete_item(item, lambda prefix: f"{prefix}_new{next(numbers)}") for item in items]
-    return to_transcript(complete, SEAL, history)
+    return parse_items(complete, CODEC, history)
 
 
 def ran(call_id: str, name: str, content: str) -> ToolResult:
@@ -97,7 +101,7 @@ def test_what_is_told_later_keeps_its_place() -> None:
 def test_what_only_instructs_is_answered() -> None:
     read = translated(said("system", "Greet me."), said("assistant", ""), said("developer", "Now."))
 
-    assert read == Translated((UserMessage("", context="Greet me.\n\nNow."),))
+    assert read == ParsedItems((UserMessage("", context="Greet me.\n\nNow."),))
 
 
 def test_calls_are_kept_byte_for_byte() -> None:
@@ -221,7 +225,7 @@ def test_a_function_that_is_called_after_the_house_ran_something_belongs_to_the_
     assert [len(message.tool_calls) for message in called(translated(done, MCP | {"id": "mcp_2", "output": ""}))] == [2]
 
 
-def called(read: Translated) -> list[AssistantMessage]:
+def called(read: ParsedItems) -> list[AssistantMessage]:
     return [message for message in read.messages if isinstance(message, AssistantMessage)]
 
 
@@ -295,7 +299,7 @@ def test_control_items_reach_no_model() -> None:
 
     read = translated(said("user", "?"), listed, failed, asked, {"type": "acme:thought", "depth": [1]})
 
-    assert read == Translated((UserMessage("?"),), listed=frozenset({"assist"}))
+    assert read == ParsedItems((UserMessage("?"),), listed=frozenset({"assist"}))
 
 
 def test_answers_to_questions_are_handed_on() -> None:
@@ -305,7 +309,7 @@ def test_answers_to_questions_are_handed_on() -> None:
 
     yes = ApprovalResponse("mcpr_1_0", approve=True)
     assert read.approvals == (yes, ApprovalResponse("mcpr_1_1", approve=False, reason="Not now"))
-    assert read == Translated((), "Be brief.", read.approvals)
+    assert read == ParsedItems((), "Be brief.", read.approvals)
     assert translated(YES, said("user", "And be quick.")).approvals == (yes,)
 
 
@@ -354,7 +358,7 @@ def test_a_no_comes_after_what_ran_beside_it() -> None:
 
 
 def test_a_compaction_is_read_where_it_stands() -> None:
-    content = sealed_summary("They spoke of rain.", has_outside_content=False, seal=SEAL)
+    content = encode_summary("They spoke of rain.", has_outside_content=False, codec=CODEC)
 
     read = translated(said("user", "Hi"), {"type": "compaction", "encrypted_content": content}, said("user", "And?"))
 
@@ -375,14 +379,14 @@ def test_a_compaction_is_read_where_it_stands() -> None:
     ],
 )
 def test_what_cannot_be_read_is_refused_by_place(item: JsonObject, path: str) -> None:
-    with pytest.raises(UnusableItem) as caught:
+    with pytest.raises(InvalidItem) as caught:
         translated(said("user", "?"), item)
 
     assert caught.value.path == path
 
 
 def test_what_is_stored_badly_is_refused_as_a_whole() -> None:
-    with pytest.raises(UnusableItem) as caught:
-        to_transcript([{"type": "message", "role": "nobody"}], SEAL)
+    with pytest.raises(InvalidItem) as caught:
+        parse_items([{"type": "message", "role": "nobody"}], CODEC)
 
     assert caught.value.path == "[0].role"

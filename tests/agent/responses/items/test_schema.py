@@ -3,7 +3,7 @@
 import pytest
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
-from custom_components.chatterbox.agent.responses.items.parts import UnusableItem
+from custom_components.chatterbox.agent.responses.items.parts import InvalidItem
 from custom_components.chatterbox.agent.responses.items.schema import complete_item
 
 FUNCTION_CALL: JsonObject = {"type": "function_call", "call_id": "c", "name": "f", "arguments": ""}
@@ -90,7 +90,7 @@ def test_what_is_missing_is_filled_in(item: JsonObject, complete: JsonObject) ->
 )
 def test_what_is_wrong_is_named(item: JsonValue, path: str) -> None:
     """Invariants 67, 68."""
-    with pytest.raises(UnusableItem) as caught:
+    with pytest.raises(InvalidItem) as caught:
         complete_item(item, new_id)
 
     assert caught.value.path == path

@@ -1,41 +1,54 @@
-"""A Responses conversation → the canonical transcript; the way back stands in `response_items_written.py`.
+"""Translates Responses items into a transcript.
 
-Knows what items mean; their JSON stands in `response_item_schema.py`, their parts in `response_parts.py`. Must not know
-requests, agents or stores. Control items (lists of tools, questions for a yes and their answers) never reach a model,
-but for a no, which it must not forget; items of vendors are passed over, and results that a client brings count as from
-outside of the house: nobody knows what they have been through.
-Sources: OpenResponses specification, schema of 2026-04-24; OpenAI API reference, "Responses".
+Control items (tool lists, approval requests and their answers) never reach a model, except for a denial, which it has
+to know of. Items of vendors are ignored. Outputs that a client brings count as content from outside the home.
+Sources: OpenResponses specification, schema of 2026-04-24; OpenAI API reference, "Responses", "MCP tool call", whose
+errors have had several forms.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ...messages import AssistantMessage, JsonObject, Message, ToolCall, ToolResult, Transcript, UserMessage
-from ...transcript import open_calls
-from .calls import CUT_OFF, called_by, in_place, mcp_result, refused_call
-from .carriers import phase_item, provider_items, summary_messages
-from .parts import UnusableItem, read_parts
+from ...messages import (
+    AssistantMessage,
+    JsonObject,
+    JsonValue,
+    Message,
+    ProviderItem,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    UserMessage,
+    canonical_json,
+)
+from ...transcript import NO_RESULT, open_calls, synthetic_result
+from ...wire.carried_blocks import CarriedBlock
+from ...wire.openai_responses import FORMAT
+from .encrypted_content import ContentCodec, decode_provider_items, decode_summary
+from .parts import InvalidItem, read_parts
 from .schema import (
+    CUT_OFF,
     VENDOR_TYPE,
     ApprovalRequestItem,
     ApprovalResponseItem,
     CompactionItem,
     FunctionCallItem,
     FunctionCallOutputItem,
+    ItemModel,
     ItemReference,
     ListToolsItem,
     McpCallItem,
     MessageItem,
     ReasoningItem,
-    Sent,
     path_within,
     read_item,
+    shown_call_id,
 )
-from .sealed_content import Seal
 
 _PARAGRAPH: Final = "\n\n"
 _SHOWN_BY: Final = "[Shown by the result of the call {call_id}.]"
+_MCP_CALL: Final = "mcp_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +61,7 @@ class ApprovalResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class Translated:
+class ParsedItems:
     """What items say."""
 
     messages: Transcript
@@ -63,26 +76,26 @@ class Translated:
     """Server labels whose tools the client was told already."""
 
 
-def to_transcript(items: Sequence[JsonObject], seal: Seal, history: Iterable[Message] = ()) -> Translated:
+def parse_items(items: Sequence[JsonObject], codec: ContentCodec, history: Iterable[Message] = ()) -> ParsedItems:
     """Translate complete items that go on from `history`. Pairs are checked elsewhere: what has none is left out.
 
-    Raises `UnusableItem` for an item that is not as `complete_item` leaves it, a reference that nobody has resolved,
+    Raises `InvalidItem` for an item that is not as `complete_item` leaves it, a reference that nobody has resolved,
     and a compaction that is not one of ours. Its path begins at the list: `[2].encrypted_content`.
     """
-    reading = _Reading(seal)
+    reader = _Reader(codec)
     for index, item in enumerate(items):
         try:
-            reading.add(item)
-        except UnusableItem as err:
-            raise UnusableItem(err.message, path_within(f"[{index}]", err.path)) from None
-    return reading.end(open_calls(history))
+            reader.add(item)
+        except InvalidItem as err:
+            raise InvalidItem(err.message, path_within(f"[{index}]", err.path)) from None
+    return reader.end(open_calls(history))
 
 
-class _Reading:
+class _Reader:
     """Gathers messages from items."""
 
-    def __init__(self, seal: Seal) -> None:
-        self._seal = seal
+    def __init__(self, codec: ContentCodec) -> None:
+        self._codec = codec
         self._messages: list[Message] = []
         self._instructions: list[str] = []
         self._late: list[str] = []
@@ -107,10 +120,10 @@ class _Reading:
             case FunctionCallOutputItem() as output:
                 self._add_output(output)
             case McpCallItem() as call:
-                call_id = called_by(item) or call.id
+                call_id = transcript_call_id(item) or call.id
                 self._add_call(ToolCall(call_id, call.name, call.arguments))
                 self._has_run = call.error is None
-                self._messages.append(mcp_result(call_id, call))
+                self._messages.append(_mcp_result(call_id, call))
             case ReasoningItem() as reasoning:
                 self._add_reasoning(reasoning)
             case CompactionItem() as compaction:
@@ -118,20 +131,20 @@ class _Reading:
             case other:
                 self._add_control(other)
 
-    def end(self, open_before: Sequence[ToolCall]) -> Translated:
+    def end(self, open_before: Sequence[ToolCall]) -> ParsedItems:
         """Return what was gathered."""
         self._close()
         if not self._messages and not self._approvals:
             self._late, self._instructions = [*self._instructions, *self._late], []
         self._tell_late()
-        return Translated(
-            messages=tuple(_told_in_one(in_place(self._messages, open_before, self._cut))),
+        return ParsedItems(
+            messages=tuple(_told_in_one(_in_place(self._messages, open_before, self._cut))),
             instructions=_PARAGRAPH.join(self._instructions),
             approvals=tuple(self._approvals.values()),
             listed=frozenset(self._listed),
         )
 
-    def _add_control(self, item: Sent | None) -> None:
+    def _add_control(self, item: ItemModel | None) -> None:
         """Take in what no model reads, at least not at once."""
         match item:
             case ListToolsItem(error=None):
@@ -142,7 +155,7 @@ class _Reading:
             case ApprovalResponseItem(approval_request_id=request_id):
                 self._approvals[request_id] = ApprovalResponse(request_id, item.approve, item.reason or "")
             case ItemReference():
-                raise UnusableItem("There is no such item.", "id")
+                raise InvalidItem("There is no such item.", "id")
             case _:
                 pass
 
@@ -175,7 +188,7 @@ class _Reading:
 
     def _add_reasoning(self, item: ReasoningItem) -> None:
         """Take in what was thought before a message, or what is carried behind one."""
-        carried = provider_items(item.encrypted_content or "", self._seal)
+        carried = decode_provider_items(item.encrypted_content or "", self._codec)
         if item.text:
             if _says_something(self._open):
                 self._close()
@@ -186,8 +199,8 @@ class _Reading:
             self._close()
 
     def _add_compaction(self, item: CompactionItem, item_id: str) -> None:
-        if (messages := summary_messages(item.encrypted_content, item_id, self._seal)) is None:
-            raise UnusableItem("It was not made here, and cannot be read.", "encrypted_content")
+        if (messages := decode_summary(item.encrypted_content, item_id, self._codec)) is None:
+            raise InvalidItem("It was not made here, and cannot be read.", "encrypted_content")
         self._close()
         self._tell_late()
         self._messages += messages
@@ -207,7 +220,7 @@ class _Reading:
                 if not said.approve and (asked := self._asked.get(request_id)) is not None:
                     if _says_something(self._open):
                         self._close()
-                    self._messages += refused_call(asked, said.reason)
+                    self._messages += _refused_call(asked, said.reason)
 
     def _close(self) -> None:
         """End a message of the model. Reasoning that has led to nothing is left out."""
@@ -248,3 +261,70 @@ def _told_in_one(messages: Iterable[Message]) -> Iterator[Message]:
             yield told
     if waiting is not None:
         yield waiting
+
+
+def phase_item(phase: str) -> ProviderItem:
+    """Return a message phase in the form in which a provider gets it back."""
+    block: JsonObject = {"model": "", "item": {"type": "message", "phase": phase}}
+    return CarriedBlock(block, 0, 0).as_item(FORMAT)
+
+
+def _mcp_call_id(any_id: str) -> str:
+    """Return the id of a call of the house, in items and, once it was replayed, in the transcript."""
+    return any_id if any_id.startswith(_MCP_CALL) else f"{_MCP_CALL}{any_id}"
+
+
+def transcript_call_id(item: JsonObject) -> str | None:
+    """Return the id that a call has in the transcript; None for an item that is no call."""
+    match item:
+        case {"type": "function_call", "call_id": str(call_id)}:
+            return call_id
+        case {"type": "mcp_call", "id": str(item_id)}:
+            return _mcp_call_id(item_id)
+        case _:
+            return None
+
+
+def _mcp_result(call_id: str, item: McpCallItem) -> ToolResult:
+    """Return what came of a call of the house."""
+    if item.error is None:
+        if item.output is None:
+            return ToolResult(call_id, item.name, NO_RESULT, is_error=True, open_world=True)
+        return ToolResult(call_id, item.name, item.output, open_world=True)
+    content = "\n".join(filter(None, (error_text(item.error), item.output)))
+    return ToolResult(call_id, item.name, content, is_error=True, open_world=True)
+
+
+def _refused_call(asked: ApprovalRequestItem, reason: str) -> tuple[AssistantMessage, ToolResult]:
+    """Return a call of the house that a person said no to, and what the model was told of that."""
+    call = ToolCall(_mcp_call_id(asked.id), asked.name, asked.arguments)
+    told = f"Not run: the person said no. {reason}".rstrip()
+    return AssistantMessage(tool_calls=(call,)), ToolResult(call.id, call.name, told, is_error=True, open_world=True)
+
+
+def error_text(error: JsonValue) -> str:
+    """Return what an error of a call of the house says, in any of the forms that it has had."""
+    match error:
+        case str(text) | {"content": str(text)} | {"message": str(text)} | {"text": str(text)}:
+            return text
+        case {"content": list(parts)}:
+            return "\n".join(error_text(part) for part in parts)
+        case _:
+            return canonical_json(error)
+
+
+def _in_place(messages: Sequence[Message], open_before: Sequence[ToolCall], cut: set[str]) -> Iterator[Message]:
+    """Yield messages with each result right after its call; calls that were cut off and have none are left out."""
+    results = {message.call_id: message for message in messages if isinstance(message, ToolResult)}
+    answered = ((call, results.get(shown_call_id(call.id))) for call in open_before)
+    yield from (replace(result, call_id=call.id, name=call.name) for call, result in answered if result)
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            calls = tuple(call for call in message.tool_calls if call.id in results or call.id not in cut)
+            if message.text or calls:
+                yield replace(message, tool_calls=calls)
+            for call in calls:
+                found = results.get(call.id)
+                yield replace(found, name=call.name) if found else synthetic_result(call, NO_RESULT)
+        elif isinstance(message, UserMessage):
+            yield message

@@ -35,10 +35,10 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import Ask, Deny, OutputFormat, Rewrite
 from custom_components.chatterbox.agent.responses.backend import ApprovalDecisions, ToolsOffered
 from custom_components.chatterbox.agent.responses.errors import internal_error
-from custom_components.chatterbox.agent.responses.stream import ResponseStream
+from custom_components.chatterbox.agent.responses.run import ResponseStream
 from custom_components.chatterbox.agent.transcript import open_calls, repair
 from tests.agent.responses.answered import objects
-from tests.agent.responses.asked import asked_with, frame
+from tests.agent.responses.asked import asked_with, plan_of
 from tests.agent.responses.valid_stream import ValidStream
 from tests.agent.turns import assert_valid
 from tests.support.doubles import Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, tool
@@ -110,7 +110,7 @@ class Chain:
         """Ask for a response; cut it off now and then."""
         request, limits = self.data.draw(REQUESTS), self.data.draw(LIMITS)
         approval = self._approval()
-        stream = ResponseStream(request, frame(listed=self.listed, approval=approval, seals=True))
+        stream = ResponseStream(plan_of(request, listed=self.listed, approval=approval))
         turn = Turn(
             None if approval else "Go!",
             self.history,

@@ -21,16 +21,19 @@ from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
     JsonObject,
+    JsonValue,
     ProviderItem,
     ToolCall,
     Usage,
+    UserMessage,
     canonical_json,
 )
 from custom_components.chatterbox.agent.protocols import Deny, OutputFormat, Rewrite
 from custom_components.chatterbox.agent.responses.errors import internal_error
-from custom_components.chatterbox.agent.responses.stream import ResponseStream
+from custom_components.chatterbox.agent.responses.items.encrypted_content import decode_provider_items
+from custom_components.chatterbox.agent.responses.run import ResponseStream, replace_sent_words, replace_words
 from tests.agent.responses.answered import ASKED, OFFERED, TURN, Asking, an_object, answered, objects, tell, text_of
-from tests.agent.responses.asked import ASKED as PLAIN, frame
+from tests.agent.responses.asked import ASKED as PLAIN, CODEC, plan_of
 from tests.agent.responses.valid_stream import check_stream
 from tests.agent.turns import finished
 from tests.support.doubles import Line, ScriptedHooks, call, say
@@ -160,7 +163,7 @@ async def test_a_last_answer_without_tools_is_complete() -> None:
 
 def test_a_turn_that_ran_out_of_time_is_incomplete() -> None:
     """Invariant 21."""
-    stream = ResponseStream(PLAIN, frame())
+    stream = ResponseStream(plan_of(PLAIN))
     end = TurnFinished(StopReason.DEADLINE, "It is late.", Usage(), 0)
     composing = PhaseEntered(Phase.RESPONSE_COMPOSITION)
     response = check_stream(tell(stream, OFFERED, TextDelta("It is"), composing, TextDelta(" late."), end))
@@ -267,15 +270,12 @@ async def test_what_a_provider_wants_back_follows_its_message() -> None:
         [TextDelta("On."), CompletionResult(FinishReason.STOP, Usage(), (items[1],))],
     ]
     wants = replace(ASKED, include_encrypted_reasoning=True)
-    answer = await Asking(wants, frame=lambda: frame(seals=True)).answered(*script)
+    answer = await Asking(wants).answered(*script)
     assert [item["type"] for item in answer.items] == ["mcp_call", "reasoning", "message", "reasoning"]
-    assert [answer.items[index].get("encrypted_content") for index in (1, 3)] == [
-        '[{"signature":"a"}]',
-        '[{"signature":"b"}]',
-    ]
-    for asking in (Asking(wants), Asking(frame=lambda: frame(seals=True))):
-        plain = await asking.answered(*script)
-        assert [item["type"] for item in plain.items] == ["mcp_call", "message"]
+    carried = [decode_provider_items(str(answer.items[index]["encrypted_content"]), CODEC) for index in (1, 3)]
+    assert carried == [(items[0],), (items[1],)]
+    plain = await Asking().answered(*script)
+    assert [item["type"] for item in plain.items] == ["mcp_call", "message"]
 
 
 async def test_a_message_that_is_brought_back_comes_in_one_piece() -> None:
@@ -291,13 +291,13 @@ async def test_nothing_is_handed_over_for_a_message_that_is_cut() -> None:
     """Invariant 17: what is incomplete is the last item."""
     wants = replace(ASKED, include_encrypted_reasoning=True)
     cut = CompletionResult(FinishReason.LENGTH, Usage(), (ProviderItem("format", {}),))
-    answer = await Asking(wants, frame=lambda: frame(seals=True)).answered([TextDelta("On"), cut])
+    answer = await Asking(wants).answered([TextDelta("On"), cut])
     assert [item["type"] for item in answer.items] == ["message"]
 
 
 def test_a_queued_response_goes_on_with_the_first_event() -> None:
     """Invariants 8, 56."""
-    stream = ResponseStream(PLAIN, frame())
+    stream = ResponseStream(plan_of(PLAIN))
     sent = stream.begin(queued=True)
     assert [event["type"] for event in sent] == ["response.created", "response.queued"]
     assert stream.resource["status"] == "queued"
@@ -311,7 +311,7 @@ def test_a_queued_response_goes_on_with_the_first_event() -> None:
 @pytest.mark.parametrize("queued", [True, False])
 def test_a_response_that_nobody_wants_any_more_is_cancelled(queued: bool) -> None:  # noqa: FBT001  # a parameter
     """Invariants 54, 55."""
-    stream = ResponseStream(PLAIN, frame())
+    stream = ResponseStream(plan_of(PLAIN))
     sent = [*stream.begin(queued=queued), *stream.cancel()]
     response = check_stream(sent)
     assert response["status"] == "cancelled"
@@ -322,7 +322,7 @@ def test_a_response_that_nobody_wants_any_more_is_cancelled(queued: bool) -> Non
 
 def test_words_that_are_cut_off_stay() -> None:
     """Invariants 54, 63."""
-    stream = ResponseStream(PLAIN, frame())
+    stream = ResponseStream(plan_of(PLAIN))
     sent = tell(stream, OFFERED, UsageReported(Usage(3, 2)), TextDelta("It "), TextDelta("is"))
     assert objects(stream.resource["output"]) == []
     response = check_stream([*sent, *stream.cancel()])
@@ -333,7 +333,7 @@ def test_words_that_are_cut_off_stay() -> None:
 
 def test_a_bug_ends_the_stream_as_well() -> None:
     """Invariant 57."""
-    stream = ResponseStream(replace(PLAIN, output=DATA), frame())
+    stream = ResponseStream(plan_of(replace(PLAIN, output=DATA)))
     sent = [*tell(stream, OFFERED, TextDelta('{"n"')), *stream.fail(internal_error())]
     response = check_stream(sent)
     assert response["error"] == {"code": "server_error", "message": internal_error().message}
@@ -349,14 +349,48 @@ async def test_what_the_request_said_is_shown_again() -> None:
 
 
 def test_a_piece_of_nothing_is_not_told() -> None:
-    stream = ResponseStream(replace(PLAIN, reasoning_summary="auto"), frame())
+    stream = ResponseStream(plan_of(replace(PLAIN, reasoning_summary="auto")))
     tell(stream, OFFERED)
     assert stream.feed(TextDelta("")) == stream.feed(ReasoningDelta("")) == []
 
 
 def test_a_piece_costs_what_it_says() -> None:
     """However long the answer is already: an event of a piece of text holds nothing else."""
-    stream = ResponseStream(PLAIN, frame())
+    stream = ResponseStream(plan_of(PLAIN))
     tell(stream, OFFERED, TextDelta("words " * 10_000))
     (event,) = stream.feed(TextDelta("!"))
     assert len(canonical_json(event)) < 200
+
+
+def message(role: str, *texts: str) -> JsonObject:
+    """Return a complete message."""
+    parts: list[JsonValue] = [{"type": "input_text", "text": text} for text in texts]
+    return {"type": "message", "role": role, "content": parts}
+
+
+RESULT: JsonObject = {"type": "function_call_output", "call_id": "c1", "output": "1234"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ((message("user", "12", "34"),), (message("user", "****"),)),
+        (
+            (message("user", "before"), message("user", "1234"), message("developer", "after")),
+            (message("user", "before"), message("user", "****"), message("developer", "after")),
+        ),
+        ((message("developer", "1234"),), (message("developer", "****"),)),
+        ((RESULT,), (RESULT,)),
+        ((), ()),
+    ],
+)
+def test_the_words_that_begin_a_turn_are_replaced(sent: tuple[JsonObject, ...], kept: tuple[JsonObject, ...]) -> None:
+    assert replace_sent_words(sent, "****") == kept
+
+
+def test_what_was_said_is_replaced_at_its_end() -> None:
+    said = UserMessage("before"), AssistantMessage("yes"), UserMessage("1234", context="It is noon.")
+
+    assert replace_words(said, "****") == (*said[:2], UserMessage("****", context="It is noon."))
+    assert replace_words(said[:2], "****") == said[:2]
+    assert replace_words((), "****") == ()

@@ -1,8 +1,7 @@
-"""The body of a request: which fields there are, of which kind, and how far they may go.
+"""Schemas of request bodies, apart from tools and items.
 
-Knows every field of the specification and of OpenAI's own clients, tools and items aside. Those that nobody here could
-obey are refused by name, so that nobody takes a wish for granted; so are fields that nobody knows, but for those of
-vendors, `slug:name`, which are ignored.
+Fields that cannot be served are refused by name, so that no client relies on them, and so are unknown fields. Fields of
+vendors, `slug:name`, are ignored.
 Sources: OpenResponses specification, `CreateResponseBody` of 2026-04-24; OpenAI API reference, "Create a model
 response", as of its Python client 3.54.
 """
@@ -25,7 +24,7 @@ type FunctionName = Annotated[str, Field(min_length=1, max_length=64, pattern="^
 
 
 class Part(BaseModel):
-    """Base of all parts of a body."""
+    """Base of the parts of a body."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -40,7 +39,7 @@ class _Reasoning(Part):
 
 
 class TextFormat(Part):
-    """What an answer looks like."""
+    """Format of the answer."""
 
     type: Literal["text", "json_object", "json_schema"]
     name: FunctionName | None = None
@@ -65,7 +64,7 @@ class Conversation(Part):
 
 
 class _Unserved(Part):
-    """Fields that ask for something that nobody here could do. Nothing, in whatever form, may be asked."""
+    """Fields that are not supported, whatever their value."""
 
     access_programs: AnyJson = None
     background_options: AnyJson = None
@@ -114,7 +113,7 @@ class CreateBody(_Unserved):
 
     @property
     def reasoning_summary(self) -> Summary | None:
-        """How much of its reasoning the model is to show."""
+        """Requested summary of the reasoning, by its new or old name."""
         return (self.reasoning.summary or self.reasoning.generate_summary) if self.reasoning else None
 
 
@@ -131,22 +130,22 @@ class CompactBody(_Unserved):
 
 _CREATE: Final = TypeAdapter(CreateBody)
 _COMPACT: Final = TypeAdapter(CompactBody)
-_OF_SOCKETS: Final = ("stream", "stream_options", "background", "stream_id")
-"""Fields that mean nothing where every message is a stream of its own."""
+_NOT_ON_SOCKETS: Final = ("stream", "stream_options", "background", "stream_id")
+"""Fields without a meaning on a WebSocket, where every response is a stream."""
 
 
 def parse_create(body: JsonValue) -> CreateBody:
-    """Read the body of a request for a response. Raises `ApiError`."""
+    """Parse the body of a request for a response. Raises `ApiError`."""
     return _parsed(_CREATE, _fields(body))
 
 
 def parse_socket_create(body: JsonValue) -> CreateBody:
-    """Read the message of a socket that asks for a response. Raises `ApiError`."""
+    """Parse a WebSocket message that requests a response. Raises `ApiError`."""
     fields = _fields(body)
     if (kind := fields.pop("type", None)) != "response.create":
         text = "There is no such event." if isinstance(kind, str) else "An event needs a type."
         raise invalid(f"{text} Send events of the type 'response.create'.", "type", "invalid_value")
-    for name in _OF_SOCKETS:
+    for name in _NOT_ON_SOCKETS:
         if fields.pop(name, None) is not None:
             text = f"'{name}' cannot be used over a WebSocket: every response is streamed, and none in the background."
             raise invalid(text, name, "unsupported_parameter")
@@ -154,12 +153,12 @@ def parse_socket_create(body: JsonValue) -> CreateBody:
 
 
 def parse_compact(body: JsonValue) -> CompactBody:
-    """Read the body of a request to compact a conversation. Raises `ApiError`."""
+    """Parse the body of a request to compact a conversation. Raises `ApiError`."""
     return _parsed(_COMPACT, _fields(body))
 
 
 def parse_part[T](kind: TypeAdapter[T], value: JsonValue, place: str) -> T:
-    """Read a part of a body that stands at `place`, as in `tools[0]`. Raises `ApiError` with the parameter."""
+    """Validate a part of a body; `place` is its path, as in `tools[0]`. Raises `ApiError` with the parameter."""
     try:
         return kind.validate_python(value)
     except ValidationError as err:
@@ -176,7 +175,7 @@ def parse_part[T](kind: TypeAdapter[T], value: JsonValue, place: str) -> T:
 
 
 def unsupported(param: str, why: str) -> ApiError:
-    """Return the error of a request that asks for what nobody here could do."""
+    """Return the error of a request for something that is not supported."""
     return invalid(f"Unsupported parameter: '{param}'. {why}", param, "unsupported_parameter")
 
 
@@ -184,15 +183,12 @@ def _parsed[T: _Unserved](kind: TypeAdapter[T], fields: JsonObject) -> T:
     read = parse_part(kind, fields, "")
     for name in _Unserved.model_fields:
         if getattr(read, name):
-            raise unsupported(name, "Nobody here could do what it asks for.")
+            raise unsupported(name, "It cannot be served here.")
     return read
 
 
 def _fields(body: JsonValue) -> JsonObject:
-    """Return the fields of a body that say something: not null, and not an invention of other vendors.
-
-    Raises `ApiError` for a body that is no usable object.
-    """
+    """Return the fields of a body, without null ones and those of other vendors. Raises `ApiError`."""
     if not isinstance(body, dict):
         raise invalid("The body has to be a JSON object.")
     try:

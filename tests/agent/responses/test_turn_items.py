@@ -33,13 +33,11 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.responses.backend import ApprovalDecisions, ToolsOffered
-from custom_components.chatterbox.agent.responses.call_items import listed_labels
 from custom_components.chatterbox.agent.responses.errors import internal_error
-from custom_components.chatterbox.agent.responses.items.carriers import sealed_provider_items
-from custom_components.chatterbox.agent.responses.items.reading import to_transcript
+from custom_components.chatterbox.agent.responses.items.reading import parse_items
 from custom_components.chatterbox.agent.responses.items.schema import complete_item
-from custom_components.chatterbox.agent.responses.items.sealed_content import Seal
-from custom_components.chatterbox.agent.responses.stream import ResponseStream
+from custom_components.chatterbox.agent.responses.preparation import listed_labels
+from custom_components.chatterbox.agent.responses.run import ResponseStream
 from custom_components.chatterbox.agent.transcript import repair, synthetic_result
 from tests.agent.responses.answered import (
     ASKED,
@@ -56,7 +54,7 @@ from tests.agent.responses.answered import (
     tell,
     text_of,
 )
-from tests.agent.responses.asked import asked_with, frame
+from tests.agent.responses.asked import CODEC, asked_with, plan_of
 from tests.agent.responses.valid_stream import check_stream
 from tests.agent.turns import assert_valid
 from tests.support.doubles import Gate, ScriptedDispatcher, asks_for, call, say, tool
@@ -106,7 +104,7 @@ async def test_a_call_is_shown_while_it_runs() -> None:
     """Invariant 10."""
     gate = Gate()
     asking = Asking(dispatcher=ScriptedDispatcher({"light_on": gate}))
-    stream = ResponseStream(ASKED, frame())
+    stream = ResponseStream(plan_of(ASKED))
     tell(stream, OFFERED)
     async with aclosing(asking.events(call(ON), say("On."))) as events:
         async for event in events:
@@ -164,7 +162,7 @@ async def test_the_same_call_again_is_shown_as_one_that_did_not_fail() -> None:
 
 async def test_a_call_without_arguments_has_no_piece_of_them() -> None:
     """Invariants 11, 29."""
-    stream = ResponseStream(ASKED, frame())
+    stream = ResponseStream(plan_of(ASKED))
     bare = replace(ON, arguments="")
     sent = tell(stream, OFFERED, MessageDone(AssistantMessage(tool_calls=(bare,))), ToolStarted(bare))
     assert [one["type"] for one in sent][-2:] == ["response.mcp_call.in_progress", "response.mcp_call_arguments.done"]
@@ -266,7 +264,7 @@ async def test_tools_are_listed_once_for_each_label() -> None:
 
     listed = listed_labels(objects(answer.response["output"]))
     assert listed == {"weather", "assist"}
-    later = await replace(asking, frame=lambda: frame(listed=listed)).answered(say("Hi."))
+    later = await replace(asking, listed=listed).answered(say("Hi."))
     assert [item["type"] for item in objects(later.response["output"])] == ["message"]
 
 
@@ -343,7 +341,7 @@ async def test_without_a_yes_nothing_runs(decisions: dict[int, Approved | Denied
 async def test_what_a_provider_wants_back_is_not_handed_over_for_a_message_that_is_not_shown_whole() -> None:
     """Invariant 35."""
     request = replace(ASKED, include_encrypted_reasoning=True)
-    asking = Asking(request, hooks=[asks_for("unlock")], frame=lambda: frame(seals=True))
+    asking = Asking(request, hooks=[asks_for("unlock")])
     signed = (ProviderItem("format", {"signature": "a"}),)
     answer = await asking.answered(
         [ToolCallReady(ON), ToolCallReady(UNLOCK), CompletionResult(FinishReason.TOOL_CALLS, Usage(), signed)]
@@ -353,9 +351,7 @@ async def test_what_a_provider_wants_back_is_not_handed_over_for_a_message_that_
 
 async def test_what_is_shown_can_be_brought_back() -> None:
     """Invariants 33, 35, 52."""
-    seal = Seal(b"key")
-    seals = replace(frame(), seal=lambda items: sealed_provider_items(tuple(items), seal))
-    asking = Asking(replace(ASKED, include_encrypted_reasoning=True), frame=lambda: seals)
+    asking = Asking(replace(ASKED, include_encrypted_reasoning=True))
     signed = [ProviderItem("format", {"signature": name}) for name in "ab"]
     answer = await asking.answered(
         [
@@ -366,7 +362,7 @@ async def test_what_is_shown_can_be_brought_back() -> None:
         say("Both are on."),
     )
     sent_again = tuple(complete_item(item, str) for item in objects(answer.response["output"]))
-    read = to_transcript(sent_again, seal)
+    read = parse_items(sent_again, CODEC)
     assert [without_ids(one) for one in read.messages] == [without_ids(one) for one in answer.stream.messages]
     assert read.listed == {"assist"}
 
@@ -387,7 +383,7 @@ async def test_calls_that_are_cut_off_end_as_failed() -> None:
     """Invariants 10, 21, 54, 57, 63."""
     gate = Gate()
     asking = Asking(dispatcher=ScriptedDispatcher({"light_on": gate}))
-    stream = ResponseStream(ASKED, frame())
+    stream = ResponseStream(plan_of(ASKED))
     sent = tell(stream, OFFERED)
     async with aclosing(asking.events(call(ON, OFF, LOOKING, text="One moment."))) as events:
         async for event in events:
@@ -405,7 +401,7 @@ async def test_calls_that_are_cut_off_end_as_failed() -> None:
 
 def test_a_call_that_was_just_written_is_ended_too() -> None:
     """Invariants 54, 63."""
-    stream = ResponseStream(ASKED, frame())
+    stream = ResponseStream(plan_of(ASKED))
     sent = [*tell(stream, OFFERED, ToolCallReady(LOOKING), ToolStarted(LOOKING)), *stream.cancel()]
     assert [item["status"] for item in objects(check_stream(sent)["output"])[1:]] == ["failed"]
     assert stream.has_acted
@@ -414,7 +410,7 @@ def test_a_call_that_was_just_written_is_ended_too() -> None:
 
 def test_functions_that_nobody_was_given_are_not_handed_out() -> None:
     """Invariants 20, 22."""
-    stream = ResponseStream(ASKED, frame())
+    stream = ResponseStream(plan_of(ASKED))
     sent = tell(stream, OFFERED, MessageDone(AssistantMessage(tool_calls=(SHOW,))))
     response = check_stream([*sent, *stream.cancel()])
     assert not any(item["type"] == "function_call" for item in objects(response["output"]))
@@ -422,7 +418,7 @@ def test_functions_that_nobody_was_given_are_not_handed_out() -> None:
 
 def test_a_function_beside_a_call_that_is_only_answered_comes_in_its_place() -> None:
     """Invariant 22."""
-    stream = ResponseStream(asked_with(PAGE), frame())
+    stream = ResponseStream(plan_of(asked_with(PAGE)))
     answered = ToolFinished(synthetic_result(ON, "Call it again."))
     end = TurnFinished(StopReason.CLIENT_TOOLS, "", Usage(), 1, client_calls=(SHOW,))
     response = check_stream(tell(stream, OFFERED, MessageDone(AssistantMessage(tool_calls=(SHOW, ON))), answered, end))

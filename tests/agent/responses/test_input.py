@@ -14,18 +14,17 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.responses.errors import ApiError
-from custom_components.chatterbox.agent.responses.input_items import (
+from custom_components.chatterbox.agent.responses.input import (
+    parse_input,
     read_input,
     references,
-    translate_input,
     with_references,
 )
-from custom_components.chatterbox.agent.responses.item_pairs import check_pairs
+from custom_components.chatterbox.agent.responses.items.encrypted_content import ContentCodec
 from custom_components.chatterbox.agent.responses.items.parts import MAX_TEXT
-from custom_components.chatterbox.agent.responses.items.sealed_content import Seal
-from custom_components.chatterbox.agent.responses.items.shapes import function_call_item
+from custom_components.chatterbox.agent.responses.items.schema import function_call_item
 
-SEAL = Seal(b"a key")
+CODEC = ContentCodec(b"a key")
 HI: JsonObject = {"role": "user", "content": "Hi"}
 WAITING: Transcript = (UserMessage("?"), AssistantMessage(tool_calls=(ToolCall("call_1", "weather", "{}"),)))
 ANSWERED: Transcript = (*WAITING, ToolResult("call_1", "weather", "rain"))
@@ -52,7 +51,7 @@ def refused(*items: JsonValue) -> ApiError:
 
 def unpaired(history: Transcript, *items: JsonObject) -> tuple[str, str | None]:
     with pytest.raises(ApiError) as caught:
-        check_pairs(history, read(*items))
+        parse_input(read(*items), CODEC, history)
     assert caught.value.status == 400
     return caught.value.message, caught.value.param
 
@@ -137,11 +136,11 @@ def test_an_output_without_its_call() -> None:
 
 def test_pairs_may_stand_apart() -> None:
     """Invariants 3, 5."""
-    check_pairs((), read(call("call_1"), HI, call("call_2"), output("call_1"), output("call_2")))
-    check_pairs((), read(output("call_1"), call("call_1")))
-    check_pairs(WAITING, read(output("call_1"), HI))
-    check_pairs(ANSWERED, read(HI))
-    check_pairs((), read({**call("call_1"), "status": "incomplete"}))
+    parse_input(read(call("call_1"), HI, call("call_2"), output("call_1"), output("call_2")), CODEC)
+    parse_input(read(output("call_1"), call("call_1")), CODEC)
+    parse_input(read(output("call_1"), HI), CODEC, WAITING)
+    parse_input(read(HI), CODEC, ANSWERED)
+    parse_input(read({**call("call_1"), "status": "incomplete"}), CODEC)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +161,7 @@ def test_nothing_is_answered_or_called_twice(history: Transcript, items: list[Js
 
 
 def test_what_the_input_says() -> None:
-    said = translate_input(read(output("call_1"), HI), SEAL, WAITING)
+    said = parse_input(read(output("call_1"), HI), CODEC, WAITING)
 
     assert said.messages == (ToolResult("call_1", "weather", "rain", open_world=True), UserMessage("Hi"))
 
@@ -170,7 +169,7 @@ def test_what_the_input_says() -> None:
 @pytest.mark.parametrize("history", [(), WAITING])
 def test_what_the_input_cannot_say(history: Transcript) -> None:
     with pytest.raises(ApiError) as caught:
-        translate_input(read(*([output("call_1")] if history else []), {"id": "msg_1"}), SEAL, history)
+        parse_input(read(*([output("call_1")] if history else []), {"id": "msg_1"}), CODEC, history)
 
     assert caught.value.status == 400
     assert caught.value.param == f"input[{len(history[1:])}].id"
@@ -183,10 +182,10 @@ def test_ids_that_are_too_long_for_clients_find_back() -> None:
     shown = function_call_item("fc_1", ToolCall(call_id, "weather", "{}"))
     answer = output(str(shown["call_id"]))
 
-    assert translate_input(read(answer), SEAL, history).messages == (
+    assert parse_input(read(answer), CODEC, history).messages == (
         ToolResult(call_id, "weather", "rain", open_world=True),
     )
-    assert len(translate_input(read(shown, answer), SEAL).messages) == 2
+    assert len(parse_input(read(shown, answer), CODEC).messages) == 2
     answered = (*history, ToolResult(call_id, "weather", "rain"))
     assert "more than one output" in unpaired(answered, answer)[0]
     assert "more than one call" in unpaired(answered, shown, answer)[0]

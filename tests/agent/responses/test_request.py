@@ -5,8 +5,13 @@ import pytest
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.protocols import AnswerOptions, OutputFormat, ReasoningEffort, Verbosity
 from custom_components.chatterbox.agent.responses.errors import ApiError
-from custom_components.chatterbox.agent.responses.request import CreateRequest, Truncation
-from custom_components.chatterbox.agent.responses.request_reading import read_compact, read_create, read_socket_create
+from custom_components.chatterbox.agent.responses.request import (
+    CreateRequest,
+    Truncation,
+    read_compact,
+    read_create,
+    read_socket_create,
+)
 
 from .open_responses import assert_fits
 

@@ -1,0 +1,282 @@
+"""Creates one response: takes its turn, streams its events, and stores it.
+
+Source: OpenResponses specification 2026-04-24, "Streaming".
+"""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Final
+
+from ..errors import AgentError
+from ..events import PromptReplaced, StopReason, TurnFinished, UsageReported
+from ..history.response_records import ResponseRecord
+from ..messages import AssistantMessage, JsonObject, JsonValue, ToolResult, Transcript, Usage, UserMessage
+from ..transcript import TranscriptRecorder
+from .backend import Backend, BackendEvent, ToolsOffered
+from .chains import CONTINUABLE, ConversationState
+from .errors import INTERRUPTED, ApiError, as_api_error, traceback_without_words
+from .output_items import EventWriter
+from .preparation import Plan
+from .resource import ResponseState, ResponseStatus, end_status, resource_json
+from .turn_items import TurnItems
+
+_LOGGER = logging.getLogger(__name__)
+
+_REFUSED: Final = "(Not stored: a hook has refused these words.)"
+_ROLES: Final = (frozenset({"user"}), frozenset({"system", "developer"}))
+"""Roles of the words that a turn begins with: the user's, or instructions where there are none."""
+
+
+class ResponseStream:
+    """Translates the events of a turn into streaming events: `begin`, then `feed` each event, or `fail`, or `cancel`.
+
+    A state machine without I/O. Each method returns the events to send. Exactly one terminal event is sent, and nothing
+    after it, whatever is fed.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        """Start without events."""
+        self._plan = plan
+        self._events = EventWriter()
+        self._items = TurnItems(plan, self._events)
+        self._recorder = TranscriptRecorder()
+        self._messages: Transcript | None = None
+        self._state = ResponseState(ResponseStatus.IN_PROGRESS)
+        self._usage = Usage()
+        self.prompt: str | None = None
+        """What is stored in place of the user's words; None for the words themselves."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the terminal event was sent."""
+        return self._state.status not in {ResponseStatus.QUEUED, ResponseStatus.IN_PROGRESS}
+
+    @property
+    def resource(self) -> JsonObject:
+        """The response object as it is now."""
+        plan = self._plan
+        return resource_json(plan.request, plan.id, int(plan.created_at), self._state, self._events.items)
+
+    @property
+    def error(self) -> ApiError | None:
+        """Why the response failed."""
+        return self._state.error
+
+    @property
+    def has_acted(self) -> bool:
+        """Whether a hosted tool was started, so that the request must not be repeated."""
+        return self._items.has_acted
+
+    @property
+    def messages(self) -> Transcript:
+        """What the turn has added to its conversation so far; every call but those of the client has its result."""
+        return self._recorder.interrupted() if self._messages is None else self._messages
+
+    def begin(self, *, queued: bool = False) -> list[JsonObject]:
+        """Announce the response. One that is queued is in progress from the first event that is fed."""
+        if queued:
+            self._state = ResponseState(ResponseStatus.QUEUED)
+        self._events.write("response.created", response=self.resource)
+        self._events.write("response.queued" if queued else "response.in_progress", response=self.resource)
+        return self._events.fetch()
+
+    def feed(self, event: BackendEvent) -> list[JsonObject]:
+        """Take an event of the turn. After `TurnFinished` the response is over."""
+        if self.is_over:
+            return []
+        self._leave_queue()
+        match event:
+            case TurnFinished():
+                self._finish(event)
+            case ToolsOffered():
+                self._items.add(event)
+            case _:
+                self._recorder.add(event)
+                self._items.add(event)
+                if isinstance(event, PromptReplaced):
+                    self.prompt = event.text
+                elif isinstance(event, UsageReported):
+                    self._usage += event.usage
+        return self._events.fetch()
+
+    def fail(self, error: ApiError) -> list[JsonObject]:
+        """End a response whose turn broke off; open items are completed as incomplete."""
+        return self._break_off(ResponseStatus.FAILED, error=error)
+
+    def cancel(self) -> list[JsonObject]:
+        """End a response as `cancelled`. The API has no such event: the last one is `response.incomplete`."""
+        return self._break_off(ResponseStatus.CANCELLED, "cancelled")
+
+    def _leave_queue(self) -> None:
+        if self._state.status is ResponseStatus.QUEUED:
+            self._state = ResponseState(ResponseStatus.IN_PROGRESS)
+            self._events.write("response.in_progress", response=self.resource)
+
+    def _finish(self, end: TurnFinished) -> None:
+        self._messages = _in_order(self._recorder.messages)
+        if end.stop_reason is StopReason.PROMPT_DENIED:
+            self.prompt = _REFUSED
+        pauses = self._plan.request.pauses_for_functions
+        status, reason = end_status(end.stop_reason, pauses_for_functions=pauses)
+        self._items.end(end, is_whole=status.is_whole)
+        self._end(status, reason, as_api_error(end.error) if status is ResponseStatus.FAILED else None)
+
+    def _break_off(
+        self, status: ResponseStatus, reason: str | None = None, error: ApiError | None = None
+    ) -> list[JsonObject]:
+        if self.is_over:
+            return []
+        self._leave_queue()
+        self._messages = self._recorder.interrupted()
+        self._items.break_off(self._messages)
+        self._end(status, reason, error)
+        return self._events.fetch()
+
+    def _end(self, status: ResponseStatus, reason: str | None, error: ApiError | None) -> None:
+        completed_at = int(self._plan.now()) if status is ResponseStatus.COMPLETED else None
+        self._state = ResponseState(status, self._usage, reason, error, completed_at)
+        if error is not None:
+            self._events.write("error", error=error.payload)
+        self._events.write(status.terminal_event, response=self.resource)
+
+
+class ResponseRun:
+    """A response that is being created."""
+
+    def __init__(self, backend: Backend, plan: Plan) -> None:
+        """Prepare the response; `events` creates it."""
+        self._backend = backend
+        self._stream = ResponseStream(plan)
+        self.plan = plan
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self._stream.is_over
+
+    @property
+    def resource(self) -> JsonObject:
+        """The response object as it is now."""
+        return self._stream.resource
+
+    @property
+    def is_continuable(self) -> bool:
+        """Whether another response can continue it."""
+        return self.resource.get("status") in CONTINUABLE
+
+    @property
+    def failure(self) -> ApiError | None:
+        """Why there is no answer, if no hosted tool has run: then the request can be repeated."""
+        return None if self._stream.has_acted else self._stream.error
+
+    @property
+    def state(self) -> ConversationState:
+        """What a response continues that follows this one."""
+        return self.plan.state.after(self.record)
+
+    @property
+    def record(self) -> ResponseRecord:
+        """What is stored of it."""
+        plan, turn = self.plan, self.plan.turn
+        messages, items = plan.messages, plan.request.items
+        if (words := self._stream.prompt) is not None:
+            messages, items = replace_words(messages, words), replace_sent_words(items, words)
+        return ResponseRecord(
+            id=plan.id,
+            agent=turn.agent,
+            model=plan.request.model,
+            user_id=turn.caller.user_id,
+            conversation_id=turn.conversation_id,
+            previous_response_id=plan.request.previous_response_id,
+            created_at=plan.created_at,
+            response=self.resource,
+            input=items,
+            messages=messages + self._stream.messages,
+        )
+
+    async def events(self) -> AsyncGenerator[JsonObject]:
+        """Take the turn, and yield the streaming events. The response is stored before its terminal event.
+
+        Raises `ApiError` before the first event; later failures are events. Closing it ends the turn.
+        """
+        async with aclosing(self._backend.take(self.plan.turn)) as turn:
+            offered = await anext(turn)
+            for event in self._stream.begin(queued=self.plan.request.background):
+                yield event
+            ending: list[JsonObject] = []
+            try:
+                for event in self._stream.feed(offered):
+                    yield event
+                async for turn_event in turn:
+                    following = self._stream.feed(turn_event)
+                    if self.is_over:
+                        ending += following
+                        continue
+                    for event in following:
+                        yield event
+            except Exception as error:  # noqa: BLE001  # also a bug ends the stream with an event, and is logged
+                ending += self._break_off(error)
+        if not self.is_over:
+            ending += self._break_off(RuntimeError("a turn ended without telling how"))
+        if self.failure is None or self.plan.request.stream or self.plan.request.background:
+            await self.save()
+        for event in ending:
+            yield event
+
+    def cancel(self) -> list[JsonObject]:
+        """End it as cancelled, and return the last events. Its turn must be closed."""
+        return self._stream.cancel()
+
+    def interrupt(self) -> list[JsonObject]:
+        """End it because its turn was interrupted, and return the last events."""
+        return self._stream.fail(INTERRUPTED)
+
+    async def save(self) -> None:
+        """Store it as it is now, if it is to be stored."""
+        if self.plan.store is not None:
+            await self.plan.store.put(self.record)
+
+    def _break_off(self, error: Exception) -> list[JsonObject]:
+        if isinstance(error, AgentError | ApiError):
+            return self._stream.fail(as_api_error(error))
+        _LOGGER.error("Response %s failed: %s", self.plan.id, traceback_without_words(error))
+        return self._stream.fail(as_api_error(None))
+
+
+def replace_words(messages: Transcript, words: str) -> Transcript:
+    """Return messages with other words in the last one, if that is a user's."""
+    match messages:
+        case (*others, UserMessage() as last):
+            return (*others, replace(last, text=words))
+        case _:
+            return messages
+
+
+def replace_sent_words(items: tuple[JsonObject, ...], words: str) -> tuple[JsonObject, ...]:
+    """Return input items with other words in the one that the turn begins with. Images and files are kept."""
+    for roles in _ROLES:
+        for index in range(len(items) - 1, -1, -1):
+            if items[index].get("role") in roles:
+                changed: JsonObject = {**items[index], "content": _with_words(items[index].get("content"), words)}
+                return (*items[:index], changed, *items[index + 1 :])
+    return items
+
+
+def _with_words(content: JsonValue, words: str) -> JsonValue:
+    parts = content if isinstance(content, list) else []
+    others = [part for part in parts if isinstance(part, dict) and part.get("type") != "input_text"]
+    return [{"type": "input_text", "text": words}, *others]
+
+
+def _in_order(messages: Transcript) -> Transcript:
+    """Return messages with the results at their end in the order of the calls."""
+    calls = [one.tool_calls for one in messages if isinstance(one, AssistantMessage)]
+    places = {call.id: place for of_message in calls for place, call in enumerate(of_message)}
+    results: list[ToolResult] = []
+    for message in reversed(messages):
+        if not isinstance(message, ToolResult):
+            break
+        results.append(message)
+    return (*messages[: len(messages) - len(results)], *sorted(results, key=lambda result: places[result.call_id]))
