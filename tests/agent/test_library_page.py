@@ -1,10 +1,13 @@
 """The library can be installed, and the programs on its page do what the page says."""
 
+import ast
 import asyncio
 import os
 import re
 import sys
+import tomllib
 import zipfile
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -94,6 +97,24 @@ def test_only_the_agent_package_is_installed(installed: Path) -> None:
     _metadata, package = sorted(installed.iterdir())
     assert package.name == "chatterbox_agent"
     assert {path.relative_to(package) for path in package.rglob("*") if path.is_file()} == expected
+
+
+def test_what_the_package_imports_is_declared() -> None:
+    imported = {
+        name.partition(".")[0]
+        for path in (_REPOSITORY / "custom_components" / "chatterbox" / "agent").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom) and not node.level
+            else []
+        )
+    }
+    project = tomllib.loads((_REPOSITORY / "pyproject.toml").read_text())["project"]
+    declared = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    assert imported - sys.stdlib_module_names == {re.split(r"[^\w-]", one)[0] for one in declared} | {"pydantic_core"}
 
 
 def test_the_first_program_is_as_short_as_promised() -> None:
