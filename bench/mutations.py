@@ -1,0 +1,291 @@
+"""Break lines that matter, one at a time, and count how many of them the tests notice.
+
+Run it with `python -m bench.mutations`: 40 lines, picked at random from the state machine, approvals, effects, the
+history store and the wire formats, are changed in copies of the working tree, and the tests of each module run against
+its mutants. It prints the survivors with a diff and ends with status 1 when fewer than 38 are caught. `--seed` picks
+other lines, `--number` more of them, `--area` those of one area alone. A mutant that takes too long is caught, too.
+
+`mutmut` and `cosmic-ray` do not fit: both want to run one command for all mutants, or change the working tree.
+"""
+
+import argparse
+import ast
+import asyncio
+import difflib
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_REPOSITORY: Final = Path(__file__).resolve().parents[1]
+_PRODUCT: Final = Path("custom_components/chatterbox")
+_NUMBER: Final = 40
+_ENOUGH: Final = 0.95
+"""Of the mutants have to be caught."""
+_AT_ONCE: Final = 2
+_TIME: Final = 600.0
+"""Seconds that the tests of a mutant may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """Modules of the product, and the tests that have to notice when one of them is broken."""
+
+    modules: tuple[str, ...]
+    """Patterns of paths in the product."""
+    tests: tuple[str, ...]
+    """Patterns of paths below `tests/`, in the order in which they run; tests of a module's own name run first."""
+
+
+AREAS: Final = {
+    "next_step": Area(
+        ("agent/loop/next_step.py",),
+        ("agent/loop/test_next_step.py", "agent/loop/test_loop_b*.py", "agent/loop/test_*.py"),
+    ),
+    "approvals": Area(
+        ("approvals/guard.py", "approvals/policy.py", "approvals/questions.py"),
+        ("approvals/test_guard.py", "approvals/test_policy.py", "approvals/test_questions.py", "approvals/test_a*.py"),
+    ),
+    "effects": Area(
+        ("effects/*.py",), ("effects/test_*.py", "tools/test_call_effects.py", "approvals/test_effects_hold.py")
+    ),
+    "history": Area(("agent/history/*.py",), ("agent/history/test_*.py",)),
+    "wire": Area(("agent/wire/*.py",), ("agent/wire/test_*.py", "agent/providers/test_*.py")),
+}
+
+_COMPARISONS: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A module with one change."""
+
+    area: Area
+    path: Path
+    """Of the module, in the repository."""
+    line: int
+    source: str
+    """Of the changed module."""
+
+    @property
+    def diff(self) -> str:
+        """Return what was changed."""
+        before = (_REPOSITORY / self.path).read_text().splitlines()
+        return "\n".join(
+            difflib.unified_diff(before, self.source.splitlines(), str(self.path), "mutant", "", "", 2, "")
+        )
+
+    def tests(self) -> list[str]:
+        """Return the test files that have to notice it, without repetition, in the order in which they run."""
+        found = [path for pattern in self.area.tests for path in sorted((_REPOSITORY / "tests").glob(pattern))]
+        found.sort(key=lambda path: not path.match(f"test_{self.path.stem}*.py"))
+        return [*dict.fromkeys(str(path.relative_to(_REPOSITORY)) for path in found)]
+
+
+def _replacements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what may stand in the place of a node."""
+    match node:
+        case ast.Compare(left=left, ops=[operator, *more], comparators=others) if type(operator) in _COMPARISONS:
+            yield ast.Compare(left, [_COMPARISONS[type(operator)](), *more], others)
+        case ast.BoolOp(op=operator, values=values):
+            yield ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield operand
+        case ast.IfExp(test=test, body=body, orelse=other):
+            yield ast.IfExp(test, other, body)
+        case ast.Constant(value=bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int(value)):
+            yield ast.Constant(value + 1)
+        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):
+            yield ast.Return(ast.Constant(None))
+        case ast.Expr(value=ast.Call() | ast.Await()) | ast.AugAssign():
+            yield ast.Pass()
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            yield ast.BinOp(left, ast.Sub(), right)
+        case _:
+            pass
+
+
+def _is_out_of_scope(node: ast.AST) -> bool:
+    """Tell whether no test has to notice a change in a node: logs, annotations, texts of errors, type checks."""
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="LOGGER" | "_LOGGER")))):
+            return True
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.AnnAssign() | ast.Raise() | ast.Assert():
+            return True
+        case ast.Call(func=ast.Name(id=name)) | ast.Expr(value=ast.Call(func=ast.Name(id=name))):
+            return name in {"assert_never", "dataclass", "field"}
+        case _:
+            return False
+
+
+def _nodes(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
+    """Yield the statements and expressions in the bodies of functions."""
+    for child in ast.iter_child_nodes(node):
+        if _is_out_of_scope(child):
+            continue
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            for statement in child.body:
+                if not _is_out_of_scope(statement):
+                    yield from _below(statement)
+        else:
+            yield from _nodes(child)
+
+
+def _below(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
+    if isinstance(node, ast.expr | ast.stmt):
+        yield node
+    for child in ast.iter_child_nodes(node):
+        if not _is_out_of_scope(child):
+            yield from _below(child)
+
+
+def mutants(area: Area, path: Path, source: str) -> Iterator[Mutant]:
+    """Yield every mutant of a module; what stands over several lines is left alone."""
+    lines = source.splitlines(keepends=True)
+    for node in _nodes(ast.parse(source)):
+        if node.lineno != node.end_lineno or node.end_col_offset is None:
+            continue
+        for new in _replacements(node):
+            line = lines[node.lineno - 1].encode()
+            text = ast.unparse(ast.fix_missing_locations(new))
+            if isinstance(node, ast.expr):
+                text = f"({text})"
+            changed = line[: node.col_offset] + text.encode() + line[node.end_col_offset :]
+            before, after = lines[: node.lineno - 1], lines[node.lineno :]
+            yield Mutant(area, path, node.lineno, "".join([*before, changed.decode(), *after]))
+
+
+def picked(names: Sequence[str], number: int, seed: int) -> list[Mutant]:
+    """Return a mutant each of that many lines, as many of each area as of the others."""
+    chance = random.Random(seed)  # noqa: S311  # picks lines, no secrets
+    chosen: list[Mutant] = []
+    for position, name in enumerate(names):
+        area = AREAS[name]
+        by_line: dict[tuple[Path, int], list[Mutant]] = {}
+        for path in sorted({path for pattern in area.modules for path in (_REPOSITORY / _PRODUCT).glob(pattern)}):
+            relative = path.relative_to(_REPOSITORY)
+            for mutant in mutants(area, relative, path.read_text()):
+                by_line.setdefault((relative, mutant.line), []).append(mutant)
+        share = number // len(names) + (position < number % len(names))
+        chosen += [chance.choice(by_line[line]) for line in chance.sample([*by_line], min(share, len(by_line)))]
+    return chosen
+
+
+def copy_to(folder: Path) -> None:
+    """Copy the working tree: what git knows or would take."""
+    listed = subprocess.run(
+        ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"),  # noqa: S607  # the git of the developer
+        cwd=_REPOSITORY,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    for name in filter(None, listed.split("\0")):
+        if (source := _REPOSITORY / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, folder / name)
+
+
+async def passes(folder: Path, tests: Sequence[str], seconds: float) -> bool:
+    """Run tests in a copy; tell whether all pass in time."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *tests),
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": ""},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        async with asyncio.timeout(seconds):
+            return await process.wait() == 0
+    except TimeoutError:
+        return False
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+@dataclass(slots=True)
+class Run:
+    """The mutants that are left to try, and those that no test noticed."""
+
+    waiting: list[Mutant]
+    tell: Callable[[str], object]
+    survivors: list[Mutant]
+
+    async def work(self, folder: Path) -> None:
+        """Try one mutant after the other in a copy."""
+        while self.waiting:
+            mutant = self.waiting.pop()
+            began = time.perf_counter()
+            path = folder / mutant.path
+            source = path.read_text()
+            path.write_text(mutant.source)
+            is_caught = not await passes(folder, mutant.tests(), _TIME)
+            path.write_text(source)
+            for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
+                compiled.unlink()  # Python looks at whole seconds, and at the size
+            if not is_caught:
+                self.survivors.append(mutant)
+            took = f"{time.perf_counter() - began:.0f} s"
+            self.tell(f"{'caught  ' if is_caught else 'SURVIVED'} {mutant.path}:{mutant.line} ({took})\n")
+
+
+async def try_all(chosen: Sequence[Mutant], tell: Callable[[str], object]) -> list[Mutant]:
+    """Try mutants, some at a time; return those that no test noticed."""
+    run = Run([*chosen], tell, [])
+    with tempfile.TemporaryDirectory(prefix="mutations-") as base:
+        folders = [Path(base, str(number)) for number in range(_AT_ONCE)]
+        for folder in folders:
+            await asyncio.to_thread(copy_to, folder)
+        for tests in {tuple(mutant.tests()) for mutant in chosen if mutant.area.tests}:
+            if not await passes(folders[0], tests, _TIME):
+                raise SystemExit(
+                    f"Nothing can be said: these fail, or are too slow, without a change: {' '.join(tests)}"
+                )
+        await asyncio.gather(*map(run.work, folders))
+    return run.survivors
+
+
+def main() -> int:
+    """Read the command line, try the mutants, and judge."""
+    parser = argparse.ArgumentParser(prog="python -m bench.mutations", description=__doc__)
+    parser.add_argument("--number", type=int, default=_NUMBER, help="of mutants (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="which lines (default: %(default)s)")
+    parser.add_argument("--area", choices=AREAS, help="of the lines (default: all of them)")
+    parser.add_argument("--list", action="store_true", help="only print the mutants")
+    arguments = parser.parse_args()
+    chosen = picked([arguments.area] if arguments.area else [*AREAS], arguments.number, arguments.seed)
+    if arguments.list:
+        sys.stdout.writelines(f"{mutant.diff}\n\n" for mutant in chosen)
+        return 0
+    survivors = asyncio.run(try_all(chosen, sys.stdout.write))
+    sys.stdout.writelines(f"\nNo test noticed:\n{mutant.diff}\n" for mutant in survivors)
+    sys.stdout.write(f"\n{len(chosen) - len(survivors)} of {len(chosen)} mutants were caught\n")
+    return int(len(chosen) - len(survivors) < _ENOUGH * len(chosen))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
