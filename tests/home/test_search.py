@@ -11,7 +11,7 @@ from homeassistant.helpers import area_registry as ar, entity_registry as er
 
 from custom_components.chatterbox.home.description import FIND_ENTITIES
 from custom_components.chatterbox.home.search import MOST_LISTED, async_get_search_index, async_search_query
-from custom_components.chatterbox.tools.find_entities import FindTool
+from custom_components.chatterbox.tools.find_entities import async_find_entities
 from tests.support.llm_apis import StubTool, register, satellite
 from tests.support.prefixes import HELLO, prefix_of, words_of
 from tests.support.programs import ASSIST, Program, a_user, let_programs_in
@@ -36,7 +36,7 @@ def words(request: ReceivedRequest) -> str:
 
 async def find(hass: HomeAssistant, **arguments: str) -> list[str]:
     """Return the names that the tool finds."""
-    answer = await FindTool(hass, "en").async_run({**arguments})
+    answer = await async_find_entities(hass, "en", {**arguments})
     assert not answer.is_error
     found = answer.data["found"]
     assert isinstance(found, list)
@@ -45,7 +45,7 @@ async def find(hass: HomeAssistant, **arguments: str) -> list[str]:
 
 async def complaint(hass: HomeAssistant, **arguments: str) -> str:
     """Return what the tool says where it cannot look."""
-    answer = await FindTool(hass, "en").async_run({**arguments})
+    answer = await async_find_entities(hass, "en", {**arguments})
     assert answer.is_error
     return str(answer.data["error"])
 
@@ -187,7 +187,7 @@ async def test_what_is_not_exposed_is_not_found(hass: HomeAssistant) -> None:
 
 async def test_what_can_be_found_by_nothing_is_said_to_be_nowhere(hass: HomeAssistant) -> None:
     await move_into_the_demo_home(hass)
-    answer = await FindTool(hass, "en").async_run({"words": "unicorn"})
+    answer = await async_find_entities(hass, "en", {"words": "unicorn"})
     assert answer.data == {
         "found": [],
         "note": "Nothing like that is there. Other words may find it, or its room or domain alone.",
@@ -197,7 +197,7 @@ async def test_what_can_be_found_by_nothing_is_said_to_be_nowhere(hass: HomeAssi
 async def test_a_long_answer_ends_and_says_how_to_ask_for_less(hass: HomeAssistant) -> None:
     await move_into_the_demo_home(hass)
     add_lamps(hass, 200)
-    answer = await FindTool(hass, "en").async_run({"words": "lantern"})
+    answer = await async_find_entities(hass, "en", {"words": "lantern"})
     found = answer.data["found"]
     assert isinstance(found, list)
     assert len(found) == 50
@@ -209,7 +209,7 @@ async def test_other_names_are_told(hass: HomeAssistant) -> None:
     await move_into_the_demo_home(hass)
     (lamp,) = (state.entity_id for state in hass.states.async_all("light") if state.name == "Desk Lamp")
     er.async_get(hass).async_update_entity(lamp, aliases=[er.COMPUTED_NAME, "Writing Light"])
-    found = (await FindTool(hass, "en").async_run({"words": "writing light", "area": "office"})).data["found"]
+    found = (await async_find_entities(hass, "en", {"words": "writing light", "area": "office"})).data["found"]
     assert found == [{"name": "Desk Lamp", "also": ["Writing Light"], "area": "Office", "domain": "light"}]
 
 

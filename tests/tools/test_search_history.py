@@ -17,18 +17,14 @@ from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     JsonObject,
     ToolCall,
-    ToolOutcome,
     ToolResult,
     UserMessage,
 )
-from custom_components.chatterbox.const import DOMAIN, TOOL_SEARCH_HISTORY
+from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.history.stores import async_get_histories
-from custom_components.chatterbox.memory.facts import async_get_memories
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
-from custom_components.chatterbox.tools.find_entities import FindTool
-from custom_components.chatterbox.tools.memory_tools import MemoryTools
-from custom_components.chatterbox.tools.own_dispatcher import OwnDispatcher
-from custom_components.chatterbox.tools.search_history import HistoryTool
+from custom_components.chatterbox.tools.own_tools import ToolAnswer
+from custom_components.chatterbox.tools.search_history import async_search_history
 from tests.support.busy_threads import no_free_thread
 from tests.support.config_entries import offline_entry, only_agent, set_up
 
@@ -93,13 +89,10 @@ async def search(
     arguments: JsonObject,
     speaker: Speaker = ANNA,
     *,
-    is_kept: bool = True,
-    patience: float = 2,
-) -> ToolOutcome:
-    """Run the tool as the loop does."""
-    tool = HistoryTool(hass, agent, speaker, is_kept=is_kept, patience=patience)
-    dispatcher = OwnDispatcher(MemoryTools(async_get_memories(hass), agent, speaker), tool, FindTool(hass, "en"))
-    return await dispatcher.dispatch(ToolCall("call_1", TOOL_SEARCH_HISTORY, json.dumps(arguments)), arguments)
+    is_stored: bool = True,
+    timeout: float = 2,  # noqa: ASYNC109  # that of the tool
+) -> ToolAnswer:
+    return await async_search_history(hass, agent, speaker, arguments, is_stored=is_stored, timeout=timeout)
 
 
 async def answers(hass: HomeAssistant, agent: str, arguments: JsonObject) -> list[str]:
@@ -110,8 +103,8 @@ async def answers(hass: HomeAssistant, agent: str, arguments: JsonObject) -> lis
     return [found["you_answered"] for found in read(outcome)]
 
 
-def read(outcome: ToolOutcome) -> list[Mapping[str, str]]:
-    found: list[Mapping[str, str]] = json.loads(outcome.content)["found"]
+def read(answer: ToolAnswer) -> list[Mapping[str, str]]:
+    found: list[Mapping[str, str]] = json.loads(json.dumps(answer.data["found"]))
     return found
 
 
@@ -149,11 +142,11 @@ async def test_a_time_is_local(hass: HomeAssistant, agent: str, asked: JsonObjec
 
 
 async def test_where_nothing_is_found_it_says_so(hass: HomeAssistant, agent: str) -> None:
-    outcome = await search(hass, agent, {"words": "elephant"}, is_kept=False)
+    outcome = await search(hass, agent, {"words": "elephant"}, is_stored=False)
 
     assert read(outcome) == []
-    assert "Other words" in outcome.content
-    assert "not kept any more" in outcome.content
+    assert "Other words" in str(outcome.data)
+    assert "not kept any more" in str(outcome.data)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +165,7 @@ async def test_a_time_that_cannot_be_read_is_told(hass: HomeAssistant, agent: st
     outcome = await search(hass, agent, asked)
 
     if outcome.is_error:
-        assert "written like" in outcome.content or "whole number" in outcome.content
+        assert "written like" in str(outcome.data) or "whole number" in str(outcome.data)
     else:
         assert asked == {"since": "0001-01-01T00:00"}
 
@@ -192,13 +185,13 @@ async def test_who_is_not_known_finds_nothing(hass: HomeAssistant, agent: str, s
     outcome = await search(hass, agent, {"words": "key"}, speaker)
 
     assert outcome.is_error
-    assert "shelf" not in outcome.content
+    assert "shelf" not in str(outcome.data)
 
 
 async def test_a_store_that_is_slow_or_down_is_no_reason_to_wait(hass: HomeAssistant, agent: str) -> None:
     down = await set_up(hass, down_entry())
     async with no_free_thread(hass):
-        late = await search(hass, agent, {"words": "key"}, patience=0)
+        late = await search(hass, agent, {"words": "key"}, timeout=0)
     outcomes = [
         late,
         await search(hass, only_agent(down).subentry_id, {"words": "key"}),
@@ -207,6 +200,4 @@ async def test_a_store_that_is_slow_or_down_is_no_reason_to_wait(hass: HomeAssis
 
     for outcome in outcomes:
         assert outcome.is_error
-        assert json.loads(outcome.content) == {
-            "error": "Earlier conversations cannot be searched at the moment. Say so."
-        }
+        assert outcome.data == {"error": "Earlier conversations cannot be searched at the moment. Say so."}

@@ -24,9 +24,7 @@ from ..settings.agent import AgentSettings
 from ..settings.options import Problem
 from ..settings.rules import Policy, PolicyError, Rule, Verdict, policy_from_json
 from ..speech.sentences import async_get_sentences
-from ..tools.llm_apis import context_without_speaker
-from ..tools.offer import API_TIMEOUT, async_offer_tools
-from ..tools.own_tools import with_own_tools
+from ..tools.turn_tools import async_offer_common_tools
 
 FIELD_VERDICT: Final = "verdict"
 FIELD_AFTER: Final = "after"
@@ -173,12 +171,8 @@ async def _async_tools(hass: HomeAssistant, kind: ServiceKind, settings: AgentSe
     """Return the names of the tools of an agent."""
     if kind is ServiceKind.OFFLINE:
         return {PROCESS_SENTENCE.name}
-    nobody = context_without_speaker(hass)
-    timeout = min(API_TIMEOUT, settings.limits.preparation)
-    offer = await async_offer_tools(hass, settings.llm_apis, nobody, timeout, home=settings.home)
-    return {
-        definition.name for definition in with_own_tools(offer.definitions, settings, home_is_large=offer.home_is_large)
-    }
+    offer = await async_offer_common_tools(hass, settings)
+    return {definition.name for definition in offer.definitions}
 
 
 async def _async_users(hass: HomeAssistant, policy: Policy) -> Mapping[str, str]:

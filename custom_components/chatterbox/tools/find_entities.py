@@ -1,7 +1,6 @@
 """Runs the tool that searches the exposed entities of a home with too many to list."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from homeassistant.core import HomeAssistant
@@ -12,79 +11,72 @@ from ..home.entities import ExposedEntity, Home
 from ..home.names import listed, quoted
 from ..home.search import async_get_search_index
 from ..home.search_index import SearchIndex
-from .own_tools import AREA, KIND, WORDS, ToolAnswer, refused
+from .own_tools import AREA, KIND, WORDS, ToolAnswer, error_answer
 
-MOST_FOUND: Final = 50
-"""Entities of one answer."""
-_MOST_NAMES: Final = 100
-"""Names of areas in the answer to an unknown one."""
-_MOST_READ: Final = 1_000
-"""Characters of an argument that are searched."""
-_NOTHING_GIVEN: Final = f"Give {WORDS}, {AREA} or {KIND}, or several of these."
+MAX_FOUND: Final = 50
+"""Entities in one answer."""
+_MAX_NAMES: Final = 100
+"""Existing names in the answer to an unknown one."""
+_MAX_ARGUMENT: Final = 1_000
+"""Characters of an argument that are read."""
+_NO_ARGUMENTS: Final = f"Give {WORDS}, {AREA} or {KIND}, or several of these."
 _NOTHING: Final = "Nothing like that is there. Other words may find it, or its room or domain alone."
 
 
-class _NoSuchPlace(Exception):
-    """The area or domain does not exist; the text names the existing ones."""
+class _UnknownName(Exception):
+    """There is no such area or domain. The text names the existing ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class FindTool:
-    """Entity search in the language of the request."""
-
-    hass: HomeAssistant
-    language: str
-
-    async def async_run(self, arguments: JsonObject) -> ToolAnswer:
-        """Find entities by words, area and domain."""
-        words, area, domain = (str(arguments.get(name) or "").strip()[:_MOST_READ] for name in (WORDS, AREA, KIND))
-        if not words and not area and not domain:
-            return refused(_NOTHING_GIVEN)
-        index = await async_get_search_index(self.hass, self.language)
-        try:
-            among = _of_domain(index.home, _in_area(index, area), domain.casefold())
-        except _NoSuchPlace as error:
-            return refused(str(error))
-        return _answer(index.home, index.fitting(words, among) if words else among)
+async def async_find_entities(hass: HomeAssistant, language: str, arguments: JsonObject) -> ToolAnswer:
+    """Find entities by words, area and domain. `language` is that of the speaker."""
+    words, area, domain = (str(arguments.get(name) or "").strip()[:_MAX_ARGUMENT] for name in (WORDS, AREA, KIND))
+    if not words and not area and not domain:
+        return error_answer(_NO_ARGUMENTS)
+    index = await async_get_search_index(hass, language)
+    try:
+        among = _in_domain(index.home, _in_area(index, area), domain.casefold())
+    except _UnknownName as error:
+        return error_answer(str(error))
+    return _answer(index.home, index.fitting(words, among) if words else among)
 
 
 def _in_area(index: SearchIndex, area: str) -> Sequence[ExposedEntity]:
-    """Return the entities in an area or on a floor; all of them without a name."""
+    """Return the entities in an area or on a floor, or all of them if none is given."""
     home = index.home
     if not area:
         return home.entities
     name = compared(area)
     floors = {floor.floor_id for floor in home.floors if name in map(compared, (floor.name, *floor.aliases))}
-    meant: Collection[str] = {
+    found: Collection[str] = {
         room.area_id
         for room in home.rooms
         if room.floor_id in floors or name in map(compared, (room.name, *room.aliases))
     }
-    meant = meant or index.named_rooms(area)
-    if not meant:
+    found = found or index.named_rooms(area)
+    if not found:
         filled = [room.name for room in home.rooms if home.by_room.get(room.area_id)]
-        raise _NoSuchPlace(f"There is no area {quoted(area)}. {_listed('areas', filled)}")
-    return [entity for entity in home.entities if entity.area_id in meant]
+        raise _UnknownName(f"There is no area {quoted(area)}. {_listed('areas', filled)}")
+    return [entity for entity in home.entities if entity.area_id in found]
 
 
-def _of_domain(home: Home, entities: Sequence[ExposedEntity], domain: str) -> Sequence[ExposedEntity]:
+def _in_domain(home: Home, entities: Sequence[ExposedEntity], domain: str) -> Sequence[ExposedEntity]:
     if not domain:
         return entities
     domains = sorted({entity.domain for entity in home.entities})
     if domain not in domains:
-        raise _NoSuchPlace(f"There is no domain {quoted(domain)}. {_listed('domains', domains)}")
+        raise _UnknownName(f"There is no domain {quoted(domain)}. {_listed('domains', domains)}")
     return [entity for entity in entities if entity.domain == domain]
 
 
-def _listed(what: str, names: Sequence[str]) -> str:
-    more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"The {what} are: {listed(names[:_MOST_NAMES])}{more}."
+def _listed(kind: str, names: Sequence[str]) -> str:
+    more = f", and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return f"The {kind} are: {listed(names[:_MAX_NAMES])}{more}."
 
 
 def _answer(home: Home, entities: Sequence[ExposedEntity]) -> ToolAnswer:
     rooms = {room.area_id: room.name for room in home.rooms}
     found: list[JsonValue] = []
-    for entity in entities[:MOST_FOUND]:
+    for entity in entities[:MAX_FOUND]:
         place: JsonObject = {"area": rooms[entity.area_id]} if entity.area_id else {}
         also: JsonObject = {"also": list(entity.names[1:])} if entity.names[1:] else {}
         found.append({"name": entity.names[0] if entity.names else "", **also, **place, "domain": entity.domain})

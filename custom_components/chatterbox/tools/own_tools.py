@@ -1,9 +1,7 @@
-"""The tools that an agent has of its own: to remember, to look into earlier conversations, and to find things.
+"""Describes an agent's own tools to its model: memories, a search of earlier conversations, and a search of entities.
 
-Knows how they are described to a model, and what they do in general. Must not know how they are run
-(`tools/memory_tools.py`, `tools/search_history.py`, `tools/find_entities.py`). They are the same for everybody,
-wherever and whoever they are, so that what a model reads first stays the same: who may not use one is told so by its
-answer. No other agent of the house has them.
+Every speaker has the same tools, so that the beginning of the prompt stays the same. A tool that cannot serve the
+speaker says so in its answer.
 """
 
 from collections.abc import Mapping
@@ -25,24 +23,24 @@ _AUTOMATION: Final = "Only a person who speaks for themself can use this. No aut
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What a tool answers, as JSON."""
+    """The answer of one of these tools."""
 
     data: JsonObject
     is_error: bool = False
     open_world: bool = False
-    """It holds what people outside the house may have written."""
+    """Whether it may contain text from outside the home."""
 
 
-def refused(why: str) -> ToolAnswer:
+def error_answer(message: str) -> ToolAnswer:
     """Return the answer of a tool that did nothing."""
-    return ToolAnswer({"error": why}, is_error=True)
+    return ToolAnswer({"error": message}, is_error=True)
 
 
-def person_served(speaker: Speaker) -> str | ToolAnswer:
-    """Return the id of the person who speaks and is known, or what somebody else is told."""
+def known_person(speaker: Speaker) -> str | ToolAnswer:
+    """Return the id of the speaker if it is a known person, or else the answer of a tool that needs one."""
     if speaker.asking is not Asking.PERSON:
-        return refused(_AUTOMATION)
-    return speaker.person_id or refused(_NOBODY)
+        return error_answer(_AUTOMATION)
+    return speaker.person_id or error_answer(_NOBODY)
 
 
 FACT: Final = "fact"
@@ -58,16 +56,18 @@ _CHANGES: Final = ToolAnnotations(read_only=False, destructive=False, idempotent
 
 
 def _parameters(properties: Mapping[str, tuple[str, str]], *required: str) -> JsonObject:
-    """Return a schema; of each property its type and its description."""
+    """Return a JSON Schema for properties given by type and description."""
     return {
         "type": "object",
-        "properties": {name: {"type": kind, "description": told} for name, (kind, told) in properties.items()},
+        "properties": {
+            name: {"type": kind, "description": description} for name, (kind, description) in properties.items()
+        },
         "required": list(required),
         "additionalProperties": False,
     }
 
 
-_OF_MEMORY: Final = (
+_MEMORY_TOOLS: Final = (
     ToolDefinition(
         TOOL_FORGET,
         "Forgets a fact that you remember of the person who speaks. Only when they ask for it in their own words.",
@@ -91,7 +91,7 @@ _OF_MEMORY: Final = (
 )
 
 
-_OF_HISTORY: Final = ToolDefinition(
+_HISTORY_TOOL: Final = ToolDefinition(
     TOOL_SEARCH_HISTORY,
     "Searches what the person who speaks has said to you in earlier conversations, and what you answered. Give words, "
     "a time, or both.",
@@ -107,7 +107,7 @@ _OF_HISTORY: Final = ToolDefinition(
 )
 
 
-_OF_A_LARGE_HOME: Final = ToolDefinition(
+_FIND_TOOL: Final = ToolDefinition(
     FIND_ENTITIES,
     "Finds things of this home by words, by their room or floor, and by their domain; give any of these. Answers "
     "names, areas and domains, but no states.",
@@ -123,20 +123,18 @@ _OF_A_LARGE_HOME: Final = ToolDefinition(
 
 
 def own_definitions(settings: AgentSettings, *, home_is_large: bool = False) -> tuple[ToolDefinition, ...]:
-    """Return the tools that an agent with these settings has of its own; see `ToolOffer.home_is_large`."""
-    of_home = (_OF_A_LARGE_HOME,) if home_is_large else ()
-    of_memory = _OF_MEMORY if settings.remember_facts else ()
-    of_history = (_OF_HISTORY,) if settings.search_history else ()
-    return (*of_home, *of_memory, *of_history)
+    """Return the agent's own tools. `home_is_large` is explained at `ToolOffer`."""
+    return (
+        *((_FIND_TOOL,) if home_is_large else ()),
+        *(_MEMORY_TOOLS if settings.remember_facts else ()),
+        *((_HISTORY_TOOL,) if settings.search_history else ()),
+    )
 
 
 def with_own_tools(
     offered: tuple[ToolDefinition, ...], settings: AgentSettings, *, home_is_large: bool = False
 ) -> tuple[ToolDefinition, ...]:
-    """Return all tools of an agent's model, sorted by name as those are that are `offered`.
-
-    None of these stands in for one of its own.
-    """
+    """Add the agent's own tools to those that are `offered`, sorted by name. They replace others of the same name."""
     if not (own := {tool.name: tool for tool in own_definitions(settings, home_is_large=home_is_large)}):
         return offered
     tools = {tool.name: tool for tool in offered} | own

@@ -1,13 +1,11 @@
-"""Runs the tool by which an agent looks for what the person who speaks has said to it before.
+"""Runs the tool by which an agent searches its earlier conversations with the speaker.
 
-Knows the history, speakers, and how a time is written. Must not know how a history is searched. Nobody finds what
-somebody else has said, or what was said to another agent. What comes from a conversation that held something from
-outside may have been written outside, so it is marked.
+A person finds only their own words to this agent. An answer is marked as open-world if a conversation contained outside
+content.
 """
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -20,101 +18,96 @@ from ..agent.messages import JsonObject, JsonValue
 from ..const import DOMAIN
 from ..history.stores import async_get_histories
 from ..people.speakers import Speaker
-from .own_tools import DAYS, SINCE, UNTIL, WORDS, ToolAnswer, person_served, refused
+from .own_tools import DAYS, SINCE, UNTIL, WORDS, ToolAnswer, error_answer, known_person
 
-_MOST_DAYS: Final = 36_500
-_AN_INSTANT: Final = 0.001
-"""Seconds, of which the end of a turn tells."""
+_TIMEOUT: Final = 2.0
+"""Seconds, while a person waits for the answer."""
+_MAX_DAYS: Final = 36_500
+_RESOLUTION: Final = 0.001
+"""Seconds, of the times of stored turns."""
 _UNAVAILABLE: Final = "Earlier conversations cannot be searched at the moment. Say so."
 _NOTHING: Final = "Nothing like that was found. Other words, or another time, may find it."
-_NOT_KEPT: Final = "Conversations with you are not kept any more: that is switched off in your settings."
+_NOT_STORED: Final = "Conversations with you are not kept any more: that is switched off in your settings."
 
 
-class _TimeUnclear(Exception):
-    """A time cannot be read; the text says how it is written."""
+class _InvalidTime(Exception):
+    """A time cannot be parsed. The text describes the format."""
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryTool:
-    """The history of who speaks, in one turn of one agent."""
+async def async_search_history(  # noqa: PLR0913  # whose history with which agent
+    hass: HomeAssistant,
+    agent: str,
+    speaker: Speaker,
+    arguments: JsonObject,
+    *,
+    is_stored: bool = True,
+    timeout: float = _TIMEOUT,  # noqa: ASYNC109  # a store that is slow is an answer, not an exception
+) -> ToolAnswer:
+    """Search the history of an agent, given by its subentry id. `is_stored` says whether it still grows."""
+    person = known_person(speaker)
+    if isinstance(person, ToolAnswer):
+        return person
+    try:
+        query = _query(agent, person, arguments)
+    except _InvalidTime as error:
+        return error_answer(str(error))
+    entries = hass.config_entries.async_entries(DOMAIN)
+    entry = next((entry for entry in entries if agent in entry.subentries), None)
+    store = async_get_histories(hass).of(entry) if entry else None
+    if store is None:
+        return error_answer(_UNAVAILABLE)
+    try:
+        async with asyncio.timeout(timeout):
+            return _answer(await store.search(query), is_stored=is_stored)
+    except TimeoutError, StoreUnavailable:
+        return error_answer(_UNAVAILABLE)
 
-    hass: HomeAssistant
-    agent: str
-    """Subentry id."""
-    speaker: Speaker
-    is_kept: bool = True
-    """Whether what is said to the agent is stored."""
-    patience: float = 2.0
-    """Seconds: somebody stands in a room and waits."""
 
-    async def async_run(self, arguments: JsonObject) -> ToolAnswer:
-        """Search."""
-        person = person_served(self.speaker)
-        if isinstance(person, ToolAnswer):
-            return person
-        try:
-            query = self._query(person, arguments)
-        except _TimeUnclear as error:
-            return refused(str(error))
-        found = await self._async_search(query)
-        return refused(_UNAVAILABLE) if found is None else self._answer(found)
+def _query(agent: str, person: str, arguments: JsonObject) -> SearchQuery:
+    since = [_timestamp(arguments.get(SINCE), is_end=False), _days_ago(arguments.get(DAYS))]
+    return SearchQuery(
+        words=str(arguments.get(WORDS) or ""),
+        person_id=person,
+        agent=agent,
+        since=max((moment for moment in since if moment is not None), default=None),
+        until=_timestamp(arguments.get(UNTIL), is_end=True),
+    )
 
-    async def _async_search(self, query: SearchQuery) -> tuple[Found, ...] | None:
-        """Return what is found; None when the store is down, or too slow."""
-        entries = self.hass.config_entries.async_entries(DOMAIN)
-        entry = next((entry for entry in entries if self.agent in entry.subentries), None)
-        store = async_get_histories(self.hass).of(entry) if entry else None
-        if store is None:
-            return None
-        try:
-            async with asyncio.timeout(self.patience):
-                return await store.search(query)
-        except TimeoutError, StoreUnavailable:
-            return None
 
-    def _query(self, person: str, arguments: JsonObject) -> SearchQuery:
-        since = [_moment(arguments.get(SINCE), ends=False), _days_ago(arguments.get(DAYS))]
-        return SearchQuery(
-            words=str(arguments.get(WORDS) or ""),
-            person_id=person,
-            agent=self.agent,
-            since=max((moment for moment in since if moment is not None), default=None),
-            until=_moment(arguments.get(UNTIL), ends=True),
-        )
-
-    def _answer(self, found: Sequence[Found]) -> ToolAnswer:
-        turns: list[JsonValue] = [
-            {
-                "when": dt_util.as_local(dt_util.utc_from_timestamp(one.at)).strftime("%A, %Y-%m-%d %H:%M"),
-                "person_said": one.said,
-                "you_answered": one.answered,
-            }
-            for one in found
-        ]
-        note = " ".join(filter(None, ("" if turns else _NOTHING, "" if self.is_kept else _NOT_KEPT)))
-        is_marked = any(one.has_outside_content for one in found)
-        return ToolAnswer({"found": turns, **({"note": note} if note else {})}, open_world=is_marked)
+def _answer(found: Sequence[Found], *, is_stored: bool) -> ToolAnswer:
+    turns: list[JsonValue] = [
+        {
+            "when": dt_util.as_local(dt_util.utc_from_timestamp(turn.at)).strftime("%A, %Y-%m-%d %H:%M"),
+            "person_said": turn.said,
+            "you_answered": turn.answered,
+        }
+        for turn in found
+    ]
+    note = " ".join(filter(None, ("" if turns else _NOTHING, "" if is_stored else _NOT_STORED)))
+    has_outside_content = any(turn.has_outside_content for turn in found)
+    return ToolAnswer({"found": turns, **({"note": note} if note else {})}, open_world=has_outside_content)
 
 
 def _days_ago(days: JsonValue) -> float | None:
-    """Return the beginning of the first of the last so many days, in seconds since the epoch."""
+    """Return the beginning of the first of the last `days` days as a timestamp."""
     if days is None:
         return None
-    if not isinstance(days, int) or not 1 <= days <= _MOST_DAYS:
-        raise _TimeUnclear(f"{DAYS} is a whole number from 1 to {_MOST_DAYS}.")
+    if not isinstance(days, int) or not 1 <= days <= _MAX_DAYS:
+        raise _InvalidTime(f"{DAYS} is a whole number from 1 to {_MAX_DAYS}.")
     return dt_util.start_of_local_day(dt_util.now() - timedelta(days=days - 1)).timestamp()
 
 
-def _moment(written: JsonValue, *, ends: bool) -> float | None:
-    """Return a local moment in seconds since the epoch; of a day its beginning, or the last moment before its end."""
+def _timestamp(written: JsonValue, *, is_end: bool) -> float | None:
+    """Return the timestamp of a local time, or of the beginning or the end of a day."""
     text = str(written or "").strip()
     if not text:
         return None
     try:
         if (day := dt_util.parse_date(text)) is not None:
-            after = dt_util.start_of_local_day(day + timedelta(days=1)).timestamp() - _AN_INSTANT
-            return after if ends else dt_util.start_of_local_day(day).timestamp()
+            if is_end:
+                return dt_util.start_of_local_day(day + timedelta(days=1)).timestamp() - _RESOLUTION
+            return dt_util.start_of_local_day(day).timestamp()
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=dt_util.get_default_time_zone())).timestamp()
     except (ValueError, OverflowError) as error:
-        raise _TimeUnclear(f"{SINCE} and {UNTIL} are written like 2026-11-22 or 2026-11-22T18:00.") from error
+        raise _InvalidTime(f"{SINCE} and {UNTIL} are written like 2026-11-22 or 2026-11-22T18:00.") from error

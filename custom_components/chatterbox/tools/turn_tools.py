@@ -1,12 +1,9 @@
-"""The tools of one turn: those of the chosen LLM APIs, an agent's own, and the one that understands a sentence.
+"""The tools of one turn: those of the chosen LLM APIs, the agent's own, and the understanding of sentences."""
 
-Knows who runs which. Must not know who may call them: that is the chain's.
-"""
-
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
@@ -14,52 +11,62 @@ from homeassistant.helpers import llm
 
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from ..agent.protocols import ToolDispatcher
-from ..const import DOMAIN
-from ..effects.effect import Effects
+from ..const import DOMAIN, TOOL_SEARCH_HISTORY
+from ..effects.effect import NOTHING, Effects
 from ..home.description import FIND_ENTITIES
-from ..memory.facts import Keeper, NotRemembered, async_get_memories
 from ..offline.dispatcher import OfflineDispatcher
 from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import NOBODY, Speaker
+from ..records.tool_answer import result_content
 from ..settings.agent import AgentSettings
-from .find_entities import FindTool
-from .memory_tools import MemoryTools, told_memories
+from .find_entities import async_find_entities
+from .llm_apis import context_without_speaker
+from .memory_tools import async_get_memory_prompt, async_run_memory_tool
 from .name_resolver import NameResolver
-from .offer import API_TIMEOUT, async_offer_tools
-from .own_dispatcher import OwnDispatcher
-from .own_tools import ToolAnswer, own_definitions, person_served, with_own_tools
-from .search_history import HistoryTool
+from .offer import API_TIMEOUT, ToolOffer, async_offer_tools
+from .own_tools import own_definitions, with_own_tools
+from .search_history import async_search_history
+
+_MEMORIES: Final = frozenset({f"{DOMAIN}.memories"})
 
 
-class HouseDispatcher(ToolDispatcher, Protocol):
-    """Runs tools, and can tell beforehand what a call would do."""
+class EffectDispatcher(ToolDispatcher, Protocol):
+    """Runs tools, and predicts the effects of a call."""
 
     async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
-        """Return what a call of an offered tool would do. May raise anything; nothing is done by asking."""
+        """Return the effects that a call would have, without running it. May raise anything."""
         ...
 
 
 class TurnTools(NamedTuple):
-    """What an agent may use in one turn."""
+    """The tools of an agent in one turn."""
 
     llm_context: llm.LLMContext
-    """Who asks, as Home Assistant's tools are told."""
+    """The speaker, as Home Assistant's tools see it."""
     instance: llm.APIInstance | None
-    """The same tools for Home Assistant's ChatLog, if they are tools of its kind."""
+    """The tools for Home Assistant's ChatLog, without the agent's own."""
     definitions: tuple[ToolDefinition, ...]
-    dispatcher: HouseDispatcher
+    dispatcher: EffectDispatcher
     missing_apis: tuple[str, ...] = ()
-    """Ids of LLM APIs that the agent is set to use and that Home Assistant does not have."""
+    """Ids of chosen LLM APIs that Home Assistant does not have."""
     prompt: str = ""
-    """What these APIs say that holds for everybody in the house."""
+    """The part of the APIs' prompt that is the same for every speaker."""
     context: str = ""
-    """What these APIs say that holds for who asks, or at this moment."""
+    """The part for this speaker or this moment."""
     memories: str = ""
-    """What the agent was asked to remember by who asks, as its model reads it."""
+    """The section of the prompt about the facts of the speaker."""
     labels: Mapping[str, str] = MappingProxyType({})
-    """Ids of the APIs that tools come from, by the names of the tools; an agent's own come from none."""
+    """Ids of the APIs by the names of their tools. The agent's own tools have none."""
     name_resolver: NameResolver | None = None
     """The first hook of the turn, if the prompt describes the home in short names."""
+
+
+async def async_offer_common_tools(hass: HomeAssistant, settings: AgentSettings) -> ToolOffer:
+    """Return the tools and the prompt with which every turn of an agent begins, with the agent's own tools."""
+    timeout = min(API_TIMEOUT, settings.limits.preparation)
+    offer = await async_offer_tools(hass, settings.llm_apis, context_without_speaker(hass), timeout, home=settings.home)
+    definitions = with_own_tools(offer.definitions, settings, home_is_large=offer.home_is_large)
+    return offer._replace(definitions=definitions)
 
 
 async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes which tools there are, or what they do
@@ -73,21 +80,31 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     speaker: Speaker = NOBODY,
     brought: llm.API | None = None,
 ) -> TurnTools:
-    """Gather the tools of a turn; `understands_sentences` adds Home Assistant's own understanding.
+    """Gather the tools of a turn. `understands_sentences` adds Home Assistant's own understanding.
 
-    `agent` is the subentry id of the agent: what it remembers, and whom of, is found by it and by `speaker`. An API
-    that is `brought` along is asked beside those that are set.
+    `agent` is the subentry id of the agent; memories and history are looked up by agent and speaker. An API that is
+    `brought` by the caller is asked beside those of the settings.
     """
-    patience = min(API_TIMEOUT, settings.limits.preparation)
+    timeout = min(API_TIMEOUT, settings.limits.preparation)
     llm_context = user_input.as_llm_context(DOMAIN)
-    offer = await async_offer_tools(hass, settings.llm_apis, llm_context, patience, brought=brought, home=settings.home)
-    by_name: dict[str, HouseDispatcher] = {}
-    definitions = offer.definitions
-    if own := own_definitions(settings, home_is_large=offer.home_is_large):
-        by_name = _own_dispatchers(hass, own, settings, agent, speaker, language=user_input.language)
-        definitions = with_own_tools(definitions, settings, home_is_large=offer.home_is_large)
+    offer = await async_offer_tools(hass, settings.llm_apis, llm_context, timeout, brought=brought, home=settings.home)
+    own = OwnDispatcher(hass, settings, agent, speaker, user_input.language)
+    by_name: dict[str, EffectDispatcher] = {
+        tool.name: own for tool in own_definitions(settings, home_is_large=offer.home_is_large)
+    }
+    labels = {name: label for name, label in offer.labels.items() if name not in by_name}
+    if FIND_ENTITIES in by_name:
+        labels[FIND_ENTITIES] = llm.LLM_API_ASSIST  # whoever allows the tools of Assist needs it to name entities
+    definitions = with_own_tools(offer.definitions, settings, home_is_large=offer.home_is_large)
     if understands_sentences:
-        by_name[PROCESS_SENTENCE.name] = _sentences(hass, user_input, conversation_id)
+        by_name[PROCESS_SENTENCE.name] = OfflineDispatcher(
+            hass,
+            conversation_id,
+            user_input.context,
+            user_input.language,
+            user_input.device_id,
+            user_input.satellite_id,
+        )
         definitions += (PROCESS_SENTENCE,)
     return TurnTools(
         llm_context,
@@ -97,68 +114,52 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         offer.missing_apis,
         offer.prompt,
         offer.context,
-        await _async_told_memories(hass, agent, speaker) if settings.remember_facts else "",
-        _labels(offer.labels, by_name),
+        await async_get_memory_prompt(hass, agent, speaker) if settings.remember_facts else "",
+        labels,
         offer.name_resolver,
     )
 
 
-def _own_dispatchers(  # noqa: PLR0913  # who speaks to whom, and how
-    hass: HomeAssistant,
-    definitions: Iterable[ToolDefinition],
-    settings: AgentSettings,
-    agent: str,
-    speaker: Speaker,
-    *,
-    language: str,
-) -> dict[str, HouseDispatcher]:
-    own = OwnDispatcher(
-        MemoryTools(async_get_memories(hass), agent, speaker),
-        HistoryTool(hass, agent, speaker, is_kept=settings.keep_history),
-        FindTool(hass, language),
-    )
-    return {tool.name: own for tool in definitions}
+@dataclass(frozen=True, slots=True)
+class OwnDispatcher:
+    """The `ToolDispatcher` of the agent's own tools in one turn. Natives are `llm.ToolResult`."""
 
+    hass: HomeAssistant
+    settings: AgentSettings
+    agent: str
+    speaker: Speaker
+    language: str
 
-def _labels(offered: Mapping[str, str], by_name: Mapping[str, object]) -> Mapping[str, str]:
-    """Return where tools come from. What finds things in a home belongs to those that act on them."""
-    if not by_name:
-        return offered
-    of_assist = {FIND_ENTITIES: llm.LLM_API_ASSIST} if FIND_ENTITIES in by_name else {}
-    return {name: label for name, label in offered.items() if name not in by_name} | of_assist
+    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 demanded by the protocol
+        """Return one target for all of them, which no tool of Home Assistant has."""
+        return _MEMORIES
 
+    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:  # noqa: ARG002 demanded by the protocol
+        """Return nothing: no entity is changed."""
+        return NOTHING
 
-def _sentences(hass: HomeAssistant, user_input: ConversationInput, conversation_id: str) -> HouseDispatcher:
-    return OfflineDispatcher(
-        hass,
-        conversation_id,
-        user_input.context,
-        user_input.language,
-        user_input.device_id,
-        user_input.satellite_id,
-    )
-
-
-async def _async_told_memories(hass: HomeAssistant, agent: str, speaker: Speaker) -> str:
-    """Return what a model is told of who speaks; nothing when that is not known, or cannot be read."""
-    person = person_served(speaker)
-    if isinstance(person, ToolAnswer):
-        return ""
-    memories = async_get_memories(hass)
-    try:
-        await memories.async_load()
-    except NotRemembered:
-        return ""
-    return told_memories(memories.facts(Keeper(agent, person)))
+    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
+        """Run a tool."""
+        if call.name == FIND_ENTITIES:
+            answer = await async_find_entities(self.hass, self.language, arguments)
+        elif call.name == TOOL_SEARCH_HISTORY:
+            is_stored = self.settings.keep_history
+            answer = await async_search_history(self.hass, self.agent, self.speaker, arguments, is_stored=is_stored)
+        else:
+            answer = await async_run_memory_tool(self.hass, self.agent, self.speaker, call.name, arguments)
+        native = llm.ToolResult(answer.data, error=answer.is_error)
+        return ToolOutcome(
+            result_content(native), is_error=answer.is_error, native=native, open_world=answer.open_world
+        )
 
 
 @dataclass(slots=True)
 class _JoinedDispatcher:
-    """Has every call run by who runs the tool of its name."""
+    """Passes each call to the dispatcher of its tool."""
 
-    by_name: Mapping[str, HouseDispatcher]
-    otherwise: HouseDispatcher
-    """Runs all other tools, and knows what to say of one that there is not."""
+    by_name: Mapping[str, EffectDispatcher]
+    otherwise: EffectDispatcher
+    """Runs all other tools, and fails for unknown ones."""
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
         return self._of(name).targets(name, arguments)
@@ -169,5 +170,5 @@ class _JoinedDispatcher:
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         return await self._of(call.name).dispatch(call, arguments)
 
-    def _of(self, name: str) -> HouseDispatcher:
+    def _of(self, name: str) -> EffectDispatcher:
         return self.by_name.get(name, self.otherwise)

@@ -1,14 +1,19 @@
-"""Tools of ours for every agent of the house, through Home Assistant's LLM tools platform: the weather.
+"""The tool that tells every agent of the home about the weather, through Home Assistant's LLM tools platform.
 
-Called by Home Assistant (`homeassistant.components.llm`). Knows how a weather entity is found and asked; what is said
-about the weather is written in `tools/weather_report.py`.
+Only numbers and Home Assistant's own words are passed on: conditions and units of a weather service that Home Assistant
+does not know are left out.
 """
 
-from typing import cast, override
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from math import isfinite
+from typing import Final, cast, override
 
 import voluptuous as vol
+from homeassistant.components import weather
 from homeassistant.components.weather import DOMAIN as WEATHER_DOMAIN, SERVICE_GET_FORECASTS
-from homeassistant.const import ATTR_ENTITY_ID, STATE_UNAVAILABLE
+from homeassistant.const import ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, PERCENTAGE, STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import config_validation as cv, entity_registry as er, intent
 from homeassistant.helpers.llm import (
@@ -22,22 +27,78 @@ from homeassistant.helpers.llm import (
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
+from ..agent.messages import JsonObject, JsonValue
 from ..const import DOMAIN
 from ..home.entity_matches import exposed_names, exposed_states
-from .weather_report import (
-    MAX_DAYS,
-    MAX_HOURS,
-    ForecastKind,
-    current_conditions,
-    forecast_rows,
-    local_timestamp,
-    supported_kinds,
-    units,
+
+MAX_DAYS: Final = 7
+MAX_HOURS: Final = 24
+
+
+class ForecastKind(StrEnum):
+    """The types of the action `weather.get_forecasts`."""
+
+    DAILY = "daily"
+    TWICE_DAILY = "twice_daily"
+    HOURLY = "hourly"
+
+
+_FEATURES: Final = {
+    ForecastKind.DAILY: weather.WeatherEntityFeature.FORECAST_DAILY,
+    ForecastKind.TWICE_DAILY: weather.WeatherEntityFeature.FORECAST_TWICE_DAILY,
+    ForecastKind.HOURLY: weather.WeatherEntityFeature.FORECAST_HOURLY,
+}
+_LENGTHS: Final = {
+    ForecastKind.DAILY: timedelta(days=1),
+    ForecastKind.TWICE_DAILY: timedelta(hours=12),
+    ForecastKind.HOURLY: timedelta(hours=1),
+}
+_ROWS: Final = {
+    ForecastKind.DAILY: MAX_DAYS,
+    ForecastKind.TWICE_DAILY: 2 * MAX_DAYS,
+    ForecastKind.HOURLY: MAX_HOURS,
+}
+_CONDITIONS: Final = frozenset(
+    {
+        weather.ATTR_CONDITION_CLEAR_NIGHT,
+        weather.ATTR_CONDITION_CLOUDY,
+        weather.ATTR_CONDITION_EXCEPTIONAL,
+        weather.ATTR_CONDITION_FOG,
+        weather.ATTR_CONDITION_HAIL,
+        weather.ATTR_CONDITION_LIGHTNING,
+        weather.ATTR_CONDITION_LIGHTNING_RAINY,
+        weather.ATTR_CONDITION_PARTLYCLOUDY,
+        weather.ATTR_CONDITION_POURING,
+        weather.ATTR_CONDITION_RAINY,
+        weather.ATTR_CONDITION_SNOWY,
+        weather.ATTR_CONDITION_SNOWY_RAINY,
+        weather.ATTR_CONDITION_SUNNY,
+        weather.ATTR_CONDITION_WINDY,
+        weather.ATTR_CONDITION_WINDY_VARIANT,
+    }
 )
+_QUANTITIES: Final = {
+    "temperature": 1,
+    "apparent_temperature": 1,
+    "templow": 1,
+    "dew_point": 1,
+    "humidity": 0,
+    "precipitation": 2,
+    "precipitation_probability": 0,
+    "wind_speed": 0,
+    "wind_gust_speed": 0,
+    "pressure": 1,
+    "visibility": 1,
+    "cloud_coverage": 0,
+    "uv_index": 0,
+}
+"""The reported attributes in order, with their decimal places."""
+_LEFT_OUT_OF_FORECASTS: Final = frozenset({"dew_point", "pressure", "visibility", "cloud_coverage"})
+_COMPASS: Final = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 
 
-class WeatherUnknown(Exception):
-    """A question about the weather that cannot be answered; the text says what can be asked instead."""
+class _WeatherError(Exception):
+    """The question cannot be answered. The text says what can be asked instead."""
 
 
 class GetForecastTool(Tool):
@@ -62,8 +123,7 @@ class GetForecastTool(Tool):
             ): cv.string,
         }
     )
-    # It reads an entity of the house, and only numbers and Home Assistant's own words come back: although they were
-    # made elsewhere, nobody out there can speak to the model through them. So its world is closed.
+    # Not open-world: the numbers come from elsewhere, but they cannot carry instructions to the model.
     annotations = ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
     integration = DOMAIN
 
@@ -75,7 +135,7 @@ class GetForecastTool(Tool):
         try:
             state = _find_weather(hass, llm_context, arguments.get("name"), arguments.get("area"))
             kind = _choose_kind(state, arguments.get("forecast"))
-        except WeatherUnknown as error:
+        except _WeatherError as error:
             return ToolResult(data={"error": str(error)}, error=True)
         now = dt_util.now()
         data: JsonObjectType = {
@@ -91,10 +151,7 @@ class GetForecastTool(Tool):
 
 
 def _find_weather(hass: HomeAssistant, llm_context: LLMContext, name: str | None, area: str | None) -> State:
-    """Return the weather entity that is meant, of several the one nearest to the asking device.
-
-    Raises `WeatherUnknown` when none is meant that can answer.
-    """
+    """Return the weather entity, or of several the one nearest to the device of the speaker."""
     constraints = intent.MatchTargetsConstraints(
         name=name,
         area_name=area,
@@ -111,10 +168,10 @@ def _find_weather(hass: HomeAssistant, llm_context: LLMContext, name: str | None
     if states:
         return _nearest(hass, llm_context, states)
     if matched:
-        raise WeatherUnknown("The weather is not available at the moment. Say so, and do not ask again now.")
+        raise _WeatherError("The weather is not available at the moment. Say so, and do not ask again now.")
     asked = " ".join(filter(None, [f"called '{name}'" if name else "", f"in the area '{area}'" if area else ""]))
     names = ", ".join(exposed_names(hass, llm_context.assistant, {WEATHER_DOMAIN}))
-    raise WeatherUnknown(
+    raise _WeatherError(
         f"There is no weather entity {asked}. There are: {names}. Without name and area it is the home's."
     )
 
@@ -130,10 +187,7 @@ def _nearest(hass: HomeAssistant, llm_context: LLMContext, states: list[State]) 
 
 
 def _choose_kind(state: State, wanted: str | None) -> ForecastKind | None:
-    """Return the kind of forecast to get, None for the current weather alone.
-
-    Raises `WeatherUnknown` when the wanted kind is not to be had.
-    """
+    """Return the kind of forecast to get, or None for the current weather alone."""
     kinds = supported_kinds(state)
     if wanted is None:
         return kinds[0] if kinds else None
@@ -144,7 +198,7 @@ def _choose_kind(state: State, wanted: str | None) -> ForecastKind | None:
     other = ForecastKind.DAILY if wanted == ForecastKind.HOURLY else ForecastKind.HOURLY
     has_other = other in kinds or (other is ForecastKind.DAILY and ForecastKind.TWICE_DAILY in kinds)
     instead = f"Ask for the {other.value} one." if has_other else "Leave 'forecast' out to get the current weather."
-    raise WeatherUnknown(f"{state.name} has no {wanted} forecast. {instead}")
+    raise _WeatherError(f"{state.name} has no {wanted} forecast. {instead}")
 
 
 async def _async_get_forecast(
@@ -160,3 +214,92 @@ async def _async_get_forecast(
     )
     entry = cast("JsonObjectType", (response or {}).get(state.entity_id, {}))
     return cast("list[JsonObjectType]", entry.get("forecast", []))
+
+
+def supported_kinds(state: State) -> tuple[ForecastKind, ...]:
+    """Return the kinds of forecast that a weather entity supports, the most useful first."""
+    features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES)
+    return tuple(kind for kind, flag in _FEATURES.items() if isinstance(features, int) and features & flag)
+
+
+def current_conditions(state: State) -> JsonObject:
+    """Report the weather now."""
+    return _report({**state.attributes, "condition": state.state}, _QUANTITIES)
+
+
+def forecast_rows(forecast: Sequence[Mapping[str, object]], kind: ForecastKind, now: datetime) -> list[JsonValue]:
+    """Report the future part of a forecast in local time, at most 7 days or 24 hours."""
+    quantities = [name for name in _QUANTITIES if name not in _LEFT_OUT_OF_FORECASTS]
+    rows: list[JsonValue] = []
+    for entry in forecast:
+        begin = _local_time(entry.get("datetime"))
+        if begin is None or not _is_ahead(begin, kind, now):
+            continue
+        row = _report(entry, quantities)
+        if "templow" in row:
+            row = {{"temperature": "high", "templow": "low"}.get(name, name): value for name, value in row.items()}
+        rows.append({"when": _when(begin, kind, is_day=entry.get("is_daytime")), **row})
+    return rows[: _ROWS[kind]]
+
+
+def units(state: State) -> JsonObject:
+    """Return the unit of each quantity, as it is configured in Home Assistant."""
+    named: JsonObject = {}
+    for attribute, valid in weather.VALID_UNITS.items():
+        unit: object = state.attributes.get(attribute)
+        if isinstance(unit, str) and unit in valid:
+            named[attribute.removesuffix("_unit")] = unit
+    return {**named, "humidity": PERCENTAGE, "precipitation_probability": PERCENTAGE, "cloud_coverage": PERCENTAGE}
+
+
+def local_timestamp(moment: datetime) -> str:
+    """Format a local time like "Saturday 2026-11-21 16:05"."""
+    return dt_util.as_local(moment).strftime("%A %Y-%m-%d %H:%M")
+
+
+def _report(values: Mapping[str, object], quantities: Sequence[str] | Mapping[str, int]) -> JsonObject:
+    report: JsonObject = {}
+    if (condition := values.get("condition")) in _CONDITIONS and isinstance(condition, str):
+        report["condition"] = condition
+    for name in quantities:
+        if (number := _rounded(values.get(name), _QUANTITIES[name])) is not None:
+            report[name] = number
+    if direction := _direction(values.get("wind_bearing")):
+        report["wind_from"] = direction
+    return report
+
+
+def _rounded(value: object, digits: int) -> int | float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        return None
+    rounded = round(float(value), digits)
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+def _direction(bearing: object) -> str | None:
+    """Return the direction from which the wind comes, as one of eight."""
+    if isinstance(bearing, (int, float)) and isfinite(bearing):
+        return _COMPASS[round(bearing / (360 / len(_COMPASS))) % len(_COMPASS)]
+    return bearing if isinstance(bearing, str) and bearing in _COMPASS else None
+
+
+def _local_time(value: object) -> datetime | None:
+    moment = dt_util.parse_datetime(value) if isinstance(value, str) else None
+    return dt_util.as_local(moment) if moment else None
+
+
+def _is_ahead(begin: datetime, kind: ForecastKind, now: datetime) -> bool:
+    """Tell whether a row is not over. A day lasts until midnight, whatever the time of its forecast is."""
+    if kind is ForecastKind.DAILY:
+        return begin.date() >= dt_util.as_local(now).date()
+    return begin + _LENGTHS[kind] > now
+
+
+def _when(begin: datetime, kind: ForecastKind, *, is_day: object) -> str:
+    match kind:
+        case ForecastKind.DAILY:
+            return begin.strftime("%A %Y-%m-%d")
+        case ForecastKind.TWICE_DAILY:
+            return f"{begin.strftime('%A %Y-%m-%d')} {'day' if is_day else 'night'}"
+        case ForecastKind.HOURLY:
+            return begin.strftime("%A %H:%M")

@@ -10,8 +10,7 @@ from ..agent.conversation.windowed_provider import WindowedProvider
 from ..agent.messages import JsonObject, ToolDefinition, canonical_json
 from ..settings.agent import AgentSettings
 from ..tools.llm_apis import context_without_speaker
-from ..tools.offer import API_TIMEOUT, async_offer_tools
-from ..tools.own_tools import with_own_tools
+from ..tools.turn_tools import async_offer_common_tools
 from .prompt import PromptSources, async_write_prompt
 
 
@@ -23,14 +22,12 @@ async def async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, model
     long as those sources do, but no longer than they may in a turn.
     """
     nobody = context_without_speaker(hass)
-    patience = min(API_TIMEOUT, settings.limits.preparation)
-    offer = await async_offer_tools(hass, settings.llm_apis, nobody, patience, home=settings.home)
+    offer = await async_offer_common_tools(hass, settings)
     prompt = async_write_prompt(hass, nobody, PromptSources(settings.prompt, offer.prompt, offer.context))
     estimate = model.estimate
-    definitions = with_own_tools(offer.definitions, settings, home_is_large=offer.home_is_large)
     home = estimate.of_text(offer.prompt)
     instructions = max(estimate.of_text(prompt.instructions) - home, 0)
-    each = sorted(((estimate.of_text(_as_sent(tool)), tool) for tool in definitions), key=_largest_first)
+    each = sorted(((estimate.of_text(_as_sent(tool)), tool) for tool in offer.definitions), key=_largest_first)
     tools = sum(tokens for tokens, _ in each)
     return {
         "instructions": instructions,

@@ -20,8 +20,7 @@ from ..const import LOGGER
 from ..runtime.chain import is_for_models
 from ..settings.agent import AgentSettings
 from ..tools.llm_apis import context_without_speaker
-from ..tools.offer import API_TIMEOUT, async_offer_tools
-from ..tools.own_tools import with_own_tools
+from ..tools.turn_tools import async_offer_common_tools
 from .prompt import PromptSources, async_write_prompt
 
 KEPT_FOR: Final = 60.0
@@ -56,18 +55,10 @@ class WarmUp:
         """Gather what a turn begins with, and begin to send it; returns as soon as that is under way."""
         if self._task is not None:
             return
-        nobody = context_without_speaker(self._hass)
-        patience = min(API_TIMEOUT, self._settings.limits.preparation)
-        settings = self._settings
-        offer = await async_offer_tools(self._hass, settings.llm_apis, nobody, patience, home=settings.home)
+        offer = await async_offer_common_tools(self._hass, self._settings)
         sources = PromptSources(self._settings.prompt, offer.prompt, offer.context)
-        prompt = async_write_prompt(self._hass, nobody, sources)
-        self._async_begin(
-            (
-                prompt.instructions,
-                with_own_tools(offer.definitions, self._settings, home_is_large=offer.home_is_large),
-            )
-        )
+        prompt = async_write_prompt(self._hass, context_without_speaker(self._hass), sources)
+        self._async_begin((prompt.instructions, offer.definitions))
 
     @property
     def is_under_way(self) -> bool:
