@@ -21,7 +21,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from .actions.reported_result import reported
+from .actions.ask import reported
 from .agent.events import StopReason
 from .agent.speech import asks_back, speakable
 from .approvals.questions import GivenAnswer, Question

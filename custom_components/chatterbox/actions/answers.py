@@ -1,8 +1,4 @@
-"""The actions `chatterbox.approve` and `chatterbox.deny`: a question is answered by an automation or from a dashboard.
-
-Knows service calls, and says in the caller's language why an answer is not taken. Who may answer stands in
-`approvals/questions.py`.
-"""
+"""The actions `chatterbox.approve` and `chatterbox.deny`: answer an approval from an automation or a dashboard."""
 
 from typing import Final
 
@@ -35,14 +31,14 @@ ATTR_APPROVAL_ID: Final = "approval_id"
 
 _SCHEMA: Final = vol.Schema({vol.Optional(ATTR_APPROVAL_ID): cv.string})
 _OF_USERS: Final = {AnswerRefusal.UNKNOWN_USER, AnswerRefusal.NOT_IN_CONTROL, AnswerRefusal.NEEDS_ADMIN}
-"""Refusals that are about who calls, not about what."""
+"""Refusals because of the calling user."""
 
 
 class NotYoursToAnswer(Unauthorized):
-    """The user may not answer the question; the text says who may."""
+    """The user may not answer the question."""
 
     def __init__(self, context: Context, refusal: AnswerRefusal) -> None:
-        """Take the context of the call, and why it was refused."""
+        """Set the context of the call, and why it was refused."""
         super().__init__(context)
         self.translation_domain = DOMAIN
         self.translation_key = f"question_{refusal}"
@@ -71,7 +67,7 @@ async def _async_answer(call: ServiceCall) -> ServiceResponse:
 
 
 def _question(hass: HomeAssistant, question_id: str | None) -> Question:
-    """Return the question that is meant: without an id, the only one that waits."""
+    """Return the question with an id; without one, the only open question."""
     waiting = async_get_approvals(hass).waiting
     if question_id is not None:
         waiting = tuple(question for question in waiting if question.id == question_id)

@@ -1,14 +1,15 @@
-"""The action `chatterbox.ask`: says something to an agent, and returns the whole turn.
+"""The action `chatterbox.ask`: sends a text to an agent, and returns everything that its turn did.
 
-Knows service calls and entities. Must not know how a turn is taken, or who speaks: that is found out as for
-`conversation.process`, from the context of the call.
+Home Assistant returns the `ConversationResult` of an agent as it is, so that a result with a report reaches the caller.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 import homeassistant.helpers.config_validation as cv
 import voluptuous as vol
 from homeassistant.components import conversation
+from homeassistant.components.conversation import ConversationResult
 from homeassistant.components.conversation.const import (
     ATTR_AGENT_ID,
     ATTR_CONVERSATION_ID,
@@ -18,9 +19,12 @@ from homeassistant.components.conversation.const import (
 from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 
+from ..agent.messages import JsonObject
 from ..const import DOMAIN, SERVICE_ASK
+from ..records.facts import usage_as_json
+from ..records.report import TurnReport, parsed_content, shown_arguments
 from ..runtime.agents import async_agent_entries
-from .reported_result import ReportedResult
+from ..turns.trace import times_of
 
 _SCHEMA: Final = vol.Schema(
     {
@@ -30,6 +34,51 @@ _SCHEMA: Final = vol.Schema(
         vol.Optional(ATTR_LANGUAGE): cv.string,
     }
 )
+_TIMINGS: Final = ("duration", "first_words", "phases", "inferences", "tools")
+
+
+@dataclass(slots=True, kw_only=True)
+class ReportedResult(ConversationResult):
+    """The result of a turn with its report."""
+
+    report: TurnReport
+
+    def as_response(self) -> JsonObject:
+        """Return the whole turn as `docs/using.md` describes it."""
+        report, facts = self.report, self.report.facts.as_json()
+        return {
+            "conversation_id": self.conversation_id,
+            "continue_conversation": self.continue_conversation,
+            "speech": self.response.speech.get("plain", {}).get("speech", ""),
+            "tool_calls": [
+                {
+                    "name": report.calls[result.call_id].name,
+                    "arguments": shown_arguments(report.calls[result.call_id]),
+                    "result": parsed_content(result),
+                    "is_error": result.is_error,
+                }
+                for result in report.results
+            ],
+            "withheld": "\n".join(report.withheld),
+            "handovers": [{"to": one.provider, "reason": one.reason} for one in report.handovers],
+            "stop_reason": facts["stop_reason"],
+            "error": facts["error"],
+            "iterations": facts["iterations"],
+            "usage": usage_as_json(report.facts.usage),
+            "timings": {name: facts[name] for name in _TIMINGS},
+        }
+
+
+def reported(result: ConversationResult, report: TurnReport) -> ReportedResult:
+    """Return a result with the report of its turn; its timings become `extra_data` of the speech."""
+    for speech in result.response.speech.values():
+        speech["extra_data"] = times_of(report.facts)
+    return ReportedResult(
+        response=result.response,
+        conversation_id=result.conversation_id,
+        continue_conversation=result.continue_conversation,
+        report=report,
+    )
 
 
 @callback
@@ -39,7 +88,7 @@ def async_register_ask(hass: HomeAssistant) -> None:
 
 
 async def _async_ask(call: ServiceCall) -> ServiceResponse:
-    """Take a turn, and return it as `ReportedResult.as_response` has it, with the `agent_id`."""
+    """Take a turn, and return its report with the `agent_id`."""
     agent_id = _agent(call.hass, call.data.get(ATTR_AGENT_ID))
     result = await conversation.async_converse(
         call.hass,
@@ -58,7 +107,7 @@ async def _async_ask(call: ServiceCall) -> ServiceResponse:
 
 @callback
 def _agent(hass: HomeAssistant, agent_id: str | None) -> str:
-    """Return the agent that is meant: without an entity id, the only one that there is."""
+    """Return the agent of a call; without an entity id, the only agent."""
     agents = [entity.entity_id for entity in async_agent_entries(hass)]
     if agent_id is None:
         match agents:

@@ -1,28 +1,36 @@
-"""The actions `chatterbox.purge` and `chatterbox.export`: what was stored of conversations is deleted, or given out.
+"""The actions `chatterbox.purge` and `chatterbox.export`: delete what is stored, or write it to a file or a response.
 
-Knows service calls, and what of the history they mean. Must not know how it is stored. Only administrators may call
-them, and automations of the house.
+Only administrators may call them, and automations of the home.
 """
 
-from collections.abc import AsyncGenerator
+import json
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import homeassistant.helpers.config_validation as cv
 import voluptuous as vol
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
+from homeassistant.components.conversation.const import ATTR_AGENT_ID, ATTR_CONVERSATION_ID
+from homeassistant.const import ATTR_ID
 from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
+from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.service import async_register_admin_service
+from homeassistant.util import dt as dt_util
 
-from ..agent.history.selection import Selection
+from ..agent.history.selection import AllOf, Before, Everything, OneAgent, OneConversation, OnePerson, Selection
 from ..agent.history.store_trouble import StoreUnavailable, Trouble
-from ..agent.messages import canonical_json
+from ..agent.messages import JsonObject, canonical_json
 from ..const import DOMAIN
 from ..history.stores import async_get_histories
+from ..memory.facts import Keeper, NotRemembered, async_get_memories
 from ..runtime.agents import ChatterboxConfigEntry, async_forget_conversations
 from ..runtime.recent_turns import async_get_recent_turns
-from .export import ExportFile, RecordCounts, TooMuch, as_records
-from .selection import CHOICE_FIELDS, Choice, async_chosen, async_chosen_keepers, async_forget_facts, facts_as_records
 
 if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
     from ..agent.history.store import HistoryStore
@@ -30,12 +38,39 @@ if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
 SERVICE_PURGE: Final = "purge"
 SERVICE_EXPORT: Final = "export"
 ATTR_AS_RESPONSE: Final = "as_response"
+ATTR_PERSON: Final = "person"
+ATTR_OLDER_THAN_DAYS: Final = "older_than_days"
+ATTR_EVERYTHING: Final = "everything"
+ATTR_FACTS: Final = "facts"
+
+_AGENT_DOMAINS: Final = frozenset({CONVERSATION_DOMAIN, "ai_task"})
+"""Domains of entities that have a history, disabled ones included."""
+_DAY: Final = 86_400
+"""Seconds."""
+_MOST_DAYS: Final = 36_500
+
+_CHOICE_FIELDS: Final = {
+    vol.Optional(ATTR_CONVERSATION_ID): cv.string,
+    vol.Optional(ATTR_PERSON): cv.entity_domain("person"),
+    vol.Optional(ATTR_AGENT_ID): cv.entity_id,
+    vol.Optional(ATTR_OLDER_THAN_DAYS): vol.All(vol.Coerce(float), vol.Range(min=0, max=_MOST_DAYS)),
+    vol.Optional(ATTR_EVERYTHING, default=False): cv.boolean,
+    vol.Optional(ATTR_FACTS, default=False): cv.boolean,
+}
+FOLDER: Final = "chatterbox_exports"
+"""In the configuration directory."""
+MOST_CHARACTERS: Final = 500_000
+"""Of a response, which goes to a browser as a whole, and into the trace of an automation."""
+_KINDS: Final = {"turns": "turn", "audit_records": "audit", "responses": "response", "facts": "fact"}
+"""Kinds of records, by the field of a response that counts them."""
+_AT_ONCE: Final = 500
+"""Lines that are written at once."""
 
 
 @callback
 def async_register_history_actions(hass: HomeAssistant) -> None:
     """Register the actions."""
-    purge = vol.Schema(CHOICE_FIELDS)
+    purge = vol.Schema(_CHOICE_FIELDS)
     export = purge.extend({vol.Optional(ATTR_AS_RESPONSE, default=False): cv.boolean})
     optional = SupportsResponse.OPTIONAL
     async_register_admin_service(hass, DOMAIN, SERVICE_PURGE, _async_purge, purge, optional)
@@ -43,15 +78,15 @@ def async_register_history_actions(hass: HomeAssistant) -> None:
 
 
 async def _async_purge(call: ServiceCall) -> ServiceResponse:
-    """Delete what is chosen, and return how many records are gone as `deleted`, and how many `facts`."""
-    hass, choice = call.hass, async_chosen(call.hass, call.data)
-    facts = await async_forget_facts(hass, await async_chosen_keepers(hass, choice))
+    """Delete the selected records and facts, and return their numbers as `deleted` and `facts`."""
+    hass, choice = call.hass, _async_chosen(call.hass, call.data)
+    facts = await _async_forget_facts(hass, await _async_chosen_keepers(hass, choice))
     stores, deleted = await _async_stores(hass), 0
     failed: tuple[str, Trouble] | None = None
     for where, store in stores.items():
         try:
             deleted += await _async_delete(store, choice.selections)
-        except StoreUnavailable as error:  # what is in the others is deleted all the same
+        except StoreUnavailable as error:  # the other stores are purged all the same
             failed = where, error.trouble
     async_get_recent_turns(hass).forget_words()
     _async_forget_summaries(hass)
@@ -65,7 +100,7 @@ async def _async_purge(call: ServiceCall) -> ServiceResponse:
 
 @callback
 def _async_forget_summaries(hass: HomeAssistant) -> None:
-    """Leave no summary of what may have been deleted; of what was not, another one is written."""
+    """Drop all summaries, which may cover what was deleted. They are written again."""
     entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
     for entry in entries:
         for agent in entry.runtime_data.agents.values():
@@ -79,25 +114,25 @@ async def _async_delete(store: HistoryStore | None, selections: tuple[Selection,
 
 
 async def _async_export(call: ServiceCall) -> ServiceResponse:
-    """Write what is chosen to a new file, or return it as `records`; return how many of each kind there are."""
-    hass, lines = call.hass, _lines(call.hass, async_chosen(call.hass, call.data))
+    """Write the selected records to a new file, or return them as `records`, with the number of each kind."""
+    hass, lines = call.hass, _lines(call.hass, _async_chosen(call.hass, call.data))
     async with aclosing(lines):
         if call.data[ATTR_AS_RESPONSE]:
             if not call.return_response:
                 raise _invalid("export_no_response")
             try:
-                records = await as_records(lines)
-            except TooMuch as error:
+                records = await _as_records(lines)
+            except _TooMuch as error:
                 raise _invalid("export_too_much") from error
-            return {"records": [*records], **RecordCounts.of(records).as_json()}
+            return {"records": [*records], **_as_json(Counter(str(record["kind"]) for record in records))}
         try:
-            path, counts = await ExportFile(hass).async_write(lines)
+            path, counts = await _async_write(hass, lines)
         except OSError as error:
             raise _failure("export_no_file", problem=error.strerror or type(error).__name__) from error
-    return {"path": path, **counts.as_json()} if call.return_response else None
+    return {"path": path, **_as_json(counts)} if call.return_response else None
 
 
-async def _lines(hass: HomeAssistant, choice: Choice) -> AsyncGenerator[str]:
+async def _lines(hass: HomeAssistant, choice: _Choice) -> AsyncGenerator[str]:
     for where, store in (await _async_stores(hass)).items():
         if store is None:
             raise _failure("export_history_down", where=where)
@@ -108,12 +143,12 @@ async def _lines(hass: HomeAssistant, choice: Choice) -> AsyncGenerator[str]:
                         yield line
             except StoreUnavailable as error:
                 raise _failure("export_history_down", where=where) from error
-    for fact in facts_as_records(hass, await async_chosen_keepers(hass, choice)):
+    for fact in _facts_as_records(hass, await _async_chosen_keepers(hass, choice)):
         yield canonical_json(fact)
 
 
 async def _async_stores(hass: HomeAssistant) -> dict[str, HistoryStore | None]:
-    """Return the stores of all services, by what they are called; None for one whose address cannot be used."""
+    """Return the stores of all services by name; None for one that cannot be opened."""
     histories = async_get_histories(hass)
     stores: dict[str, HistoryStore | None] = {}
     for entry in hass.config_entries.async_entries(DOMAIN):
@@ -126,5 +161,197 @@ def _failure(key: str, **placeholders: str) -> HomeAssistantError:
     return HomeAssistantError(translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders)
 
 
-def _invalid(key: str) -> ServiceValidationError:
-    return ServiceValidationError(translation_domain=DOMAIN, translation_key=key)
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What an action call selects."""
+
+    selections: tuple[Selection, ...]
+    """Disjoint; a record is selected by one of them."""
+    with_facts: bool
+    """Whether facts are selected, too."""
+    agent: str | None
+    """Subentry id; None for all agents."""
+    people: tuple[str, ...]
+    """Ids of one person; empty for all people."""
+
+
+@callback
+def _async_chosen(hass: HomeAssistant, data: Mapping[str, Any]) -> _Choice:
+    """Return what matches all given fields. Raises ServiceValidationError without any, or for an invalid one."""
+    agent = _agent(hass, data[ATTR_AGENT_ID]) if ATTR_AGENT_ID in data else None
+    people = tuple(_ids_of_person(hass, data[ATTR_PERSON])) if ATTR_PERSON in data else ()
+    with_facts, parts = data[ATTR_FACTS], tuple(_parts(data))
+    if with_facts and parts:
+        raise _invalid("history_facts_alone")
+    if agent is not None:
+        parts = (OneAgent(agent), *parts)
+    if data[ATTR_EVERYTHING]:
+        if parts or people:
+            raise _invalid("history_everything_alone")
+        return _Choice((Everything(),), with_facts, agent, people)
+    if not parts and not people:
+        raise _invalid("history_nothing_chosen")
+    selections = tuple(AllOf((OnePerson(person), *parts)) for person in people) if people else (AllOf(parts),)
+    return _Choice(selections, with_facts, agent, people)
+
+
+def _parts(data: Mapping[str, Any]) -> Iterator[Selection]:
+    if ATTR_CONVERSATION_ID in data:
+        yield OneConversation(data[ATTR_CONVERSATION_ID])
+    if ATTR_OLDER_THAN_DAYS in data:
+        yield Before(dt_util.utcnow().timestamp() - data[ATTR_OLDER_THAN_DAYS] * _DAY)
+
+
+@callback
+def _agent(hass: HomeAssistant, entity_id: str) -> str:
+    entity = er.async_get(hass).async_get(entity_id)
+    is_agent = entity is not None and entity.platform == DOMAIN and entity.domain in _AGENT_DOMAINS
+    if entity is None or not is_agent or entity.config_subentry_id is None:
+        raise _invalid("agent_unknown", agent=entity_id)
+    return entity.config_subentry_id
+
+
+def _ids_of_person(hass: HomeAssistant, entity_id: str) -> Iterator[str]:
+    """Yield the ids of a person: their own, and that of their user, which older records have."""
+    if (state := hass.states.get(entity_id)) is None:
+        raise _invalid("history_person_unknown", person=entity_id)
+    for name in (ATTR_ID, "user_id"):
+        if isinstance(known := state.attributes.get(name), str):
+            yield known
+
+
+def _invalid(key: str, **placeholders: str) -> ServiceValidationError:
+    return ServiceValidationError(
+        translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders or None
+    )
+
+
+async def _async_chosen_keepers(hass: HomeAssistant, choice: _Choice) -> tuple[Keeper, ...]:
+    """Return the owners of the selected facts. Raises HomeAssistantError if facts cannot be read."""
+    if not choice.with_facts:
+        return ()
+    memories = async_get_memories(hass)
+    try:
+        await memories.async_load()
+    except NotRemembered as error:
+        raise _failure(error.problem.value) from error
+    agents = [choice.agent] if choice.agent else _agents(hass)
+    known = [Keeper(agent, person) for agent in agents for person in memories.people(agent)]
+    return tuple(keeper for keeper in known if not choice.people or keeper.person in choice.people)
+
+
+async def _async_forget_facts(hass: HomeAssistant, keepers: Iterable[Keeper]) -> int:
+    """Delete facts, and return their number. Raises HomeAssistantError if that cannot be stored."""
+    memories, gone = async_get_memories(hass), 0
+    for keeper in keepers:
+        facts = memories.facts(keeper)
+        try:
+            await memories.async_forget(keeper, [fact.id for fact in facts])
+        except NotRemembered as error:
+            raise _failure(error.problem.value) from error
+        gone += len(facts)
+    return gone
+
+
+def _facts_as_records(hass: HomeAssistant, keepers: Iterable[Keeper]) -> Iterator[JsonObject]:
+    """Yield facts as records of the kind `fact`."""
+    memories = async_get_memories(hass)
+    for keeper in keepers:
+        for fact in memories.facts(keeper):
+            yield {
+                "kind": "fact",
+                "id": fact.id,
+                "agent": keeper.agent,
+                "person_id": keeper.person,
+                "person": memories.people(keeper.agent)[keeper.person],
+                "text": fact.text,
+                "created": fact.created.isoformat(),
+                "is_aside": fact.is_aside,
+            }
+
+
+@callback
+def _agents(hass: HomeAssistant) -> list[str]:
+    return [agent for entry in hass.config_entries.async_entries(DOMAIN) for agent in entry.subentries]
+
+
+class _TooMuch(Exception):
+    """More than a response may contain."""
+
+
+def _as_json(counts: Counter[str]) -> JsonObject:
+    """Return how many records of each kind there are."""
+    return {field: counts[kind] for field, kind in _KINDS.items()}
+
+
+async def _as_records(lines: AsyncGenerator[str]) -> list[JsonObject]:
+    """Return the records of an export. Raises _TooMuch."""
+    records: list[JsonObject] = []
+    characters = 0
+    async for line in lines:
+        characters += len(line)
+        if characters > MOST_CHARACTERS:
+            raise _TooMuch
+        records.append(json.loads(line))
+    return records
+
+
+async def _async_write(hass: HomeAssistant, lines: AsyncGenerator[str]) -> tuple[str, Counter[str]]:
+    """Write lines of JSON to a new file; return its path, and the number of records by kind.
+
+    Raises OSError, and whatever `lines` raises; then there is no file.
+    """
+    run = hass.async_add_executor_job
+    file = await run(_open_file, hass)
+    counts, waiting = Counter[str](), list[str]()
+    try:
+        async for line in lines:
+            waiting.append(line)
+            if len(waiting) == _AT_ONCE:
+                counts += await run(_append, file, waiting)
+                waiting = []
+        counts += await run(_append, file, waiting)
+        await run(file.close)
+    except BaseException:
+        await run(_discard, file)
+        raise
+    return file.name, counts
+
+
+def _open_file(hass: HomeAssistant) -> IO[str]:
+    """Open a new file in the export folder, which may be a link to an allowed directory."""
+    folder = Path(hass.config.path(FOLDER))
+    folder.mkdir(mode=0o700, exist_ok=True)
+    is_inside = folder.resolve().is_relative_to(Path(hass.config.config_dir).resolve())
+    if not is_inside and not hass.config.is_allowed_path(str(folder)):
+        raise PermissionError(None, f"{folder} leads to a place that is not in allowlist_external_dirs")
+    path = _create(folder, f"history_{dt_util.now():%Y-%m-%d_%H-%M-%S}")
+    return path.open("w", encoding="utf-8")
+
+
+def _create(folder: Path, name: str) -> Path:
+    """Create a new file, with a number after the name if there is one already."""
+    numbers = count(2)
+    path = folder / f"{name}.jsonl"
+    while True:
+        try:
+            path.touch(mode=0o600, exist_ok=False)
+        except FileExistsError:
+            path = folder / f"{name}_{next(numbers)}.jsonl"
+        else:
+            return path
+
+
+def _append(file: IO[str], lines: list[str]) -> Counter[str]:
+    file.writelines(f"{line}\n" for line in lines)
+    return Counter(json.loads(line)["kind"] for line in lines)
+
+
+def _discard(file: IO[str]) -> None:
+    """Remove an incomplete file. Closing it may fail on a full disk."""
+    try:
+        file.close()
+    except OSError:
+        pass
+    finally:
+        Path(file.name).unlink(missing_ok=True)
