@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from custom_components.chatterbox.agent.speech import speakable
-from tests.behaviour.claims.labelled import LANGUAGES, read_written
 from tests.behaviour.recorded_runs.hard_cases import read_hard_cases
 from tests.behaviour.recorded_runs.runs import RecordedMessage, read_runs
+from tests.behaviour.unverified_actions.labelled import LANGUAGES, read_written
 
 WITH_UNITS: Final[Mapping[str, str]] = {
     "en": "The kitchen is at 21.5 °C, and it's 50 % humid. I've turned on the lights (all three), as you asked. "

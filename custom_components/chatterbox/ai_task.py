@@ -1,7 +1,7 @@
 """The AI task entity: a task of an automation or an app comes in, a turn of the loop does it.
 
 Knows Home Assistant's AI Task platform. No loop, no JSON, no vendor: the runtime brings what does the task, and it goes
-the way of every other turn. Nobody listens, so nothing is spoken, and no claim is held against what was done: an answer
+the way of every other turn. Nobody listens, so nothing is spoken, and no answer is checked against tool results: it
 is data. Nobody can be asked: what needs a yes is not done, unless the owner trusts the automation.
 """
 
@@ -72,11 +72,11 @@ def error_of_end(finished: TurnFinished | None, task: str, service: str) -> Home
     match finished:
         case TurnFinished(stop_reason=StopReason.OUTPUT_UNFIT, misfit=misfit):
             return task_error("task_output_unfit", task=task, problem=misfit)
-        case TurnFinished(error=ProviderError() as error, receipts=()):
+        case TurnFinished(error=ProviderError() as error, tool_results=()):
             return service_error(error, service)
         case TurnFinished(stop_reason=reason, composed=False) if reason in _WITH_AN_ANSWER:
             return None
-        case TurnFinished(stop_reason=reason, receipts=(_, *_)) if reason in _WITH_AN_ANSWER:
+        case TurnFinished(stop_reason=reason, tool_results=(_, *_)) if reason in _WITH_AN_ANSWER:
             return None
         case _:
             return task_error("task_not_done", task=task, why=finished.text if finished else "")

@@ -168,7 +168,7 @@ def _result(
     if finished := report.finished:
         spoken = speakable(finished.text, user_input.language) if read.is_heard else None
         speech = finished.text if spoken is None else spoken
-        if finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.receipts:
+        if finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.tool_results:
             return _error_result(user_input, chat_log, speech)
         result.response.async_set_speech(speech)
         is_question = finished.pending is not None or read.asks_again

@@ -347,7 +347,7 @@ async def test_a_question_is_answered_with_a_yes() -> None:
         end = finished([event async for event in events])
 
     assert end.text == "It is open."
-    assert [receipt.content for receipt in end.receipts] == ["front is open"]
+    assert [result.content for result in end.tool_results] == ["front is open"]
     assert waiting(talk) == []
     assert_valid(talk.history)
     assert UserMessage("Yes, do.") in talk.history
@@ -360,7 +360,7 @@ async def test_each_call_may_be_answered_for_itself() -> None:
     await talk.ask("Open both!")
     async with aclosing(talk.answer({"u": Denied("Not that one."), "b": Approved()})) as events:
         end = finished([event async for event in events])
-    assert [receipt.content for receipt in end.receipts] == ["back is open"]
+    assert [result.content for result in end.tool_results] == ["back is open"]
 
 
 async def test_an_answer_to_nothing_is_refused() -> None:

@@ -121,7 +121,7 @@ def assert_whole(events: Sequence[TurnEvent], turn: Turn) -> None:
     waiting = {event.result.call_id for event in events if isinstance(event, ToolFinished) and event.awaits_approval}
     assert waiting == ({gated.call.id for gated in end.pending.calls} if end.pending else set())
 
-    assert list(end.receipts) == [result for result in answers if not (result.is_error or result.synthetic)]
+    assert list(end.tool_results) == [result for result in answers if not (result.is_error or result.synthetic)]
     assert end.usage == reduce(add, (event.usage for event in events if isinstance(event, UsageReported)), Usage())
     assert end.text.strip() or end.stop_reason in _SILENT_ENDINGS
     _assert_messages_say_what_was_streamed(events)

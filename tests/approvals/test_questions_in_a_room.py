@@ -306,7 +306,7 @@ class SlowWinch:
 
 
 RAISES = ScriptedAnswer(tool_calls=(ScriptedCall(name="raise_the_bridge", arguments={}),))
-RAISED: dict[str, object] = {"llm_hass_api": ["winch"], "check_claims": False}
+RAISED: dict[str, object] = {"llm_hass_api": ["winch"], "check_actions": False}
 
 
 async def test_a_satellite_hears_that_an_approved_action_takes_a_moment(hass: HomeAssistant, serve: Serve) -> None:

@@ -33,7 +33,7 @@ LIMITS = {
     "between_tokens_timeout": 12,
 }
 HISTORY = {"keep_history": True, "keep_days": 30, "keep_megabytes": 100, "continue_minutes": 0}
-VOICE = {"confirmation": "done", "filler_after": 2.5, "check_claims": False}
+VOICE = {"confirmation": "done", "filler_after": 2.5, "check_actions": False}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -113,7 +113,7 @@ async def test_an_agent_is_added_with_what_was_set(hass: HomeAssistant) -> None:
         assert suggested(step)[CONF_LLM_HASS_API] == ["assist"]
         assert suggested(step)[CONF_PROMPT] == llm.DEFAULT_INSTRUCTIONS_PROMPT
         assert suggested(step)["model_options"] == {}
-        assert suggested(step)["voice"] == {"confirmation": "result", "filler_after": 4.0, "check_claims": True}
+        assert suggested(step)["voice"] == {"confirmation": "result", "filler_after": 4.0, "check_actions": True}
         assert suggested(step)["limits"] == {
             "max_iterations": 10,
             "max_tool_calls": 32,

@@ -120,7 +120,7 @@ async def test_how_it_speaks_and_waits_is_stored(hass: HomeAssistant) -> None:
         stored = await stored_after(hass, entry)
 
     assert (str(stored.confirmation), stored.filler_after) == ("done", 2.5)
-    assert not stored.check_claims
+    assert not stored.check_actions
     assert [stored.connect_timeout, stored.first_token_timeout, stored.between_tokens_timeout] == [2.5, 10, 12]
     assert stored.limits.deadline == 45
 

@@ -44,7 +44,7 @@ def all_errors(kind: type[AgentError] = AgentError) -> Iterator[type[AgentError]
         yield from all_errors(below)
 
 
-def receipt(native: object = None, name: str = "act") -> ToolResult:
+def result(native: object = None, name: str = "act") -> ToolResult:
     """Return the result of a tool that ran."""
     return ToolResult("call-1", name, "{}", native=native)
 
@@ -62,7 +62,7 @@ def intent_receipt(
         response.response_type = intent.IntentResponseType.QUERY_ANSWER
     if speech:
         response.async_set_speech(speech)
-    return receipt(llm.ToolResult(llm.IntentResponseDict(response)))
+    return result(llm.ToolResult(llm.IntentResponseDict(response)))
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ async def test_the_words_are_those_of_the_speaker(hass: HomeAssistant) -> None:
     for language, sentence in {"de": "Erledigt.", "de-CH": "Erledigt.", "en-GB": "Done.", "tlh": "Done."}.items():
         composer = await async_get_composer(hass, language)
 
-        assert composer.compose(StopReason.COMPLETED, [receipt()], None) == sentence
+        assert composer.compose(StopReason.COMPLETED, [result()], None) == sentence
 
 
 async def test_no_words_and_no_deeds_are_admitted(english: TranslatedComposer) -> None:
@@ -129,37 +129,37 @@ async def test_no_words_and_no_deeds_are_admitted(english: TranslatedComposer) -
 
 
 async def test_looking_is_no_deed(english: TranslatedComposer) -> None:
-    looked = receipt(llm.ToolResult({"lights": 3}), name=LOOK.name)
+    looked = result(llm.ToolResult({"lights": 3}), name=LOOK.name)
 
     assert english.compose(StopReason.COMPLETED, [looked], None) == "I have no answer to that."
     assert english.compose(StopReason.DEADLINE, [looked], None) == TOO_LONG
 
 
 async def test_what_was_done_is_named_once_and_in_order(english: TranslatedComposer) -> None:
-    receipts = [intent_receipt("Kitchen light", "Lamp"), intent_receipt("Lamp", "Fan")]
+    tool_results = [intent_receipt("Kitchen light", "Lamp"), intent_receipt("Lamp", "Fan")]
 
-    assert english.compose(StopReason.COMPLETED, receipts, None) == "Done: Kitchen light, Lamp, Fan."
+    assert english.compose(StopReason.COMPLETED, tool_results, None) == "Done: Kitchen light, Lamp, Fan."
 
 
 async def test_what_was_done_comes_before_why_it_ended(english: TranslatedComposer) -> None:
-    receipts = [intent_receipt("Kitchen light")]
+    tool_results = [intent_receipt("Kitchen light")]
 
-    assert english.compose(StopReason.DEADLINE, receipts, None) == f"Done: Kitchen light. {TOO_LONG}"
-    unreachable = english.compose(StopReason.PROVIDER_FAILED, receipts, ProviderUnreachable(""))
+    assert english.compose(StopReason.DEADLINE, tool_results, None) == f"Done: Kitchen light. {TOO_LONG}"
+    unreachable = english.compose(StopReason.PROVIDER_FAILED, tool_results, ProviderUnreachable(""))
     assert unreachable == "Done: Kitchen light. I cannot reach the language model. Please check that it is running."
 
 
 async def test_many_names_are_counted(english: TranslatedComposer) -> None:
-    receipts = [intent_receipt(*"ABCDEFG")]
+    tool_results = [intent_receipt(*"ABCDEFG")]
 
-    assert english.compose(StopReason.COMPLETED, receipts, None) == "Done: A, B, C, D and 3 more."
+    assert english.compose(StopReason.COMPLETED, tool_results, None) == "Done: A, B, C, D and 3 more."
     assert english.compose(StopReason.COMPLETED, [intent_receipt(*"ABCDE")], None) == "Done: A, B, C, D, E."
 
 
 async def test_what_failed_beside_it_is_not_hidden(english: TranslatedComposer) -> None:
-    receipts = [intent_receipt("Lamp", failed=("Heater",))]
+    tool_results = [intent_receipt("Lamp", failed=("Heater",))]
 
-    assert english.compose(StopReason.COMPLETED, receipts, None) == "Done: Lamp. That did not work: Heater."
+    assert english.compose(StopReason.COMPLETED, tool_results, None) == "Done: Lamp. That did not work: Heater."
 
 
 async def test_a_room_is_named_where_no_entity_is(english: TranslatedComposer) -> None:
@@ -170,9 +170,9 @@ async def test_a_room_is_named_where_no_entity_is(english: TranslatedComposer) -
 
 
 async def test_an_intent_that_words_its_own_answer_is_quoted(english: TranslatedComposer) -> None:
-    receipts = [intent_receipt("Lamp", speech=" Turned on the lamp. "), intent_receipt("Fan")]
+    tool_results = [intent_receipt("Lamp", speech=" Turned on the lamp. "), intent_receipt("Fan")]
 
-    assert english.compose(StopReason.COMPLETED, receipts, None) == "Turned on the lamp. Done: Fan."
+    assert english.compose(StopReason.COMPLETED, tool_results, None) == "Turned on the lamp. Done: Fan."
 
 
 async def test_a_question_that_was_answered_is_no_deed(english: TranslatedComposer) -> None:
@@ -182,16 +182,16 @@ async def test_a_question_that_was_answered_is_no_deed(english: TranslatedCompos
 
 
 async def test_the_short_confirmation_stands_for_what_was_done_in_a_complete_turn(hass: HomeAssistant) -> None:
-    receipts = [intent_receipt("Lamp", speech="It shines."), intent_receipt("Fan", failed=("Heater",))]
+    tool_results = [intent_receipt("Lamp", speech="It shines."), intent_receipt("Fan", failed=("Heater",))]
     for language, words in {
         "en": "It shines. Done. That did not work: Heater.",
         "de": "It shines. Erledigt. Das hat nicht geklappt: Heater.",
     }.items():
         brief = await async_get_composer(hass, language, confirmation=Confirmation.DONE)
 
-        assert brief.compose(StopReason.COMPLETED, receipts, None) == words
-        assert "Fan" in brief.compose(StopReason.DEADLINE, receipts, None)
-        assert "Fan" in brief.compose(StopReason.PROVIDER_FAILED, receipts, ProviderUnreachable("gone"))
+        assert brief.compose(StopReason.COMPLETED, tool_results, None) == words
+        assert "Fan" in brief.compose(StopReason.DEADLINE, tool_results, None)
+        assert "Fan" in brief.compose(StopReason.PROVIDER_FAILED, tool_results, ProviderUnreachable("gone"))
 
 
 @pytest.mark.usefixtures("socket_enabled")
@@ -216,13 +216,13 @@ async def test_an_agent_confirms_as_it_is_set(
     ],
 )
 async def test_a_deed_without_names_is_done(english: TranslatedComposer, native: object) -> None:
-    assert english.compose(StopReason.COMPLETED, [receipt(native)], None) == "Done."
+    assert english.compose(StopReason.COMPLETED, [result(native)], None) == "Done."
 
 
 async def test_what_is_remembered_is_confirmed_in_a_sentence_of_its_own(
     hass: HomeAssistant, english: TranslatedComposer
 ) -> None:
-    remembered, forgotten = receipt(name=TOOL_REMEMBER), receipt(name=TOOL_FORGET)
+    remembered, forgotten = result(name=TOOL_REMEMBER), result(name=TOOL_FORGET)
     light = intent_receipt("Kitchen light")
 
     assert english.compose(StopReason.COMPLETED, [remembered, remembered], None) == "I'll remember that."

@@ -75,7 +75,7 @@ async def test_a_listener_that_breaks_down_costs_nobody_the_answer(hass: HomeAss
 
 async def test_a_turn_that_breaks_off_is_heard_to_its_end(hass: HomeAssistant, serve: Serve) -> None:
     """A pipeline that has begun to speak does not speak the result."""
-    await serve(Script(answers=(ScriptedAnswer(content="Hello there. I am"),)), check_claims=False)
+    await serve(Script(answers=(ScriptedAnswer(content="Hello there. I am"),)), check_actions=False)
     ears = Ears()
 
     def break_down_once(chat_log: ChatLog, delta: dict[str, object]) -> None:

@@ -38,7 +38,7 @@ class StopReason(StrEnum):
     CONTENT_FILTER = "content_filter"
     UNKNOWN_FINISH = "unknown_finish"
     """The model ended its message for a reason that we do not know."""
-    NO_RECEIPT = "no_receipt"
+    UNVERIFIED_ACTION = "unverified_action"
     """The model claimed an action that nothing has done, and had no other answer."""
     OUTPUT_UNFIT = "output_unfit"
     """The model was asked twice for data of a certain shape, and gave something else."""
@@ -103,8 +103,8 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimWithheld:
-    """The rest of a message, from where it claims an action that nothing has done; nobody hears it."""
+class AnswerWithheld:
+    """The rest of a message, from the first unverified action on; nobody hears it."""
 
     text: str
 
@@ -185,7 +185,7 @@ class TurnFinished:
     usage: Usage
     """Summed over all inferences of the turn."""
     iterations: int
-    receipts: tuple[ToolResult, ...] = ()
+    tool_results: tuple[ToolResult, ...] = ()
     """The successful results of the turn, in order."""
     pending: PendingApproval | None = None
     client_calls: tuple[ToolCall, ...] = ()
@@ -215,7 +215,7 @@ type TurnEvent = (
     PhaseEntered
     | PromptReplaced
     | TextDelta
-    | ClaimWithheld
+    | AnswerWithheld
     | ReasoningDelta
     | ToolCallReady
     | ToolStarted

@@ -213,7 +213,7 @@ class ResponseComposer(Protocol):
     def compose(
         self,
         reason: StopReason,
-        receipts: Sequence[ToolResult],
+        tool_results: Sequence[ToolResult],
         error: AgentError | None,
     ) -> str:
         """Say how the turn ended and, from the recorded results, what was done."""

@@ -56,7 +56,7 @@ class ApprovalRequester:
             yield replace(end, pending=pending if is_kept else None)
             return
         asked = question.text if is_kept else ApprovalSentences(self.composer.sentences).dropped
-        text = " ".join(filter(None, (self.composer.done(end.receipts), asked)))
+        text = " ".join(filter(None, (self.composer.done(end.tool_results), asked)))
         yield TextDelta(text)
         yield MessageDone(AssistantMessage(text))
         yield replace(end, text=text, pending=pending if is_kept else None)

@@ -31,7 +31,7 @@ from homeassistant.helpers.template import Template
 
 from ..agent.errors import ProviderError, ProviderRejectedRequest
 from ..const import (
-    CONF_CHECK_CLAIMS,
+    CONF_CHECK_ACTIONS,
     CONF_COMPACT_HOME,
     CONF_CONFIRMATION,
     CONF_EXTRA_PARAMETERS,
@@ -329,7 +329,7 @@ def _selector(option: str) -> Selector[Any]:
     if option in SCRIPTS:
         return EntitySelector(EntitySelectorConfig(domain=SCRIPT_DOMAIN))
     selectors: Mapping[str, Selector[Any]] = {
-        CONF_CHECK_CLAIMS: BooleanSelector(),
+        CONF_CHECK_ACTIONS: BooleanSelector(),
         CONF_COMPACT_HOME: BooleanSelector(),
         CONF_KEEP_HISTORY: BooleanSelector(),
         CONF_EXTRA_PARAMETERS: ObjectSelector(),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ..agent.events import (
-    ClaimWithheld,
+    AnswerWithheld,
     Phase,
     PhaseEntered,
     PromptReplaced,
@@ -147,7 +147,7 @@ class TurnReport:
                 self.calls[event.call.id] = event.call
             case ToolFinished():
                 self.results.append(event.result)
-            case ClaimWithheld():
+            case AnswerWithheld():
                 self.withheld.append(event.text)
             case ProviderSwitched():
                 self.handovers.append(event)

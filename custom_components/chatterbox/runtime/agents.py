@@ -63,9 +63,9 @@ class Agent:
         """Tell whether it can do more than talk."""
         return self.understands_sentences or bool(self.settings.llm_apis)
 
-    def claim_language(self, language: str) -> str | None:
+    def checked_language(self, language: str) -> str | None:
         """Return the language in which a spoken answer is held against what was done; None for not at all."""
-        checks = self.settings.check_claims and bool(self.settings.llm_apis)
+        checks = self.settings.check_actions and bool(self.settings.llm_apis)
         return language if checks and base_language(language) in CHECKED_LANGUAGES else None
 
     def took_over(self, sentences: Mapping[str, str]) -> str:

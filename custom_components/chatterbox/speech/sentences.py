@@ -113,27 +113,27 @@ class TranslatedComposer:
     """The tools of the turn. Those that only read are not reported."""
     confirmation: Confirmation = Confirmation.RESULT
 
-    def compose(self, reason: StopReason, receipts: Sequence[ToolResult], error: AgentError | None) -> str:
+    def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
         """Say what was done, and then why there is no answer."""
         is_complete = reason is StopReason.COMPLETED and error is None
-        said = self._report(receipts, briefly=is_complete and self.confirmation is Confirmation.DONE)
+        said = self._report(tool_results, briefly=is_complete and self.confirmation is Confirmation.DONE)
         if error is not None:
             said.append(self._error(error))
         elif not (is_complete and said):
             said.append(self._say(reason.value))
         return " ".join(said)
 
-    def done(self, receipts: Sequence[ToolResult]) -> str:
+    def done(self, tool_results: Sequence[ToolResult]) -> str:
         """Say what was done. Empty if nothing was."""
-        return " ".join(self._report(receipts, briefly=self.confirmation is Confirmation.DONE))
+        return " ".join(self._report(tool_results, briefly=self.confirmation is Confirmation.DONE))
 
-    def _report(self, receipts: Sequence[ToolResult], *, briefly: bool) -> list[str]:
+    def _report(self, tool_results: Sequence[ToolResult], *, briefly: bool) -> list[str]:
         """Return the speech of the results that have one, and sentences about the other actions and their failures."""
-        said = [speech for receipt in receipts if (speech := _speech(receipt))]
+        said = [speech for result in tool_results if (speech := _speech(result))]
         reading = {tool.name for tool in self.tools if tool.annotations.read_only}
-        silent = [receipt for receipt in receipts if receipt.name not in reading and not _speech(receipt)]
-        actions = [receipt for receipt in silent if _is_action(receipt)]
-        responses = [response for receipt in actions if (response := _intent_response(receipt))]
+        silent = [result for result in tool_results if result.name not in reading and not _speech(result)]
+        actions = [result for result in silent if _is_action(result)]
+        responses = [response for result in actions if (response := _intent_response(result))]
         memory_keys = dict.fromkeys(_MEMORY_KEYS[action.name] for action in actions if action.name in _MEMORY_KEYS)
         if briefly and actions:
             said.append(self._say("done"))
@@ -208,9 +208,9 @@ def _stems(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in folder.glob("*.json")))
 
 
-def _intent_response(receipt: ToolResult) -> intent.IntentResponse | None:
+def _intent_response(result: ToolResult) -> intent.IntentResponse | None:
     """Return the intent response behind a result, if its tool was an intent."""
-    match receipt.native:
+    match result.native:
         case llm.ToolResult(data=llm.IntentResponseDict() as data):
             # Home Assistant sets the attribute only if the dict was made from a response.
             response: object = getattr(data, "original", None)
@@ -219,16 +219,16 @@ def _intent_response(receipt: ToolResult) -> intent.IntentResponse | None:
             return None
 
 
-def _speech(receipt: ToolResult) -> str:
+def _speech(result: ToolResult) -> str:
     """Return the speech that an intent has set itself, or an empty text."""
-    response = _intent_response(receipt)
+    response = _intent_response(result)
     speech: object = response.speech.get("plain", {}).get("speech") if response else None
     return speech.strip() if isinstance(speech, str) else ""
 
 
-def _is_action(receipt: ToolResult) -> bool:
+def _is_action(result: ToolResult) -> bool:
     """Tell whether a result is that of an action. A tool that is not an intent always acts, unless it only reads."""
-    response = _intent_response(receipt)
+    response = _intent_response(result)
     return response is None or response.response_type is intent.IntentResponseType.ACTION_DONE
 
 

@@ -264,11 +264,11 @@ class _Composer:
     guard: CallGuard
     read: TurnInput
 
-    def compose(self, reason: StopReason, receipts: Sequence[ToolResult], error: AgentError | None) -> str:
+    def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
         why = self._why() if reason is StopReason.COMPLETED and error is None else ""
         if not why:
-            return self.composer.compose(reason, receipts, error)
-        return " ".join(filter(None, (self.composer.done(receipts), why)))
+            return self.composer.compose(reason, tool_results, error)
+        return " ".join(filter(None, (self.composer.done(tool_results), why)))
 
     def _why(self) -> str:
         """Return why the last call that was refused was; nothing where none was."""

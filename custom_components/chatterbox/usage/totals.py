@@ -31,7 +31,7 @@ _FAILURES: Final = frozenset(
         StopReason.LENGTH,
         StopReason.CONTENT_FILTER,
         StopReason.UNKNOWN_FINISH,
-        StopReason.NO_RECEIPT,
+        StopReason.UNVERIFIED_ACTION,
         StopReason.PROVIDER_FAILED,
     }
 )

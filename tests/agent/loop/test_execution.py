@@ -368,7 +368,7 @@ async def test_a_hook_may_hide_a_result() -> None:
     [result] = results(events)
     assert result == ToolResult("a", "light_on", "Not for you.", is_error=True)
     assert result.native is None
-    assert finished(events).receipts == ()
+    assert finished(events).tool_results == ()
 
 
 async def test_hooks_see_failures_too() -> None:

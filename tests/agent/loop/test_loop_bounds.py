@@ -116,7 +116,7 @@ async def test_a_turn_that_ends_at_a_bound_says_what_was_done() -> None:
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(max_iterations=2)))
 
     assert finished(events).text == "Done: light_on. I ran out of steps before I was finished."
-    assert [receipt.call_id for receipt in finished(events).receipts] == ["light1"]
+    assert [result.call_id for result in finished(events).tool_results] == ["light1"]
 
 
 async def test_the_deadline_ends_a_model_that_never_ends() -> None:

@@ -60,7 +60,7 @@ async def test_a_provider_that_fails_ends_the_turn_in_words(error: type[Provider
     assert end.stop_reason is StopReason.PROVIDER_FAILED
     assert end.error is failure
     assert end.text
-    assert end.receipts == ()
+    assert end.tool_results == ()
     assert len(provider.requests) == 1, "nothing is tried again"
 
 
@@ -81,7 +81,7 @@ async def test_after_a_tool_a_failure_still_tells_what_was_done() -> None:
     end = finished(events)
     assert end.stop_reason is StopReason.PROVIDER_FAILED
     assert end.text.startswith("Done: light_on.")
-    assert [receipt.call_id for receipt in end.receipts] == ["1"]
+    assert [result.call_id for result in end.tool_results] == ["1"]
     assert len(dispatcher.finished) == 1, "nothing that acted is done again"
     assert end.usage.input_tokens == 10
 

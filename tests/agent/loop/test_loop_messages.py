@@ -238,7 +238,7 @@ async def test_two_turns_of_one_loop_know_nothing_of_each_other() -> None:
     assert len(dispatcher.finished) == 2
     assert provider.requests[2].transcript == (UserMessage("Light!"),)
     ends = [finished(first), finished(second)]
-    assert [(end.usage, end.iterations, len(end.receipts)) for end in ends] == [(Usage(20, 10), 2, 1)] * 2
+    assert [(end.usage, end.iterations, len(end.tool_results)) for end in ends] == [(Usage(20, 10), 2, 1)] * 2
     assert all(isinstance(end, TurnFinished) for end in ends)
 
 

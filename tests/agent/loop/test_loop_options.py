@@ -92,7 +92,7 @@ async def test_a_turn_that_has_no_tokens_left_ends_and_says_what_was_done(used: 
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), bounded(100))
     end = finished(events)
     assert end.stop_reason is StopReason.LENGTH
-    assert [receipt.call_id for receipt in end.receipts] == ["1"]
+    assert [result.call_id for result in end.tool_results] == ["1"]
     assert end.text.startswith("Done: light_on.")
     assert end.composed
 
@@ -139,9 +139,9 @@ async def test_what_a_service_does_not_count_is_estimated() -> None:
 
 async def test_no_claim_is_corrected_without_tokens_left() -> None:
     provider = ScriptedProvider(say("I turned on the light.", usage=Usage(10, 90)))
-    turn = replace(bounded(100), claim_language="en")
+    turn = replace(bounded(100), checked_language="en")
     end = finished(await collect(AgenticLoop(provider, ScriptedDispatcher()), turn))
-    assert end.stop_reason is StopReason.NO_RECEIPT
+    assert end.stop_reason is StopReason.UNVERIFIED_ACTION
 
 
 async def test_no_data_is_asked_for_again_without_tokens_left() -> None:

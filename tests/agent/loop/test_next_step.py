@@ -238,21 +238,21 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
         replace(WITH_CLAIM, turn=replace(TURN, tools=())),
         CallModel(AUTO, corrects=True),
     ),
-    "second claim": (replace(WITH_CLAIM, corrected=True), Finish(StopReason.NO_RECEIPT)),
+    "second claim": (replace(WITH_CLAIM, corrected=True), Finish(StopReason.UNVERIFIED_ACTION)),
     "answer after a correction": (replace(WITH_ANSWER, corrected=True), Finish(StopReason.COMPLETED)),
     "claim with two inferences left": (replace(WITH_CLAIM, iterations=3), CallModel(AUTO, corrects=True)),
-    "claim with one inference left": (replace(WITH_CLAIM, iterations=4), Finish(StopReason.NO_RECEIPT)),
+    "claim with one inference left": (replace(WITH_CLAIM, iterations=4), Finish(StopReason.UNVERIFIED_ACTION)),
     "claim in the last inference": (
         replace(WITH_CLAIM, iterations=5, last_call=StopReason.MAX_ITERATIONS),
-        Finish(StopReason.NO_RECEIPT),
+        Finish(StopReason.UNVERIFIED_ACTION),
     ),
-    "claim with little time left": (replace(WITH_CLAIM, elapsed=75), Finish(StopReason.NO_RECEIPT)),
-    "claim without time left": (replace(WITH_CLAIM, elapsed=101), Finish(StopReason.NO_RECEIPT)),
-    "claim when tool calls are used up": (replace(WITH_CLAIM, tool_calls=3), Finish(StopReason.NO_RECEIPT)),
-    "claim where no tool may run": (replace(WITH_CLAIM, turn=chosen(NONE)), Finish(StopReason.NO_RECEIPT)),
+    "claim with little time left": (replace(WITH_CLAIM, elapsed=75), Finish(StopReason.UNVERIFIED_ACTION)),
+    "claim without time left": (replace(WITH_CLAIM, elapsed=101), Finish(StopReason.UNVERIFIED_ACTION)),
+    "claim when tool calls are used up": (replace(WITH_CLAIM, tool_calls=3), Finish(StopReason.UNVERIFIED_ACTION)),
+    "claim where no tool may run": (replace(WITH_CLAIM, turn=chosen(NONE)), Finish(StopReason.UNVERIFIED_ACTION)),
     "claim cut by its length": (
         replace(WITH_CLAIM, finish_reason=FinishReason.LENGTH),
-        Finish(StopReason.NO_RECEIPT),
+        Finish(StopReason.UNVERIFIED_ACTION),
     ),
     "claim cut by the deadline": (
         replace(WITH_CLAIM, finish_reason=None, out_of_time=True),
@@ -311,7 +311,7 @@ def test_deciding_leaves_the_state_as_it_is() -> None:
     assert state == before
 
 
-CHECKED = replace(TURN, claim_language="en")
+CHECKED = replace(TURN, checked_language="en")
 
 
 @pytest.mark.parametrize(
@@ -327,4 +327,4 @@ CHECKED = replace(TURN, claim_language="en")
     ids=["nothing done", "not checked", "done", "failed", "done in the turn before", "done by the caller"],
 )
 def test_words_are_held_against_what_was_done_until_something_was(state: TurnState, language: str | None) -> None:
-    assert state.claim_language == language
+    assert state.checked_language == language

@@ -104,7 +104,7 @@ async def test_a_model_that_fails_after_its_action_is_asked_no_more_and_nobody_r
     end = finished(events)
     assert end.stop_reason is StopReason.PROVIDER_FAILED
     assert end.error is DOWN
-    assert [receipt.name for receipt in end.receipts] == ["light_on"]
+    assert [result.name for result in end.tool_results] == ["light_on"]
     assert end.text.startswith("Done: light_on.")
     assert house.dispatcher.started == [ON]
     assert not house.fallback.requests
@@ -113,7 +113,7 @@ async def test_a_model_that_fails_after_its_action_is_asked_no_more_and_nobody_r
 async def test_who_took_over_is_who_corrects_its_answer() -> None:
     house = House(ScriptedProvider([DOWN]), ScriptedProvider(say("I've turned on the light."), say("I did nothing.")))
 
-    events = await house.take(replace(TURN, claim_language="en"))
+    events = await house.take(replace(TURN, checked_language="en"))
 
     assert spoken(events) == "I did nothing."
     assert len(switches(events)) == 1

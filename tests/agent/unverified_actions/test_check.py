@@ -14,7 +14,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.text import base_language
 from custom_components.chatterbox.agent.transcript import changing_tools
-from custom_components.chatterbox.agent.unverified_actions import CHECKED_LANGUAGES, changed_something, claims_action
+from custom_components.chatterbox.agent.unverified_actions import CHECKED_LANGUAGES, changed_something, reports_action
 from custom_components.chatterbox.agent.unverified_actions.grammar import GRAMMARS
 
 CHANGING = ToolDefinition("turn_on", "Turn something on.", {})
@@ -44,7 +44,7 @@ ANSWERS = st.sampled_from(["I've turned on the light.", "The light is on.", "Don
     ],
 )
 def test_claims_are_recognised(text: str, language: str) -> None:
-    assert claims_action(text, language)
+    assert reports_action(text, language)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_claims_are_recognised(text: str, language: str) -> None:
     ],
 )
 def test_other_sentences_claim_nothing(text: str) -> None:
-    assert not claims_action(text, "en")
+    assert not reports_action(text, "en")
 
 
 @pytest.mark.parametrize(
@@ -83,44 +83,44 @@ def test_other_sentences_claim_nothing(text: str) -> None:
     ],
 )
 def test_doubt_takes_a_claim_back(text: str, language: str) -> None:
-    assert not claims_action(text, language)
+    assert not reports_action(text, language)
 
 
 def test_one_claim_among_other_sentences_is_enough() -> None:
-    assert claims_action("It was dark. I've turned on the light. Anything else?", "en")
+    assert reports_action("It was dark. I've turned on the light. Anything else?", "en")
 
 
 def test_a_refusal_does_not_take_back_the_claim_beside_it() -> None:
-    assert claims_action("I couldn't find the lamp, but I've turned on the ceiling light.", "en")
+    assert reports_action("I couldn't find the lamp, but I've turned on the ceiling light.", "en")
 
 
 @pytest.mark.parametrize("tag", ["pt", "pt-BR", "pt_BR", "PT-br"])
 def test_a_region_does_not_matter(tag: str) -> None:
     assert base_language(tag) == "pt"
-    assert claims_action("Liguei a luz.", tag)
+    assert reports_action("Liguei a luz.", tag)
 
 
 def test_traditional_characters_are_read_too() -> None:
-    assert claims_action("我已經把門鎖上了。", "zh-Hant")
+    assert reports_action("我已經把門鎖上了。", "zh-Hant")
 
 
 @pytest.mark.parametrize("language", ["xx", "", "*"])
 def test_nothing_is_claimed_in_an_unknown_language(language: str) -> None:
-    assert not claims_action("I've turned on the light.", language)
+    assert not reports_action("I've turned on the light.", language)
 
 
 def test_an_answer_in_another_language_claims_nothing() -> None:
-    assert not claims_action("Ich habe das Licht eingeschaltet.", "en")
+    assert not reports_action("Ich habe das Licht eingeschaltet.", "en")
 
 
 @given(st.text(), st.sampled_from(sorted(GRAMMARS)))
 def test_any_text_gets_the_same_verdict_twice(text: str, language: str) -> None:
-    assert claims_action(text, language) == claims_action(text, language)
+    assert reports_action(text, language) == reports_action(text, language)
 
 
 @given(st.lists(ANSWERS))
 def test_a_text_claims_what_one_of_its_lines_claims(lines: list[str]) -> None:
-    assert claims_action("\n".join(lines), "en") == any(claims_action(line, "en") for line in lines)
+    assert reports_action("\n".join(lines), "en") == any(reports_action(line, "en") for line in lines)
 
 
 def turns(*results: list[ToolResult]) -> list[Message]:

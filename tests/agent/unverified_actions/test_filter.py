@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.unverified_actions import UnverifiedActionFilter, claims_action
+from custom_components.chatterbox.agent.unverified_actions import UnverifiedActionFilter, reports_action
 
 SENTENCES = st.sampled_from(
     [
@@ -37,21 +37,21 @@ def test_sentences_are_let_through_as_soon_as_they_are_complete() -> None:
     hold = UnverifiedActionFilter("en")
 
     assert _said(hold, "The li", "ght is on. It", " is dark", ".") == ["", "The light is on. ", "", "", "It is dark."]
-    assert (hold.held, hold.claimed) == ("", False)
+    assert (hold.held, hold.found) == ("", False)
 
 
 def test_a_claim_is_held_with_all_that_follows() -> None:
     hold = UnverifiedActionFilter("en")
 
     assert _said(hold, "It was dark. I've turned on the light. Anything", " else?") == ["It was dark. ", "", ""]
-    assert (hold.held, hold.claimed) == ("I've turned on the light. Anything else?", True)
+    assert (hold.held, hold.found) == ("I've turned on the light. Anything else?", True)
 
 
 def test_a_claim_without_an_end_is_held() -> None:
     hold = UnverifiedActionFilter("en")
 
     assert _said(hold, "I've turned on the light") == ["", ""]
-    assert hold.claimed
+    assert hold.found
 
 
 def test_what_turns_out_to_be_a_quotation_is_let_through_in_the_end() -> None:
@@ -59,7 +59,7 @@ def test_what_turns_out_to_be_a_quotation_is_let_through_in_the_end() -> None:
     text = 'It says "Okay. I\'ve turned on the light. " here.'
 
     assert _said(hold, text) == ['It says "Okay. ', """I've turned on the light. " here."""]
-    assert not hold.claimed
+    assert not hold.found
 
 
 def test_a_claim_before_a_closing_question_is_held() -> None:
@@ -110,7 +110,7 @@ def test_nothing_is_lost_and_what_is_said_claims_nothing(text: str) -> None:
     said = "".join(_said(hold, text))
 
     assert said + hold.held == text
-    assert not claims_action(said, "en")
+    assert not reports_action(said, "en")
 
 
 @given(ANSWERS)
@@ -118,8 +118,8 @@ def test_an_answer_is_held_exactly_when_it_claims_something(text: str) -> None:
     hold = UnverifiedActionFilter("en")
     _said(hold, text)
 
-    assert hold.claimed == claims_action(text, "en")
-    assert bool(hold.held) == hold.claimed
+    assert hold.found == reports_action(text, "en")
+    assert bool(hold.held) == hold.found
 
 
 @given(ANSWERS, st.lists(st.integers(min_value=0, max_value=200)))

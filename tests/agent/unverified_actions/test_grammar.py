@@ -11,7 +11,7 @@ LANGUAGES = pytest.mark.parametrize("grammar", [pytest.param(grammar, id=code) f
 def test_nothing_is_neither_claimed_nor_taken_back(grammar: Grammar) -> None:
     patterns = compiled(grammar)
 
-    assert patterns.claim.search("") is None
+    assert patterns.report.search("") is None
     assert patterns.veto.search("") is None
     assert patterns.openings.search("") is None
     assert patterns.breaks.search("") is None
@@ -21,7 +21,7 @@ def test_nothing_is_neither_claimed_nor_taken_back(grammar: Grammar) -> None:
 def test_a_bare_name_is_neither_a_claim_nor_an_opening(grammar: Grammar) -> None:
     patterns = compiled(grammar)
 
-    assert patterns.claim.search("x") is None
+    assert patterns.report.search("x") is None
     assert patterns.openings.search("x") is None
 
 
@@ -32,7 +32,7 @@ def test_characters_are_replaced_in_pairs(grammar: Grammar) -> None:
 
 def test_a_pattern_refers_to_words_and_other_patterns() -> None:
     grammar = Grammar(
-        claims=("<did>",),
+        reports=("<did>",),
         vetoes=("<year>",),
         openings="ok",
         breaks="but",

@@ -11,7 +11,7 @@ from time import thread_time
 
 import pytest
 
-from custom_components.chatterbox.agent.unverified_actions import UnverifiedActionFilter, claims_action, statements
+from custom_components.chatterbox.agent.unverified_actions import UnverifiedActionFilter, reports_action, statements
 from custom_components.chatterbox.agent.unverified_actions.grammar import GRAMMARS, Patterns, language_patterns
 
 TOO_SHORT_TO_TELL = 0.001
@@ -67,7 +67,7 @@ def _units(pattern: re.Pattern[str]) -> Iterator[str]:
 
 
 def _compiled(patterns: Patterns) -> tuple[re.Pattern[str], ...]:
-    return patterns.claim, patterns.veto, patterns.openings, patterns.breaks, patterns.closings
+    return patterns.report, patterns.veto, patterns.openings, patterns.breaks, patterns.closings
 
 
 def _stumbles(pattern: re.Pattern[str]) -> list[str]:
@@ -96,7 +96,7 @@ def test_no_pattern_that_cuts_statements_stumbles(pattern: re.Pattern[str]) -> N
 
 @pytest.mark.parametrize("unit", REPEATED)
 def test_a_long_text_is_checked_in_proportion(unit: str) -> None:
-    assert grows_in_proportion(lambda length: claims_action(_of_length(unit, length), "en"), 5000)
+    assert grows_in_proportion(lambda length: reports_action(_of_length(unit, length), "en"), 5000)
 
 
 @pytest.mark.parametrize("size", [5, 40_000])

@@ -8,7 +8,7 @@ from custom_components.chatterbox.agent.unverified_actions.statements import sta
 
 PATTERNS = compiled(
     Grammar(
-        claims=("done",),
+        reports=("done",),
         vetoes=("not",),
         openings="(?:okay|sure)",
         breaks=r",? \bbut\b",

@@ -22,7 +22,7 @@ from pydantic import JsonValue
 from custom_components.chatterbox.agent.messages import canonical_json
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
-    CONF_CHECK_CLAIMS,
+    CONF_CHECK_ACTIONS,
     CONF_KIND,
     CONF_MAX_ITERATIONS,
     CONF_RULES,
@@ -134,7 +134,7 @@ async def agent(hass: HomeAssistant, **options: object) -> AsyncGenerator[Model]
 @pytest.mark.parametrize("cut", PIECES)
 async def test_every_call_is_made_and_every_word_is_heard(hass: HomeAssistant, kind: str, cut: ScriptedAnswer) -> None:
     # As many rounds as the model took then, and its own words where it claims what it has not done.
-    async with agent(hass, **{CONF_MAX_ITERATIONS: ENOUGH_ROUNDS, CONF_CHECK_CLAIMS: False}) as model:
+    async with agent(hass, **{CONF_MAX_ITERATIONS: ENOUGH_ROUNDS, CONF_CHECK_ACTIONS: False}) as model:
         for case in (case for case in CASES if case.why == kind):
             model.play_case(case, cut)
             await talk_and_compare(hass, case)

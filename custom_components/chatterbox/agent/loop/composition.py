@@ -15,7 +15,7 @@ _ENDINGS: Final[dict[StopReason, str]] = {
     StopReason.LENGTH: "My answer became too long.",
     StopReason.CONTENT_FILTER: "My answer was held back by a content filter.",
     StopReason.UNKNOWN_FINISH: "My answer ended in a way that I do not understand.",
-    StopReason.NO_RECEIPT: "As far as I can tell, that was not done.",
+    StopReason.UNVERIFIED_ACTION: "As far as I can tell, that was not done.",
     StopReason.OUTPUT_UNFIT: "My answer does not have the form that was asked for.",
     StopReason.APPROVAL_REQUIRED: "That needs a yes first.",
     StopReason.CLIENT_TOOLS: "That is yours to do.",
@@ -30,11 +30,11 @@ class PlainComposer:
     def compose(
         self,
         reason: StopReason,
-        receipts: Sequence[ToolResult],
+        tool_results: Sequence[ToolResult],
         error: AgentError | None,
     ) -> str:
         """Name the tools that succeeded, then say how the turn ended."""
-        done = ", ".join(dict.fromkeys(receipt.name for receipt in receipts))
+        done = ", ".join(dict.fromkeys(result.name for result in tool_results))
         if done and reason is StopReason.COMPLETED:
             return f"Done: {done}."
         ending = _ENDINGS[reason]

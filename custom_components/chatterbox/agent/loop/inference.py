@@ -13,7 +13,7 @@ from typing import Final, assert_never
 from ..conversation.token_estimate import TokenEstimate
 from ..errors import ProviderError, ProviderReplyInvalid, ProviderUnreachable
 from ..events import (
-    ClaimWithheld,
+    AnswerWithheld,
     CompletionResult,
     MessageDone,
     Phase,
@@ -171,7 +171,7 @@ class Inference:
         state = self.state
         request = request_for(state, step)
         self._begun, self._withheld = state.answer or AssistantMessage(), state.withheld
-        self._hold = UnverifiedActionFilter(state.claim_language)
+        self._hold = UnverifiedActionFilter(state.checked_language)
         self._holds_all = self.hooks.hold_speech
         self.state = state._replace(
             iterations=state.iterations + 1,
@@ -235,7 +235,7 @@ class Inference:
         self._said.append(said)
         told: list[TurnEvent] = [TextDelta(said)] if said else []
         if self._hold.held:
-            told.append(ClaimWithheld(self._hold.held))
+            told.append(AnswerWithheld(self._hold.held))
         message = self._message()
         if message.tool_calls:
             told.append(MessageDone(message))

@@ -64,6 +64,6 @@ def answer_of(end: TurnFinished) -> str:
     """
     if end.stop_reason is StopReason.MAX_ITERATIONS:
         raise MaxIterationsExceeded(end.text)
-    if end.error is not None and not end.receipts:
+    if end.error is not None and not end.tool_results:
         raise end.error
     return end.text

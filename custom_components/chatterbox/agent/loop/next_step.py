@@ -66,9 +66,9 @@ class TurnState(NamedTuple):
     answer: AssistantMessage | None = None
     """A message of the model without calls, possibly cut short; not yet in `messages`."""
     withheld: str = ""
-    """How the answer goes on, from where it claims an action that has no receipt. Nobody heard it."""
+    """The rest of the answer, from the first unverified action on. Nobody heard it."""
     corrected: bool = False
-    """The model was told once in this turn that its answer claims what was not done."""
+    """The model was told once in this turn that its answer reports an action that was not done."""
     misfit: str = ""
     """What is wrong with the last answer, where the turn asks for data of a certain shape."""
     repaired: bool = False
@@ -89,12 +89,12 @@ class TurnState(NamedTuple):
         return self.tokens_left is None or self.tokens_left >= LEAST_OUTPUT_TOKENS
 
     @property
-    def claim_language(self) -> str | None:
-        """Tag of the language in which the next message must not claim an action; None if it may."""
+    def checked_language(self) -> str | None:
+        """Language tag, if the next message must not report an action; None if it may."""
         turn = self.turn
-        if turn.claim_language is None or changed_something((*turn.history, *self.messages), turn.tools):
+        if turn.checked_language is None or changed_something((*turn.history, *self.messages), turn.tools):
             return None
-        return turn.claim_language
+        return turn.checked_language
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class CallModel:
     last_call: StopReason | None = None
     """Set when no tool may follow: how the turn ends if the model has no answer even so."""
     corrects: bool = False
-    """The model is told that its answer claims what was not done; what it says now takes the place of that."""
+    """The model is told that its answer reports an action that was not done, and answers anew."""
     repairs: bool = False
     """The model is told what is wrong with the data that it gave, and gives it again."""
 
@@ -186,13 +186,13 @@ def _last(state: TurnState) -> Message | None:
 
 
 def _step_for_answer(state: TurnState, reason: StopReason) -> NextStep:
-    """Let no claim without a receipt be the end, and tell the model so once, while tools may still follow."""
+    """Do not end with an unverified action, and tell the model so once, while tools may still follow."""
     if not state.withheld:
         return _step_for_misfit(state) if state.misfit and reason is StopReason.COMPLETED else Finish(reason)
     may_follow = state.may_write and _last_call(state) is None
     if reason is StopReason.COMPLETED and not state.corrected and may_follow:
         return CallModel(_tool_choice(state), corrects=True)
-    return Finish(StopReason.NO_RECEIPT)
+    return Finish(StopReason.UNVERIFIED_ACTION)
 
 
 def _step_for_misfit(state: TurnState) -> NextStep:

@@ -257,7 +257,7 @@ class TurnRunner:
         composed = not text.strip()
         if reason not in _ENDS_WITH_ANSWER or composed:
             addition = self._state.prompt_denied or self._composer.compose(
-                reason, self._receipts(), self._state.failure
+                reason, self._successful_results(), self._state.failure
             )
             addition = addition if not text.strip() or text[-1].isspace() else f" {addition}"
             answer = replace(answer, text=text + addition)
@@ -271,7 +271,7 @@ class TurnRunner:
         unanswered = open_calls(self._messages)
         return [judged for judged in self._state.open_calls if judged.call in unanswered]
 
-    def _receipts(self) -> tuple[ToolResult, ...]:
+    def _successful_results(self) -> tuple[ToolResult, ...]:
         return tuple(
             message
             for message in self._messages
@@ -292,7 +292,7 @@ class TurnRunner:
             text,
             self._state.usage,
             self._state.iterations,
-            self._receipts(),
+            self._successful_results(),
             pending,
             client_calls,
             self._state.failure,

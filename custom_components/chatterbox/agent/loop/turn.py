@@ -102,8 +102,8 @@ class Turn:
     """What holds at this moment only, such as the time and the room; a model reads it before the person's words."""
     attachments: tuple[Attachment, ...] = ()
     """What the person shows with the words."""
-    claim_language: str | None = None
-    """Tag of the language in which answers are held against what was done; None for not at all. See `receipts.py`."""
+    checked_language: str | None = None
+    """Tag of the language in which answers are checked against tool results; None for no check."""
     output: OutputFormat | None = None
     """What shape the answer has to have; None for words. An answer of another shape is asked for once more."""
     summary: Summary | None = None

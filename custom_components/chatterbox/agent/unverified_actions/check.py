@@ -1,6 +1,6 @@
-"""Decides whether an answer claims an action, and whether a tool result confirms it.
+"""Decides whether an answer reports an action, and whether a tool result confirms it.
 
-Precision counts before recall: a claim that is missed leaves things as they are, a false alarm costs a person time.
+Precision counts before recall: a report that is missed leaves things as they are, a false alarm costs a person time.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,15 +16,15 @@ CHECKED_LANGUAGES: Final = frozenset({"de", "en", "es", "fr", "it", "nl", "pl", 
 """Languages whose measured precision is good enough to check answers by default."""
 
 
-def claims_action(text: str, language: str) -> bool:
-    """Return True if an answer claims that an action was done, or is under way, in this turn.
+def reports_action(text: str, language: str) -> bool:
+    """Return True if an answer reports that an action was done, or is under way, in this turn.
 
-    `language` is a tag such as `de` or `pt-BR`. A report of a state ("The light is on."), an offer, a question, a
-    refusal, a condition and a report of an earlier action are no claims. No text in a language without a file is one.
+    `language` is a tag such as `de` or `pt-BR`. The report of a state ("The light is on.") or of an earlier action does
+    not count, nor does an offer, a question, a refusal, a condition, or any text in a language without a file.
     """
     patterns = language_patterns(base_language(language))
     return patterns is not None and any(
-        patterns.claim.search(statement) and not patterns.veto.search(statement)
+        patterns.report.search(statement) and not patterns.veto.search(statement)
         for statement in statements(text, patterns)
     )
 

@@ -1,4 +1,4 @@
-"""Holds back an answer from its first unverified claim on, while it streams.
+"""Holds back an answer from the first unverified action on, while it streams.
 
 It is used in a turn in which no tool has changed anything yet: speech cannot be taken back, and a voice reads whole
 sentences anyway. The work for a piece of the answer is linear in the length of that piece.
@@ -7,21 +7,21 @@ sentences anyway. The work for a piece of the answer is linear in the length of 
 import re
 from typing import Final
 
-from .check import claims_action
+from .check import reports_action
 from .statements import unfinished
 
 _END: Final = re.compile(
     r"[.!?;][\"')*_\N{RIGHT SINGLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}»」』]{0,3}\s"
     r"|[。\N{FULLWIDTH EXCLAMATION MARK}\N{FULLWIDTH QUESTION MARK}\N{FULLWIDTH SEMICOLON}\n]"
 )
-"""The end of a sentence. A colon is none, since the words after it may be a claim."""
+"""The end of a sentence. A colon is none, since the words after it may report an action."""
 _LONGEST_END: Final = 5
 _LONGEST_SENTENCE: Final = 1000
 """Characters after which a sentence without an end is released in parts."""
 
 
 class UnverifiedActionFilter:
-    """Releases the sentences of an answer up to the first one that claims an action.
+    """Releases the sentences of an answer up to the first one that reports an action.
 
     Pass the text to `feed` as it arrives, then call `end`. Both return text that may be spoken; `held` is the rest.
     """
@@ -33,8 +33,8 @@ class UnverifiedActionFilter:
         self._searched = 0
         self.held = ""
         """Text that was not released."""
-        self.claimed = False
-        """True after a claim; all text that follows it is held."""
+        self.found = False
+        """True once a sentence reports an action; all text from there on is held."""
 
     def feed(self, text: str) -> str:
         """Add a piece of the answer and return the text that may be spoken now."""
@@ -42,7 +42,7 @@ class UnverifiedActionFilter:
             return text
         self.held += text
         start = 0
-        while not self.claimed and (stop := self._sentence_stop(start)) is not None:
+        while not self.found and (stop := self._sentence_stop(start)) is not None:
             if self._may_say(self.held[start:stop]):
                 start = self._searched = stop
         said, self.held = self.held[:start], self.held[start:]
@@ -50,11 +50,11 @@ class UnverifiedActionFilter:
         return said
 
     def end(self) -> str:
-        """End the answer, complete or not, and return the held text if it claims nothing.
+        """End the answer, complete or not, and return the held text if it reports no action.
 
-        Read as a whole, an apparent claim may turn out to be a quotation.
+        Read as a whole, an apparent report may turn out to be a quotation.
         """
-        self.claimed = False
+        self.found = False
         if not self._may_say(self.held):
             return ""
         said, self.held, self._searched = self.held, "", 0
@@ -72,11 +72,11 @@ class UnverifiedActionFilter:
         return None
 
     def _may_say(self, text: str) -> bool:
-        """Return True if a text claims nothing, read together with the unfinished sentence before it."""
+        """Return True if a text reports no action, read together with the unfinished sentence before it."""
         if self._language is None or not text:
             return True
         text = self._begun + text
-        self.claimed = claims_action(text, self._language)
-        if not self.claimed:
+        self.found = reports_action(text, self._language)
+        if not self.found:
             self._begun = unfinished(text.rpartition("\n")[2])
-        return not self.claimed
+        return not self.found

@@ -1,4 +1,4 @@
-"""The patterns by which a language claims an action, read from `languages/<language>.toml`.
+"""The patterns by which a language reports an action, read from `languages/<language>.toml`.
 
 A pattern is a regular expression for one statement as `statements.py` cuts it: lower case, one space between words, an
 ASCII apostrophe, no markup, and `x` in place of a quotation. `<name>` in a pattern stands for the word list or the
@@ -6,6 +6,7 @@ pattern of that name.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,14 +26,14 @@ _SHARED: Final = {
 
 
 class Grammar(BaseModel):
-    """How one language claims that something was done. The fields are those of the language file."""
+    """How one language reports that an action was done. The fields are those of the language file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    claims: tuple[str, ...]
-    """Patterns of a statement that says that something was done or is under way."""
+    reports: tuple[str, ...]
+    """Patterns of a statement that an action was done or is under way."""
     vetoes: tuple[str, ...]
-    """Patterns that make a statement no claim: negations, offers, conditions, reports of earlier actions."""
+    """Patterns that rule a statement out: negations, offers, conditions, earlier actions."""
     openings: str
     """Pattern of words that may precede a statement and add nothing: "okay", "no problem"."""
     breaks: str
@@ -60,7 +61,7 @@ class Grammar(BaseModel):
 class Patterns:
     """The compiled patterns of a grammar."""
 
-    claim: re.Pattern[str]
+    report: re.Pattern[str]
     veto: re.Pattern[str]
     openings: re.Pattern[str]
     breaks: re.Pattern[str]
@@ -81,14 +82,15 @@ def language_patterns(language: str) -> Patterns | None:
 
 def compiled(grammar: Grammar) -> Patterns:
     """Compile the patterns of a grammar."""
-    claims, vetoes = (
-        "|".join(f"(?:{grammar.resolved(one)})" for one in some) for some in (grammar.claims, grammar.vetoes)
-    )
     return Patterns(
-        claim=re.compile(claims),
-        veto=re.compile(vetoes),
+        report=re.compile(_any(grammar, grammar.reports)),
+        veto=re.compile(_any(grammar, grammar.vetoes)),
         openings=re.compile(rf"^(?:{grammar.resolved(grammar.openings)}(?:[\s,]+|$))+"),
         breaks=re.compile(grammar.resolved(grammar.breaks)),
         closings=re.compile(rf",\s*+(?:{grammar.resolved(grammar.closings)})"),
         characters=character_map(grammar.folded),
     )
+
+
+def _any(grammar: Grammar, patterns: Iterable[str]) -> str:
+    return "|".join(f"(?:{grammar.resolved(pattern)})" for pattern in patterns)

@@ -1,4 +1,4 @@
-"""`script/claims`: measures how well claims are found, prints the table and writes its page."""
+"""`script/unverified-actions`: measures the recognition of reported actions, prints the table and writes its page."""
 
 import argparse
 import sys
@@ -10,7 +10,7 @@ from .page import PAGE, page, table
 def main() -> int:
     """Read the command line and measure; return the exit code."""
     parser = argparse.ArgumentParser(
-        prog="script/claims", description="Measure how well claims of an action are found."
+        prog="script/unverified-actions", description="Measure how well reports of an action are recognized."
     )
     parser.add_argument("--dry-run", action="store_true", help=f"print the table, but do not write {PAGE.name}")
     arguments = parser.parse_args()

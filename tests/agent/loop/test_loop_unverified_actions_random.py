@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.errors import AgentError, ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
-    ClaimWithheld,
+    AnswerWithheld,
     CompletionResult,
     MessageDone,
     Phase,
@@ -34,7 +34,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, Hooks, ResponseComposer, Rewrite
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
-from custom_components.chatterbox.agent.unverified_actions import claims_action
+from custom_components.chatterbox.agent.unverified_actions import reports_action
 from tests.agent.turns import assert_valid, collect, finished
 from tests.support.doubles import Line, ScriptedCensor, ScriptedDispatcher, ScriptedProvider, asks_for, tool
 
@@ -89,7 +89,7 @@ class Namer(ResponseComposer):
     """Says how a turn ended, and claims nothing."""
 
     @override
-    def compose(self, reason: StopReason, receipts: Sequence[ToolResult], error: AgentError | None) -> str:
+    def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
         return f"The turn ended: {reason.value}"
 
 
@@ -116,7 +116,7 @@ def scripts(draw: st.DrawFn) -> Script:
         tools=draw(st.sampled_from([TOOLS, TOOLS[:3], ()])),
         tool_choice=draw(st.sampled_from([ToolChoiceMode.AUTO, *ToolChoiceMode])),
         limits=Limits(max_iterations=bound, max_tool_calls=draw(st.integers(1, 3))),
-        claim_language="en",
+        checked_language="en",
     )
     return Script(turn, draw(st.lists(INFERENCES, min_size=bound, max_size=bound)), hooks)
 
@@ -141,10 +141,10 @@ def _assert_nothing_untrue_was_said(script: Script, events: list[TurnEvent]) -> 
         match event:
             case TextDelta(text):
                 said += text
-                assert done or not claims_action(said, "en")
-            case ClaimWithheld(text):
+                assert done or not reports_action(said, "en")
+            case AnswerWithheld(text):
                 assert not done
-                assert claims_action(said + text, "en")
+                assert reports_action(said + text, "en")
             case MessageDone():
                 said = ""
             case ToolFinished(result) if result.name not in reading:
@@ -156,11 +156,11 @@ def _assert_nothing_untrue_was_said(script: Script, events: list[TurnEvent]) -> 
 def _assert_the_end_tells_of_a_claim(events: list[TurnEvent]) -> None:
     begin = max((n for n, event in enumerate(events) if event == PhaseEntered(Phase.LLM_INFERENCE)), default=0)
     last = events[begin:]
-    withheld = any(isinstance(event, ClaimWithheld) for event in last)
+    withheld = any(isinstance(event, AnswerWithheld) for event in last)
     end = finished(events).stop_reason
     if withheld and not any(isinstance(event, ToolCallReady) for event in last):
-        assert end in {StopReason.NO_RECEIPT, StopReason.PROVIDER_FAILED}
-    assert end is not StopReason.NO_RECEIPT or any(isinstance(event, ClaimWithheld) for event in events)
+        assert end in {StopReason.UNVERIFIED_ACTION, StopReason.PROVIDER_FAILED}
+    assert end is not StopReason.UNVERIFIED_ACTION or any(isinstance(event, AnswerWithheld) for event in events)
 
 
 @settings(max_examples=400, deadline=None)
@@ -202,7 +202,7 @@ async def test_who_claims_nothing_is_heard_as_without_the_check(script: Script) 
         return [event for event in await collect(loop, turn) if not isinstance(event, TextDelta)]
 
     checked = await walk(script.turn)
-    free = await walk(replace(script.turn, claim_language=None))
+    free = await walk(replace(script.turn, checked_language=None))
 
     assert [event for event in checked if not _is_unique(event)] == [event for event in free if not _is_unique(event)]
 

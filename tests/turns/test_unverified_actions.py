@@ -10,8 +10,8 @@ from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import Context, HomeAssistant
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.chatterbox.agent.unverified_actions import CHECKED_LANGUAGES, claims_action
-from custom_components.chatterbox.const import CONF_CHECK_CLAIMS, EVENT_TURN_FINISHED
+from custom_components.chatterbox.agent.unverified_actions import CHECKED_LANGUAGES, reports_action
+from custom_components.chatterbox.const import CONF_CHECK_ACTIONS, EVENT_TURN_FINISHED
 from custom_components.chatterbox.speech.sentences import async_get_sentences
 from tests.support.sentences import sentence
 from tests.support.servers.script import Script, ScriptedAnswer
@@ -105,9 +105,9 @@ async def test_a_model_that_lies_twice_is_not_believed(hass: HomeAssistant, serv
 
     result = await say_to_satellite(hass, "turn on the kitchen light")
 
-    assert speech(result) == f"It was dark. {sentence('common.spoken_no_receipt')}"
+    assert speech(result) == f"It was dark. {sentence('common.spoken_unverified_action')}"
     assert len(server.requests) == 2
-    assert turns[0].data["stop_reason"] == "no_receipt"
+    assert turns[0].data["stop_reason"] == "unverified_action"
     assert turns[0].data["withheld"] == "I've turned on the kitchen light.\nDone!"
     assert hass.states.is_state("light.kitchen_ceiling", "off")
 
@@ -118,12 +118,12 @@ async def test_a_model_that_lies_twice_is_not_believed_in_german(hass: HomeAssis
 
     result = await say_to_satellite(hass, "mach das Licht an", "de")
 
-    assert speech(result) == (await async_get_sentences(hass, "de"))["spoken_no_receipt"]
+    assert speech(result) == (await async_get_sentences(hass, "de"))["spoken_unverified_action"]
 
 
 @pytest.mark.parametrize("language", sorted(CHECKED_LANGUAGES))
 async def test_the_sentence_in_place_of_a_claim_is_none(hass: HomeAssistant, language: str) -> None:
-    assert not claims_action((await async_get_sentences(hass, language))["spoken_no_receipt"], language)
+    assert not reports_action((await async_get_sentences(hass, language))["spoken_unverified_action"], language)
 
 
 async def test_an_answer_about_the_turn_before_is_believed(hass: HomeAssistant, serve: Serve) -> None:
@@ -155,7 +155,7 @@ async def test_a_language_whose_claims_nobody_knows_is_not_checked(
     assert speech(await say_to_satellite(hass, "valot!", language)) == LIE.content
 
 
-@pytest.mark.parametrize("option", [{CONF_CHECK_CLAIMS: False}, {"llm_hass_api": []}], ids=["not wanted", "no tools"])
+@pytest.mark.parametrize("option", [{CONF_CHECK_ACTIONS: False}, {"llm_hass_api": []}], ids=["not wanted", "no tools"])
 async def test_an_agent_that_is_not_to_check_does_not(
     hass: HomeAssistant, serve: Serve, option: dict[str, object]
 ) -> None:

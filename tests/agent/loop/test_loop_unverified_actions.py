@@ -8,7 +8,7 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
-    ClaimWithheld,
+    AnswerWithheld,
     CompletionResult,
     Phase,
     ReasoningDelta,
@@ -46,7 +46,7 @@ from tests.support.doubles import (
     tool,
 )
 
-TURN = Turn("Light!", tools=(tool("light_on"), tool("look", read_only=True)), claim_language="en")
+TURN = Turn("Light!", tools=(tool("light_on"), tool("look", read_only=True)), checked_language="en")
 ON, LOOK = ToolCall("a", "light_on", "{}"), ToolCall("l", "look", "{}")
 LIE = "I've turned on the light."
 NOT_DONE = "As far as I can tell, that was not done."
@@ -68,7 +68,7 @@ async def play(
 
 def withheld(events: list[TurnEvent]) -> list[str]:
     """Return what was kept from the person."""
-    return [event.text for event in events if isinstance(event, ClaimWithheld)]
+    return [event.text for event in events if isinstance(event, AnswerWithheld)]
 
 
 async def test_a_model_that_only_says_so_is_told_and_acts() -> None:
@@ -79,7 +79,7 @@ async def test_a_model_that_only_says_so_is_told_and_acts() -> None:
     assert withheld(events) == [LIE]
     end = finished(events)
     assert (end.stop_reason, end.text, end.iterations) == (StopReason.COMPLETED, "The light is now on.", 3)
-    assert [receipt.name for receipt in end.receipts] == ["light_on"]
+    assert [result.name for result in end.tool_results] == ["light_on"]
     assert end.usage.input_tokens == 30
     first, second, third = provider.requests
     assert (first.directive, third.directive) == ("", "")
@@ -105,14 +105,14 @@ async def test_a_model_that_claims_it_again_is_not_heard() -> None:
     assert spoken(events) == NOT_DONE
     assert len(provider.requests) == 2
     assert withheld(events) == [LIE, "Really, I've turned it on."]
-    assert finished(events).stop_reason is StopReason.NO_RECEIPT
+    assert finished(events).stop_reason is StopReason.UNVERIFIED_ACTION
 
 
 async def test_a_model_that_has_nothing_to_say_for_itself_is_answered_for() -> None:
     events, _ = await play(say(LIE), say(" \n"))
 
     assert spoken(events) == NOT_DONE
-    assert finished(events).stop_reason is StopReason.NO_RECEIPT
+    assert finished(events).stop_reason is StopReason.UNVERIFIED_ACTION
 
 
 async def test_what_comes_before_the_claim_is_said_at_once_and_the_message_goes_on() -> None:
@@ -144,10 +144,10 @@ async def test_a_model_is_told_once_in_a_turn() -> None:
 
     assert len(provider.requests) == 3
     assert spoken(events) == NOT_DONE
-    assert finished(events).stop_reason is StopReason.NO_RECEIPT
+    assert finished(events).stop_reason is StopReason.UNVERIFIED_ACTION
 
 
-async def test_a_failed_call_is_no_receipt_and_looking_is_none() -> None:
+async def test_a_failed_call_is_unverified_action_and_looking_is_none() -> None:
     events, _ = await play(call(ON, LOOK), say(LIE), say("That did not work."), fails=True)
 
     assert spoken(events) == "That did not work."
@@ -222,21 +222,21 @@ async def test_a_message_of_the_client_keeps_no_claim() -> None:
 
 
 async def test_a_turn_that_nobody_checks_says_what_the_model_says() -> None:
-    events, _ = await play(say(LIE), turn=replace(TURN, claim_language=None))
+    events, _ = await play(say(LIE), turn=replace(TURN, checked_language=None))
 
     assert spoken(events) == LIE
     assert withheld(events) == []
 
 
 async def test_a_language_that_nobody_knows_is_not_held() -> None:
-    events, _ = await play(say(LIE), turn=replace(TURN, claim_language="xx"))
+    events, _ = await play(say(LIE), turn=replace(TURN, checked_language="xx"))
 
     assert spoken(events) == LIE
 
 
 async def test_the_claim_is_read_in_the_language_of_the_turn() -> None:
     events, _ = await play(
-        say("Ich habe das Licht eingeschaltet."), say("Das ging nicht."), turn=replace(TURN, claim_language="de-AT")
+        say("Ich habe das Licht eingeschaltet."), say("Das ging nicht."), turn=replace(TURN, checked_language="de-AT")
     )
 
     assert spoken(events) == "Das ging nicht."
@@ -256,7 +256,7 @@ async def test_a_person_may_ask_what_was_done_in_the_turn_before() -> None:
     assert spoken(events) == LIE
 
 
-async def test_what_was_done_long_ago_is_no_receipt() -> None:
+async def test_what_was_done_long_ago_is_unverified_action() -> None:
     history = (*HISTORY, UserMessage("Thanks!"), AssistantMessage("You are welcome."))
     events, _ = await play(say(LIE), say("I did nothing."), turn=replace(TURN, history=history))
 
@@ -293,7 +293,7 @@ async def test_where_no_tool_could_follow_the_model_is_not_asked_again(turn: Tur
 
     assert len(provider.requests) == 1
     assert spoken(events) == f"It was dark. {NOT_DONE}"
-    assert finished(events).stop_reason is StopReason.NO_RECEIPT
+    assert finished(events).stop_reason is StopReason.UNVERIFIED_ACTION
 
 
 async def test_a_correction_leaves_an_inference_for_the_answer() -> None:
@@ -307,8 +307,8 @@ async def test_a_correction_leaves_an_inference_for_the_answer() -> None:
 @pytest.mark.parametrize(
     ("ending", "stop_reason", "said"),
     [
-        (CompletionResult(FinishReason.LENGTH), StopReason.NO_RECEIPT, NOT_DONE),
-        (CompletionResult(FinishReason.CONTENT_FILTER), StopReason.NO_RECEIPT, NOT_DONE),
+        (CompletionResult(FinishReason.LENGTH), StopReason.UNVERIFIED_ACTION, NOT_DONE),
+        (CompletionResult(FinishReason.CONTENT_FILTER), StopReason.UNVERIFIED_ACTION, NOT_DONE),
         (ProviderUnreachable("gone"), StopReason.PROVIDER_FAILED, "The model could not be reached. (gone)"),
     ],
     ids=["length", "filter", "failure"],

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolDefinition, ToolResult
-from custom_components.chatterbox.agent.unverified_actions import changed_something, claims_action
+from custom_components.chatterbox.agent.unverified_actions import changed_something, reports_action
 from tests.behaviour.recorded_runs.runs import RecordedResult
 
 from .labelled import RECORDED_LANGUAGE
@@ -36,7 +36,7 @@ READING = [
 
 def _needs_receipt(run: _Run, *, with_results: bool) -> bool:
     results = [ToolResult("1", one.name, "", is_error=one.is_error) for one in run.results if with_results]
-    return claims_action(run.resp or "", RECORDED_LANGUAGE) and not changed_something(results, READING)
+    return reports_action(run.resp or "", RECORDED_LANGUAGE) and not changed_something(results, READING)
 
 
 def test_no_answer_of_a_model_that_acted_needs_a_receipt() -> None:

@@ -46,7 +46,7 @@ def test_languages_that_are_checked_by_default_are_those_that_were_measured_to_b
 
 
 def test_the_page_is_what_the_command_writes() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(measure()), "run script/claims"
+    assert PAGE.read_text(encoding="utf-8") == page(measure()), "run script/unverified-actions"
 
 
 def test_the_table_shows_precision_before_recall() -> None:

@@ -1,14 +1,11 @@
-"""Counts how many claims are found, and how many texts are wrongly taken for one.
-
-Knows labelled texts and `claims_action`; must not know the page that shows the counts.
-"""
+"""Counts how many claims are found, and how many texts are wrongly taken for one."""
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from custom_components.chatterbox.agent.unverified_actions import claims_action
+from custom_components.chatterbox.agent.unverified_actions import reports_action
 
 from .labelled import LANGUAGES, RECORDED_LANGUAGE, Half, LabelledText, read_recorded, read_written
 from .translators import sentences
@@ -101,5 +98,5 @@ def _score(texts: Iterable[tuple[str, bool]], language: str) -> Score:
 
 
 def _score_of(text: str, language: str, *, claim: bool) -> Score:
-    taken = claims_action(text, language)
+    taken = reports_action(text, language)
     return Score(found=claim and taken, wrong=taken and not claim, missed=claim and not taken)
