@@ -12,8 +12,8 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
+from custom_components.chatterbox.effects.actions import ANY_ACTION
 from custom_components.chatterbox.effects.effect import Annotated, Effects, EntityAction, Touches, Unresolved
-from custom_components.chatterbox.effects.scenes import ANY_ACTION
 from custom_components.chatterbox.offline.sentence_effects import async_sentence_effects
 from custom_components.chatterbox.tools.call_effects import async_call_effects
 from tests.support.offline_talk import Talk, sentence_call

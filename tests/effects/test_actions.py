@@ -10,7 +10,7 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.messages import ToolAnnotations
-from custom_components.chatterbox.effects.actions import ActionReader
+from custom_components.chatterbox.effects.actions import ActionReader, reproducing_actions
 from custom_components.chatterbox.effects.effect import (
     Annotated,
     EntityAction,
@@ -21,7 +21,6 @@ from custom_components.chatterbox.effects.effect import (
     actions_of,
     joined,
 )
-from custom_components.chatterbox.effects.scenes import reproducing_actions
 from tests.demo_house.move_in import move_in
 
 HOUSE = """

@@ -134,8 +134,8 @@ async def test_a_program_that_asks_for_the_tools_of_assist_can_find_things(hass:
     answers = tuple(ScriptedAnswer(content=text) for text in ("Yes.", "No."))
     server = await serve(Script(answers=answers), **FEW)
     await let_programs_in(hass)
-    await program.says("turn on the desk lamp", house=(ASSIST,))
-    await program.says("turn on the desk lamp", house=())
+    await program.says("turn on the desk lamp", hosted=(ASSIST,))
+    await program.says("turn on the desk lamp", hosted=())
 
     with_tools, without = server.requests
     assert FIND_ENTITIES in json.dumps(with_tools.body["tools"])

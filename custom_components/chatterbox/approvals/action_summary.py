@@ -11,8 +11,8 @@ from typing import Final
 from homeassistant.core import HomeAssistant, callback
 
 from ..agent.consent.language import Action
+from ..effects.actions import ANY_ACTION
 from ..effects.effect import Annotated, EntityAction, Unknown, Unresolved, actions_of
-from ..effects.scenes import ANY_ACTION
 from ..effects.targets import groups_among, members_of
 from ..settings.rules import Verdict
 from .questions import AskedCall

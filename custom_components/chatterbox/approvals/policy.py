@@ -17,8 +17,8 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 
 from ..agent.messages import ToolAnnotations
+from ..effects.actions import ANY_ACTION
 from ..effects.effect import Annotated, CallEffects, EntityAction, Touches, Unknown, Unresolved
-from ..effects.scenes import ANY_ACTION
 from ..home.entity_matches import areas_of_entities
 from ..people.speakers import Speaker
 from ..settings.rules import DEFAULT_RULES, Policy, Rule, Verdict

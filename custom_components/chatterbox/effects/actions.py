@@ -1,49 +1,101 @@
-"""What actions of Home Assistant would do: calls of services, and what scripts, automations and scenes consist of.
+"""Predicts the effects of Home Assistant's actions: service calls, scripts, automations, groups and scenes.
 
-Knows how Home Assistant runs actions. Must not know tools, intents, sentences or rules. Nothing runs: sequences are
-read as they are written, every branch of them, and what a template decides cannot be told.
+Nothing runs. Every branch of a sequence is read, and parts that a template decides are unknown.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, assert_never
+from typing import Final
 
 import voluptuous as vol
+from homeassistant.components.alarm_control_panel import DOMAIN as ALARM_DOMAIN, AlarmControlPanelState
+from homeassistant.components.cover import (
+    ATTR_CURRENT_POSITION,
+    ATTR_CURRENT_TILT_POSITION,
+    ATTR_POSITION,
+    ATTR_TILT_POSITION,
+    DOMAIN as COVER_DOMAIN,
+)
 from homeassistant.components.homeassistant.scene import DATA_PLATFORM, STATES_SCHEMA, HomeAssistantScene
+from homeassistant.components.lock import DOMAIN as LOCK_DOMAIN, LockState
 from homeassistant.components.scene import DOMAIN as SCENE_DOMAIN
-from homeassistant.const import CONF_ENTITIES, SERVICE_TOGGLE, SERVICE_TURN_OFF, SERVICE_TURN_ON
+from homeassistant.components.valve import DOMAIN as VALVE_DOMAIN
+from homeassistant.const import (
+    CONF_ACTION,
+    CONF_DOMAIN,
+    CONF_ENTITIES,
+    CONF_ENTITY_ID,
+    CONF_SCENE,
+    CONF_SERVICE_DATA,
+    CONF_SERVICE_DATA_TEMPLATE,
+    CONF_TARGET,
+    CONF_TYPE,
+    SERVICE_TOGGLE,
+    SERVICE_TURN_OFF,
+    SERVICE_TURN_ON,
+    STATE_CLOSED,
+    STATE_CLOSING,
+    STATE_OFF,
+    STATE_ON,
+    STATE_OPEN,
+    STATE_OPENING,
+)
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, State, callback
-from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers import config_validation as cv, entity_registry as er
 from homeassistant.helpers.entity_component import EntityComponent
 from homeassistant.helpers.script import Script
 
 from .effect import EntityAction, Touches, Unknown, UnknownReason, Unresolved, effects_of, named_action
-from .scenes import reproducing_actions
-from .sequences import ActionStep, DeviceStep, SceneStep, read_steps
-from .targets import action_targets, acts_on_own_domain, groups_among, has_target, members_of
+from .sequences import HARMLESS_STEPS, flat_steps
+from .targets import (
+    TARGET_KEYS,
+    action_targets,
+    acts_on_own_domain,
+    decided_by_template,
+    groups_among,
+    has_target,
+    members_of,
+)
 
 _GENERIC: Final = frozenset({SERVICE_TURN_ON, SERVICE_TURN_OFF, SERVICE_TOGGLE})
-"""Services of `homeassistant` that stand for the service of the same name of an entity's own domain."""
-
+"""Services of `homeassistant` that call the service of the same name in the domain of the entity."""
 _RUNNING: Final = frozenset({"script.turn_on", "script.toggle", "automation.trigger"})
-"""Actions by which an entity runs a sequence."""
-
+"""Actions that run the sequence of an entity."""
 _ACTIVATING: Final = "scene.turn_on"
-
 _TELLING: Final = frozenset({"logbook", "notify", "persistent_notification", "system_log", "tts"})
-"""Domains whose actions only tell somebody something."""
-
+"""Domains whose actions only show or speak a message."""
 _SCENES_OF_LIGHTS: Final = frozenset({"deconz", "hue"})
-"""Integrations whose scenes hold nothing but lights, although they do not say which."""
+"""Integrations whose scenes contain only lights, although it is unknown which."""
+_DEVICE_ACTIONS: Final[Mapping[tuple[str, str], str]] = {
+    ("cover", "close"): "close_cover",
+    ("cover", "close_tilt"): "close_cover_tilt",
+    ("cover", "open"): "open_cover",
+    ("cover", "open_tilt"): "open_cover_tilt",
+    ("cover", "set_position"): "set_cover_position",
+    ("cover", "set_tilt_position"): "set_cover_tilt_position",
+    ("cover", "stop"): "stop_cover",
+}
+"""Services of device actions whose type is not the name of the service."""
+_OPEN: Final = frozenset({STATE_OPEN, STATE_OPENING})
+_CLOSED: Final = frozenset({STATE_CLOSED, STATE_CLOSING})
+_LOCK_SERVICES: Final[Mapping[str, str]] = {
+    LockState.LOCKED: "lock",
+    LockState.LOCKING: "lock",
+    LockState.UNLOCKED: "unlock",
+    LockState.UNLOCKING: "unlock",
+    LockState.OPEN: "open",
+    LockState.OPENING: "open",
+}
+_ON_OFF_DOMAINS: Final = frozenset({"automation", "group", "input_boolean", "light", "remote", "switch"})
+"""Domains whose states are all reached by turning on or off."""
+ANY_ACTION: Final = "reproduce_state"
+"""Stands for all services of a domain that could reach a state."""
 
 
 @dataclass(slots=True)
 class ActionReader:
-    """Collects what actions would do, and what that sets in motion: groups, scripts, automations and scenes.
-
-    Whatever it reads is only added to what was read before.
-    """
+    """Collects the effects of actions, with those of the groups, scripts, automations and scenes that they use."""
 
     hass: HomeAssistant
     _actions: set[EntityAction] = field(default_factory=set)
@@ -52,7 +104,7 @@ class ActionReader:
 
     @callback
     def touch(self, entity_ids: Iterable[str], domain: str, service: str, data: Mapping[str, object]) -> None:
-        """Read a service that is called for entities, whose ids are the registered ones."""
+        """Read a service call for known entities."""
         action = named_action(domain, service, data)
         if domain != HOMEASSISTANT_DOMAIN or service not in _GENERIC:
             self._add_all([EntityAction(entity_id, action) for entity_id in entity_ids])
@@ -66,7 +118,7 @@ class ActionReader:
 
     @callback
     def call(self, domain: str, service: str, data: Mapping[str, object], source: EntityAction | None = None) -> None:
-        """Read a call of a service, whose target is part of its data. `source` is what calls it."""
+        """Read a service call with its target in `data`. `source` is the action that causes it."""
         if domain == SCENE_DOMAIN and service == "apply":
             self._apply(data.get(CONF_ENTITIES), source)
         elif domain == "script" and (entity_id := self._script_called(service)):
@@ -80,24 +132,23 @@ class ActionReader:
 
     @callback
     def sequence(self, steps: Iterable[object], source: EntityAction | None = None) -> None:
-        """Read a sequence of actions as Home Assistant has validated it. `source` is what runs it."""
-        for step in read_steps(steps):
-            match step:
-                case ActionStep(domain, service, data):
-                    self.call(domain, service, data, source)
-                case SceneStep(entity_id):
-                    self._add(EntityAction(entity_id, _ACTIVATING))
-                case DeviceStep(entity, domain, service, data):
-                    entity_id = er.async_resolve_entity_id(er.async_get(self.hass), entity) or entity
-                    self.touch([entity_id], domain, service, data)
-                case UnknownReason() as reason:
-                    self._unknowns.add(Unknown(reason, source))
-                case _ as unreachable:
-                    assert_never(unreachable)
+        """Read a validated sequence. `source` is the action that runs it."""
+        for kind, step in flat_steps(steps):
+            match kind:
+                case cv.SCRIPT_ACTION_CALL_SERVICE:
+                    self._service_step(step, source)
+                case cv.SCRIPT_ACTION_ACTIVATE_SCENE:
+                    self._add(EntityAction(str(step[CONF_SCENE]), _ACTIVATING))
+                case cv.SCRIPT_ACTION_DEVICE_AUTOMATION:
+                    self._device_step(step, source)
+                case _ if kind not in HARMLESS_STEPS:
+                    self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source))
+                case _:
+                    pass
 
     @callback
     def effects(self) -> Touches | Unresolved:
-        """Follow what was read to its end, and return all of it."""
+        """Follow groups, scripts, automations and scenes to their ends, and return all effects."""
         while self._waiting:
             batch, self._waiting = self._waiting, []
             groups = set(groups_among(self.hass, [action.entity_id for action in batch]))
@@ -118,6 +169,37 @@ class ActionReader:
         self._actions |= new
         self._waiting += new
 
+    def _service_step(self, step: Mapping[str, object], source: EntityAction | None) -> None:
+        """Read a service call of a sequence. A template in its name or target makes it unknown."""
+        name = step.get(CONF_ACTION)
+        data: dict[str, object] = {}
+        for key in (CONF_SERVICE_DATA, CONF_SERVICE_DATA_TEMPLATE, CONF_TARGET):
+            part = step.get(key, {})
+            if not isinstance(part, Mapping):
+                self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source))
+                return
+            data |= part
+        if CONF_ENTITY_ID in step:
+            data[CONF_ENTITY_ID] = step[CONF_ENTITY_ID]
+        targets = [*data, *(data[key] for key in TARGET_KEYS if key in data)]
+        if not isinstance(name, str) or decided_by_template([name, *targets]):
+            self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source))
+            return
+        domain, _, service = name.partition(".")
+        self.call(domain, service, data, source)
+
+    def _device_step(self, step: Mapping[str, object], source: EntityAction | None) -> None:
+        """Read a device action. Its entity is given by entity id or registry id."""
+        domain, kind, entity = str(step.get(CONF_DOMAIN)), str(step.get(CONF_TYPE)), step.get(CONF_ENTITY_ID)
+        if domain == "mobile_app":
+            return
+        if not acts_on_own_domain(domain) or not isinstance(entity, str):
+            self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source))
+            return
+        service = _DEVICE_ACTIONS.get((domain, kind), f"alarm_{kind}" if domain == ALARM_DOMAIN else kind)
+        entity_id = er.async_resolve_entity_id(er.async_get(self.hass), entity) or entity
+        self.touch([entity_id], domain, service, step)
+
     def _act(self, domain: str, service: str, data: Mapping[str, object]) -> None:
         targets = action_targets(self.hass, domain, data)
         if acts_on_own_domain(domain):
@@ -128,7 +210,7 @@ class ActionReader:
         self.touch(targets, domain, service, data)
 
     def _pass_on(self, action: EntityAction) -> None:
-        """Do to the members of a group what is done to it."""
+        """Apply the action of a group to its members."""
         domain, _, service = action.action.partition(".")
         for member in members_of(self.hass, action.entity_id):
             if member.partition(".")[0] == domain or not acts_on_own_domain(domain):
@@ -163,7 +245,7 @@ class ActionReader:
             self._reproduce(states.values())
 
     def _reproduce(self, states: Iterable[State]) -> None:
-        """Bring entities into states; a group passes its state on to its members."""
+        """Read the reproduction of states. A group passes its state on to its members."""
         waiting, seen = deque(states), set[str]()
         while waiting:
             state = waiting.popleft()
@@ -177,7 +259,51 @@ class ActionReader:
                 waiting += [State(member, state.state, state.attributes) for member in members]
 
     def _script_called(self, service: str) -> str | None:
-        """Return the script that is run by an action of its own, which keeps its name when the entity is renamed."""
+        """Return the script behind an action of its own. The action keeps its name if the entity is renamed."""
         registry = er.async_get(self.hass)
         entity_id = registry.async_get_entity_id("script", "script", service) or f"script.{service}"
         return entity_id if self.hass.states.get(entity_id) else None
+
+
+def reproducing_actions(state: State) -> frozenset[str]:
+    """Return all actions that may be called to reach a state, or `<domain>.reproduce_state` if they are unknown."""
+    match state.domain:
+        case "cover":
+            return frozenset(_cover_actions(state))
+        case "valve" if state.state in _OPEN:
+            return frozenset({f"{VALVE_DOMAIN}.open_valve"})
+        case "valve" if state.state in _CLOSED:
+            return frozenset({f"{VALVE_DOMAIN}.close_valve"})
+        case "lock" if state.state in _LOCK_SERVICES:
+            return frozenset({f"{LOCK_DOMAIN}.{_LOCK_SERVICES[state.state]}"})
+        case "alarm_control_panel":
+            return frozenset({f"{ALARM_DOMAIN}.{_alarm_service(state.state)}"})
+        case domain if domain in _ON_OFF_DOMAINS and state.state in {STATE_ON, STATE_OFF}:
+            return frozenset({f"{domain}.turn_{state.state}"})
+        case domain:
+            return frozenset({f"{domain}.{ANY_ACTION}"})
+
+
+def _cover_actions(state: State) -> Iterator[str]:
+    """Yield the actions of a cover. If it has no positions, opening or closing stands for a position."""
+    places = (
+        (ATTR_CURRENT_POSITION, ATTR_POSITION, "set_cover_position", "open_cover"),
+        (ATTR_CURRENT_TILT_POSITION, ATTR_TILT_POSITION, "set_cover_tilt_position", "open_cover_tilt"),
+    )
+    for attribute, name, setting, opening in places:
+        if (position := state.attributes.get(attribute)) is not None:
+            yield named_action(COVER_DOMAIN, setting, {name: position})
+            if position != 0:
+                yield f"{COVER_DOMAIN}.{opening}"
+        if state.state in _OPEN:
+            yield from (f"{COVER_DOMAIN}.{setting}", f"{COVER_DOMAIN}.{opening}")
+        elif state.state in _CLOSED:
+            yield named_action(COVER_DOMAIN, setting, {name: 0})
+
+
+def _alarm_service(state: str) -> str:
+    if state == AlarmControlPanelState.DISARMED:
+        return "alarm_disarm"
+    if state == AlarmControlPanelState.TRIGGERED:
+        return "alarm_trigger"
+    return f"alarm_{state.replace('armed', 'arm')}"

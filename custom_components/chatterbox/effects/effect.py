@@ -1,7 +1,4 @@
-"""What a call would do, to which entities: the words that the resolvers write and the policy reads.
-
-Knows entity ids and names of services. Must not know Home Assistant's registries, tools, rules or people.
-"""
+"""Types for the predicted effects of a call on entities."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,67 +12,67 @@ _CLOSED_POSITION: Final[Mapping[str, tuple[str, str]]] = {
     "cover.set_cover_tilt_position": ("tilt_position", "cover.close_cover_tilt"),
     "valve.set_valve_position": ("position", "valve.close_valve"),
 }
-"""For services that set a position: the name of the position in their data, and what a position of 0 is the same as."""
+"""For services that set a position: the key of the position, and the service that position 0 is equal to."""
 
 
 class EntityAction(NamedTuple):
-    """One service that would be called for one entity. A tuple, because a call may have thousands of them."""
+    """One service call for one entity. A tuple, because a call may have thousands of them."""
 
     entity_id: str
     action: str
-    """Domain and service, such as `lock.unlock`. Setting a position of 0 is written as closing."""
+    """Domain and service, such as `lock.unlock`. Setting position 0 is written as closing."""
 
     @property
     def domain(self) -> str:
-        """That of the entity."""
+        """Return the domain of the entity."""
         return self.entity_id.partition(".")[0]
 
 
 class UnknownReason(StrEnum):
-    """Why it cannot be told what would happen."""
+    """Why an effect is unknown."""
 
     CONTENT = "content"
-    """A script, an automation or a scene whose content cannot be read."""
+    """The content of a script, an automation or a scene cannot be read."""
     FOREIGN_INTENT = "foreign_intent"
-    """An intent whose handler is not Home Assistant's own."""
+    """The handler of the intent is not part of Home Assistant."""
     OPAQUE_ACTION = "opaque_action"
-    """An action that names no entity, or is of an integration and can do anything with it."""
+    """The action has no target, or is an integration's own and could do anything."""
     SENTENCE = "sentence"
-    """A sentence that starts automations, or whose meaning is only known later."""
+    """The sentence triggers automations, or is interpreted later."""
     TEMPLATE = "template"
-    """Something that a template decides at run time."""
+    """A template decides at run time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Something that a call would also do, and nobody can tell what."""
+    """An unknown effect of a call."""
 
     reason: UnknownReason
     source: EntityAction | None = None
-    """What it would come from, such as running a script; None when it is the call itself."""
+    """The action that causes it, such as running a script, or None for the call itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Touches:
-    """All that a call would do is known: at least these actions will be all of its actions."""
+    """All effects are known: the call does nothing beyond these actions."""
 
     actions: frozenset[EntityAction] = frozenset()
-    """Empty when it changes no entity."""
+    """Empty if no entity is changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """Some of what a call would do cannot be told, and has to be judged as the least safe."""
+    """Some effects are unknown, and have to be judged as the least safe."""
 
     unknowns: frozenset[Unknown]
     """At least one."""
     actions: frozenset[EntityAction] = frozenset()
-    """What is known beside."""
+    """The known effects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """A call of a tool that acts on no entity of the house: only its annotations tell what it does."""
+    """The tool acts on no entity of Home Assistant, so only its annotations describe it."""
 
     annotations: ToolAnnotations
 
@@ -87,7 +84,7 @@ NOTHING: Final = Touches()
 
 @dataclass(frozen=True, slots=True)
 class CallEffects:
-    """A call, and what it would do."""
+    """A call with its effects."""
 
     tool: str
     """The name under which the tool is offered."""
@@ -95,7 +92,7 @@ class CallEffects:
 
 
 def actions_of(effects: Effects) -> frozenset[EntityAction]:
-    """Return what is known to be done to entities."""
+    """Return the known actions."""
     match effects:
         case Touches(actions) | Unresolved(_, actions):
             return actions
@@ -106,20 +103,20 @@ def actions_of(effects: Effects) -> frozenset[EntityAction]:
 
 
 def effects_of(actions: Iterable[EntityAction], unknowns: Iterable[Unknown]) -> Touches | Unresolved:
-    """Return what is known and what is not as one."""
+    """Combine known actions and unknown effects."""
     known, unknown = frozenset(actions), frozenset(unknowns)
     return Unresolved(unknown, known) if unknown else Touches(known)
 
 
 def joined(several: Iterable[Touches | Unresolved]) -> Touches | Unresolved:
-    """Return what several would do together."""
+    """Return the effects of several calls together."""
     parts = list(several)
     unknowns = [unknown for part in parts if isinstance(part, Unresolved) for unknown in part.unknowns]
     return effects_of((action for part in parts for action in part.actions), unknowns)
 
 
 def named_action(domain: str, service: str, data: Mapping[str, object]) -> str:
-    """Return the name of an action, which for a position of 0 is that of closing."""
+    """Return the name of an action. Position 0 is named as closing."""
     action = f"{domain}.{service}"
     position, closing = _CLOSED_POSITION.get(action, ("", action))
     value = data.get(position)

@@ -1,8 +1,7 @@
-"""What an intent would do to which entities, before it is handled.
+"""Predicts the effects of an intent before it is handled.
 
-Knows the intents of Home Assistant's own integrations, their handlers, and how these find entities. The answer is at
-least what the handler would do, never less: states and features, which an earlier call of the same message may alter,
-are not looked at, and of several entities with one name all are meant. Must not know tools, sentences or rules.
+The answer contains at least what the handler will do. States and features are not considered, because an earlier call
+of the same message may change them, and of several entities with one name all are taken.
 """
 
 from collections import defaultdict
@@ -27,7 +26,7 @@ from .actions import ActionReader
 from .effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, effects_of
 
 _OWN: Final = "homeassistant."
-"""How the modules of Home Assistant's own handlers begin."""
+"""Prefix of the modules of Home Assistant's own handlers."""
 
 _ON_OFF_SERVICES: Final[Mapping[tuple[str, str], str]] = {
     (BUTTON_DOMAIN, SERVICE_TURN_ON): "press",
@@ -39,24 +38,23 @@ _ON_OFF_SERVICES: Final[Mapping[tuple[str, str], str]] = {
     (VALVE_DOMAIN, SERVICE_TURN_ON): "open_valve",
     (VALVE_DOMAIN, SERVICE_TURN_OFF): "close_valve",
 }
-"""What on and off mean where they are no services. Source: `homeassistant.components.intent.OnOffIntentHandler`."""
+"""Services for on and off in other domains. Source: `homeassistant.components.intent.OnOffIntentHandler`."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """What a handler of its own kind does, to the entities of one domain that its slots name."""
+    """The services of a special handler, for the entities of one domain."""
 
     domain: str = ""
-    """Empty for one that changes no entity."""
+    """Empty for a handler that changes no entity."""
     services: tuple[str, ...] = ()
     where: tuple[str, ...] = ("name", "area", "floor")
-    """The slots that tell entities apart; without any of them all of the domain may be meant."""
+    """The slots that select entities. Without slots all entities of the domain are taken."""
 
 
 _READS: Final = _Reach()
 _NAMED: Final = ("name",)
 _NO_CONTEXT: Final = Context()
-"""Nothing is done in it: calls are only looked at."""
 
 HANDLERS: Final[Mapping[str, _Reach]] = {
     "assist_satellite.intent.BroadcastIntentHandler": _Reach("assist_satellite", ("announce",), ()),
@@ -91,22 +89,21 @@ HANDLERS: Final[Mapping[str, _Reach]] = {
     "shopping_list.intent.ListTopItemsIntent": _READS,
     "weather.intent.GetWeatherIntent": _READS,
 }
-"""Handlers of `homeassistant.components` that are no service handlers. Timers and shopping lists are no entities."""
-
+"""Special handlers of `homeassistant.components`. Timers and shopping lists are not entities."""
 
 type Slots = Mapping[str, JsonValue]
-"""The values of an intent's slots, by their names."""
+"""The values of an intent's slots by name."""
 
 
 @callback
 def delayed_command(intent_type: str, slots: Slots) -> str:
-    """Return the sentence that is said to Home Assistant once a timer has run down; empty when there is none."""
+    """Return the sentence that a timer passes to Home Assistant when it finishes, or an empty text."""
     command = slots.get("conversation_command") if intent_type == intent.INTENT_START_TIMER else None
     return "" if intent.is_blank_slot_value(command) else str(command).strip()
 
 
 class Naming(NamedTuple):
-    """How an intent is told which entities are meant."""
+    """The slots by which an intent selects entities."""
 
     slots: tuple[str, ...] = ()
     """Among `name`, `area` and `floor`."""
@@ -116,10 +113,7 @@ class Naming(NamedTuple):
 
 @callback
 def intent_naming(hass: HomeAssistant, intent_type: str) -> Naming:
-    """Return how an intent finds entities.
-
-    Without slots for one whose name is not that of an entity, such as a timer's, or of which that is not known.
-    """
+    """Return the slots by which an intent selects entities: none for timers and for unknown handlers."""
     handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
     if isinstance(handler, intent.DynamicServiceIntentHandler):
         return Naming(("name", "area", "floor"), frozenset(handler.required_domains or ()))
@@ -129,10 +123,9 @@ def intent_naming(hass: HomeAssistant, intent_type: str) -> Naming:
 
 @callback
 def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistant: str) -> Touches | Unresolved:
-    """Return what handling an intent would do; nothing for one that nobody handles, or that does not fit.
+    """Return the effects of an intent on the entities exposed to `assistant`.
 
-    `assistant` is whom the entities have to be exposed to. What a timer says when it has run down cannot be told
-    here: see `delayed_command`.
+    An intent without a handler, or with invalid slots, has none. The effects of a `delayed_command` are unknown.
     """
     handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
     if handler is None:
@@ -143,7 +136,7 @@ def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistan
         valid = handler.async_validate_slots({name: {"value": value} for name, value in slots.items()})
     except vol.Invalid:
         return NOTHING
-    except Exception:  # noqa: BLE001 a schema may hold anybody's code; whoever runs the call sees it fail
+    except Exception:  # noqa: BLE001 a schema may hold anybody's code
         return Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
     asked = intent.Intent(hass, "", intent_type, valid, None, _NO_CONTEXT, hass.config.language, assistant)
     name = _name_of(handler)
@@ -157,17 +150,14 @@ def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistan
 
 
 def _name_of(handler: intent.IntentHandler) -> str:
-    """Return where a handler of Home Assistant's own stands; empty for somebody else's."""
+    """Return the path of one of Home Assistant's own handlers, or an empty text."""
     kind = type(handler)
     own = f"{_OWN}components."
     return f"{kind.__module__.removeprefix(own)}.{kind.__qualname__}" if kind.__module__.startswith(own) else ""
 
 
 def _is_plain(handler: intent.DynamicServiceIntentHandler) -> bool:
-    """Tell whether a handler calls one service for all entities of a domain: any of its kind, unless it is changed.
-
-    Home Assistant's own are known not to do anything else.
-    """
+    """Tell whether a handler only calls one service for each domain: Home Assistant's own, or one without overrides."""
     kind = type(handler)
     plain = intent.ServiceIntentHandler
     methods = ("async_handle", "async_handle_states", "async_call_service", "get_domain_and_service")
@@ -201,7 +191,7 @@ def _service_effects(asked: intent.Intent, handler: intent.DynamicServiceIntentH
 
 
 def _service(asked: intent.Intent, handler: intent.DynamicServiceIntentHandler, state: State) -> tuple[str, str] | None:
-    """Return the service that is called for an entity, and for all of its domain; None when that is not done."""
+    """Return the service that is called for the entities of a domain, or None."""
     try:
         domain, service = handler.get_domain_and_service(asked, state)
     except intent.IntentHandleError:

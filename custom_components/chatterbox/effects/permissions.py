@@ -1,8 +1,7 @@
-"""What a user of Home Assistant may not control of what a call would do, before it runs.
+"""Checks the permissions of a user for the effects of a call before it runs.
 
-Knows users and their permissions. Must not know rules, questions or tools. Home Assistant asks for the same permissions
-when its own services are called; asked here, a call is refused as a whole before a part of it was done, and so is one
-that would reach an entity by a way on which nobody asks any more.
+Home Assistant checks the same permissions in its own services. Here a call is refused as a whole, before a part of it
+is done, and also if it reaches an entity in a way that Home Assistant does not check.
 """
 
 from dataclasses import dataclass
@@ -16,18 +15,17 @@ from .effect import Annotated, Effects, Touches, Unresolved, actions_of
 
 @dataclass(frozen=True, slots=True)
 class Forbidden:
-    """Something of a call is not for its user to do."""
+    """The user may not do all that a call would do."""
 
     entity_ids: frozenset[str] = frozenset()
-    """What they may not control, as far as it is known; empty when it cannot be told what the call would do."""
+    """The known entities that the user may not control. Empty if only unknown effects are the problem."""
 
 
 async def async_forbidden(hass: HomeAssistant, user_id: str | None, effects: Effects) -> Forbidden | None:
-    """Return what a user may not do of what a call would do; None when they may do all of it.
+    """Return the effects that a user may not have, or None.
 
-    `user_id` is that of the context in which the call would run. Without one it is Home Assistant itself that acts,
-    which may do everything. A user who is gone or deactivated may change nothing. Whoever may not control every entity
-    may do nothing of which nobody knows what it would do.
+    `user_id` comes from the context of the call. Without one Home Assistant itself acts, which may do everything. A
+    deleted or inactive user may change nothing. A user who may not control every entity may not cause unknown effects.
     """
     if user_id is None:
         return None
@@ -43,7 +41,7 @@ async def async_forbidden(hass: HomeAssistant, user_id: str | None, effects: Eff
 
 
 def _is_unknown(effects: Effects) -> bool:
-    """Tell whether a call may change something that nobody can name."""
+    """Tell whether a call may have unknown effects."""
     match effects:
         case Touches():
             return False

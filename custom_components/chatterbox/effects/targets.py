@@ -1,7 +1,4 @@
-"""Which entities an action of Home Assistant acts on, and what belongs to an entity that is acted on.
-
-Knows states, registries and how Home Assistant extracts targets. Must not know what the action does to them.
-"""
+"""Resolves the targets of actions to entities, and groups to their members."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -43,12 +40,12 @@ _ENTITY_DOMAINS: Final = frozenset(platform.value for platform in Platform) | _H
 
 
 def acts_on_own_domain(domain: str) -> bool:
-    """Tell whether the services of a domain act on entities of that domain, and mean what their name says."""
+    """Tell whether the services of a domain act on the entities of that domain."""
     return domain in _ENTITY_DOMAINS
 
 
 def has_target(data: Mapping[str, object]) -> bool:
-    """Tell whether an action's data name entities, devices, areas, floors or labels."""
+    """Tell whether the data of an action contains a target."""
     return any(data.get(key) for key in TARGET_KEYS)
 
 
@@ -67,9 +64,9 @@ def decided_by_template(value: object) -> bool:
 
 @callback
 def action_targets(hass: HomeAssistant, domain: str, data: Mapping[str, object]) -> frozenset[str]:
-    """Return the ids of all entities that an action's data name, members of groups included, of whatever domain.
+    """Return the entities of any domain that the data of an action targets, with the members of groups.
 
-    `all` is every entity of the action's domain.
+    `all` means every entity of the action's domain.
     """
     target = {key: data[key] for key in TARGET_KEYS if key in data}
     named = target.get(ATTR_ENTITY_ID)
@@ -88,7 +85,7 @@ def action_targets(hass: HomeAssistant, domain: str, data: Mapping[str, object])
 
 @callback
 def groups_among(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str]:
-    """Yield the entities that may hold others."""
+    """Yield the entities that may be groups."""
     known, states = get_group_entities(hass), hass.states
     for entity_id in entity_ids:
         if entity_id in known or ((state := states.get(entity_id)) and ATTR_ENTITY_ID in state.attributes):
@@ -97,7 +94,7 @@ def groups_among(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str
 
 @callback
 def members_of(hass: HomeAssistant, entity_id: str) -> frozenset[str]:
-    """Return the entities that a group holds, without those that these hold in turn. Empty for anything else."""
+    """Return the direct members of a group. Empty for other entities."""
     state = hass.states.get(entity_id)
     listed: object = state.attributes.get(ATTR_ENTITY_ID) if state else None
     entity = get_group_entities(hass).get(entity_id)
