@@ -24,9 +24,8 @@ from .responses.views import async_load_api, async_register_api
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.composition import async_build
 from .runtime.recent_turns import async_get_recent_turns
+from .runtime.references import MissingReferences, async_follow_entities
 from .runtime.removed_agents import async_follow_removals, async_forget
-from .runtime.rule_gaps import RuleGaps
-from .runtime.rule_upkeep import async_follow_entities
 from .services import async_register_actions
 from .speech.sentences import as_setup_error
 from .usage.tracker import async_get_usage_tracker
@@ -65,7 +64,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     await hass.config_entries.async_forward_entry_setups(entry, _platforms_of(entry))
     entry.runtime_data.health.async_start()
     ApprovalNotifications(hass, entry, partial(_notified_by, entry)).async_start()
-    RuleGaps(hass, entry).async_start()
+    MissingReferences(hass, entry).async_start()
     if entry.options.get(CONF_RESPONSES_API):
         await async_load_api(hass)
     return True

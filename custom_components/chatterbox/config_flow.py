@@ -48,7 +48,7 @@ from .flows.service_form import (
 from .flows.service_options import ServiceOptionsFlow
 from .flows.task_flow import AITaskFlow
 from .runtime.composition import is_same_server, model_server
-from .runtime.model import ModelProvider
+from .runtime.models import ModelProvider
 from .runtime.service_check import answering_interface, check_key, models_of, offered_models
 from .settings.agent import AgentSettings, settings_of
 from .settings.options import new_agent_data

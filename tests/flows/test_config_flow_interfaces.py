@@ -323,5 +323,5 @@ async def test_a_search_for_another_interface_has_an_end() -> None:
 
     servers: dict[ServiceKind, ModelServer] = {ServiceKind.OLLAMA_CHAT: SilentServer()}
 
-    assert await answering_interface(servers, has_model=False, patience=0.01) is None
+    assert await answering_interface(servers, has_model=False, seconds=0.01) is None
     assert asked.is_set()

@@ -18,7 +18,7 @@ from ..agent.responses.backend import BackendEvent, ModelInfo, ResponseStore, Tu
 from ..agent.responses.errors import ApiError, ErrorType, not_found
 from ..const import CONF_RESPONSES_API, DOMAIN
 from ..runtime.agents import Agent, ChatterboxConfigEntry, async_agent_entries
-from ..runtime.model import CountedModel
+from ..runtime.models import CountedModel
 from .storage import EntryResponseStore
 from .turns import ApiTurns
 

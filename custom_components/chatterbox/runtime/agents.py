@@ -1,10 +1,9 @@
-"""What a loaded service has: its agents and their models, and how those of all services are found.
+"""What a loaded entry has: its agents and their models, and how those of all entries are found.
 
-Knows the parts of an agent by their seams. Must not know how one is put together, or from what: that is
-`runtime/composition.py`'s.
+How they are built stands in `runtime/composition.py`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,23 +14,22 @@ from homeassistant.helpers import entity_registry as er
 
 from ..agent.loop.loop import AgenticLoop
 from ..agent.loop.turn import Limits
-from ..agent.protocols import Hooks, LLMProvider, ResponseComposer
-from ..agent.providers.links import Link
+from ..agent.protocols import Hooks, ResponseComposer
+from ..agent.providers.failover import FailoverProvider
 from ..agent.text import base_language
 from ..agent.unverified_actions import CHECKED_LANGUAGES
 from ..const import DOMAIN
 from ..settings.agent import AgentSettings
 from ..speech.sentences import spent_sentence
 from ..tools.turn_tools import TurnTools
-from .chain import AgentChain
 from .health import HealthMonitor
-from .model import AgentModel
+from .models import AgentModel, ProviderChain
 from .summaries import ConversationSummaries
 
 
 @callback
 def async_agent_entries(hass: HomeAssistant) -> list[er.RegistryEntry]:
-    """Return the entries of all agents, those that are disabled left out."""
+    """Return the registry entries of all enabled agents."""
     return [
         entity
         for entity in er.async_get(hass).entities.values()
@@ -39,32 +37,27 @@ def async_agent_entries(hass: HomeAssistant) -> list[er.RegistryEntry]:
     ]
 
 
-type JoinLinks = Callable[[Sequence[Link], float], LLMProvider]
-"""Makes one provider of the links of a turn that has so many seconds."""
-
-
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A conversation agent, put together from its subentry."""
+    """An agent, built from its subentry."""
 
     hass: HomeAssistant
     settings: AgentSettings
-    chain: AgentChain
-    join: JoinLinks
+    chain: ProviderChain
     summaries: ConversationSummaries
     understands_sentences: bool
-    """Whether Home Assistant's own understanding answers, alone or when nobody else does."""
+    """Whether Home Assistant's own understanding of sentences answers, alone or at the end of the chain."""
     supported_languages: list[str] | Literal["*"]
     id: str = ""
     """Of its subentry."""
 
     @property
     def controls_home(self) -> bool:
-        """Tell whether it can do more than talk."""
+        """Return whether it can do more than talk."""
         return self.understands_sentences or bool(self.settings.llm_apis)
 
     def checked_language(self, language: str) -> str | None:
-        """Return the language in which a spoken answer is held against what was done; None for not at all."""
+        """Return the language in which a spoken answer is checked for unverified actions; None for no check."""
         checks = self.settings.check_actions and bool(self.settings.llm_apis)
         return language if checks and base_language(language) in CHECKED_LANGUAGES else None
 
@@ -87,8 +80,8 @@ class Agent:
 
         `falls_back` tells whether it may do that for a model.
         """
-        links = self.chain.links(took_over) if falls_back else self.chain.models()
-        provider = self.join(links, limits.deadline)
+        providers = self.chain.providers(took_over) if falls_back else self.chain.models()
+        provider = FailoverProvider(providers, within=limits.deadline)
         return AgenticLoop(provider, tools.dispatcher, hooks=hooks, composer=composer)
 
 
@@ -97,12 +90,12 @@ class Runtime:
     """What a loaded entry has."""
 
     agents: Mapping[str, Agent]
-    """Those to talk to, by subentry id."""
+    """Those for conversations, by subentry id."""
     models: Mapping[str, AgentModel]
     """By subentry id, those for tasks too; an offline agent has none."""
     health: HealthMonitor
     tasks: Mapping[str, Agent] = field(default_factory=dict)
-    """What does tasks, by subentry id."""
+    """Those for AI tasks, by subentry id."""
 
 
 type ChatterboxConfigEntry = ConfigEntry[Runtime]
@@ -116,6 +109,6 @@ def async_get_models(hass: HomeAssistant) -> Mapping[str, AgentModel]:
 
 @callback
 def async_forget_conversations(hass: HomeAssistant) -> None:
-    """Have no model keep anything of what was said, as some of it was deleted; any of them may have answered there."""
+    """Empty the caches of all models, as something that was said was deleted: any of them may have answered there."""
     for model in async_get_models(hass).values():
         model.windowed.forget_conversations()

@@ -1,10 +1,9 @@
-"""The composition root: a config entry and its subentries → agents, with their providers, tools and loops.
+"""The composition root: builds the agents of a config entry, with their providers.
 
-Alone names concrete providers; everybody else knows them by their seams. Holds no rule of
-its own: what it joins decides for itself. Nothing built here outlives its loaded entry.
+Nothing built here outlives the loaded entry.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any, Final, assert_never
 
@@ -18,7 +17,6 @@ from ..agent.protocols import ImageProvider, ReasoningEffort, Verbosity
 from ..agent.providers.address import api_root, ollama_root
 from ..agent.providers.anthropic_messages import AnthropicMessagesProvider
 from ..agent.providers.breaker import CircuitBreaker
-from ..agent.providers.failover import FailoverProvider
 from ..agent.providers.links import Link
 from ..agent.providers.ollama_chat import OllamaChatProvider, OllamaSettings
 from ..agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
@@ -47,12 +45,10 @@ from ..usage.costs import async_known_price, entered_price
 from ..usage.totals import Budget
 from ..usage.tracker import Account, async_get_usage_tracker
 from .agents import Agent, ChatterboxConfigEntry, Runtime, async_get_models
-from .chain import AgentChain, is_for_models, offline_link
 from .health import HealthMonitor
-from .model import AgentModel, ModelProvider
+from .models import AgentModel, ModelProvider, ProviderChain, is_for_models, offline_provider, windowed_model
 from .service_check import offered_models
 from .summaries import ConversationSummaries
-from .window import windowed_model
 
 _FOR_A_LIST: Final = TimeLimits(between_bytes=10.0)
 _NOTHING_SET: Final = AgentSettings()
@@ -63,9 +59,10 @@ SERVICE_TIERS: Final[tuple[str, ...]] = tuple(ServiceTier)
 
 
 async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runtime:
-    """Put the agents of an entry together, and ask its service whether it is there, if nobody else can answer.
+    """Build the agents of an entry.
 
-    Raises the `ProviderError` of a service that is not there then. Where somebody else can answer, nobody has to wait.
+    The service is asked whether it is there if nothing else can answer for its agents; raises its `ProviderError`.
+    Otherwise the health monitor asks it, and setup does not wait.
     """
     agents = {agent.subentry_id: agent for agent in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)}
     if entry.data[CONF_KIND] == ServiceKind.OFFLINE:
@@ -88,8 +85,8 @@ def model_server(
 ) -> ModelProvider:
     """Return one model of the server that an entry's data describes.
 
-    Without the name of a model it can only tell what it has, and is given less time: nothing has to be loaded for
-    that. `cache_key` is the same for requests that begin alike.
+    Without the name of a model it can only list its models, and has less time, as nothing has to be loaded for that.
+    `cache_key` is the same for requests with a common beginning.
     """
     session, url, key = async_get_clientsession(hass), service[CONF_BASE_URL], service.get(CONF_API_KEY)
     profile = known_server(service)
@@ -122,13 +119,13 @@ def model_server(
 
 
 def image_provider(hass: HomeAssistant, service: Mapping[str, Any], model: str, seconds: float) -> ImageProvider:
-    """Return a model that makes pictures, each within so many `seconds`, of a server of one of `DRAWING_KINDS`."""
+    """Return a model that makes pictures, within `seconds` each, on a server of one of `DRAWING_KINDS`."""
     session, url, key = async_get_clientsession(hass), service[CONF_BASE_URL], service.get(CONF_API_KEY)
     return OpenAIImageProvider(session, url, model, key, seconds)
 
 
 def _time_limits(settings: AgentSettings) -> TimeLimits:
-    """Return limits that are there in case ours fail: what a person set is kept by `Patience`."""
+    """Return limits that only matter if the configured ones fail, which the provider chain keeps."""
     longest = max(settings.first_token_timeout, settings.between_tokens_timeout)
     return TimeLimits(connect=settings.connect_timeout, between_bytes=longest + 1)
 
@@ -144,30 +141,32 @@ def _model_options(settings: AgentSettings) -> ModelOptions:
 
 
 def known_server(service: Mapping[str, Any]) -> ServerProfile:
-    """Return what is known of the server of a service, guessed from its address where nobody has said what it is."""
+    """Return the profile of a service's server, by its address where none was chosen."""
     return PROFILES.get(service.get(CONF_SERVER, ""), profile_at(service[CONF_BASE_URL]))
 
 
 def is_same_server(kind: ServiceKind, one: str, other: str) -> bool:
-    """Tell whether two addresses, both http or https, lead to the same place over an interface."""
+    """Return whether two addresses, both http or https, lead to the same place over an interface."""
     root_of = ollama_root if kind is ServiceKind.OLLAMA_CHAT else api_root
     return root_of(one) == root_of(other)
 
 
 def _offline_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> Agent:
-    return _agent(hass, entry, agent, AgentChain(offline_link(), tuple, ends_offline=False), understands_sentences=True)
+    return _agent(
+        hass, entry, agent, ProviderChain(offline_provider(), tuple, ends_offline=False), understands_sentences=True
+    )
 
 
 def _model_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, model: AgentModel) -> Agent:
-    """Put together an agent of a model.
+    """Build an agent with a model.
 
-    One that may only talk must not act by another way. A task is no sentence that Home Assistant could understand.
+    Home Assistant's own understanding is left out where it would let an agent act that may only talk, and for tasks.
     """
     agent = model.agent
     settings = settings_of_subentry(agent)
     may_act = agent.subentry_type == SUBENTRY_CONVERSATION and llm.LLM_API_ASSIST in settings.llm_apis
-    fallbacks = partial(_links_of, hass, settings.fallbacks) if settings.fallbacks else tuple
-    chain = AgentChain(model.link, fallbacks, ends_offline=may_act)
+    fallbacks = partial(_fallbacks, hass, settings.fallbacks) if settings.fallbacks else tuple
+    chain = ProviderChain(model.link, fallbacks, ends_offline=may_act)
     return _agent(hass, entry, agent, chain, understands_sentences=may_act)
 
 
@@ -175,18 +174,17 @@ def _agent(
     hass: HomeAssistant,
     entry: ChatterboxConfigEntry,
     agent: ConfigSubentry,
-    chain: AgentChain,
+    chain: ProviderChain,
     *,
     understands_sentences: bool,
 ) -> Agent:
     is_offline = entry.data[CONF_KIND] == ServiceKind.OFFLINE
-    # A server that keeps what it has read is one in the house, and reads one thing at a time.
+    # A server that caches prompts is a local one, and reads one prompt at a time.
     gives_way = not is_offline and known_server(entry.data).caches_prefix
     return Agent(
         hass,
         settings_of_subentry(agent),
         chain,
-        _joined,
         ConversationSummaries(hass, entry, agent, partial(async_get_models, hass), gives_way=gives_way),
         understands_sentences=understands_sentences,
         supported_languages=offline_languages(hass) if is_offline else MATCH_ALL,
@@ -219,17 +217,13 @@ async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, 
 
 
 def _is_answered_for(hass: HomeAssistant, entry: ConfigEntry, agent: Agent) -> bool:
-    """Tell whether somebody of another service is set up to answer, whether or not it is there yet."""
+    """Return whether an agent of another entry is set up to answer, whether or not it is loaded yet."""
     others = (other for other in hass.config_entries.async_entries(DOMAIN) if other is not entry)
     theirs = {agent_id for other in others if other.disabled_by is None for agent_id in other.subentries}
     return agent.understands_sentences or not theirs.isdisjoint(agent.settings.fallbacks)
 
 
-def _joined(links: Sequence[Link], seconds: float) -> FailoverProvider:
-    return FailoverProvider(links, within=seconds)
-
-
-def _links_of(hass: HomeAssistant, agent_ids: Collection[str]) -> list[Link]:
-    """Return the links of those agents whose entries are loaded, each once, in their order."""
+def _fallbacks(hass: HomeAssistant, agent_ids: Collection[str]) -> list[Link]:
+    """Return the providers of those agents whose entries are loaded, each once, in their order."""
     models = async_get_models(hass)
     return [models[agent_id].link for agent_id in dict.fromkeys(agent_ids) if agent_id in models]

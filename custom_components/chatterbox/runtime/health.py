@@ -20,7 +20,7 @@ from ..const import DOMAIN, LOGGER
 from ..data import singleton
 from ..repair_issues import async_report_model_gone, async_report_prompt_too_long, async_report_spent_budget
 from ..usage.tracker import SIGNAL_USAGE, async_get_usage_tracker
-from .model import AgentModel
+from .models import AgentModel
 from .service_check import ModelServer, offered_models
 
 _SLACK: Final = 1.0

@@ -1,7 +1,4 @@
-"""Forgets what was kept for agents that are removed, whether or not their service is there at that time.
-
-Knows entries, and who keeps something for an agent. Must not know what is kept.
-"""
+"""Deletes what is stored for agents that are removed, whether or not their entry is loaded at that time."""
 
 from collections.abc import Iterable
 
@@ -19,7 +16,7 @@ from .agents import async_forget_conversations
 
 @callback
 def async_follow_removals(hass: HomeAssistant) -> None:
-    """Begin to, once for all entries. Those that are removed as a whole call `async_forget` themselves."""
+    """Follow the removal of agents from all entries. The removal of an entry calls `async_forget` itself."""
     known = {entry.entry_id: frozenset(entry.subentries) for entry in hass.config_entries.async_entries(DOMAIN)}
 
     @callback
@@ -38,7 +35,7 @@ def async_follow_removals(hass: HomeAssistant) -> None:
 
 
 async def async_forget(hass: HomeAssistant, entry: ConfigEntry, agents: Iterable[str]) -> None:
-    """Forget what was kept for agents of an entry, by their subentry ids."""
+    """Delete what is stored for agents of an entry, by their subentry ids."""
     await async_get_pin_tries(hass).async_forget_removed()
     await async_get_memories(hass).async_forget_removed()
     async_get_usage_tracker(hass).async_forget_removed()

@@ -1,7 +1,6 @@
-"""Is a model server there, does it take the key, and what does it offer: the questions, not the asking.
+"""Checks of a model server, for config flows and setup: is it there, does it accept the key, what does it offer.
 
-Knows what answers mean, given a server's `list_models` and `check`, and which models an entry uses. Must not know
-who asks: dialogs and set-up both do. Every no is a `ProviderError`.
+A failed check is a `ProviderError`.
 """
 
 import asyncio
@@ -23,7 +22,7 @@ from ..const import ServiceKind
 from ..settings.agent import AgentSettings, settings_of
 
 _LONGEST_SEARCH: Final = 10.0
-"""Seconds to find out over which other interface a server answers; a person waits for it."""
+"""Seconds to find the interface over which a server answers, while a person waits."""
 
 
 class ModelServer(Protocol):
@@ -42,10 +41,9 @@ class ModelServer(Protocol):
 
 
 async def offered_models(server: ModelServer) -> list[str]:
-    """Return the models of a server; none when it is one that keeps no list.
+    """Return the models of a server; none for a model server without a list.
 
-    A server without a list is told from a stranger by how it refuses a conversation with no
-    model. Raises a `ProviderError`.
+    Such a server refuses a conversation without a model, unlike a server of another kind. Raises a `ProviderError`.
     """
     try:
         return await server.list_models()
@@ -56,9 +54,9 @@ async def offered_models(server: ModelServer) -> list[str]:
 
 
 async def check_key(models: Iterable[ModelServer]) -> None:
-    """Have the first model that is still there answer, because some servers list models for any key.
+    """Have the first model that still exists answer, because some servers list models for any key.
 
-    Raises a `ProviderError`; that a model is gone is no fault of the key.
+    Raises a `ProviderError`.
     """
     for model in models:
         with suppress(ModelNotFound):
@@ -67,15 +65,14 @@ async def check_key(models: Iterable[ModelServer]) -> None:
 
 
 async def answering_interface(
-    servers: Mapping[ServiceKind, ModelServer], *, has_model: bool, patience: float = _LONGEST_SEARCH
+    servers: Mapping[ServiceKind, ModelServer], *, has_model: bool, seconds: float = _LONGEST_SEARCH
 ) -> ServiceKind | None:
-    """Return the first interface over which a server answers, all asked at once; None when there is none.
+    """Return the first interface over which a server answers within `seconds`, all asked at once.
 
-    `has_model` says that each is asked to talk; otherwise each is asked for its models. Who asks for a key, or for
-    patience, has understood the question. After `patience` seconds nobody waits any longer.
+    With `has_model`, each is asked to talk, otherwise for its models. A demand for a key or for a pause is an answer.
     """
     try:
-        async with asyncio.timeout(patience), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
             asked = {kind: group.create_task(_answers(server, has_model)) for kind, server in servers.items()}
     except TimeoutError:
         return None
@@ -91,7 +88,7 @@ async def _answers(server: ModelServer, has_model: bool) -> bool:  # noqa: FBT00
 
 
 def models_of(entry: ConfigEntry | None) -> list[AgentSettings]:
-    """Return the settings of one subentry for each model that those of an entry use."""
+    """Return, for each model that an entry uses, the settings of one subentry that uses it."""
     models: dict[str, AgentSettings] = {}
     for subentry in entry.subentries.values() if entry else ():
         settings = settings_of(subentry.data)

@@ -1,8 +1,6 @@
-"""Has models sum up what a model no longer gets to read of a conversation, between turns, and keeps the summaries.
+"""Summaries of the beginning of conversations that no longer fits the context window, written between turns.
 
-Knows which model of which agent writes, when a summary is due, and who owns the task. Must not know how a window is
-found, how a summary is written, or how a turn is taken. A summary is never worth an error or a wait: without one, what
-was asked and done is listed.
+A summary is never worth an error or a wait: without one, the model reads a list of what was asked and done.
 """
 
 import asyncio
@@ -26,37 +24,33 @@ from ..agent.protocols import CompletionRequest
 from ..agent.providers.breaker import BreakerState
 from ..const import LOGGER
 from ..settings.agent import SUMMARY_LIST, SUMMARY_OWN_MODEL, settings_of
-from .chain import is_for_models
-from .model import AgentModel, CountedModel
+from .models import AgentModel, CountedModel, is_for_models
 
 _LONGEST: Final = 60.0
-"""Seconds that a model may take to write."""
+"""Seconds that a model has to write one."""
 _AHEAD: Final = 7 / 8
-"""Part of the window that may be full before its beginning is summed up: then all of it moves at one stroke."""
+"""Share of the window that may be used before its beginning is summarized."""
 _MOST: Final = 32
 """Conversations of one agent whose summaries are kept."""
-_SECONDS: Final = 60.0
-"""Of a minute."""
 _FOR_ANSWER: Final = 1_500
-"""Tokens that a model needs beside what it sums up."""
+"""Tokens that a model needs beside what it summarizes."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Conversation:
-    """What is known of a conversation."""
+    """A conversation, as its last turn was sent."""
 
     instructions: str
-    """As the model has read them in the last turn, as are the tools."""
     tools: tuple[ToolDefinition, ...]
     used_at: float
     """Seconds since the epoch."""
     summary: Summary | None = None
-    stands_for: tuple[str, ...] = ()
-    """By which the messages are known that it stands for."""
+    marks: tuple[str, ...] = ()
+    """Identify the messages that the summary replaces."""
 
 
 class ConversationSummaries:
-    """The summaries of what was said to one agent, for as long as its entry is loaded."""
+    """The summaries of one agent's conversations, while its entry is loaded."""
 
     def __init__(
         self,
@@ -67,16 +61,16 @@ class ConversationSummaries:
         *,
         gives_way: bool,
     ) -> None:
-        """Keep nothing yet. `find_models` returns those that are there, by the subentry ids of their agents.
+        """Begin with no summary. `find_models` returns all loaded models, by the subentry ids of their agents.
 
-        `gives_way` tells that the models of this entry have no time for a summary while somebody speaks.
+        With `gives_way`, the writing of a summary is cancelled when its conversation goes on.
         """
         self._hass = hass
         self._entry = entry
         self._agent = agent
         self._settings = settings_of(agent.data)
         self.are_written: Final = self._settings.summary != SUMMARY_LIST
-        """Whether a model writes them; else what was asked and done is listed."""
+        """Whether a model writes summaries."""
         self._find_models = find_models
         self._gives_way = gives_way
         self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
@@ -84,21 +78,21 @@ class ConversationSummaries:
 
     @callback
     def of(self, conversation_id: str) -> Summary | None:
-        """Return the summary of the beginning of a conversation, None where there is none."""
+        """Return the summary of the beginning of a conversation; None without one."""
         known = self._conversations.get(conversation_id)
         return None if known is None else known.summary
 
     @callback
     def async_begin_turn(self, conversation_id: str, turn: Turn) -> Turn:
-        """Return a turn with the summary of its history, if there is one; the model is left to it."""
+        """Return a turn with the summary of its history, if there is one."""
         if not self.are_written:
             return turn
         if self._gives_way and (task := self._writing.get(conversation_id)) is not None:
             task.cancel()
         known = self._conversations.get(conversation_id)
-        summary, marks = (None, ()) if known is None else (known.summary, known.stands_for)
+        summary, marks = (None, ()) if known is None else (known.summary, known.marks)
         if summary is not None and marks != _marks(turn.history, summary.messages):
-            summary, marks = None, ()  # this is another history, or only the end of it
+            summary, marks = None, ()  # another history, or only the end of it
         tools = tuple(filter(is_for_models, turn.tools))
         now = dt_util.utcnow().timestamp()
         self._conversations[conversation_id] = _Conversation(turn.instructions, tools, now, summary, marks)
@@ -108,9 +102,9 @@ class ConversationSummaries:
 
     @callback
     def async_after_turn(self, conversation_id: str, messages: Transcript) -> None:
-        """Have a summary written, if the next turn would do without messages that none stands for.
+        """Have a summary written if the next turn would drop messages that no summary replaces.
 
-        `messages` are the whole conversation, as the next turn will have it as its history.
+        `messages` are the whole conversation, the history of the next turn.
         """
         known, models = self._conversations.get(conversation_id), self._find_models()
         own, writer = models.get(self._agent.subentry_id), self._writer(models)
@@ -128,14 +122,14 @@ class ConversationSummaries:
 
     @callback
     def async_forget(self, conversation_id: str | None = None) -> None:
-        """Forget the summary of a conversation, and stop writing one; without an id those of all."""
+        """Forget the summary of a conversation, and stop writing one; without an id those of all conversations."""
         for each in [*self._conversations] if conversation_id is None else [conversation_id]:
             self._conversations.pop(each, None)
             if task := self._writing.get(each):
                 task.cancel()
 
     def _writer(self, models: Mapping[str, AgentModel]) -> AgentModel | None:
-        """Return who writes; None where nobody can at the moment."""
+        """Return the model that writes; None when it cannot at the moment."""
         is_own = self._settings.summary == SUMMARY_OWN_MODEL
         writer = models.get(self._agent.subentry_id if is_own else self._settings.summary)
         if writer is None or writer.link.breaker.state is not BreakerState.CLOSED or writer.link.spent():
@@ -156,7 +150,7 @@ class ConversationSummaries:
             return
         if (known := self._conversations.get(conversation_id)) is not None:
             marks = _marks(messages, summary.messages)
-            self._conversations[conversation_id] = replace(known, summary=summary, stands_for=marks)
+            self._conversations[conversation_id] = replace(known, summary=summary, marks=marks)
 
     @callback
     def _async_written(self, conversation_id: str, _task: asyncio.Task[None]) -> None:
@@ -164,22 +158,22 @@ class ConversationSummaries:
 
     @callback
     def _async_forget_old(self, now: float) -> None:
-        """Forget conversations that nobody can go on with, and the oldest of too many."""
-        longest = max(CONVERSATION_TIMEOUT.total_seconds(), self._settings.continue_minutes * _SECONDS)
+        """Forget conversations that cannot be continued any more, and the oldest of too many."""
+        longest = max(CONVERSATION_TIMEOUT.total_seconds(), self._settings.continue_minutes * 60)
         for each, known in [*self._conversations.items()]:
             if abs(now - known.used_at) > longest or len(self._conversations) > _MOST:
                 self.async_forget(each)
 
 
 def _dropped_soon(windowed: WindowedProvider, request: CompletionRequest) -> int:
-    """Return how many messages the next turn does without, or one soon after it."""
+    """Return how many messages the next turn drops, or one soon after it."""
     soon = windowed.window_of_next_turn(request, _AHEAD).dropped
     covered = 0 if request.summary is None else request.summary.messages
     return max(soon, windowed.window_of_next_turn(request).dropped) if soon > covered else soon
 
 
 def _marks(messages: Transcript, count: int) -> tuple[str, ...]:
-    """Return by what the first `count` messages are known again: the words of the first and the last of them."""
+    """Return what identifies the first `count` messages: the texts of the first and the last of them."""
     if not 0 < count <= len(messages):
         return ()
     return _words(messages[0]), _words(messages[count - 1])

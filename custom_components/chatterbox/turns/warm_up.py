@@ -17,7 +17,7 @@ from ..agent.loop.turn import Turn
 from ..agent.messages import ToolDefinition, UserMessage
 from ..agent.protocols import CompletionRequest, Prefiller
 from ..const import LOGGER
-from ..runtime.chain import is_for_models
+from ..runtime.models import is_for_models
 from ..settings.agent import AgentSettings
 from ..tools.llm_apis import context_without_speaker
 from ..tools.turn_tools import async_offer_common_tools

@@ -33,7 +33,7 @@ from custom_components.chatterbox.const import (
     DOMAIN,
     SUBENTRY_CONVERSATION,
 )
-from custom_components.chatterbox.runtime.model import AgentModel
+from custom_components.chatterbox.runtime.models import AgentModel
 from tests.agent.providers.contract.dialect import KEY, MODEL
 from tests.behaviour.chaos.answers import KnownCall
 

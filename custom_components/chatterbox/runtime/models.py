@@ -1,0 +1,147 @@
+"""The models of agents, and the chain of providers that answers for an agent."""
+
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.core import HomeAssistant
+
+from ..agent.conversation.context_window import DEFAULT_WINDOW, ContextWindow, WindowQuestion
+from ..agent.conversation.windowed_provider import Allowance, WindowedProvider
+from ..agent.errors import PromptTooLong
+from ..agent.events import CompletionResult, ProviderEvent
+from ..agent.messages import ToolDefinition, Usage
+from ..agent.protocols import CompletionRequest, LLMProvider, Prefiller
+from ..agent.providers.breaker import CircuitBreaker
+from ..agent.providers.links import Link, LinkState, chain_state, is_available
+from ..const import CONF_BASE_URL, CONF_KIND, ServiceKind
+from ..offline.provider import PROCESS_SENTENCE, OfflineProvider
+from ..settings.agent import settings_of
+from ..usage.prices import async_get_known_models
+from ..usage.tracker import async_get_usage_tracker
+from .service_check import ModelServer
+
+_HOME_ASSISTANT: Final = "Home Assistant"
+
+
+class ModelProvider(LLMProvider, ModelServer, Prefiller, Protocol):
+    """One model of one server, with everything that agents and forms ask of it."""
+
+    @property
+    def overflow(self) -> PromptTooLong | None:
+        """By how much the last prompt did not fit the model's context window; None once one fits."""
+        ...
+
+    async def context_window(self) -> int | None:
+        """Return how many tokens the model reads at once; None where the server does not say.
+
+        Raises a `ProviderError`.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AgentModel:
+    """The model of an agent. It is asked in the agent's own turns, and in those of agents that fall back on it."""
+
+    agent: ConfigSubentry
+    provider: ModelProvider
+    """Without what stands in front of it in `link`."""
+    windowed: WindowedProvider
+    """Stands in front of it there, and fits conversations into its context window."""
+    link: Link
+    """The same in all turns: a provider learns what its server does not take, and a breaker how it is doing."""
+
+
+class CountedModel:
+    """The `LLMProvider` of requests outside of turns, such as summaries; their usage is counted."""
+
+    def __init__(self, hass: HomeAssistant, model: AgentModel) -> None:
+        """Ask `model`."""
+        self._hass = hass
+        self._model = model
+        self.usage = Usage()
+        """Of all requests so far."""
+
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        """Run one inference; see `LLMProvider.stream`."""
+        async with aclosing(self._model.link.provider.stream(request)) as events:
+            async for event in events:
+                if isinstance(event, CompletionResult):
+                    self.usage += event.usage
+                    tracker = async_get_usage_tracker(self._hass)
+                    tracker.async_count_request(self._model.agent.subentry_id, event.usage)
+                yield event
+
+
+def windowed_model(
+    hass: HomeAssistant, entry: ConfigEntry, agent: ConfigSubentry, model: ModelProvider
+) -> WindowedProvider:
+    """Return a provider that fits conversations into the context window of an agent's model.
+
+    The server is asked for the size of the window, in the background, once the model has answered.
+    """
+    settings, is_ollama = settings_of(agent.data), entry.data[CONF_KIND] == ServiceKind.OLLAMA_CHAT
+    loaded_with = settings.num_ctx if is_ollama else None
+    context = ContextWindow(settings.context_window, loaded_with or DEFAULT_WINDOW)
+
+    async def ask() -> int | None:
+        tokens = await model.context_window()
+        return tokens or (await async_get_known_models(hass)).context_window(entry.data[CONF_BASE_URL], settings.model)
+
+    def in_background(work: Coroutine[Any, Any, None]) -> object:
+        return entry.async_create_background_task(hass, work, f"chatterbox context window of {agent.title}")
+
+    return WindowedProvider(
+        model,
+        context,
+        Allowance(settings.history_tokens, settings.max_tokens),
+        question=WindowQuestion(context, ask, in_background),
+        server_cuts=is_ollama,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderChain:
+    """The providers that answer for an agent: its own model, those of its fallbacks, then Home Assistant itself."""
+
+    own: Link
+    find_fallbacks: Callable[[], Sequence[Link]]
+    """Returns those of the fallbacks that are loaded at the moment, in the order in which they are asked."""
+    ends_offline: bool
+    """Whether Home Assistant's own understanding of sentences may act when no model answers."""
+
+    @property
+    def is_available(self) -> bool:
+        """Return whether any provider works, as far as is known."""
+        return self.ends_offline or is_available(self.models())
+
+    @property
+    def state(self) -> tuple[LinkState, ...]:
+        """The health of the models, in their order."""
+        return chain_state(self.models())
+
+    def providers(self, announcement: str) -> tuple[Link, ...]:
+        """Return the providers of one turn; `announcement` is said where Home Assistant itself has to answer."""
+        models = self.models()
+        return (*models, offline_provider(announcement)) if self.ends_offline else models
+
+    def models(self) -> tuple[Link, ...]:
+        """Return the providers of one turn without Home Assistant itself."""
+        return (self.own, *[fallback for fallback in self.find_fallbacks() if fallback is not self.own])
+
+
+def offline_provider(announcement: str = "") -> Link:
+    """Return the provider that needs no model. It is new in each turn: nothing about it can break."""
+    return Link(_HOME_ASSISTANT, OfflineProvider(announcement), CircuitBreaker(), tools=_is_for_sentences)
+
+
+def is_for_models(tool: ToolDefinition) -> bool:
+    """Return whether a model may see a tool: all but the one by which Home Assistant understands a sentence."""
+    return tool.name != PROCESS_SENTENCE.name
+
+
+def _is_for_sentences(tool: ToolDefinition) -> bool:
+    return tool.name == PROCESS_SENTENCE.name

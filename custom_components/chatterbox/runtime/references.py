@@ -1,0 +1,257 @@
+"""What the settings of agents refer to: new entity ids are followed, and what no longer exists is reported.
+
+An entity that gets another id keeps its rules and its trust. This is followed for all entries, loaded or not: one that
+is being set up, or whose server is down, would miss it. What is missing is reported for loaded entries. It changes no
+rule, which still applies to everything else that it names. Tools and actions come and go with what offers them, so they
+are never reported.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Any, Final
+
+from homeassistant.auth import EVENT_USER_REMOVED
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import CALLBACK_TYPE, Event, EventStateChangedData, HassJob, HomeAssistant, callback
+from homeassistant.helpers import (
+    area_registry as ar,
+    device_registry as dr,
+    entity_registry as er,
+    label_registry as lr,
+)
+from homeassistant.helpers.event import async_call_later, async_track_state_change_event
+from homeassistant.helpers.start import async_at_started
+from homeassistant.helpers.translation import async_get_translations
+from homeassistant.util.event_type import EventType
+
+from ..agent.messages import JsonValue
+from ..const import CONF_NOTIFY, CONF_PEOPLE_AT_SATELLITES, CONF_RULES, CONF_TRUSTED_CALLERS, DOMAIN
+from ..repair_issues import async_report_gone_names
+from ..settings.agent import AgentSettings
+from ..settings.options import SCRIPTS
+from ..settings.rules import Policy, PolicyError, Rule, policy_from_json, policy_to_json
+from ..speech.sentences import async_get_sentences
+from .agents import ChatterboxConfigEntry
+
+type _Stored = Mapping[str, Any]
+"""The data of an agent; see `settings/agent.py`."""
+
+_DELAY: Final = 10.0
+"""Seconds in which something that is removed and added again, as when YAML is reloaded, is back."""
+_CHANGES: Final[tuple[EventType[Any] | str, ...]] = (
+    er.EVENT_ENTITY_REGISTRY_UPDATED,
+    dr.EVENT_DEVICE_REGISTRY_UPDATED,
+    ar.EVENT_AREA_REGISTRY_UPDATED,
+    lr.EVENT_LABEL_REGISTRY_UPDATED,
+    EVENT_USER_REMOVED,
+)
+_SELECTOR: Final = f"component.{DOMAIN}.selector"
+_FORM: Final = f"component.{DOMAIN}.config_subentries.conversation.step.approvals"
+_WHO_SPEAKS: Final = f"{_FORM}.sections.who_speaks.data"
+
+
+@callback
+def async_follow_entities(hass: HomeAssistant) -> None:
+    """Change stored settings from now on when an entity that they name gets another id or is removed."""
+
+    @callback
+    def follow(event: Event[er.EventEntityRegistryUpdatedData]) -> None:
+        data = event.data
+        if data["action"] == "remove":
+            _async_change_agents(hass, partial(_without_trust, removed=data["entity_id"]))
+        elif data["action"] == "update" and "old_entity_id" in data:
+            _async_change_agents(hass, partial(_renamed, old=data["old_entity_id"], new=data["entity_id"]))
+
+    hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, follow)
+
+
+@callback
+def _async_change_agents(hass: HomeAssistant, change: Callable[[_Stored], _Stored]) -> None:
+    for entry in hass.config_entries.async_entries(DOMAIN):
+        for agent in entry.subentries.values():
+            hass.config_entries.async_update_subentry(entry, agent, data=change(agent.data))
+
+
+def _without_trust(stored: _Stored, removed: str) -> _Stored:
+    """Remove an entity from the trusted ones, or whatever gets its id later would be trusted as well.
+
+    Everything else keeps it: a rule without what it names would be about something else, and an entity may come back.
+    """
+    if removed not in stored.get(CONF_TRUSTED_CALLERS, ()):
+        return stored
+    trusted = [caller for caller in stored[CONF_TRUSTED_CALLERS] if caller != removed]
+    return {**stored, CONF_TRUSTED_CALLERS: trusted}
+
+
+def _renamed(stored: _Stored, old: str, new: str) -> _Stored:
+    # An earlier entity with the new id is gone, although it may never have been reported as removed.
+    data = dict(_without_trust(stored, removed=new))
+
+    def now(entity_id: str) -> str:
+        return new if entity_id == old else entity_id
+
+    for key in (CONF_TRUSTED_CALLERS, CONF_NOTIFY):
+        if old in data.get(key, ()):
+            data[key] = list(dict.fromkeys(map(now, data[key])))
+    if people := data.get(CONF_PEOPLE_AT_SATELLITES):
+        data[CONF_PEOPLE_AT_SATELLITES] = [{**row, "person": now(row["person"])} for row in people]
+    for key in SCRIPTS:
+        if data.get(key) == old:
+            data[key] = new
+    if rules := _renamed_rules(data.get(CONF_RULES, []), old, now):
+        data[CONF_RULES] = rules
+    return data
+
+
+def _renamed_rules(stored: JsonValue, old: str, now: Callable[[str], str]) -> list[JsonValue] | None:
+    """Return rules that name an entity by its new id; None when none named it, or when they cannot be read."""
+    try:
+        rules = policy_from_json(stored).rules
+    except PolicyError:
+        return None
+    if not any(old in rule.entities for rule in rules):
+        return None
+    renamed = (replace(rule, entities=frozenset(map(now, rule.entities))) for rule in rules)
+    return policy_to_json(Policy(tuple(renamed)))
+
+
+class MissingReferences:
+    """Reports what the agents of one loaded entry name and the home does not have, until the entry is unloaded."""
+
+    def __init__(self, hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
+        """Take the agents of `entry`, which the runtime has built."""
+        self._hass = hass
+        self._entry = entry
+        self._agents: list[tuple[ConfigSubentry, AgentSettings]] = [
+            (entry.subentries[agent_id], agent.settings)
+            for agent_id, agent in {**entry.runtime_data.agents, **entry.runtime_data.tasks}.items()
+            if agent_id in entry.subentries and _names_something(agent.settings)
+        ]
+        self._cancel_planned: CALLBACK_TYPE | None = None
+        self._has_ended = False
+        """An event that ends it, as it makes the entry reload, may still be delivered afterwards."""
+
+    @callback
+    def async_start(self) -> None:
+        """Look once Home Assistant has started, and whenever something is added or removed."""
+        if not self._agents:
+            return
+        self._entry.async_on_unload(self._async_stop)
+        self._entry.async_on_unload(async_at_started(self._hass, self._async_begin))
+
+    @callback
+    def _async_begin(self, hass: HomeAssistant) -> None:
+        for change in _CHANGES:
+            self._entry.async_on_unload(hass.bus.async_listen(change, self._async_plan))
+        named = {entity_id for _, settings in self._agents for entity_id in _named_entities(settings)}
+        self._entry.async_on_unload(async_track_state_change_event(hass, named, self._async_see_state))
+        self._async_look_in_background()
+
+    @callback
+    def _async_stop(self) -> None:
+        self._has_ended = True
+        if self._cancel_planned:
+            self._cancel_planned()
+        for agent, _ in self._agents:
+            async_report_gone_names(self._hass, agent, ())
+
+    @callback
+    def _async_see_state(self, event: Event[EventStateChangedData]) -> None:
+        if event.data["old_state"] is None or event.data["new_state"] is None:
+            self._async_plan(event)
+
+    @callback
+    def _async_plan(self, _event: Event | Event[EventStateChangedData]) -> None:
+        if self._cancel_planned is None and not self._has_ended:
+            job = HassJob(self._async_look_in_background, cancel_on_shutdown=True)
+            self._cancel_planned = async_call_later(self._hass, _DELAY, job)
+
+    @callback
+    def _async_look_in_background(self, _now: datetime | None = None) -> None:
+        self._cancel_planned = None
+        name = f"chatterbox look at what {self._entry.title} names"
+        _ = self._entry.async_create_background_task(self._hass, self._async_look(), name)
+
+    async def _async_look(self) -> None:
+        names = await _async_field_names(self._hass)
+        user_ids = {user.id for user in await self._hass.auth.async_get_users()}
+        for agent, settings in self._agents:
+            missing = _missing(self._hass, settings, user_ids)
+            lines = [_line(rule, fields, ids, names) for rule, fields, ids in missing if ids]
+            async_report_gone_names(self._hass, agent, lines)
+
+
+def _names_something(settings: AgentSettings) -> bool:
+    return bool(settings.policy.rules or settings.notify or settings.trusted_callers or settings.people_at_satellites)
+
+
+def _named_entities(settings: AgentSettings) -> set[str]:
+    in_rules = (rule.entities for rule in settings.policy.rules)
+    people = settings.people_at_satellites.values()
+    return {*settings.notify, *settings.trusted_callers, *people}.union(*in_rules)
+
+
+type _Numbered = tuple[int, Rule] | None
+
+
+def _missing(
+    hass: HomeAssistant, settings: AgentSettings, user_ids: Collection[str]
+) -> Iterator[tuple[_Numbered, tuple[str, ...], list[str]]]:
+    """Yield the ids that each field of the form names and the home does not have.
+
+    A field is given by the rule that it is part of, if any, and the translation keys of its names, outermost first.
+    """
+    areas, labels = ar.async_get(hass), lr.async_get(hass)
+    for numbered in enumerate(settings.policy.rules, start=1):
+        rule = numbered[1]
+        fields = {
+            "entities": _missing_entities(hass, rule.entities),
+            "areas": [area for area in sorted(rule.areas) if areas.async_get_area(area) is None],
+            "labels": [label for label in sorted(rule.labels) if labels.async_get_label(label) is None],
+            "users": sorted(rule.users.difference(user_ids)),
+            "devices": _missing_devices(hass, rule.devices),
+        }
+        for field, ids in fields.items():
+            yield numbered, (f"{_SELECTOR}.rules.fields.{field}.name",), ids
+    people = settings.people_at_satellites
+    yield None, (f"{_FORM}.data.{CONF_NOTIFY}",), _missing_entities(hass, settings.notify)
+    yield None, _of_people("device"), _missing_devices(hass, people)
+    yield None, _of_people("person"), _missing_entities(hass, people.values())
+    yield None, (f"{_WHO_SPEAKS}.{CONF_TRUSTED_CALLERS}",), _missing_entities(hass, settings.trusted_callers)
+
+
+def _of_people(field: str) -> tuple[str, ...]:
+    return f"{_WHO_SPEAKS}.{CONF_PEOPLE_AT_SATELLITES}", f"{_SELECTOR}.{CONF_PEOPLE_AT_SATELLITES}.fields.{field}.name"
+
+
+def _missing_entities(hass: HomeAssistant, entity_ids: Iterable[str]) -> list[str]:
+    registry = er.async_get(hass)
+    return [
+        entity_id
+        for entity_id in sorted(set(entity_ids))
+        if not registry.async_is_registered(entity_id) and hass.states.get(entity_id) is None
+    ]
+
+
+def _missing_devices(hass: HomeAssistant, device_ids: Iterable[str]) -> list[str]:
+    registry = dr.async_get(hass)
+    return [device_id for device_id in sorted(set(device_ids)) if registry.async_get(device_id) is None]
+
+
+async def _async_field_names(hass: HomeAssistant) -> Mapping[str, str]:
+    """Return our sentences by bare key, and the names of the fields of our forms, in the language of the home."""
+    names = dict(await async_get_sentences(hass, hass.config.language))
+    for category in ("selector", "config_subentries"):
+        names |= await async_get_translations(hass, hass.config.language, category, [DOMAIN])
+    return names
+
+
+def _line(numbered: _Numbered, fields: Iterable[str], ids: Iterable[str], names: Mapping[str, str]) -> str:
+    """Return a line of the issue: "Rule 2 · Never · Areas · kitchen"."""
+    path = [names[field] for field in fields]
+    if numbered is not None:
+        number, rule = numbered
+        path = [names["rule_number"].format(number=number), names[f"verdict_{rule.verdict}"], *path]
+    return " · ".join([*path, ", ".join(f"`{one}`" for one in ids)])
