@@ -1,4 +1,4 @@
-"""What a voice should say of an answer, and whether the answer asks something back."""
+"""Converts answers to text for speech, and recognizes questions at their end."""
 
 from .asking_back import asks_back
 from .speech_filter import SpeechFilter, speakable

@@ -1,18 +1,14 @@
-"""Tells whether an answer ends with a question that waits for the person.
-
-Knows question marks, lists of choices, and the courtesies that people put after a question.
-Must not know what was asked.
-"""
+"""Decides whether an answer ends with a question to the person, so that a satellite keeps listening."""
 
 import re
 from typing import Final
 
-from .phrases import primary
+from ..text import base_language
 from .speech_filter import speakable
 
 _QUESTION_MARKS: Final = "?\uff1f؟\u037e՞፧⁇⁈⁉‽"
 _SEMICOLON_LANGUAGES: Final = frozenset({"el"})
-"""Where a question ends with a semicolon."""
+"""Languages in which a question ends with a semicolon."""
 _MAY_ASK: Final = re.compile(f"[{_QUESTION_MARKS};&]")
 """In HTML a question mark may be written as `&quest;`."""
 _OTHER_MARKS: Final = ".!…。\uff01।॥"
@@ -57,14 +53,13 @@ _COURTESY: Final = {language: re.compile(pattern) for language, pattern in _COUR
 
 
 def asks_back(text: str, language: str, spoken: str | None = None) -> bool:
-    """Tell whether the end of an answer is a question that waits for the person.
+    """Return True if an answer ends with a question, its choices, or a question and a courtesy ("Just let me know.").
 
-    It is when a question comes last, or has only its choices, or a courtesy such as "Just let
-    me know." after it. `language` is a BCP 47 tag; without words for it, courtesies are not known.
-    `spoken` is what `speakable` makes of the text, for who has it anyway.
+    `language` is a BCP 47 tag; courtesies are known in ten languages. `spoken` is the result of `speakable`, if the
+    caller has it.
     """
     if _MAY_ASK.search(text) is None:
-        return False  # most answers; what they would sound like is not worth finding out
+        return False  # most answers
     marks = _marks(language)
     if spoken is None:
         spoken = speakable(text, language)
@@ -72,12 +67,12 @@ def asks_back(text: str, language: str, spoken: str | None = None) -> bool:
 
 
 def _marks(language: str) -> str:
-    return _QUESTION_MARKS + (";" if primary(language) in _SEMICOLON_LANGUAGES else "")
+    return _QUESTION_MARKS + (";" if base_language(language) in _SEMICOLON_LANGUAGES else "")
 
 
 def _ends_with_question(spoken: str, language: str, marks: str) -> bool:
     spoken = spoken.rstrip(_CLOSERS)
-    courtesy = _COURTESY.get(primary(language))
+    courtesy = _COURTESY.get(base_language(language))
     for _ in range(_COURTESIES_AT_MOST + 1):
         end = spoken[len(spoken.rstrip(_OTHER_MARKS + marks)) :]
         if any(mark in end for mark in marks):
@@ -91,7 +86,7 @@ def _ends_with_question(spoken: str, language: str, marks: str) -> bool:
 
 
 def _ends_with_choices(text: str, language: str, marks: str) -> bool:
-    """Tell whether a list stands after a question."""
+    """Return True if the text ends with a question and a list."""
     lines = [line for line in text.splitlines() if line.strip()]
     choices = 0
     while lines and _CHOICE.match(lines[-1]):

@@ -1,19 +1,28 @@
-"""Turns an answer, while it arrives, into what a voice should say of it.
+"""Converts a streamed answer to text for speech: removes Markdown and HTML, code, tables, links and emoji.
 
-Knows Markdown and HTML as far as they span words and lines, and what ends a sentence. Works
-word by word, so that a word is all that is held back and no cut makes a difference. Must not
-know who speaks.
+It works word by word: only the current word is held back, and the result does not depend on how the stream is cut.
 """
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
-from .dates import spoken_dates
-from .phrases import phrases
-from .voice import Voice
-from .word_stream import Word, WordStream
+from .phrases import phrases, spoken_dates
+from .sentence_builder import SentenceBuilder
 from .words import decode, has_address, says_yes, without_marks, without_targets
 
+LONGEST_WORD: Final = 200
+"""Characters; anything longer is data."""
+
+_BOUNDARY: Final = re.compile(
+    r"\s|["
+    "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer
+    "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"  # Chinese, Japanese
+    "]"
+)
+"""Ends a word: a space, or any character of a script without spaces."""
+_PUNCTUATION: Final = ".!?…,;:"
 _FENCE: Final = re.compile(r"```+|(?<!\S)~~~+")
 _SPACE: Final = re.compile(r"\s")
 _SEPARATOR: Final = re.compile("[|→•]")
@@ -23,50 +32,50 @@ _ATTRIBUTE: Final = re.compile(r"[\w:-]+=|/?>")
 _COMMENT_START: Final = "<!--"
 _COMMENT_END: Final = "-->"
 _REFERENCE: Final = re.compile(r"\[\d{1,3}\]:")
-"""What begins a line that tells where a link leads."""
+"""Begins the definition of a numbered link."""
 _AFTER_MARK: Final = ".,;"
-"""What ends the value that a tick or a cross stands for."""
+"""Ends a tick or a cross that is a value."""
 _TARGET_START: Final = "]("
 
 
 def speakable(text: str, language: str) -> str:
-    """Return what a voice should say of a whole text."""
+    """Return the text for speech of a whole answer."""
     speech = SpeechFilter(language)
     return speech.feed(text) + speech.finish()
 
 
 class SpeechFilter:
-    """Filters one answer. Give it all pieces in order, then finish."""
+    """Filters one answer. Pass all pieces to `feed` in order, then call `finish`."""
 
     def __init__(self, language: str) -> None:
-        """Speak `language`, a BCP 47 tag, where words have to be put in."""
+        """Insert words in `language`, a BCP 47 tag."""
         self._language = language
         self._phrases = phrases(language)
         self._words = WordStream()
-        self._voice = Voice()
+        self._sentences = SentenceBuilder()
         self._in_code = False
         self._skipped_until = ""
         self._begun_tag = ""
-        """What may be a tag, if an attribute follows."""
+        """May be a tag, if an attribute follows."""
         self._space_after_tag = False
         self._written = self._unreadable = False
 
     def feed(self, text: str) -> str:
-        """Take more of the answer; return what can be spoken now."""
+        """Add a piece of the answer and return the text that can be spoken now."""
         for word in self._words.feed(text):
             self._take(word)
-        return self._voice.take()
+        return self._sentences.take()
 
     def finish(self) -> str:
-        """Return what is left; a sentence in place of an answer of which nothing can be spoken."""
+        """Return the rest of the text, or a sentence in place of an answer without any text for speech."""
         for word in self._words.finish():
             self._take(word)
         self._end_tag()
-        self._voice.end()
-        if self._written and not self._voice.has_words:
-            self._voice.space()
-            self._voice.speak(self._phrases.unreadable if self._unreadable else self._phrases.okay)
-        return self._voice.take()
+        self._sentences.end()
+        if self._written and not self._sentences.has_words:
+            self._sentences.space()
+            self._sentences.speak(self._phrases.unreadable if self._unreadable else self._phrases.okay)
+        return self._sentences.take()
 
     def _take(self, word: Word) -> None:
         if word.text:
@@ -78,11 +87,11 @@ class SpeechFilter:
         if space == "\n":
             self._end_tag()
             self._skipped_until = _COMMENT_END if self._skipped_until == _COMMENT_END else ""
-            self._voice.end_line()
+            self._sentences.end_line()
         elif self._begun_tag:
             self._space_after_tag = bool(space)
         elif space:
-            self._voice.space()
+            self._sentences.space()
 
     def _take_word(self, word: Word) -> None:
         text = word.text
@@ -110,13 +119,13 @@ class SpeechFilter:
             self._take_text(parts[0], before_space=bool(word.space))
 
     def _take_text(self, text: str, *, before_space: bool) -> None:
-        """Take a word that is no code: take off its markup until there is none."""
+        """Add a word outside of code, and remove markup until there is none."""
         mark = text.rstrip(_AFTER_MARK)
         if (yes := says_yes(mark)) is not None:
-            self._voice.answer(self._phrases.yes if yes else self._phrases.no)
+            self._sentences.answer(self._phrases.yes if yes else self._phrases.no)
             if mark != text:
-                self._voice.end()
-        if self._voice.at_line_start and _REFERENCE.fullmatch(text):
+                self._sentences.end()
+        if self._sentences.at_line_start and _REFERENCE.fullmatch(text):
             self._skipped_until = "\n"
             return
         begins_with = text[:1]
@@ -128,22 +137,22 @@ class SpeechFilter:
                 self._take_parts(text, before_space=before_space)
                 return
             text = self._cut(text)
-            if text == "*" and before_space and self._voice.multiplies():
+            if text == "*" and before_space and self._sentences.multiplies():
                 return
-            text, target, _ = without_targets(self._voice.begin_line(text)).partition(_TARGET_START)
+            text, target, _ = without_targets(self._sentences.begin_line(text)).partition(_TARGET_START)
             self._skipped_until = ")" if target else self._skipped_until
             self._unreadable = self._unreadable or bool(target) or has_address(text)
             text = without_marks(text, self._phrases.link)
         if not text.startswith(begins_with):
-            self._voice.speak("")  # something was taken out
-        self._voice.speak(text)
+            self._sentences.speak("")  # markup was removed
+        self._sentences.speak(text)
 
     def _take_parts(self, text: str, *, before_space: bool) -> None:
         for part in _PART.findall(text):
             if part.isspace():
                 self._take_space(part)
             elif _SEPARATOR.match(part):
-                self._voice.separate(part)
+                self._sentences.separate(part)
             else:
                 self._take_text(part, before_space=before_space)
 
@@ -159,12 +168,12 @@ class SpeechFilter:
         return text[:begins]
 
     def _end_tag(self) -> None:
-        """Speak what began like a tag and was none."""
+        """Speak text that began like a tag and was none."""
         if self._begun_tag:
-            self._voice.speak(without_marks(self._begun_tag, self._phrases.link))
+            self._sentences.speak(without_marks(self._begun_tag, self._phrases.link))
             self._begun_tag = ""
             if self._space_after_tag:
-                self._voice.space()
+                self._sentences.space()
 
 
 def _without_comments(text: str) -> str:
@@ -177,3 +186,56 @@ def _without_comments(text: str) -> str:
         kept.append(text[at:begins])
         at = ends + len(_COMMENT_END)
     return "".join((*kept, text[at:]))
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word and the space after it; either may be empty."""
+
+    text: str
+    space: str = ""
+    is_cut: bool = False
+    """True for the beginning of a word that is too long."""
+
+
+class WordStream:
+    """Splits streamed text into words; it holds back the unfinished word, unless that is too long."""
+
+    def __init__(self) -> None:
+        """Start without text."""
+        self._held = ""
+        self._cut = False
+
+    def feed(self, text: str) -> Iterator[Word]:
+        """Add text and yield the finished words."""
+        self._held += text
+        start = 0
+        for boundary in _BOUNDARY.finditer(self._held):
+            character = boundary.group()
+            yield from self._end(self._held[start : boundary.start()], character if character.isspace() else "")
+            if not character.isspace():
+                yield Word(character)
+            start = boundary.end()
+        self._held = self._held[start:]
+        if len(self._held) > LONGEST_WORD:
+            yield from self._begin_cut(self._held)
+            self._held = self._held[-1:]
+
+    def finish(self) -> Iterator[Word]:
+        """Yield the last word."""
+        rest, self._held = self._held, ""
+        yield from self._end(rest, "")
+
+    def _end(self, text: str, space: str) -> Iterator[Word]:
+        if len(text) > LONGEST_WORD:
+            yield from self._begin_cut(text)
+        if self._cut:  # the punctuation at the end of the sentence is kept
+            text = text[-1:] if text[-1:] in _PUNCTUATION else ""
+            self._cut = False
+        if text or space:
+            yield Word(text, space)
+
+    def _begin_cut(self, text: str) -> Iterator[Word]:
+        if not self._cut:
+            yield Word(text[:LONGEST_WORD], is_cut=True)
+        self._cut = True

@@ -1,14 +1,11 @@
-"""Takes what is written but not spoken out of single words.
+"""Removes markup from single words: Markdown, HTML, LaTeX, addresses and emoji. `SpeechFilter` handles longer markup.
 
-Knows Markdown, HTML, addresses and emoji as far as they fit into one word; what spans several
-words is `speech_filter.py`'s. Every function leaves alone what it gave back itself.
+Every function leaves its own results unchanged.
 """
 
 import html
 import re
 from typing import Final
-
-from .latex import without_latex
 
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 _ESCAPE: Final = re.compile(r"\\+([!-/:-@\[-`{-~]|$)")
@@ -27,10 +24,10 @@ _EMOJI: Final = re.compile(
 _SHORTCODE: Final = re.compile(r"(?<!\w):[a-z][a-z0-9_+-]*[a-z0-9]:(?!\w)")
 """An emoji by its name."""
 _HYPHEN: Final = re.compile("[\u2010\u2011]|\u2212(?=\\d)")
-"""Hyphens that do not break, and the minus of a number: not every voice knows them."""
+"""Non-breaking hyphens and the minus of a number, which not every voice knows."""
 _HIGHLIGHT: Final = re.compile(r"(?<![\w=])==(?=\w)|(?<=[\w.!?])==(?![\w=])")
 _LITERAL_BREAK: Final = re.compile(r"(?:(?<=[.!?:;,)\"])|\A)(?:\\+n)+(?![a-z])")
-"""A line break that was escaped once too often."""
+"""A line break that was escaped twice."""
 _INVISIBLE: Final = re.compile("[\u00ad\u200b\u2060\ufeff\x00-\x08\x0e-\x1b\x7f]")
 _EMOTICON: Final = re.compile(r"(?:[:;=]['^-]?[)(DPp]+|<3+|\^_+\^|[xX]D+)([.,!?…]*)")
 
@@ -42,11 +39,38 @@ _AFTER_ADDRESS: Final = ".,;:!?)]}'*_…»”\u2019|"
 _STARS: Final = re.compile(r"(.?)\*+(?=(.?))")
 _UNDERSCORES: Final = re.compile(r"(.?)_+(?=(.?))")
 
+_SYMBOLS: Final = (
+    {"circ": "°", "degree": "°", "celsius": "°C", "percent": "%", "euro": "€", "mu": "µ", "Omega": "Ω", "pi": "π"}
+    | {"times": "×", "cdot": "·", "div": "÷", "pm": "±", "approx": "≈", "sim": "~", "infty": "∞"}  # noqa: RUF001  # a sign
+    | {"le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "ne": "≠", "neq": "≠", "lt": "<", "gt": ">", "sqrt": "√"}
+    | {"to": "→", "rightarrow": "→", "Rightarrow": "→", "ldots": "…", "dots": "…", "quad": " ", "qquad": " "}
+)
+_FORMS: Final = frozenset(
+    {"text", "textbf", "textit", "textrm", "mathrm", "mathbf", "mathit", "mathsf", "operatorname", "boxed"}
+    | {"left", "right", "big", "Big", "displaystyle", "unit", "si"}
+)
+"""Commands for the appearance only."""
+
+_MAY_BE_LATEX: Final = re.compile(r"[\\$^{}]")
+_PATH: Final = re.compile(r"\W*+[A-Za-z]:\\|\\\\\w++\\")
+_FRACTION: Final = re.compile(r"(?<!\\)\\++[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
+_COMMAND: Final = re.compile(r"(?<!\\)\\++([A-Za-z]++)")
+_THIN_SPACE: Final = re.compile(r"\\[,;](?=\S)")
+_DELIMITER: Final = re.compile(r"(?<!\\)\\++[()]|\$\$+")
+_RAISED: Final = re.compile(r"(?<!\[)\^(?:\{([+-]?\d{1,3}|°)\}|([+-]?\d{1,3}|°))")
+_LOWERED: Final = re.compile(r"_\{(\w+)\}")
+_FORMULA: Final = re.compile(r"\$([^\s$]+)\$(?!\d)")
+_BEGIN: Final = re.compile(r"(?<![\w$])\$(?=[A-Za-z\\{(])")
+_END: Final = re.compile(r"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹°})%])\$")
+"""Begin and end of a formula of several words. A dollar sign before a digit or after letters is money."""
+_BRACES: Final = re.compile(r"[{}]")
+_SUPERSCRIPTS: Final = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
+
 
 def decode(word: str) -> str:
-    """Resolve entities, escapes, LaTeX and tags, and take out emoji; the result may contain whitespace.
+    """Resolve entities, escapes, LaTeX and tags, and remove emoji; the result may contain whitespace.
 
-    Arrows become the one that stands for all of them, and cells of tables begin with a bar.
+    All arrows become `→`, and table cells begin with a bar.
     """
     word = _INVISIBLE.sub("", _ENTITY.sub(lambda found: html.unescape(found.group()), word))
     word = _LITERAL_BREAK.sub("\n", word)
@@ -63,22 +87,22 @@ def _of_tag(found: re.Match[str]) -> str:
 
 
 def says_yes(word: str) -> bool | None:
-    """Tell what a word that is a tick or a cross means; None for all others."""
+    """Return the meaning of a tick or a cross; None for other words."""
     return _MARKS.get(word.removesuffix("\ufe0f"))
 
 
 def without_targets(word: str) -> str:
-    """Take out where links lead; what is left of one without end begins with `](`."""
+    """Remove the targets of links; a target that does not end in the word remains from `](` on."""
     return _TARGET.sub("", _CITATION.sub("", word))
 
 
 def has_address(word: str) -> bool:
-    """Tell whether a word holds the address of a page or a file."""
+    """Return True if a word contains the address of a page or a file."""
     return _ADDRESS.search(word) is not None
 
 
 def without_marks(word: str, link: str) -> str:
-    """Take out brackets, emphasis and code marks; `link` is put in the place of addresses."""
+    """Remove brackets, emphasis and code marks, and replace addresses by `link`."""
     word = word.replace("![", "").replace("[", "").replace("]", "")
     word = _ADDRESS.sub(lambda found: _of_address(found, link), word)
     word = _HIGHLIGHT.sub("", word.replace("~~", "").replace("`", ""))
@@ -93,12 +117,32 @@ def _of_address(found: re.Match[str], link: str) -> str:
 
 
 def _of_stars(found: re.Match[str]) -> str:
-    """Keep a multiplication."""
+    """Keep a multiplication sign."""
     before, after = found[1], found[2]
     multiplies = (before.isdigit() or before == ")") and (after.isdigit() or after == "(")
     return found.group() if multiplies else before
 
 
 def _of_underscores(found: re.Match[str]) -> str:
-    """Keep those inside of a name."""
+    """Keep underscores within a name."""
     return found.group() if found[1].isalnum() and found[2].isalnum() else found[1]
+
+
+def without_latex(word: str) -> str:
+    """Replace LaTeX commands and marks by the characters they stand for; the result may contain whitespace."""
+    if not _MAY_BE_LATEX.search(word):
+        return word
+    word = _BEGIN.sub("", _FORMULA.sub(r"\1", _DELIMITER.sub("", word)))
+    if "\\" in word and not _PATH.match(word):
+        word = _COMMAND.sub(_of_command, _FRACTION.sub(r"\1/\2", _THIN_SPACE.sub(" ", word)))
+    word = _LOWERED.sub(r"\1", _RAISED.sub(_of_raised, word))
+    return _BRACES.sub("", _END.sub("", word))
+
+
+def _of_command(found: re.Match[str]) -> str:
+    name = found[1]
+    return _SYMBOLS.get(name, "" if name in _FORMS else found.group())
+
+
+def _of_raised(found: re.Match[str]) -> str:
+    return (found[1] or found[2]).translate(_SUPERSCRIPTS)

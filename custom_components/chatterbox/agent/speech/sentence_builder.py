@@ -1,7 +1,4 @@
-"""Puts the words of an answer together to sentences: spaces, ends of lines, cells of tables.
-
-Knows where a sentence ends, in writing; nothing of markup inside of words.
-"""
+"""Joins the words of an answer to sentences: spaces, line ends, list items and table cells become pauses."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +11,7 @@ _BULLET: Final = re.compile("[-*+·\u2013—]$|[‣◦▪]")
 _QUOTE: Final = re.compile(r">+")
 _RULE: Final = re.compile(r"[-_*=]{3,}+$|(?=[|:-]*+$)[|:-]*?--")
 _LABEL: Final = re.compile(r"\[\^[^\[\]\s]*\]:|:$")
-"""What begins a footnote, or a definition."""
+"""Begins a footnote or a definition."""
 _NUMBER: Final = re.compile(r"\d{1,3}[.)]$")
 _CELL_RULE: Final = re.compile(r":?-{2,}:?")
 _CLOSERS: Final = "\"'”\u2019»)]}」』\uff09】"
@@ -24,60 +21,60 @@ _ASKS_FOR_VALUE: Final = ":\uff1a=\u2013—-"
 
 
 class _Break(IntEnum):
-    """What stands between two lines."""
+    """The separation of two lines."""
 
     NONE = 0
     LINE = 1
-    """The end of a line, which may be in the middle of a sentence."""
+    """A line end, perhaps within a sentence."""
     SENTENCE = 2
-    """The end of a heading, a list item, a row or a paragraph."""
+    """The end of a heading, list item, row or paragraph."""
 
 
 @dataclass(slots=True)
 class _Line:
-    """The line that is being read."""
+    """The current line."""
 
     spoken: bool = False
     """True once a word of it was spoken."""
     stands_alone: bool = False
-    """True for a heading, a list item and a row of a table."""
+    """True for a heading, a list item or a table row."""
     is_heading: bool = False
     is_row: bool = False
     separator: bool = False
     """True between two cells."""
     value: str = ""
-    """What is said if nothing else comes where a value is wanted."""
+    """Spoken if no other value follows."""
     operator: bool = False
-    """True after a star that is a multiplication, if a word follows."""
+    """True after a star that is a multiplication sign, if a word follows."""
 
 
-class Voice:
-    """What is spoken so far, and what has to stand before the next word."""
+class SentenceBuilder:
+    """Collects spoken words and decides what separates them."""
 
     def __init__(self) -> None:
-        """Begin with silence."""
+        """Start without words."""
         self.started = False
         """True once anything was spoken."""
         self.has_words = False
-        """True once there was something in it that can be heard: a letter or a digit."""
+        """True once a letter or a digit was spoken."""
         self._line = _Line()
         self._break = _Break.NONE
         self._space = False
         self._removed = False
-        """True when something between the last word and the next was taken out."""
+        """True if text before the next word was removed."""
         self._last = ""
-        """The last character spoken that is no closing quote or bracket."""
+        """The last spoken character except closing quotes and brackets."""
         self._end = ""
-        """The very last one."""
+        """The last spoken character."""
         self._out: list[str] = []
 
     @property
     def at_line_start(self) -> bool:
-        """True when no word of the line was spoken."""
+        """True if no word of the line was spoken."""
         return not self._line.spoken
 
     def take(self) -> str:
-        """Return what was spoken since the last time."""
+        """Return the text since the last call."""
         spoken = "".join(self._out)
         self._out.clear()
         return spoken
@@ -87,7 +84,7 @@ class Voice:
         self._space = True
 
     def begin_line(self, word: str) -> str:
-        """Return what is left of a word without the marks that begin a line, if it may begin one."""
+        """Return a word without the mark that begins its line."""
         if self._line.spoken:
             return "" if self._line.is_heading and not word.strip("#") else word
         if _RULE.match(word):
@@ -111,30 +108,30 @@ class Voice:
         self._line = _Line()
 
     def multiplies(self) -> bool:
-        """Tell whether a star that stands alone is a multiplication, and if so, keep it for the next word."""
+        """Return True if a single star is a multiplication sign; it is spoken before the next word."""
         self._line.operator = self._line.spoken and self._space and (self._end.isalnum() or self._end == ")")
         return self._line.operator
 
     def separate(self, mark: str) -> None:
-        """End a cell, or what stands before an arrow or a dot; what begins with one stands alone."""
+        """End a table cell, or the part before an arrow or a dot; a line that begins with one stands alone."""
         self.end()
         self._line.is_row = self._line.is_row or mark == "|"
         self._line.stands_alone = self._line.stands_alone or self._line.is_row or not self._line.spoken
         self._line.separator = self._line.spoken
 
     def answer(self, word: str) -> None:
-        """Speak a word at the end of the cell or line, if a value is wanted here and nothing else gives it."""
+        """Speak a word at the end of the cell or line, if a value is expected and no other follows."""
         if self._line.spoken and (self._line.separator or self._end in _ASKS_FOR_VALUE):
             self._line.value = word
 
     def end(self) -> None:
-        """Speak what a tick or a cross stands for: nothing comes after it."""
+        """Speak the value of a tick or a cross, since no other follows."""
         if value := self._line.value:
             self._space = not _CHINESE.match(self._end)
             self.speak(value)
 
     def speak(self, word: str) -> None:
-        """Speak a word; an empty one stands for what was taken out."""
+        """Speak a word; an empty one marks removed text."""
         if not word or (self._line.is_row and _CELL_RULE.fullmatch(word)):
             self._removed = True
             return
