@@ -17,8 +17,6 @@ from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.input import (
     parse_input,
     read_input,
-    references,
-    with_references,
 )
 from custom_components.chatterbox.agent.responses.items.encrypted_content import ContentCodec
 from custom_components.chatterbox.agent.responses.items.parts import MAX_TEXT
@@ -96,18 +94,6 @@ def test_what_stands_there_twice() -> None:
 
     assert (twice.param, twice.code) == ("input[2].approval_request_id", "approval_continuation_invalid")
     assert refused({**HI, "id": "msg_1"}, {**HI, "id": "msg_1"}).param == "input[1].id"
-
-
-def test_references() -> None:
-    items = read(HI, {"type": "item_reference", "id": "msg_1"}, {"id": "fc_1"})
-    earlier: JsonObject = {"type": "message", "id": "msg_1", "role": "user", "content": [], "status": "completed"}
-    called: JsonObject = {**call("call_1"), "id": "fc_1"}
-
-    assert references(items) == ("msg_1", "fc_1")
-    assert with_references(items, {"msg_1": earlier, "fc_1": called}) == (items[0], earlier, called)
-    with pytest.raises(ApiError) as caught:
-        with_references(items, {"msg_1": earlier})
-    assert (caught.value.status, caught.value.param) == (404, "input[2].id")
 
 
 def test_a_call_without_its_output() -> None:

@@ -4,16 +4,15 @@ What has ended is kept for ten minutes, so that a client can resume its stream; 
 """
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Final
 
 from ..history.records import weight_of
 from ..history.response_records import ResponseRecord
-from ..messages import JsonObject, canonical_json
+from ..messages import JsonObject
 from .backend import Backend, Caller
-from .errors import INTERRUPTED, ApiError, ErrorType, invalid
+from .errors import INTERRUPTED, ApiError, ErrorType
 from .run import ResponseRun
 
 KEPT_SECONDS: Final = 600.0
@@ -21,40 +20,26 @@ MOST_RUNNING: Final = 8
 """At once, for one user."""
 MOST_KEPT_BYTES: Final = 32_000_000
 """Of all that have ended, roughly; the oldest are dropped first."""
-MOST_CHARACTERS: Final = 4_000_000
-"""Of the events of one response, as JSON; the oldest are dropped first."""
-
-_LOST: Final = ApiError(
-    "Events were read too slowly, and were dropped. Read the response itself.",
-    status=503,
-    kind=ErrorType.SERVER,
-    code="stream_lost",
-)
+_EVENT_BYTES: Final = 500
+"""Memory of an event besides its text, roughly."""
 
 
 class EventLog:
     """The events of one response. They are numbered from 0, and any number of readers can follow them."""
 
-    def __init__(self, most_characters: int = MOST_CHARACTERS) -> None:
+    def __init__(self) -> None:
         """Start without events."""
-        self._most = most_characters
-        self._events = deque[tuple[JsonObject, int]]()
-        self._dropped = 0
-        """How many of the first events were dropped."""
+        self._events: list[JsonObject] = []
         self._changed = asyncio.Event()
         self._is_over = False
-        self.characters = 0
-        """Size of the events as JSON, without the responses in them, which share their data."""
+
+    def __len__(self) -> int:
+        """Return the number of events."""
+        return len(self._events)
 
     def add(self, event: JsonObject) -> None:
         """Append an event."""
-        size = len(canonical_json({name: value for name, value in event.items() if name != "response"}))
-        self._events.append((event, size))
-        self.characters += size
-        while self.characters > self._most and len(self._events) > 1:
-            _, gone = self._events.popleft()
-            self.characters -= gone
-            self._dropped += 1
+        self._events.append(event)
         self._wake()
 
     def end(self) -> None:
@@ -62,27 +47,15 @@ class EventLog:
         self._is_over = True
         self._wake()
 
-    def follow(self, starting_after: int | None) -> AsyncGenerator[JsonObject]:
-        """Yield the events with a higher number, as they come. Raises `ApiError` if they were dropped."""
+    async def follow(self, starting_after: int | None) -> AsyncGenerator[JsonObject]:
+        """Yield the events with a higher number, as they come."""
         number = 0 if starting_after is None else starting_after + 1
-        if number < self._dropped:
-            raise invalid(
-                f"Events up to {self._dropped - 1} were dropped. Read the response itself, or start after"
-                f" {self._dropped - 1}.",
-                "starting_after",
-            )
-        return self._follow(number)
-
-    async def _follow(self, number: int) -> AsyncGenerator[JsonObject]:
         while True:
             changed = self._changed
-            while (place := number - self._dropped) < len(self._events):
-                if place < 0:
-                    yield {"type": "error", "sequence_number": number, "error": _LOST.payload}
-                    return
-                yield self._events[place][0]
+            for event in self._events[number:]:
+                yield event
                 number += 1
-            if self._is_over:
+            if self._is_over and number >= len(self._events):
                 return
             await changed.wait()
 
@@ -137,7 +110,7 @@ class BackgroundRun:
         try:
             await self._create(run)
         except asyncio.CancelledError:
-            for event in run.cancel() if self._is_cancelled else run.interrupt():
+            for event in run.stream.cancel() if self._is_cancelled else run.stream.fail(INTERRUPTED):
                 self.log.add(event)
             if not self._is_cancelled:
                 raise
@@ -150,7 +123,7 @@ class BackgroundRun:
         finally:
             self.ended_at = self._clock()
             self._current = run.record
-            self.weight = self.log.characters + weight_of(self._current)
+            self.weight = weight_of(self._current) + len(self.log) * _EVENT_BYTES
             self.log.end()
             self._begun.set()
             self._over.set()
@@ -164,13 +137,13 @@ class BackgroundRun:
         async with aclosing(run.events()) as events:
             async for event in events:
                 if not self._begun.is_set():
-                    self._first = run.resource
+                    self._first = run.stream.resource
                     await run.save()
                     self._begun.set()
                 self.log.add(event)
 
     def _end(self) -> None:
-        is_running = isinstance(self._current, ResponseRun) and not self._current.is_over
+        is_running = isinstance(self._current, ResponseRun) and not self._current.stream.is_over
         if self._task is not None and not self._is_cancelled and is_running:
             self._is_cancelled = True
             self._task.cancel()
@@ -192,7 +165,10 @@ class BackgroundResponses:
         """
         self.drop_ended()
         user_id, response_id = run.plan.turn.caller.user_id, run.plan.id
-        if sum(other.ended_at is None for other in self._of(user_id)) >= MOST_RUNNING:
+        if (
+            sum(kept.ended_at is None and kept.caller.user_id == user_id for kept in self._kept.values())
+            >= MOST_RUNNING
+        ):
             raise ApiError(
                 f"{MOST_RUNNING} responses run in the background already. Wait for one, or cancel one.",
                 status=429,
@@ -221,12 +197,9 @@ class BackgroundResponses:
     def drop_ended(self) -> None:
         """Drop responses that ended too long ago, and the oldest of those that take too much memory."""
         now, room = self._clock(), MOST_KEPT_BYTES
-        for response_id, made in reversed(list(self._kept.items())):
-            if made.ended_at is None:
+        for response_id, kept in reversed(list(self._kept.items())):
+            if kept.ended_at is None:
                 continue
-            room -= made.weight
-            if room < 0 or now - made.ended_at >= KEPT_SECONDS:
+            room -= kept.weight
+            if room < 0 or now - kept.ended_at >= KEPT_SECONDS:
                 del self._kept[response_id]
-
-    def _of(self, user_id: str) -> list[BackgroundRun]:
-        return [made for made in self._kept.values() if made.caller.user_id == user_id]

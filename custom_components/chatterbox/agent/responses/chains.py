@@ -13,7 +13,6 @@ from ..messages import JsonObject, Transcript
 from .backend import Backend, Caller, ResponseStore
 from .errors import INTERRUPTED, ApiError, ErrorType, invalid, not_found
 from .ids import response_of
-from .input import references, with_references
 
 CONTINUABLE: Final = frozenset({"completed", "incomplete", "requires_action"})
 """Statuses of a response that can be continued."""
@@ -117,18 +116,19 @@ class StoredResponses:
 
         Raises `ApiError` (404) for a reference to an item that is not stored, or is another user's.
         """
-        if not references(items):
-            return tuple(items)
         known = {item.get("id") for record in before for item in items_of(record)}
-        found: dict[str, JsonObject] = {}
-        left_out = set[str]()
-        for item_id in references(items):
-            if item_id in known or item_id.startswith(_APPROVAL_REQUEST):
-                left_out.add(item_id)
-            elif (item := await self._item(caller, item_id)) is not None:
-                found[item_id] = item
-        kept = [item for item in items if not (item["type"] == "item_reference" and item["id"] in left_out)]
-        return with_references(kept, found)
+        resolved: list[JsonObject] = []
+        for index, item in enumerate(items):
+            item_id = str(item["id"])
+            if item["type"] != "item_reference":
+                resolved.append(item)
+            elif item_id in known or item_id.startswith(_APPROVAL_REQUEST):
+                continue
+            elif (found := await self._item(caller, item_id)) is not None:
+                resolved.append(found)
+            else:
+                raise not_found(f"Item with id '{item_id}' not found.", f"input[{index}].id", "item_not_found")
+        return tuple(resolved)
 
     async def _item(self, caller: Caller, item_id: str) -> JsonObject | None:
         response_id = response_of(item_id)

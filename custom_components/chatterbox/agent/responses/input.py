@@ -1,11 +1,11 @@
 """The `input` of a request: completed, checked, and translated into messages. Errors name items by their index."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from ..messages import AssistantMessage, JsonObject, JsonValue, ToolResult, Transcript
 from ..transcript import open_calls
-from .errors import ApiError, ErrorType, invalid
+from .errors import ApiError, invalid
 from .ids import NewId
 from .items.encrypted_content import ContentCodec
 from .items.parts import MAX_TEXT, InvalidItem
@@ -34,25 +34,6 @@ def read_input(value: JsonValue, new_id: NewId) -> tuple[JsonObject, ...]:
             return items
         case _:
             raise invalid("The input has to be a string or a list of items.", _INPUT)
-
-
-def references(items: Sequence[JsonObject]) -> tuple[str, ...]:
-    """Return the ids of the items that are referenced."""
-    return tuple(str(item["id"]) for item in items if item["type"] == "item_reference")
-
-
-def with_references(items: Sequence[JsonObject], found: Mapping[str, JsonObject]) -> tuple[JsonObject, ...]:
-    """Return the input with the referenced items in place of the references. Raises `ApiError` (404)."""
-    resolved: list[JsonObject] = []
-    for index, item in enumerate(items):
-        if item["type"] != "item_reference":
-            resolved.append(item)
-        elif (earlier := found.get(str(item["id"]))) is not None:
-            resolved.append(earlier)
-        else:
-            text, place = f"Item with id '{item['id']}' not found.", f"{_INPUT}[{index}].id"
-            raise ApiError(text, status=404, kind=ErrorType.NOT_FOUND, code="item_not_found", param=place)
-    return tuple(resolved)
 
 
 def parse_input(items: Sequence[JsonObject], codec: ContentCodec, history: Transcript = ()) -> ParsedItems:

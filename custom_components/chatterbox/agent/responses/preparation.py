@@ -17,10 +17,7 @@ from .ids import ItemIds, NewId, new_response_id, read_approval_request_id
 from .input import parse_input
 from .items.encrypted_content import ContentCodec
 from .items.reading import ApprovalResponse, ParsedItems
-from .request import CreateRequest, Truncation, read_create
-
-type RequestReader = Callable[[JsonValue, NewId], CreateRequest]
-"""Reads a request; new items get new ids. Raises `ApiError`."""
+from .request import CreateRequest, Truncation, read_create, read_socket_create
 
 type Unstored = Mapping[str, ConversationState]
 """States after responses that can be continued although they are not stored, by response id. A response that continues
@@ -68,13 +65,14 @@ class Preparation:
         self,
         caller: Caller,
         body: JsonValue,
-        read_body: RequestReader = read_create,
         unstored: Unstored = NOTHING_UNSTORED,
+        *,
+        is_socket: bool = False,
     ) -> Plan:
-        """Return the plan of the response that a client requests. Raises `ApiError`."""
+        """Return the plan of the response that a client requests by HTTP or over a WebSocket. Raises `ApiError`."""
         response_id = new_response_id()
         new_id = ItemIds(response_id)
-        request = read_body(body, new_id)
+        request = (read_socket_create if is_socket else read_create)(body, new_id)
         agent = find_model(self._backend, request.model)
         store = self._backend.store(agent.id) if agent.stores_responses else None
         if request.conversation_id is None:

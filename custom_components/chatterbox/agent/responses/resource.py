@@ -1,17 +1,13 @@
-"""The response object: its status, its fields, and which status the end of a turn gives it.
+"""The status of a response, how the end of a turn decides it, and its usage.
 
 Sources: OpenResponses specification 2026-04-24, `ResponseResource`; OpenAI API reference, "The response object".
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
 from ..events import StopReason
-from ..messages import JsonObject, JsonValue, Usage
-from .errors import ApiError
-from .request import CreateRequest
+from ..messages import JsonObject, Usage
 
 
 class ResponseStatus(StrEnum):
@@ -37,19 +33,6 @@ class ResponseStatus(StrEnum):
         if self.is_whole:
             return "response.completed"
         return "response.failed" if self is ResponseStatus.FAILED else "response.incomplete"
-
-
-@dataclass(frozen=True, slots=True)
-class ResponseState:
-    """The fields of a response that change while it is created."""
-
-    status: ResponseStatus
-    usage: Usage | None = None
-    """None until it has ended."""
-    incomplete_reason: str | None = None
-    error: ApiError | None = None
-    completed_at: int | None = None
-    """Seconds since the epoch, if it is completed."""
 
 
 def end_status(reason: StopReason, *, pauses_for_functions: bool) -> tuple[ResponseStatus, str | None]:
@@ -79,25 +62,6 @@ def end_status(reason: StopReason, *, pauses_for_functions: bool) -> tuple[Respo
             return ResponseStatus.INCOMPLETE, reason.value
         case _:
             assert_never(reason)
-
-
-def resource_json(
-    request: CreateRequest, response_id: str, created_at: int, state: ResponseState, output: Sequence[JsonValue]
-) -> JsonObject:
-    """Return the response object. `created_at` is in seconds since the epoch; `output` holds finished items."""
-    error, reason = state.error, state.incomplete_reason
-    return {
-        **request.echo,
-        "id": response_id,
-        "object": "response",
-        "created_at": created_at,
-        "completed_at": state.completed_at,
-        "status": state.status.value,
-        "incomplete_details": {"reason": reason} if reason else None,
-        "error": {"code": error.code or error.kind.value, "message": error.message} if error else None,
-        "output": list(output),
-        "usage": usage_json(state.usage) if state.usage else None,
-    }
 
 
 def usage_json(usage: Usage) -> JsonObject:

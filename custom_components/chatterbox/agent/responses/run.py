@@ -16,10 +16,10 @@ from ..messages import AssistantMessage, JsonObject, JsonValue, ToolResult, Tran
 from ..transcript import TranscriptRecorder
 from .backend import Backend, BackendEvent, ToolsOffered
 from .chains import CONTINUABLE, ConversationState
-from .errors import INTERRUPTED, ApiError, as_api_error, traceback_without_words
+from .errors import ApiError, as_api_error, traceback_without_words
 from .output_items import EventWriter
 from .preparation import Plan
-from .resource import ResponseState, ResponseStatus, end_status, resource_json
+from .resource import ResponseStatus, end_status, usage_json
 from .turn_items import TurnItems
 
 _LOGGER = logging.getLogger(__name__)
@@ -43,26 +43,36 @@ class ResponseStream:
         self._items = TurnItems(plan, self._events)
         self._recorder = TranscriptRecorder()
         self._messages: Transcript | None = None
-        self._state = ResponseState(ResponseStatus.IN_PROGRESS)
+        self._status = ResponseStatus.IN_PROGRESS
+        self._incomplete_reason: str | None = None
+        self._completed_at: int | None = None
         self._usage = Usage()
+        self.error: ApiError | None = None
+        """Why the response failed."""
         self.prompt: str | None = None
         """What is stored in place of the user's words; None for the words themselves."""
 
     @property
     def is_over(self) -> bool:
         """Whether the terminal event was sent."""
-        return self._state.status not in {ResponseStatus.QUEUED, ResponseStatus.IN_PROGRESS}
+        return self._status not in {ResponseStatus.QUEUED, ResponseStatus.IN_PROGRESS}
 
     @property
     def resource(self) -> JsonObject:
         """The response object as it is now."""
-        plan = self._plan
-        return resource_json(plan.request, plan.id, int(plan.created_at), self._state, self._events.items)
-
-    @property
-    def error(self) -> ApiError | None:
-        """Why the response failed."""
-        return self._state.error
+        plan, error, reason = self._plan, self.error, self._incomplete_reason
+        return {
+            **plan.request.echo,
+            "id": plan.id,
+            "object": "response",
+            "created_at": int(plan.created_at),
+            "completed_at": self._completed_at,
+            "status": self._status.value,
+            "incomplete_details": {"reason": reason} if reason else None,
+            "error": {"code": error.code or error.kind.value, "message": error.message} if error else None,
+            "output": [*self._events.items],
+            "usage": usage_json(self._usage) if self.is_over else None,
+        }
 
     @property
     def has_acted(self) -> bool:
@@ -77,7 +87,7 @@ class ResponseStream:
     def begin(self, *, queued: bool = False) -> list[JsonObject]:
         """Announce the response. One that is queued is in progress from the first event that is fed."""
         if queued:
-            self._state = ResponseState(ResponseStatus.QUEUED)
+            self._status = ResponseStatus.QUEUED
         self._events.write("response.created", response=self.resource)
         self._events.write("response.queued" if queued else "response.in_progress", response=self.resource)
         return self._events.fetch()
@@ -110,8 +120,8 @@ class ResponseStream:
         return self._break_off(ResponseStatus.CANCELLED, "cancelled")
 
     def _leave_queue(self) -> None:
-        if self._state.status is ResponseStatus.QUEUED:
-            self._state = ResponseState(ResponseStatus.IN_PROGRESS)
+        if self._status is ResponseStatus.QUEUED:
+            self._status = ResponseStatus.IN_PROGRESS
             self._events.write("response.in_progress", response=self.resource)
 
     def _finish(self, end: TurnFinished) -> None:
@@ -135,8 +145,9 @@ class ResponseStream:
         return self._events.fetch()
 
     def _end(self, status: ResponseStatus, reason: str | None, error: ApiError | None) -> None:
-        completed_at = int(self._plan.now()) if status is ResponseStatus.COMPLETED else None
-        self._state = ResponseState(status, self._usage, reason, error, completed_at)
+        self._status, self._incomplete_reason, self.error = status, reason, error
+        if status is ResponseStatus.COMPLETED:
+            self._completed_at = int(self._plan.now())
         if error is not None:
             self._events.write("error", error=error.payload)
         self._events.write(status.terminal_event, response=self.resource)
@@ -148,28 +159,18 @@ class ResponseRun:
     def __init__(self, backend: Backend, plan: Plan) -> None:
         """Prepare the response; `events` creates it."""
         self._backend = backend
-        self._stream = ResponseStream(plan)
+        self.stream = ResponseStream(plan)
         self.plan = plan
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it has ended."""
-        return self._stream.is_over
-
-    @property
-    def resource(self) -> JsonObject:
-        """The response object as it is now."""
-        return self._stream.resource
 
     @property
     def is_continuable(self) -> bool:
         """Whether another response can continue it."""
-        return self.resource.get("status") in CONTINUABLE
+        return self.stream.resource.get("status") in CONTINUABLE
 
     @property
     def failure(self) -> ApiError | None:
         """Why there is no answer, if no hosted tool has run: then the request can be repeated."""
-        return None if self._stream.has_acted else self._stream.error
+        return None if self.stream.has_acted else self.stream.error
 
     @property
     def state(self) -> ConversationState:
@@ -181,7 +182,7 @@ class ResponseRun:
         """What is stored of it."""
         plan, turn = self.plan, self.plan.turn
         messages, items = plan.messages, plan.request.items
-        if (words := self._stream.prompt) is not None:
+        if (words := self.stream.prompt) is not None:
             messages, items = replace_words(messages, words), replace_sent_words(items, words)
         return ResponseRecord(
             id=plan.id,
@@ -191,9 +192,9 @@ class ResponseRun:
             conversation_id=turn.conversation_id,
             previous_response_id=plan.request.previous_response_id,
             created_at=plan.created_at,
-            response=self.resource,
+            response=self.stream.resource,
             input=items,
-            messages=messages + self._stream.messages,
+            messages=messages + self.stream.messages,
         )
 
     async def events(self) -> AsyncGenerator[JsonObject]:
@@ -203,35 +204,27 @@ class ResponseRun:
         """
         async with aclosing(self._backend.take(self.plan.turn)) as turn:
             offered = await anext(turn)
-            for event in self._stream.begin(queued=self.plan.request.background):
+            for event in self.stream.begin(queued=self.plan.request.background):
                 yield event
             ending: list[JsonObject] = []
             try:
-                for event in self._stream.feed(offered):
+                for event in self.stream.feed(offered):
                     yield event
                 async for turn_event in turn:
-                    following = self._stream.feed(turn_event)
-                    if self.is_over:
+                    following = self.stream.feed(turn_event)
+                    if self.stream.is_over:
                         ending += following
                         continue
                     for event in following:
                         yield event
             except Exception as error:  # noqa: BLE001  # also a bug ends the stream with an event, and is logged
                 ending += self._break_off(error)
-        if not self.is_over:
+        if not self.stream.is_over:
             ending += self._break_off(RuntimeError("a turn ended without telling how"))
         if self.failure is None or self.plan.request.stream or self.plan.request.background:
             await self.save()
         for event in ending:
             yield event
-
-    def cancel(self) -> list[JsonObject]:
-        """End it as cancelled, and return the last events. Its turn must be closed."""
-        return self._stream.cancel()
-
-    def interrupt(self) -> list[JsonObject]:
-        """End it because its turn was interrupted, and return the last events."""
-        return self._stream.fail(INTERRUPTED)
 
     async def save(self) -> None:
         """Store it as it is now, if it is to be stored."""
@@ -240,9 +233,9 @@ class ResponseRun:
 
     def _break_off(self, error: Exception) -> list[JsonObject]:
         if isinstance(error, AgentError | ApiError):
-            return self._stream.fail(as_api_error(error))
+            return self.stream.fail(as_api_error(error))
         _LOGGER.error("Response %s failed: %s", self.plan.id, traceback_without_words(error))
-        return self._stream.fail(as_api_error(None))
+        return self.stream.fail(as_api_error(None))
 
 
 def replace_words(messages: Transcript, words: str) -> Transcript:

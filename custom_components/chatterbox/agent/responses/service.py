@@ -10,7 +10,6 @@ the turn, and the response is not stored. What its tools have done stays recorde
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from secrets import token_bytes
 from typing import Final
 
@@ -61,7 +60,7 @@ class ResponsesService:
                 pass
         if run.failure is not None:
             raise run.failure
-        return run.resource
+        return run.stream.resource
 
     async def get(
         self, response_id: str, caller: Caller, query: Mapping[str, str]
@@ -102,10 +101,15 @@ class ResponsesService:
 
     async def input_items(self, response_id: str, caller: Caller, query: Mapping[str, str]) -> JsonObject:
         """Return a page of the input of a response: `limit`, `order`, `after`."""
-        page = _Page.read(query)
+        limit, order = _number(query, "limit"), query.get("order")
+        if limit is not None and not 1 <= limit <= _MOST_LISTED:
+            raise invalid(f"limit must be from 1 to {_MOST_LISTED}.", "limit")
+        if order not in {None, "asc", "desc"}:
+            raise invalid("order must be 'asc' or 'desc'.", "order")
         background = self._background.find(caller, response_id)
         record = background.record if background is not None else await self._required(caller, response_id)
-        return page.of(record.input)
+        items = record.input if order == "asc" else record.input[::-1]
+        return _page(items, _USUALLY_LISTED if limit is None else limit, query.get("after"))
 
     async def compact(self, body: JsonValue, caller: Caller) -> JsonObject:
         """Return a compaction: a summary that a client sends in place of the conversation. It is not stored."""
@@ -165,37 +169,17 @@ def _number(query: Mapping[str, str], name: str) -> int | None:
     return int(text)
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """A page of a list."""
-
-    limit: int
-    newest_first: bool
-    after: str | None
-    """Id of the last item of the page before."""
-
-    @classmethod
-    def read(cls, query: Mapping[str, str]) -> _Page:
-        limit, order = _number(query, "limit"), query.get("order")
-        if limit is not None and not 1 <= limit <= _MOST_LISTED:
-            raise invalid(f"limit must be from 1 to {_MOST_LISTED}.", "limit")
-        if order not in {None, "asc", "desc"}:
-            raise invalid("order must be 'asc' or 'desc'.", "order")
-        return cls(_USUALLY_LISTED if limit is None else limit, order != "asc", query.get("after"))
-
-    def of(self, items: Sequence[JsonObject]) -> JsonObject:
-        """Return the page as a list object. Raises `ApiError` (400) if `after` is not one of the items."""
-        ordered = list(reversed(items)) if self.newest_first else list(items)
-        ids = [item.get("id") for item in ordered]
-        if self.after is not None:
-            if self.after not in ids:
-                raise invalid(f"No item '{self.after}' is in this list.", "after")
-            begin = ids.index(self.after) + 1
-            ordered, ids = ordered[begin:], ids[begin:]
-        return {
-            "object": "list",
-            "data": [*ordered[: self.limit]],
-            "first_id": next(iter(ids), None),
-            "last_id": next(reversed(ids[: self.limit]), None),
-            "has_more": len(ordered) > self.limit,
-        }
+def _page(items: Sequence[JsonObject], limit: int, after: str | None) -> JsonObject:
+    """Return a page of a list, after the item with an id. Raises `ApiError` (400) for an unknown one."""
+    ids = [item.get("id") for item in items]
+    if after is not None:
+        if after not in ids:
+            raise invalid(f"No item '{after}' is in this list.", "after")
+        items, ids = items[ids.index(after) + 1 :], ids[ids.index(after) + 1 :]
+    return {
+        "object": "list",
+        "data": [*items[:limit]],
+        "first_id": next(iter(ids), None),
+        "last_id": next(reversed(ids[:limit]), None),
+        "has_more": len(items) > limit,
+    }

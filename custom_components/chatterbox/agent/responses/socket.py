@@ -15,7 +15,6 @@ from .backend import Backend, Caller
 from .chains import ConversationState
 from .errors import ApiError, invalid
 from .preparation import Preparation
-from .request import read_socket_create
 from .run import ResponseRun
 
 _LARGE: Final = 100_000
@@ -56,7 +55,7 @@ class SocketSession:
         """Yield the events of a response. One that fails also forgets the response that it would have continued."""
         previous_id = str(message.get("previous_response_id"))
         try:
-            plan = await self._preparation.plan(self._caller, message, read_socket_create, self._latest)
+            plan = await self._preparation.plan(self._caller, message, self._latest, is_socket=True)
             run = ResponseRun(self._backend, plan)
             async with aclosing(run.events()) as events:
                 async for event in events:
