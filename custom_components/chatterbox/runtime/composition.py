@@ -14,12 +14,12 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
 from ..agent.protocols import ImageProvider, ReasoningEffort, Verbosity
-from ..agent.providers.address import api_root, ollama_root
 from ..agent.providers.anthropic_messages import AnthropicMessagesProvider
 from ..agent.providers.breaker import CircuitBreaker
+from ..agent.providers.http_client import TimeLimits, api_root, ollama_root
 from ..agent.providers.links import Link
 from ..agent.providers.ollama_chat import OllamaChatProvider, OllamaSettings
-from ..agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
+from ..agent.providers.openai_chat import OpenAIChatProvider
 from ..agent.providers.openai_images import OpenAIImageProvider
 from ..agent.providers.openai_responses import OpenAIResponsesProvider, ResponsesSettings, ServiceTier
 from ..agent.providers.options import ModelOptions

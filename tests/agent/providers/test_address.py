@@ -6,7 +6,7 @@ import pytest
 from yarl import URL
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
-from custom_components.chatterbox.agent.providers.address import api_root, ollama_root, server_root
+from custom_components.chatterbox.agent.providers.http_client import api_root, ollama_root, server_root
 
 
 @pytest.mark.parametrize(

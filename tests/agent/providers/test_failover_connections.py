@@ -33,8 +33,9 @@ from custom_components.chatterbox.agent.messages import FinishReason, ToolCall, 
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.breaker import CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
+from custom_components.chatterbox.agent.providers.http_client import TimeLimits
 from custom_components.chatterbox.agent.providers.links import Link
-from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
+from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.patience import Patience
 from custom_components.chatterbox.agent.providers.retry import Retries
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply

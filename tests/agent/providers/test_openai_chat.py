@@ -16,9 +16,8 @@ from custom_components.chatterbox.agent.events import (
     ToolCallReady,
 )
 from custom_components.chatterbox.agent.messages import FinishReason, ToolCall, Usage
-from custom_components.chatterbox.agent.providers.reply_reader import joined
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
-from custom_components.chatterbox.agent.wire.sendable import payload_to_bytes
+from custom_components.chatterbox.agent.wire.request_parts import payload_to_bytes
 from tests.support.servers.raw_http import Ending, event_stream, raw_http_server, reply
 
 from .chat_completions import (
@@ -67,7 +66,7 @@ async def test_recorded_streams_arrive_whole(session: aiohttp.ClientSession, nam
         provider = provider_of(server, session)
         first, second = await collect(provider), await collect(provider)
 
-    assert list(joined(first)) == second
+    assert first == second
     assert isinstance(first[-1], CompletionResult)
     assert first[-1].usage.input_tokens == 21
 

@@ -14,7 +14,8 @@ from custom_components.chatterbox.agent.errors import ProviderError, ProviderRej
 from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider, TimeLimits
+from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from tests.support.servers.certificate import self_signed
 from tests.support.servers.raw_http import Ending, RawReply, event_stream, head, raw_http_server
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from custom_components.chatterbox.agent.protocols import ReasoningEffort
-from custom_components.chatterbox.agent.providers.address import api_root
+from custom_components.chatterbox.agent.providers.http_client import api_root
 from custom_components.chatterbox.agent.providers.profiles import (
     DEEPSEEK,
     GEMINI,
@@ -21,8 +21,8 @@ from custom_components.chatterbox.agent.providers.profiles import (
     nearest_effort,
     profile_at,
 )
-from custom_components.chatterbox.agent.wire.attachments import IMAGE_TYPES, PDF
-from custom_components.chatterbox.agent.wire.sendable import new_call_id
+from custom_components.chatterbox.agent.wire.reply_parts import new_call_id
+from custom_components.chatterbox.agent.wire.request_parts import IMAGE_TYPES, PDF
 
 NONE, MINIMAL, LOW, MEDIUM, HIGH, XHIGH, MAX = ReasoningEffort
 

@@ -11,7 +11,6 @@ import pytest
 
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, ToolCall
-from custom_components.chatterbox.agent.providers.reply_reader import joined
 from custom_components.chatterbox.agent.speech import SpeechFilter
 from tests.agent.providers.contract.dialect import Answer, Dialect
 from tests.agent.providers.contract.dialects import DIALECTS
@@ -50,9 +49,8 @@ def bytes_of(name: str) -> bytes:
 
 
 def read(name: str, pieces: list[bytes]) -> list[ProviderEvent]:
-    """Return the events, whose texts are as long as they can be: pieces that come at once are told as one."""
     reader = dialect_of(name).reader(())
-    return [*joined(event for piece in pieces for event in reader.feed(piece)), *reader.end()]
+    return [*(event for piece in pieces for event in reader.feed(piece)), *reader.end()]
 
 
 def cuts_in_two(stream: bytes) -> Iterator[list[bytes]]:

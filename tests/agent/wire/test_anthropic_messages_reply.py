@@ -1,6 +1,5 @@
 """The events of a Messages stream become ours, for every shape that servers are known to send."""
 
-import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
@@ -28,14 +27,15 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.wire.anthropic_messages import FORMAT, request_to_payload
-from custom_components.chatterbox.agent.wire.anthropic_messages_reply import (
+from custom_components.chatterbox.agent.wire.anthropic_messages import (
+    FORMAT,
     MAX_BLOCK_CHARACTERS,
     MAX_BLOCKS,
-    ReplyReader,
+    AnthropicReplyReader,
+    request_to_payload,
 )
-from custom_components.chatterbox.agent.wire.anthropic_messages_schema import parse_event
 from tests.agent.json_values import json_values
+from tests.agent.wire.framing import sse
 
 START: JsonObject = {"type": "message_start", "message": {"role": "assistant", "content": [], "usage": {}}}
 STOP: JsonObject = {"type": "message_stop"}
@@ -79,8 +79,8 @@ def call(index: int, call_id: str, name: str, *pieces: str) -> list[JsonObject]:
 
 
 def read(events: Iterable[JsonObject], transcript: Transcript = ()) -> list[ProviderEvent]:
-    reader = ReplyReader(transcript, lambda: "new")
-    return [*(ours for event in events for ours in reader.read(parse_event(json.dumps(event)))), *reader.end()]
+    reader = AnthropicReplyReader(transcript, lambda: "new")
+    return [*(ours for event in events for ours in reader.feed(sse(event))), *reader.end()]
 
 
 def result_of(events: Iterable[JsonObject]) -> CompletionResult:
@@ -229,8 +229,8 @@ def test_events(events: list[JsonObject], ours: Sequence[ProviderEvent]) -> None
 
 
 def test_each_call_goes_out_as_soon_as_it_is_whole() -> None:
-    reader = ReplyReader(())
-    whole = [len([*reader.read(parse_event(json.dumps(event)))]) for event in call(0, "a", "now")]
+    reader = AnthropicReplyReader(())
+    whole = [len([*reader.feed(sse(event))]) for event in call(0, "a", "now")]
 
     assert whole == [0, 1]
 
@@ -302,10 +302,10 @@ def test_a_reply_that_was_never_finished_is_a_failure(events: list[JsonObject]) 
 
 
 def test_it_is_finished_with_the_reason_and_done_with_the_end() -> None:
-    reader = ReplyReader(())
+    reader = AnthropicReplyReader(())
     states = []
     for event in [START, *text(0, "Hi"), finish(), STOP]:
-        list(reader.read(parse_event(json.dumps(event))))
+        list(reader.feed(sse(event)))
         states.append((reader.finished, reader.done))
 
     assert states == [(False, False)] * 4 + [(True, False), (True, True)]
@@ -377,7 +377,7 @@ def test_a_whole_message() -> None:
 )
 def test_what_has_another_shape_is_a_failure(event: str) -> None:
     with pytest.raises(ProviderReplyInvalid):
-        parse_event(event)
+        list(AnthropicReplyReader(()).read_whole(event))
 
 
 def test_a_piece_of_a_call_that_never_began_is_a_failure() -> None:

@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
-from custom_components.chatterbox.agent.messages import ToolCall
-from custom_components.chatterbox.agent.wire.call_assembly import MAX_CALLS, CallAssembler, CallFragment
-from custom_components.chatterbox.agent.wire.object_text import MAX_OBJECT_CHARACTERS
+from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall
+from custom_components.chatterbox.agent.wire.call_assembly import (
+    MAX_CALLS,
+    MAX_OBJECT_CHARACTERS,
+    CallAssembler,
+    CallFragment,
+)
+from custom_components.chatterbox.agent.wire.reply_parts import CallIds
 
 type Chunk = Sequence[CallFragment]
 
@@ -21,7 +26,11 @@ def fragment(arguments: str = "", *, index: int | None = None, call_id: str = ""
 def assemble(*chunks: Chunk, taken_ids: Sequence[str] = ()) -> list[list[ToolCall]]:
     """Return the calls that went out at each chunk, and last those that waited for the end."""
     new_ids = (f"new{number}" for number in range(1000))
-    assembler = CallAssembler(taken_ids, lambda: next(new_ids))
+    assembler = CallAssembler(
+        CallIds(
+            (AssistantMessage(tool_calls=tuple(ToolCall(each, "", "") for each in taken_ids)),), lambda: next(new_ids)
+        )
+    )
     return [[*assembler.add(chunk)] for chunk in chunks] + [[*assembler.finish()]]
 
 
@@ -285,7 +294,7 @@ def test_a_runaway_number_of_calls_is_refused() -> None:
 
 
 def test_nothing_is_added_to_a_call_that_went_out_at_the_end() -> None:
-    assembler = CallAssembler([], lambda: "new")
+    assembler = CallAssembler(CallIds((), lambda: "new"))
 
     list(assembler.add([fragment('{"x":', index=0, call_id="a", name="on")]))
     assert [*assembler.finish()] == [ToolCall("a", "on", '{"x":')]

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
-from custom_components.chatterbox.agent.wire.object_text import MAX_OBJECT_CHARACTERS, ObjectText, is_json_object
+from custom_components.chatterbox.agent.wire.call_assembly import MAX_OBJECT_CHARACTERS, ObjectText
+from custom_components.chatterbox.agent.wire.request_parts import is_json_object
 
 TEXT = st.text(alphabet=st.sampled_from('ab{}[]"\\/,: \n💡'))
 VALUES: st.SearchStrategy[JsonValue] = st.recursive(

@@ -22,12 +22,12 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.wire.call_assembly import MAX_CALLS
-from custom_components.chatterbox.agent.wire.ollama_chat import ReplyReader
-from custom_components.chatterbox.agent.wire.ollama_chat_schema import (
-    parse_chunk,
+from custom_components.chatterbox.agent.wire.ollama_chat import (
+    OllamaReplyReader,
     parse_model_description,
     parse_model_list,
 )
+from tests.agent.wire.framing import line
 
 STOP: JsonObject = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
 DONE = CompletionResult(FinishReason.STOP)
@@ -43,8 +43,8 @@ def calling(*calls: JsonValue) -> JsonObject:
 
 def read(*chunks: JsonObject, transcript: Sequence[AssistantMessage] = ()) -> list[ProviderEvent]:
     new_ids = (f"new{number}" for number in range(1, 9))
-    reader = ReplyReader(tuple(transcript), lambda: next(new_ids))
-    events = [event for each in chunks for event in reader.read(parse_chunk(json.dumps(each)))]
+    reader = OllamaReplyReader(tuple(transcript), lambda: next(new_ids))
+    events = [event for each in chunks for event in reader.feed(line(each))]
     return [*events, *reader.end()]
 
 
@@ -118,11 +118,9 @@ def test_lines_become_events(chunks: Sequence[JsonObject], events: list[Provider
 
 
 def test_a_call_goes_out_with_its_line() -> None:
-    reader = ReplyReader((), lambda: "new")
+    reader = OllamaReplyReader((), lambda: "new")
 
-    assert [*reader.read(parse_chunk(json.dumps(calling({"name": "now"}))))] == [
-        ToolCallReady(ToolCall("new", "now", "{}"))
-    ]
+    assert [*reader.feed(line(calling({"name": "now"})))] == [ToolCallReady(ToolCall("new", "now", "{}"))]
     assert not reader.finished
 
 
@@ -144,13 +142,13 @@ def test_ids_are_unique_in_the_message() -> None:
 
 
 def test_calls_without_end_are_refused() -> None:
-    reader = ReplyReader(())
+    reader = OllamaReplyReader(())
     calls: list[JsonValue] = [{"name": "on"}] * MAX_CALLS
-    line = parse_chunk(json.dumps(calling(*calls)))
-    assert len([*reader.read(line)]) == MAX_CALLS
+    sent = line(calling(*calls))
+    assert len([*reader.feed(sent)]) == MAX_CALLS
 
     with pytest.raises(ProviderReplyInvalid, match=f"more than {MAX_CALLS} calls"):
-        list(reader.read(line))
+        list(reader.feed(sent))
 
 
 @pytest.mark.parametrize(
@@ -212,7 +210,7 @@ def test_usage(sent: JsonObject, usage: Usage) -> None:
 )
 def test_a_line_of_the_wrong_shape_is_refused_without_being_quoted(text: str, where: str) -> None:
     with pytest.raises(ProviderReplyInvalid, match=where) as caught:
-        parse_chunk(text)
+        list(OllamaReplyReader(()).read_whole(text))
     assert "secret" not in str(caught.value)
 
 

@@ -17,10 +17,8 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.wire.chat_dialect import ChatDialect, ReasoningField
-from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
-from custom_components.chatterbox.agent.wire.openai_chat_items import SignedReasoning
-from custom_components.chatterbox.agent.wire.openai_chat_reply import ReplyReader
-from custom_components.chatterbox.agent.wire.openai_chat_schema import parse_chunk
+from custom_components.chatterbox.agent.wire.openai_chat import ChatReplyReader, request_to_payload
+from tests.agent.wire.framing import sse
 
 SEALED: JsonObject = {"type": "reasoning.encrypted", "data": "c2VhbGVk", "id": "rs_1", "index": 1}
 
@@ -33,12 +31,14 @@ def call(call_id: str, **more: JsonValue) -> JsonObject:
     return {"index": 0, "id": call_id, "function": {"name": "on", "arguments": '{"x":1}'}, **more}
 
 
+def chunk(delta: JsonObject, finish: JsonValue = None) -> JsonObject:
+    return {"choices": [{"delta": delta, "finish_reason": finish}]}
+
+
 def read(*deltas: JsonObject, taken: str = "") -> list[ProviderEvent]:
-    reader = ReplyReader((AssistantMessage(tool_calls=(ToolCall(taken, "on", "{}"),)),), lambda: "new")
-    chunks = [{"choices": [{"delta": delta}]} for delta in deltas] + [
-        {"choices": [{"delta": {}, "finish_reason": "stop"}]}
-    ]
-    return [event for each in chunks for event in reader.read(parse_chunk(json.dumps(each)))] + [*reader.end()]
+    reader = ChatReplyReader((AssistantMessage(tool_calls=(ToolCall(taken, "on", "{}"),)),), lambda: "new")
+    chunks = [chunk(delta) for delta in deltas] + [chunk({}, "stop")]
+    return [event for each in chunks for event in reader.feed(sse(each))] + [*reader.end()]
 
 
 def items_of(*deltas: JsonObject, taken: str = "") -> tuple[ProviderItem, ...]:
@@ -155,7 +155,13 @@ def test_a_server_that_never_signs_is_sent_nothing_signed() -> None:
     )
 )
 def test_items_that_we_cannot_have_written_are_passed_over(data: JsonObject) -> None:
-    signed = SignedReasoning.of(AssistantMessage(provider_items=(ProviderItem("openai_chat", data),)))
+    calls = (ToolCall("a", "on", "{}"),)
+    message = AssistantMessage(tool_calls=calls, provider_items=(ProviderItem("openai_chat", data),))
 
-    assert all(isinstance(detail, dict) for detail in signed.details)
-    assert all(isinstance(extra, dict) for extra in signed.call_extras.values())
+    match request_to_payload(CompletionRequest("", (message,)), "small")["messages"]:
+        case [{"reasoning_details": list(details)}]:
+            assert all(isinstance(detail, dict) for detail in details)
+        case [{"tool_calls": [{"extra_content": extra}]}]:
+            assert isinstance(extra, dict)
+        case _:
+            pass

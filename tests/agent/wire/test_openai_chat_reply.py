@@ -23,8 +23,9 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.wire.openai_chat_reply import ReplyReader
-from custom_components.chatterbox.agent.wire.openai_chat_schema import parse_chunk, parse_model_list
+from custom_components.chatterbox.agent.wire.openai_chat import ChatReplyReader, parse_model_list
+from custom_components.chatterbox.agent.wire.reply_parts import ReportedFailure
+from tests.agent.wire.framing import sse
 
 STOP: JsonObject = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 CALL: JsonObject = {"index": 0, "id": "a", "type": "function", "function": {"name": "on", "arguments": '{"x":1}'}}
@@ -35,8 +36,8 @@ def chunk(delta: JsonValue, finish: JsonValue = None, **more: JsonValue) -> Json
 
 
 def read(*chunks: JsonObject) -> list[ProviderEvent]:
-    reader = ReplyReader((), lambda: "new")
-    events = [event for each in chunks for event in reader.read(parse_chunk(json.dumps(each)))]
+    reader = ChatReplyReader((), lambda: "new")
+    events = [event for each in chunks for event in reader.feed(sse(each))]
     return [*events, *reader.end()]
 
 
@@ -151,10 +152,10 @@ NOW: JsonObject = {"index": 0, "id": "a", "function": {"name": "now", "arguments
 
 
 def test_a_call_without_arguments_goes_out_with_the_finish() -> None:
-    reader = ReplyReader(())
+    reader = ChatReplyReader(())
 
-    assert [*reader.read(parse_chunk(json.dumps(chunk({"tool_calls": [NOW]}))))] == []
-    assert [*reader.read(parse_chunk(json.dumps(STOP)))] == [ToolCallReady(ToolCall("a", "now", "{}"))]
+    assert [*reader.feed(sse(chunk({"tool_calls": [NOW]})))] == []
+    assert [*reader.feed(sse(STOP))] == [ToolCallReady(ToolCall("a", "now", "{}"))]
     assert [*reader.end()] == [CompletionResult(FinishReason.TOOL_CALLS)]
 
 
@@ -253,10 +254,10 @@ def test_odd_usage_costs_no_answer(sent: JsonValue, usage: Usage) -> None:
 
 def test_new_ids_differ_from_those_of_the_conversation_and_have_the_form_that_all_servers_take() -> None:
     transcript = (UserMessage("x"), AssistantMessage("", "", (ToolCall("a", "on", "{}"),)), ToolResult("a", "on", ""))
-    reader = ReplyReader(transcript)
+    reader = ChatReplyReader(transcript)
     unnamed: JsonObject = {"index": 1, "function": {"name": "off", "arguments": '{"y":2}'}}
 
-    ready = [*reader.read(parse_chunk(json.dumps(chunk({"tool_calls": [CALL, unnamed]}))))]
+    ready = [*reader.feed(sse(chunk({"tool_calls": [CALL, unnamed]})))]
 
     ids = {event.call.id for event in ready if isinstance(event, ToolCallReady)}
     assert len(ids) == 2
@@ -279,7 +280,7 @@ def test_new_ids_differ_from_those_of_the_conversation_and_have_the_form_that_al
 )
 def test_a_chunk_of_the_wrong_shape_is_refused_without_being_quoted(text: str, where: str) -> None:
     with pytest.raises(ProviderReplyInvalid, match=where) as caught:
-        parse_chunk(text)
+        list(ChatReplyReader(()).read_whole(text))
     assert "secret" not in str(caught.value)
 
 
@@ -292,12 +293,16 @@ def test_a_chunk_of_the_wrong_shape_is_refused_without_being_quoted(text: str, w
             {"object": "error", "message": "boom", "type": "BadRequestError", "code": 400},
             {"message": "boom", "type": "BadRequestError", "code": 400},
         ),
-        ({"error": None, "choices": []}, None),
-        (STOP, None),
     ],
 )
 def test_an_error_inside_a_reply_is_recognised(sent: JsonObject, reported: JsonValue) -> None:
-    assert parse_chunk(json.dumps(sent)).reported_error == reported
+    with pytest.raises(ReportedFailure) as caught:
+        read(sent)
+    assert caught.value.report == reported
+
+
+def test_an_empty_error_is_none() -> None:
+    assert read({**STOP, "error": None}) == [DONE]
 
 
 def test_a_list_of_models_is_sorted_and_without_repeats() -> None:

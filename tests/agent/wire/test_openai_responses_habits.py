@@ -1,6 +1,5 @@
 """Whatever a server's habits are, one answer gives the same words and the same calls, each once."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -8,8 +7,8 @@ from hypothesis import assume, given, settings, strategies as st
 
 from custom_components.chatterbox.agent.events import ProviderEvent, TextDelta, ToolCallReady
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
-from custom_components.chatterbox.agent.wire.openai_responses_reply import ReplyReader
-from custom_components.chatterbox.agent.wire.openai_responses_schema import parse_event
+from custom_components.chatterbox.agent.wire.openai_responses import ResponsesReplyReader
+from tests.agent.wire.framing import sse
 
 type Part = str | ToolCall
 
@@ -111,8 +110,8 @@ def _pieces(part: Part, number: int, habits: Habits) -> Iterator[JsonObject]:
 
 
 def read(events: Iterator[JsonObject]) -> list[ProviderEvent]:
-    reader = ReplyReader((), "m", lambda: "new")
-    ours = [one for event in events for one in reader.read(parse_event(json.dumps(event)))]
+    reader = ResponsesReplyReader((), "m", lambda: "new")
+    ours = [one for event in events for one in reader.feed(sse(event))]
     return [*ours, *reader.end()]
 
 

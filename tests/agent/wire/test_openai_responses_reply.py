@@ -21,8 +21,12 @@ from custom_components.chatterbox.agent.messages import (
     ToolCall,
     Usage,
 )
-from custom_components.chatterbox.agent.wire.openai_responses_reply import MAX_ITEMS, ReplyReader
-from custom_components.chatterbox.agent.wire.openai_responses_schema import parse_event, parse_response
+from custom_components.chatterbox.agent.wire.openai_responses import (
+    MAX_ITEMS,
+    ResponsesReplyReader,
+)
+from custom_components.chatterbox.agent.wire.reply_parts import ReportedFailure
+from tests.agent.wire.framing import sse
 
 
 def added(item: JsonObject, index: int | None = None) -> JsonObject:
@@ -79,8 +83,8 @@ THOUGHT: JsonObject = {"type": "reasoning", "id": "rs_1", "summary": [], "encryp
 
 
 def read(*events: JsonObject) -> list[ProviderEvent]:
-    reader = ReplyReader((), "m", lambda: "new")
-    ours = [one for event in events for one in reader.read(parse_event(json.dumps(event)))]
+    reader = ResponsesReplyReader((), "m", lambda: "new")
+    ours = [one for event in events for one in reader.feed(sse(event))]
     return [*ours, *reader.end()]
 
 
@@ -371,10 +375,10 @@ def test_events_become_ours(events: Sequence[JsonObject], ours: list[ProviderEve
 
 
 def test_a_call_goes_out_with_the_piece_that_completes_it() -> None:
-    reader = ReplyReader((), "m")
+    reader = ResponsesReplyReader((), "m")
     events = [added(call("a"), 0), arguments('{"x"', 0, "fc_a"), arguments(":1}", 0, "fc_a")]
 
-    came = [[*reader.read(parse_event(json.dumps(event)))] for event in events]
+    came = [[*reader.feed(sse(event))] for event in events]
 
     assert came == [[], [], [ToolCallReady(A)]]
 
@@ -494,8 +498,8 @@ def test_odd_usage_costs_no_answer(sent: JsonValue, usage: Usage) -> None:
 
 
 def read_whole(response: JsonObject) -> list[ProviderEvent]:
-    reader = ReplyReader((), "m")
-    return [*reader.read_whole(parse_response(json.dumps(response))), *reader.end()]
+    reader = ResponsesReplyReader((), "m")
+    return [*reader.read_whole(json.dumps(response)), *reader.end()]
 
 
 def test_a_whole_response() -> None:
@@ -533,13 +537,18 @@ def test_a_response_that_is_not_over_is_none(status: JsonValue) -> None:
         ),
         ({"type": "response.failed", "response": {"status": "failed"}}, "the response ended as failed"),
         ({"type": "response.cancelled", "response": {"status": "cancelled"}}, "the response ended as cancelled"),
-        ({"type": "response.in_progress", "response": {"status": "in_progress", "error": None}}, None),
-        (words("Hi"), None),
-        (completed(), None),
     ],
 )
 def test_an_error_inside_a_reply_is_recognised(sent: JsonObject, reported: JsonValue) -> None:
-    assert parse_event(json.dumps(sent)).reported_error == reported
+    with pytest.raises(ReportedFailure) as caught:
+        read(sent)
+    assert caught.value.report == reported
+
+
+def test_a_response_in_progress_reports_no_error() -> None:
+    event: JsonObject = {"type": "response.in_progress", "response": {"status": "in_progress", "error": None}}
+
+    assert read(event, completed()) == [CompletionResult(FinishReason.STOP)]
 
 
 @pytest.mark.parametrize(
@@ -564,7 +573,7 @@ def test_a_piece_that_is_no_text_is_refused_without_being_quoted(event: JsonObje
 )
 def test_an_event_of_the_wrong_shape_is_refused_without_being_quoted(text: str, where: str) -> None:
     with pytest.raises(ProviderReplyInvalid, match=where) as caught:
-        parse_event(text)
+        list(ResponsesReplyReader((), "m").feed(f"data: {text}\n\n".encode()))
     assert "secret" not in str(caught.value)
 
 

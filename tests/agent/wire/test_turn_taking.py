@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
-from custom_components.chatterbox.agent.wire.turn_taking import NO_ANSWER, NO_QUESTION, in_turns
+from custom_components.chatterbox.agent.wire.chat_dialect import NO_ANSWER, NO_QUESTION, in_turns
 
 IMAGE: JsonValue = {"type": "image_url", "image_url": {"url": "data:,"}}
 CALLS: JsonValue = [{"id": "a"}]

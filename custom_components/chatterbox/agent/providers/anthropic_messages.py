@@ -1,44 +1,32 @@
-"""The `LLMProvider` for any server that speaks the Messages format, Anthropic's own first of all.
+"""`LLMProvider` for servers of Anthropic's Messages API."""
 
-Knows which paths that interface has, who asks by which header, and what a person's wishes are
-called there; the format stands in `wire/anthropic_messages.py` and `..._reply.py`, connections
-and failures in `http_stream.py`, refusals in `anthropic_refusals.py`. Must not know who asks.
-"""
-
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, override
 
 import aiohttp
 
-from ..events import ProviderEvent
-from ..messages import JsonObject, Transcript
+from ..messages import JsonObject
 from ..protocols import CompletionRequest, ReasoningEffort
-from ..wire.anthropic_messages import request_to_payload
-from ..wire.anthropic_messages_reply import ReplyReader as MessageReader
-from ..wire.anthropic_messages_schema import parse_event, plain_text
-from ..wire.openai_chat import DONE
-from ..wire.openai_chat_schema import parse_model_list
-from ..wire.repeated_events import RepeatedEvents
-from ..wire.sse import SSEDecoder
+from ..wire.anthropic_messages import AnthropicReplyReader, request_to_payload
+from ..wire.openai_chat import parse_model_list
+from ..wire.reply_parts import ReplyReader
 from .anthropic_refusals import AnthropicRefusals
-from .http_access import Access
+from .http_client import DEFAULT_LIMITS, Access, ServiceClient, TimeLimits
 from .http_provider import HTTPProvider
-from .http_stream import DEFAULT_LIMITS, ModelService, TimeLimits
 from .options import DEFAULT_OPTIONS, ModelOptions, lay_over, with_wishes
 from .profiles import ANTHROPIC, ServerProfile
-from .reply_reader import FailureReported, ReplyReader
 
 MAX_TOKENS: Final = 8192
-"""Of an answer, where nobody said: the format has no default. Thinking counts, and long thinking gets more."""
+"""Default limit of an answer, thinking included: the format requires one."""
 MAX_TOKENS_OF_LONG_THINKING: Final = 32_000
 
 _VERSION: Final = "2023-06-01"
-"""The one version of the format; what is new since then came without another."""
-_MOST_MODELS: Final = "1000"
-"""Models on one page of their list; otherwise there are twenty."""
+"""The current version of the format."""
+_MAX_MODELS: Final = "1000"
+"""On one page of the list of models; the default is twenty."""
 _REQUIRED: Final = frozenset({"model", "max_tokens", "messages", "system", "tools", "stream"})
-"""Fields without which a request would mean something else, or nothing."""
+"""Fields without which a request would mean something else, or be invalid."""
 
 _EFFORTS: Final[Mapping[ReasoningEffort, JsonObject]] = {
     ReasoningEffort.NONE: {"thinking": {"type": "disabled"}},
@@ -60,7 +48,7 @@ class AnthropicMessagesProvider(HTTPProvider):
 
     _PATH = "messages"
 
-    def __init__(  # noqa: PLR0913  # where, what, who, how long and how: all that a provider is made of
+    def __init__(  # noqa: PLR0913  # address, model, key, limits and options make up a provider
         self,
         session: aiohttp.ClientSession,
         base_url: str,
@@ -78,13 +66,12 @@ class AnthropicMessagesProvider(HTTPProvider):
         access = Access(
             base_url, api_key or "", key_header="x-api-key", key_prefix="", headers={"anthropic-version": _VERSION}
         )
-        service = ModelService(session, access, AnthropicRefusals(model, _REQUIRED), limits)
-        super().__init__(model, options, profile, service)
+        client = ServiceClient(session, access, AnthropicRefusals(model, _REQUIRED), limits)
+        super().__init__(model, options, profile, client)
 
     @override
-    def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        """Run one inference; see `LLMProvider.stream`."""
-        return self._service.stream(self._PATH, self._payload(request), AnthropicMessagesReply(request.transcript))
+    def _reader(self, request: CompletionRequest) -> ReplyReader:
+        return AnthropicReplyReader(request.transcript)
 
     @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
@@ -94,10 +81,10 @@ class AnthropicMessagesProvider(HTTPProvider):
 
     @override
     def _options_for(self, request: CompletionRequest) -> ModelOptions:
-        """Return how the model is to answer. One that thinks takes no other temperature than its own.
+        """Return the options of a request. A model that thinks accepts no temperature.
 
-        Where a wish for this turn would bring thinking and a temperature together, it thinks. What the owner has set
-        is sent as it is: servers that only speak like Anthropic's may well take both.
+        If a wish for this turn would combine the two, thinking wins. The owner's settings are sent unchanged: other
+        servers of this format may accept both.
         """
         options, wishes = super()._options_for(request), request.options
         if wishes.temperature is not None:
@@ -114,12 +101,8 @@ class AnthropicMessagesProvider(HTTPProvider):
 
     @override
     async def list_models(self) -> list[str]:
-        """Return the names of the models that the server offers, sorted.
-
-        Raises a `ProviderError`; `ProviderReplyInvalid` when there is no such list at this address.
-        """
-        listed = await self._service.get_text("models", "list of models", {"limit": _MOST_MODELS})
-        return parse_model_list(listed)
+        """Return the names of the server's models, sorted; see `HTTPProvider.list_models`."""
+        return parse_model_list(await self._client.get_text("models", "list of models", {"limit": _MAX_MODELS}))
 
 
 def _max_tokens(options: ModelOptions) -> int:
@@ -133,57 +116,3 @@ def _wishes(options: ModelOptions) -> JsonObject:
     if options.reasoning_effort is not None:
         wishes |= _EFFORTS[options.reasoning_effort]
     return {name: value for name, value in wishes.items() if value is not None}
-
-
-class AnthropicMessagesReply(ReplyReader):
-    """Reads one reply: the events of a stream, or a whole message."""
-
-    def __init__(self, transcript: Transcript) -> None:
-        """Keep the ids of new calls apart from those of `transcript`."""
-        self._decoder = SSEDecoder()
-        self._alike = RepeatedEvents(plain_text)
-        self._reader = MessageReader(transcript)
-        self._is_over = False
-
-    @property
-    @override
-    def finished(self) -> bool:
-        return self._reader.finished
-
-    @property
-    @override
-    def done(self) -> bool:
-        return self._is_over or self._reader.done
-
-    @override
-    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
-        if not (self.done or self._decoder.is_amid_event):
-            text, chunk = self._alike.text_of(chunk)
-            if text:
-                yield from self._reader.say(text)
-            if not chunk:
-                return
-        for event in self._decoder.feed(chunk):
-            data = event.data.strip()
-            self._is_over = self._is_over or data == DONE  # gateways end every stream as they end OpenAI's
-            if not data or self.done:
-                continue
-            if text := plain_text(data):
-                self._alike.saw(event, text)
-                yield from self._reader.say(text)
-            else:
-                yield from self._read(data)
-
-    @override
-    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
-        return self._read(text)
-
-    def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
-        event = parse_event(sent)
-        if event.error is not None:
-            raise FailureReported(event.error)
-        return self._reader.read(event)
-
-    @override
-    def end(self) -> Iterator[ProviderEvent]:
-        return self._reader.end()

@@ -1,45 +1,36 @@
-"""The `LLMProvider` for a server that speaks Ollama's own chat format.
+"""`LLMProvider` for servers of Ollama's own chat format.
 
-Knows which paths that interface has and what a request of it is made of; the format stands
-in `wire/ollama_chat.py`, connections and failures in `http_stream.py`. Must not know who asks.
-
-Beside the Chat Completions that Ollama also speaks, its own format can say how long the model
-stays in memory and how much of it is kept for the conversation. Without a `num_ctx` that fits
-the home, Ollama cuts a long prompt without a word, unless it is asked not to: so it is asked not
-to, and only what it refuses then may be cut (Ollama's issues 3839 and 4967).
+Unlike the Chat Completions that Ollama also offers, its own format sets how long the model stays in memory and the
+context length it is loaded with. Without a sufficient `num_ctx`, Ollama truncates a long prompt silently, unless a
+request sets `truncate: false` (Ollama's issues 3839 and 4967). So requests set it, and only a refused prompt may be
+truncated.
 """
 
+import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final, override
 
 import aiohttp
 
-from ..errors import PromptTooLong
-from ..events import CompletionResult, ProviderEvent, TextDelta
-from ..messages import JsonObject, JsonValue, Transcript
+from ..errors import PromptTooLong, ProviderError
+from ..events import CompletionResult
+from ..messages import JsonObject, JsonValue, canonical_json
 from ..protocols import CompletionRequest, ReasoningEffort
-from ..wire.ndjson import NDJSONDecoder
-from ..wire.ollama_chat import ReplyReader as LineReader, request_to_payload
-from ..wire.ollama_chat_schema import (
+from ..wire.ollama_chat import (
     ModelDescription,
-    parse_chunk,
+    OllamaReplyReader,
     parse_model_description,
     parse_model_list,
     parse_running_window,
-    plain_text,
+    request_to_payload,
 )
-from .address import ollama_root
-from .http_access import Access
+from ..wire.reply_parts import ReplyReader
+from .http_client import DEFAULT_LIMITS, Access, ServiceClient, TimeLimits, ollama_root
 from .http_provider import HTTPProvider
-from .http_stream import DEFAULT_LIMITS, ModelService, TimeLimits
-from .ollama_overflow import OverflowNotes, cut_by, num_ctx_of
 from .options import DEFAULT_OPTIONS, ModelOptions, lay_over
 from .profiles import OLLAMA, ServerProfile, nearest_effort
 from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters
-from .reply_reader import FailureReported, ReplyReader
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -47,19 +38,23 @@ _REQUIRED: Final = frozenset({"model", "messages", "tools", "stream"})
 """Fields without which a request would mean something else."""
 _EFFORTS: Final = (ReasoningEffort.LOW, ReasoningEffort.MEDIUM, ReasoningEffort.HIGH)
 _ALSO_CALLED: Final = {"think": ("thinking",), "format": OUTPUT_REFUSALS}
+_CHARACTERS_PER_TOKEN: Final = 4
+"""An estimate for prompts that the server does not count."""
+_WINDOW_TIMEOUT: Final = 2.0
+"""Seconds to ask for the context length, while the user waits."""
 
 KEEP_FOREVER: Final = -1
-"""The `keep_alive` of a model that is never unloaded."""
+"""`keep_alive` of a model that is never unloaded."""
 
 
 @dataclass(frozen=True, slots=True)
 class OllamaSettings:
-    """What can be set for a model of Ollama's alone. What is None is not sent: the server's default holds."""
+    """Settings of Ollama. None is not sent: the server's default applies."""
 
     keep_alive: int | str | None = None
     """How long the model stays in memory after an answer: seconds, 0 for not at all, `KEEP_FOREVER`, or `"30m"`."""
     num_ctx: int | None = None
-    """Tokens of context that the model is loaded with. Another value means that it is loaded anew."""
+    """Context length that the model is loaded with. Another value reloads the model."""
 
 
 DEFAULT_SETTINGS: Final = OllamaSettings()
@@ -70,8 +65,9 @@ class OllamaChatProvider(HTTPProvider):
 
     _PATH = "api/chat"
     _FREE_PATH = "api/version"
+    _STREAMS_OBJECTS = True
 
-    def __init__(  # noqa: PLR0913  # where, what, who, how long and how: all that a provider is made of
+    def __init__(  # noqa: PLR0913  # address, model, key, limits and options make up a provider
         self,
         session: aiohttp.ClientSession,
         base_url: str,
@@ -85,105 +81,113 @@ class OllamaChatProvider(HTTPProvider):
     ) -> None:
         """Open nothing yet; a wrong address or key shows as a `ProviderError` of the first call.
 
-        `session` is the caller's and stays open. `base_url` is read by `ollama_root`; the
-        `profile` tells what models can be shown.
+        `session` is the caller's and stays open. `base_url` is read by `ollama_root`.
         """
         access = Access(base_url, api_key or "", root_of=ollama_root)
-        service = ModelService(session, access, RefusedParameters(model, _REQUIRED, _ALSO_CALLED), limits)
-        super().__init__(model, options, profile, service)
+        client = ServiceClient(session, access, RefusedParameters(model, _REQUIRED, _ALSO_CALLED), limits)
+        super().__init__(model, options, profile, client)
         self._settings = settings
-        self._overflow = OverflowNotes(model, service)
-
-    @property
-    @override
-    def overflow(self) -> PromptTooLong | None:
-        """By how much the last prompt did not fit the window of the model; None once one fits.
-
-        It may have been answered all the same, by what was left of it.
-        """
-        return self._overflow.last
 
     @override
-    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        """Run one inference; see `LLMProvider.stream`.
-
-        A prompt that does not fit is cut by the server, and noted, unless the request forbids it.
-        """
-        payload = self._payload(request)
-        begun = False
-        try:
-            async with aclosing(self._ask(payload, request.transcript)) as events:
-                async for event in events:
-                    begun = True
-                    if isinstance(event, CompletionResult):
-                        await self._overflow.note(payload, cut_by(payload, event))
-                    yield event
-        except PromptTooLong as error:
-            if not request.may_be_cut:
-                raise await self._overflow.numbered(payload, error) from error
-            await self._overflow.note(payload, error)
-            if begun or "truncate" in self._options.extra:
-                raise
-        else:
-            return
-        del payload["truncate"]
-        async with aclosing(self._ask(payload, request.transcript)) as events:
-            async for event in events:
-                yield event
+    def _reader(self, request: CompletionRequest) -> ReplyReader:
+        return OllamaReplyReader(request.transcript)
 
     @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
         payload = request_to_payload(request, self._model, attachments=self._profile.attachments)
         options = self._options_for(request)
         model_options = self._model_options(options)
-        payload |= {"truncate": False} | self._wishes(options, model_options)
-        return lay_over(payload, self._extra(model_options))
-
-    def _ask(self, payload: JsonObject, transcript: Transcript) -> AsyncGenerator[ProviderEvent]:
-        return self._service.stream(self._PATH, payload, OllamaChatReply(transcript), streams_objects=True)
-
-    @override
-    def _shortest(self, payload: JsonObject) -> JsonObject:
-        options = payload.get("options")
-        # All other options stay as they are: another window would have the model loaded anew.
-        return payload | {"options": {**(options if isinstance(options, dict) else {}), "num_predict": 1}}
-
-    @override
-    async def list_models(self) -> list[str]:
-        """Return the names of the models that the server has, sorted.
-
-        Raises a `ProviderError`; `ProviderReplyInvalid` when there is no such list at this address.
-        """
-        return parse_model_list(await self._service.get_text("api/tags", "list of models"))
-
-    async def describe_model(self) -> ModelDescription:
-        """Return what the server tells about the model: its context window, what it can do.
-
-        Raises a `ProviderError`; `ModelNotFound` when the server does not have it.
-        """
-        return parse_model_description(await self._service.post_text("api/show", {"model": self._model}))
-
-    @override
-    async def context_window(self) -> int | None:
-        """Return how many tokens the model reads at once: as we wish, else as it is loaded, else as its author set it.
-
-        None where nobody says: what a model could read at most is no answer, because the server gives it less. Raises
-        a `ProviderError`.
-        """
-        options = self._model_options(self._options)
-        wished = num_ctx_of(lay_over({"options": options}, self._extra(options)))
-        if wished is not None:
-            return wished
-        running = await self._service.get_text("api/ps", "list of running models")
-        return parse_running_window(running, self._model) or (await self.describe_model()).num_ctx
-
-    def _wishes(self, options: ModelOptions, model_options: JsonObject) -> JsonObject:
         wishes: JsonObject = {
+            "truncate": False,
             "keep_alive": self._settings.keep_alive,
             "think": _think(options.reasoning_effort),
             "options": model_options or None,
         }
-        return {name: value for name, value in wishes.items() if value is not None}
+        payload |= {name: value for name, value in wishes.items() if value is not None}
+        return lay_over(payload, self._extra(model_options))
+
+    @override
+    def _shortest(self, payload: JsonObject) -> JsonObject:
+        options = payload.get("options")
+        # All other options stay: another context length would reload the model.
+        return payload | {"options": {**(options if isinstance(options, dict) else {}), "num_predict": 1}}
+
+    @override
+    async def _note_result(self, payload: JsonObject, result: CompletionResult) -> None:
+        """Note a prompt that fits, or one that an old server truncated although it was told not to."""
+        if self._is_retry(payload):
+            return
+        window, count = _num_ctx_of(payload), result.usage.input_tokens
+        if window and count >= window:
+            await self._note_overflow(payload, PromptTooLong("the server has cut the prompt"))
+        else:
+            self.overflow = None
+
+    @override
+    async def _payload_after(
+        self, error: ProviderError, request: CompletionRequest, payload: JsonObject, *, started: bool
+    ) -> JsonObject:
+        """Let the server truncate a prompt that does not fit, unless the request forbids it."""
+        if not isinstance(error, PromptTooLong) or self._is_retry(payload):
+            raise error
+        if not request.may_be_cut:
+            raise await self._with_numbers(payload, error) from error
+        await self._note_overflow(payload, error)
+        if started or "truncate" in self._options.extra:
+            raise error
+        return {name: value for name, value in payload.items() if name != "truncate"}
+
+    def _is_retry(self, payload: JsonObject) -> bool:
+        return "truncate" not in payload and "truncate" not in self._options.extra
+
+    async def _note_overflow(self, payload: JsonObject, error: PromptTooLong) -> None:
+        numbered = await self._with_numbers(payload, error)
+        if self.overflow is None:
+            room = numbered.window_tokens or "an unknown number of"
+            prompt = numbered.prompt_tokens
+            _LOGGER.warning("A prompt of about %d tokens does not fit %s, which reads %s", prompt, self._model, room)
+        self.overflow = numbered
+
+    async def _with_numbers(self, payload: JsonObject, error: PromptTooLong) -> PromptTooLong:
+        """Return the error with the numbers that the server omitted, as far as they are known."""
+        window = error.window_tokens or _num_ctx_of(payload)
+        if window is None:
+            window = await self._loaded_window() if self.overflow is None else self.overflow.window_tokens
+        prompt = error.prompt_tokens or max(_estimated_tokens(payload), (window or 0) + 1)
+        return PromptTooLong(str(error), prompt, window)
+
+    async def _loaded_window(self) -> int | None:
+        try:
+            async with asyncio.timeout(_WINDOW_TIMEOUT):
+                running = await self._client.get_text("api/ps", "list of running models")
+            return parse_running_window(running, self._model)
+        except ProviderError, TimeoutError:
+            return None
+
+    @override
+    async def list_models(self) -> list[str]:
+        """Return the names of the server's models, sorted; see `HTTPProvider.list_models`."""
+        return parse_model_list(await self._client.get_text("api/tags", "list of models"))
+
+    async def describe_model(self) -> ModelDescription:
+        """Return the server's description of the model.
+
+        Raises a `ProviderError`; `ModelNotFound` if the server does not have it.
+        """
+        return parse_model_description(await self._client.post_text("api/show", {"model": self._model}))
+
+    @override
+    async def context_window(self) -> int | None:
+        """Return the context length in use: as configured, else as loaded, else the default of the Modelfile.
+
+        None if it is unknown: the maximum is no answer, because the server uses less. Raises a `ProviderError`.
+        """
+        options = self._model_options(self._options)
+        configured = _num_ctx_of(lay_over({"options": options}, self._extra(options)))
+        if configured is not None:
+            return configured
+        running = await self._client.get_text("api/ps", "list of running models")
+        return parse_running_window(running, self._model) or (await self.describe_model()).num_ctx
 
     def _model_options(self, options: ModelOptions) -> JsonObject:
         wishes: JsonObject = {
@@ -195,7 +199,7 @@ class OllamaChatProvider(HTTPProvider):
         return {name: value for name, value in wishes.items() if value is not None}
 
     def _extra(self, model_options: JsonObject) -> JsonObject:
-        """Return the person's own parameters; their `options` are laid over ours one by one, lest `num_ctx` be lost."""
+        """Return the user's extra parameters, their `options` merged with ours so that `num_ctx` is kept."""
         match self._options.extra:
             case {"options": dict(own), **others}:
                 return {**others, "options": lay_over(model_options, own)}
@@ -204,7 +208,7 @@ class OllamaChatProvider(HTTPProvider):
 
 
 def _think(effort: ReasoningEffort | None) -> JsonValue:
-    """Say it as Ollama does: off is a word of its own, and there are three steps."""
+    """Return the effort as Ollama knows it: off, or one of three steps."""
     match effort:
         case None:
             return None
@@ -214,46 +218,19 @@ def _think(effort: ReasoningEffort | None) -> JsonValue:
             return nearest_effort(effort, _EFFORTS)
 
 
-class OllamaChatReply(ReplyReader):
-    """Reads one reply: lines of a stream, or a whole answer."""
+def _num_ctx_of(payload: JsonObject) -> int | None:
+    match payload.get("options"):
+        case {"num_ctx": int(num_ctx)}:
+            return num_ctx
+        case _:
+            return None
 
-    def __init__(self, transcript: Transcript) -> None:
-        """Keep the ids of new calls apart from those of `transcript`."""
-        self._decoder = NDJSONDecoder()
-        self._reader = LineReader(transcript)
 
-    @property
-    @override
-    def finished(self) -> bool:
-        return self._reader.finished
-
-    @property
-    @override
-    def done(self) -> bool:
-        return self._reader.finished
-
-    @override
-    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
-        for line in self._decoder.feed(chunk):
-            if self.finished:
-                return
-            if text := plain_text(line):
-                yield TextDelta(text)
-            else:
-                yield from self._read(line)
-
-    @override
-    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
-        return self._read(text)
-
-    def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
-        chunk = parse_chunk(sent)
-        if chunk.error:
-            raise FailureReported(chunk.error)
-        return self._reader.read(chunk)
-
-    @override
-    def end(self) -> Iterator[ProviderEvent]:
-        if (rest := self._decoder.end()) and not self.finished:  # a last line that nothing ends is a line
-            yield from self._read(rest)
-        yield from self._reader.end()
+def _estimated_tokens(payload: JsonObject) -> int:
+    """Estimate the length of a prompt without its images."""
+    match payload.get("messages"):
+        case list(messages):
+            said = [{**message, "images": None} for message in messages if isinstance(message, dict)]
+            return len(canonical_json([payload.get("tools"), *said])) // _CHARACTERS_PER_TOKEN
+        case _:
+            return 0

@@ -1,8 +1,4 @@
-"""The `ImageProvider` for any server that speaks OpenAI's Images format.
-
-Knows which path that interface has; the format stands in `wire/openai_images.py`, connections and failures in
-`http_stream.py`. Must not know who asks.
-"""
+"""`ImageProvider` for servers of OpenAI's Images API."""
 
 import asyncio
 from typing import Final, override
@@ -12,14 +8,13 @@ import aiohttp
 from ..messages import Picture
 from ..wire.openai_images import parse_answer, request_to_payload
 from .failures import error_of_exception
-from .http_access import Access
-from .http_stream import ModelService, TimeLimits
+from .http_client import Access, ServiceClient, TimeLimits
 from .refused_parameters import RefusedParameters
 
 _REQUIRED: Final = frozenset({"model", "prompt"})
 """Fields without which a request would mean something else."""
-_MOST: Final = 48 * 1024 * 1024
-"""Bytes of an answer: a picture of 4096 by 4096 pixels, and a third more because it is sent as text."""
+_MAX_BYTES: Final = 48 * 1024 * 1024
+"""Of an answer: an image of 4096 by 4096 pixels in base64."""
 
 
 class OpenAIImageProvider:
@@ -28,24 +23,24 @@ class OpenAIImageProvider:
     def __init__(
         self, session: aiohttp.ClientSession, base_url: str, model: str, api_key: str | None, seconds: float
     ) -> None:
-        """Open nothing yet; `session` is the caller's and stays open. A picture may take so many `seconds`."""
+        """Open nothing yet; `session` is the caller's and stays open. An image may take `seconds`."""
         limits = TimeLimits(between_bytes=seconds)
         access = Access(base_url, api_key or "")
         self._model = model
         self._seconds = seconds
-        self._service = ModelService(session, access, RefusedParameters(model, _REQUIRED), limits)
+        self._client = ServiceClient(session, access, RefusedParameters(model, _REQUIRED), limits)
 
     @override
     def __repr__(self) -> str:
-        """Name the model, and neither key nor address."""
+        """Name the model, but neither key nor address."""
         return f"{type(self).__name__}(model={self._model!r})"
 
     async def draw(self, prompt: str) -> Picture:
-        """Make a picture; see `ImageProvider.draw`."""
+        """Make an image; see `ImageProvider.draw`."""
         try:
             async with asyncio.timeout(self._seconds):
-                text = await self._service.ask_text(
-                    "images/generations", request_to_payload(prompt, self._model), _MOST
+                text = await self._client.open_text(
+                    "images/generations", request_to_payload(prompt, self._model), _MAX_BYTES
                 )
         except TimeoutError as err:
             raise error_of_exception(err) from err

@@ -1,13 +1,7 @@
-"""The `LLMProvider` for any server that speaks the Responses API.
-
-Knows which paths that interface has and what a request of it is made of; the format stands in
-`wire/openai_responses.py`, connections and failures in `http_stream.py`. Must not know who asks.
-"""
+"""`LLMProvider` for servers of OpenAI's Responses API."""
 
 import logging
 import re
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, override
@@ -15,27 +9,20 @@ from typing import Final, override
 import aiohttp
 
 from ..errors import ProviderBusy, ProviderError
-from ..events import ProviderEvent
-from ..messages import JsonObject, Transcript
+from ..messages import JsonObject
 from ..protocols import CompletionRequest, ReasoningEffort, Verbosity
-from ..wire.openai_chat import DONE
-from ..wire.openai_chat_schema import parse_model_list
-from ..wire.openai_responses import request_to_payload, without_carried_items
-from ..wire.openai_responses_reply import ReplyReader as EventReader
-from ..wire.openai_responses_schema import parse_event, parse_response, plain_piece
-from ..wire.sse import SSEDecoder
-from .http_access import Access
+from ..wire.openai_responses import ResponsesReplyReader, request_to_payload, without_carried_items
+from ..wire.reply_parts import ReplyReader
+from .http_client import DEFAULT_LIMITS, Access, ServiceClient, TimeLimits
 from .http_provider import HTTPProvider
-from .http_stream import DEFAULT_LIMITS, ModelService, TimeLimits
 from .options import DEFAULT_OPTIONS, ModelOptions, lay_over, with_wishes
 from .profiles import OPENAI, ServerProfile, nearest_effort
 from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters
-from .reply_reader import FailureReported, ReplyReader
 
 _LOGGER = logging.getLogger(__name__)
 
 _REQUIRED: Final = frozenset({"model", "input", "instructions", "tools", "stream", "store"})
-"""Fields without which a request would mean something else, or what is said would be kept at the service."""
+"""Fields without which a request would mean something else, or would be stored at the service."""
 _ALSO_CALLED: Final = {"text.format": (*OUTPUT_REFUSALS, "response_format", "response format")}
 
 _EFFORTS: Final = tuple(effort for effort in ReasoningEffort if effort is not ReasoningEffort.MAX)
@@ -43,24 +30,24 @@ _EFFORTS: Final = tuple(effort for effort in ReasoningEffort if effort is not Re
 _REFUSES_CARRIED: Final = re.compile(
     r"encrypted content|of type 'reasoning'|'rs_\w+' not found|item\['content'\]", re.IGNORECASE
 )
-"""How services say that they cannot read reasoning: of another key, of another service, or grown too old."""
+"""Messages of services that cannot read reasoning: of another key or service, or expired."""
 
 _NO_ROOM: Final = re.compile(r"resource.unavailable", re.IGNORECASE)
-"""How OpenAI says that it has nothing to spare for a cheaper tier at the moment."""
+"""Message of OpenAI if a cheaper tier has no capacity."""
 
 
 class ServiceTier(StrEnum):
-    """What a request may cost, and how soon it is answered."""
+    """Price and speed of a request."""
 
     AUTO = "auto"
     DEFAULT = "default"
     FLEX = "flex"
-    """Half the price, and slow; where there is no room for it, the default tier answers."""
+    """Half the price, but slow; without capacity, the default tier answers."""
     PRIORITY = "priority"
 
 
 class ReasoningSummary(StrEnum):
-    """How much a model tells about its reasoning. OpenAI asks some organisations to prove who they are first."""
+    """Length of the summary of a model's reasoning. OpenAI requires some organisations to verify themselves first."""
 
     AUTO = "auto"
     CONCISE = "concise"
@@ -69,10 +56,10 @@ class ReasoningSummary(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ResponsesSettings:
-    """What can be set in the Responses API alone. What is None or empty is not sent: the service's default holds."""
+    """Settings of the Responses API. None or empty values are not sent: the service's default applies."""
 
     prompt_cache_key: str = ""
-    """The same for requests that begin alike, such as an agent's; at most 64 characters. Names no person."""
+    """The same for requests with the same prefix, such as an agent's; at most 64 characters, without personal data."""
     verbosity: Verbosity | None = None
     service_tier: ServiceTier | None = None
     reasoning_summary: ReasoningSummary | None = None
@@ -86,7 +73,7 @@ class OpenAIResponsesProvider(HTTPProvider):
 
     _PATH = "responses"
 
-    def __init__(  # noqa: PLR0913  # where, what, who, how long and how: all that a provider is made of
+    def __init__(  # noqa: PLR0913  # address, model, key, limits and options make up a provider
         self,
         session: aiohttp.ClientSession,
         base_url: str,
@@ -100,33 +87,16 @@ class OpenAIResponsesProvider(HTTPProvider):
     ) -> None:
         """Open nothing yet; a wrong address or key shows as a `ProviderError` of the first call.
 
-        `session` is the caller's and stays open. `base_url` is read by `api_root`; the
-        `profile` tells what models can be shown.
+        `session` is the caller's and stays open. `base_url` is read by `api_root`.
         """
         access = Access(base_url, api_key or "")
-        service = ModelService(session, access, RefusedParameters(model, _REQUIRED, _ALSO_CALLED), limits)
-        super().__init__(model, options, profile, service)
+        client = ServiceClient(session, access, RefusedParameters(model, _REQUIRED, _ALSO_CALLED), limits)
+        super().__init__(model, options, profile, client)
         self._settings = settings
 
     @override
-    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        """Run one inference; see `LLMProvider.stream`."""
-        payload = self._payload(request)
-        while True:
-            begun = False
-            try:
-                async with aclosing(self._ask(payload, request.transcript)) as events:
-                    async for event in events:
-                        begun = True
-                        yield event
-            except ProviderError as err:
-                mended = None if begun else _mended(payload, err)
-                if mended is None:
-                    raise
-                _LOGGER.info("%s is asked again: %s", self._model, err)
-                payload = mended
-            else:
-                return
+    def _reader(self, request: CompletionRequest) -> ReplyReader:
+        return ResponsesReplyReader(request.transcript, self._model)
 
     @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
@@ -144,15 +114,14 @@ class OpenAIResponsesProvider(HTTPProvider):
         return payload | {"max_output_tokens": 1}
 
     @override
-    async def list_models(self) -> list[str]:
-        """Return the names of the models that the server offers, sorted.
-
-        Raises a `ProviderError`; `ProviderReplyInvalid` when there is no such list at this address.
-        """
-        return parse_model_list(await self._service.get_text("models", "list of models"))
-
-    def _ask(self, payload: JsonObject, transcript: Transcript) -> AsyncGenerator[ProviderEvent]:
-        return self._service.stream(self._PATH, payload, OpenAIResponsesReply(transcript, self._model))
+    async def _payload_after(
+        self, error: ProviderError, request: CompletionRequest, payload: JsonObject, *, started: bool
+    ) -> JsonObject:
+        changed = None if started else _without_cause(payload, error)
+        if changed is None:
+            return await super()._payload_after(error, request, payload, started=started)
+        _LOGGER.info("Asking %s again: %s", self._model, error)
+        return changed
 
     def _wishes(self, request: CompletionRequest) -> JsonObject:
         options, settings = self._options_for(request), self._settings
@@ -171,54 +140,11 @@ class OpenAIResponsesProvider(HTTPProvider):
         return {name: value for name, value in wishes.items() if value is not None}
 
 
-def _mended(payload: JsonObject, err: ProviderError) -> JsonObject | None:
-    """Return a payload without the cause of a refusal that has nothing to do with parameters, or None."""
+def _without_cause(payload: JsonObject, err: ProviderError) -> JsonObject | None:
+    """Return a payload without the cause of a refusal that does not concern parameters, None for other failures."""
     plain = without_carried_items(payload)
     if plain != payload and _REFUSES_CARRIED.search(str(err)):
         return plain
     if isinstance(err, ProviderBusy) and payload.get("service_tier") == ServiceTier.FLEX and _NO_ROOM.search(str(err)):
         return payload | {"service_tier": ServiceTier.DEFAULT}
     return None
-
-
-class OpenAIResponsesReply(ReplyReader):
-    """Reads one reply: events of a stream, or a whole response."""
-
-    def __init__(self, transcript: Transcript, model: str) -> None:
-        """Keep the ids of new calls apart from those of `transcript`."""
-        self._decoder = SSEDecoder()
-        self._reader = EventReader(transcript, model)
-
-    @property
-    @override
-    def finished(self) -> bool:
-        return self._reader.finished
-
-    @property
-    @override
-    def done(self) -> bool:
-        return self._reader.finished
-
-    @override
-    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
-        for sent in self._decoder.feed(chunk):
-            if not (data := sent.data.strip()) or data == DONE or self.finished:
-                continue
-            if (piece := plain_piece(data)) and (said := self._reader.say_on(*piece)):
-                yield said
-                continue
-            event = parse_event(data)
-            if (reported := event.reported_error) is not None:
-                raise FailureReported(reported)
-            yield from self._reader.read(event)
-
-    @override
-    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
-        response = parse_response(text)
-        if (reported := response.reported_error) is not None:
-            raise FailureReported(reported)
-        yield from self._reader.read_whole(response)
-
-    @override
-    def end(self) -> Iterator[ProviderEvent]:
-        yield from self._reader.end()

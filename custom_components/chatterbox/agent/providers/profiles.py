@@ -14,8 +14,8 @@ from yarl import URL
 
 from ..messages import JsonObject
 from ..protocols import ReasoningEffort
-from ..wire.attachments import IMAGE_TYPES, PDF
 from ..wire.chat_dialect import DEFAULT_DIALECT, ChatDialect, ReasoningField
+from ..wire.request_parts import IMAGE_TYPES, PDF
 
 type Efforts = Mapping[ReasoningEffort, JsonObject]
 """For each effort, the fields of a payload that ask for it."""

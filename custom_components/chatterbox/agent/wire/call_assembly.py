@@ -1,26 +1,113 @@
-"""Tool calls that arrive in fragments: which fragment belongs to which call, and when one is whole.
+"""Assembles tool calls that arrive in fragments: which fragment belongs to which call, and when a call is complete.
 
-Knows the ways in which servers number, name and repeat their fragments; nothing of JSON
-chunks, tools or turns. A call is whole when its arguments are one JSON object. Two things
-keep it back: an earlier call that is not whole (calls keep the model's order), and an empty
-object at the very end, because some servers send `{}` first and the arguments after it.
-What is not whole when the message ends goes out as it is, for the loop to answer.
+A call is complete when its arguments are one JSON object. Two things delay it: an earlier call that is incomplete
+(calls keep the model's order), and an empty object at the very end, because some servers send `{}` first and the
+arguments after it. Calls that are incomplete at the end of the message are returned as they are; the loop answers them.
 """
 
-from collections.abc import Callable, Collection, Iterable
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ..errors import ProviderReplyInvalid
 from ..messages import JsonObject, ToolCall
-from .object_text import ObjectText
+from .reply_parts import CallIds
+from .request_parts import is_json_object
 
+MAX_OBJECT_CHARACTERS: Final = 1_000_000
+_MARKS: Final = re.compile(r'[\\"{}]')
+_NOT_SPACE: Final = re.compile(r"\S")
 MAX_CALLS: Final = 256
-"""Calls in one message, far beyond what any turn may run."""
+"""In one message, far more than a turn may run."""
+
+
+class ObjectText:
+    """Collects text until it is one complete JSON object; each character is scanned once.
+
+    Text beyond `MAX_OBJECT_CHARACTERS` is dropped but for one character: memory is bounded, and the length of the text
+    still shows why it is no object.
+    """
+
+    def __init__(self) -> None:
+        """Start with no text."""
+        self.complete = False
+        """True once the text is one JSON object."""
+        self._pieces: list[str] = []
+        self._length = 0
+        self._depth = 0
+        self._in_string = False
+        self._after_backslash = False
+        self._invalid = False
+
+    @property
+    def text(self) -> str:
+        """The collected text without leading whitespace."""
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+    @property
+    def is_empty_object(self) -> bool:
+        """True if the object is `{}`."""
+        return self.complete and not self.text[1:-1].strip()
+
+    def add(self, text: str, start: int = 0) -> int:
+        """Append what belongs to the object in `text[start:]`; return the index after it.
+
+        That is `start` if the object is complete already.
+        """
+        if self.complete:
+            return start
+        if not self._pieces:
+            first = _NOT_SPACE.search(text, start)
+            start = first.start() if first else len(text)
+        end = None if self._invalid else self._find_end(text, start)
+        self._keep(text[start:end])
+        if end is None:
+            return len(text)
+        if not self._invalid and is_json_object(self.text):
+            self.complete = True
+            return end
+        self._invalid = True
+        self._keep(text[end:])
+        return len(text)
+
+    def _keep(self, piece: str) -> None:
+        room = MAX_OBJECT_CHARACTERS + 1 - self._length
+        if len(piece) >= room:
+            self._invalid = True
+            piece = piece[:room]
+        if piece:
+            self._pieces.append(piece)
+            self._length += len(piece)
+
+    def _find_end(self, text: str, position: int) -> int | None:
+        """Return the index after the closing brace of the object, None if it is not in the text."""
+        if self._after_backslash and position < len(text):
+            position += 1
+            self._after_backslash = False
+        while mark := _MARKS.search(text, position):
+            position = mark.end()
+            match mark.group():
+                case "\\" if self._in_string:
+                    self._after_backslash = position == len(text)
+                    position += 1
+                case '"':
+                    self._in_string = not self._in_string
+                case "{" if not self._in_string:
+                    self._depth += 1
+                case "}" if not self._in_string:
+                    self._depth -= 1
+                    if self._depth == 0:
+                        return position
+                case _:  # a brace in a string, a backslash outside
+                    pass
+        return None
 
 
 class CallFragment(NamedTuple):
-    """One piece of a call, as a chunk carries it; a tuple, for many make a call. Empty text was not sent."""
+    """One fragment of a call. Text that was not sent is empty."""
 
     position: int | None
     """Its index on the wire."""
@@ -28,44 +115,43 @@ class CallFragment(NamedTuple):
     name: str
     arguments: str
     extra: JsonObject | None = None
-    """What the server wants back with the call, unchanged."""
+    """Data that the server wants back with the call, unchanged."""
 
 
 @dataclass(slots=True, eq=False)
 class _OpenCall:
-    """A call that is being written."""
+    """A call that is being assembled."""
 
     index: int | None
     wire_id: str
     name: str
     repeats: _OpenCall | None = None
-    """The call before it, when the server gave no sign but the text that a new one began."""
+    """The call before it, if only the text shows that a new one began."""
     extra: JsonObject | None = None
     last_chunk: int = 0
     released: bool = False
     arguments: ObjectText = field(default_factory=ObjectText)
 
-    def says_nothing(self) -> bool:
-        """Tell a call from noise: an opening that nothing followed, or the same arguments sent again."""
+    def is_noise(self) -> bool:
+        """Return whether this is no call: a start that nothing followed, or the same arguments again."""
         text = self.arguments.text
         return not (self.name or text) or (self.repeats is not None and self.repeats.arguments.text == text)
 
 
 class CallAssembler:
-    """Puts together the calls of one message."""
+    """Assembles the calls of one message."""
 
-    def __init__(self, taken_ids: Collection[str], new_id: Callable[[], str]) -> None:
-        """Give calls that come without an id, or with one of `taken_ids`, one from `new_id`."""
-        self._taken_ids = set(taken_ids)
-        self._new_id = new_id
+    def __init__(self, ids: CallIds) -> None:
+        """Give each call a unique id."""
+        self._ids = ids
         self.extras: dict[str, JsonObject] = {}
-        """What goes back with the calls that went out, by their ids."""
+        """The `extra` of each returned call, by its id."""
         self._calls: list[_OpenCall] = []
         self._chunks = 0
         self._released = 0
 
     def add(self, fragments: Iterable[CallFragment]) -> list[ToolCall]:
-        """Take the fragments of one chunk; return the calls that can go out now.
+        """Add the fragments of one chunk; return the calls that are complete now.
 
         Raises `ProviderReplyInvalid` for more than `MAX_CALLS` calls.
         """
@@ -83,11 +169,11 @@ class CallAssembler:
         return self._release(finished=False)
 
     def finish(self) -> list[ToolCall]:
-        """Return what is left: the message is over."""
+        """Return the remaining calls at the end of the message."""
         return self._release(finished=True)
 
     def _find(self, fragment: CallFragment) -> _OpenCall | None:
-        """Return the call that a fragment may continue: the one of its index, its id, or the last one."""
+        """Return the call that a fragment may continue: by index, by id, else the last one."""
         if fragment.position is not None:
             for call in reversed(self._calls):
                 if call.index == fragment.position:
@@ -98,7 +184,7 @@ class CallAssembler:
         return self._calls[-1] if self._calls else None
 
     def _begins_another(self, call: _OpenCall, fragment: CallFragment) -> bool:
-        """Tell a new call from more of `call`. Only a new one is named, but some servers repeat or cut the name."""
+        """Return whether a named fragment begins a new call; some servers repeat or split the name."""
         if not call.name:
             return False
         other_id = bool(fragment.id and call.wire_id) and fragment.id != call.wire_id
@@ -108,9 +194,9 @@ class CallAssembler:
         return fragment.name != call.name and not more_of_the_name
 
     def _append(self, call: _OpenCall, text: str) -> None:
-        """Add text to a call; an object after a whole one is another call of the same tool.
+        """Append text to a call. An object after a complete one is another call of the same tool.
 
-        It takes the place of an empty one. Other text after a whole object is dropped.
+        It replaces an empty object. Other text after a complete object is dropped.
         """
         taken = call.arguments.add(text)
         while (start := text.find("{", taken)) >= 0:
@@ -136,15 +222,12 @@ class CallAssembler:
                 break
             self._released += 1
             call.released = True
-            if not call.says_nothing():
+            if not call.is_noise():
                 released.append(self._tool_call(call))
         return released
 
     def _tool_call(self, call: _OpenCall) -> ToolCall:
-        call_id = call.wire_id
-        while not call_id or call_id in self._taken_ids:
-            call_id = self._new_id()
-        self._taken_ids.add(call_id)
+        call_id = self._ids.unique(call.wire_id)
         if call.extra:
             self.extras[call_id] = call.extra
         text = call.arguments.text

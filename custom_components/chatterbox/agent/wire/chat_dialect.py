@@ -1,39 +1,80 @@
-"""How servers of Chat Completions differ in what they want to be sent, as data.
+"""Dialects of Chat Completions as data, and the rewriting of messages for servers whose roles must alternate.
 
-Knows the differences, and no server by name: which server is which stands in `providers/profiles.py`.
+`providers/profiles.py` says which server speaks which dialect.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from .sendable import ANY_ID
+from ..messages import JsonObject, JsonValue
+from .request_parts import ANY_ID
+
+NO_ANSWER: Final = "(There was no answer.)"
+"""Stands between tool results and the next user message."""
+
+NO_QUESTION: Final = "(The assistant speaks first.)"
+"""Stands before an assistant message that begins the conversation."""
 
 
 class ReasoningField(StrEnum):
     """The field of a message with calls in which a server wants the model's reasoning back."""
 
     NONE = ""
-    """It does not want it."""
+    """It does not want reasoning."""
     REASONING_CONTENT = "reasoning_content"
     REASONING = "reasoning"
 
 
 @dataclass(frozen=True, slots=True)
 class ChatDialect:
-    """What one server wants. The defaults suit a server that nothing is known of."""
+    """The dialect of one server. The defaults suit an unknown server."""
 
     reasoning_field: ReasoningField = ReasoningField.NONE
     needs_reasoning: bool = False
-    """True where a message with calls is refused without that field; then an empty one is sent."""
+    """Whether a message with calls is refused without that field; then an empty one is sent."""
     returns_items: bool = True
-    """Whether signed reasoning goes back. A server that never sends any may refuse that of another."""
+    """Whether signed reasoning is sent back. A server that sends none may refuse that of another."""
     call_ids: str = ANY_ID
-    """Pattern of the ids of calls that the server accepts; others are replaced, in calls and results alike."""
+    """Pattern of accepted ids of calls; others are replaced, in calls and results."""
     alternates: bool = False
-    """True where user and assistant must take turns: then neighbours become one message."""
+    """Whether user and assistant must alternate: then neighbours are merged."""
     forces_by_name: bool = True
-    """False where a tool cannot be forced by its name: then a call of any tool is required."""
+    """Whether a tool can be forced by name; otherwise a call of any tool is required."""
 
 
 DEFAULT_DIALECT: Final = ChatDialect()
+
+
+def in_turns(messages: Iterable[JsonObject]) -> list[JsonObject]:
+    """Return messages in which user and assistant alternate; tool results follow their calls.
+
+    Neighbours of one role become paragraphs of one message.
+    """
+    turns: list[JsonObject] = []
+    for message in messages:
+        before = turns[-1]["role"] if turns else "system"
+        match before, message["role"]:
+            case ("user", "user") | ("assistant", "assistant"):
+                turns[-1] = {**turns[-1], **message, "content": _joined(turns[-1]["content"], message["content"])}
+            case ("tool", "user"):
+                turns += [{"role": "assistant", "content": NO_ANSWER}, message]
+            case ("system", "assistant"):
+                turns += [{"role": "user", "content": NO_QUESTION}, message]
+            case _:
+                turns.append(message)
+    return turns
+
+
+def _joined(one: JsonValue, other: JsonValue) -> JsonValue:
+    """Join two contents: texts, lists of parts, or None."""
+    if not one or not other:
+        return one or other
+    if isinstance(one, str) and isinstance(other, str):
+        return f"{one}\n\n{other}"
+    return [*_parts(one), *_parts(other)]
+
+
+def _parts(content: JsonValue) -> list[JsonValue]:
+    return content if isinstance(content, list) else [{"type": "text", "text": content}]

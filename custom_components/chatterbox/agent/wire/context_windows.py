@@ -1,6 +1,6 @@
-"""How servers tell what a model can read at once: in their lists of models, or on a page of their own.
+"""The context window of a model, as servers report it: in their lists of models, or on a page of its own.
 
-Knows the JSON of such pages; must not know where they are. Sources: the documentation of vLLM and SGLang
+Sources: the documentation of vLLM and SGLang
 (`max_model_len`), OpenRouter and Together (`context_length`), Groq (`context_window`), Mistral (`max_context_length`),
 Anthropic (`max_input_tokens`), LM Studio's own interface (`loaded_context_length`) and llama.cpp (`meta.n_ctx` in its
 list, and `/props`).
@@ -10,18 +10,18 @@ from typing import Final
 
 from pydantic import PositiveInt, TypeAdapter
 
-from .received import Lenient, Received, parse_received
+from .reply_parts import Lenient, WireModel, parse_as
 
 
-class _Meta(Received):
+class _Meta(WireModel):
     n_ctx: Lenient[PositiveInt] = None
 
 
-class _TopProvider(Received):
+class _TopProvider(WireModel):
     context_length: Lenient[PositiveInt] = None
 
 
-class _Model(Received):
+class _Model(WireModel):
     id: Lenient[str] = None
     state: Lenient[str] = None
     meta: Lenient[_Meta] = None
@@ -35,22 +35,24 @@ class _Model(Received):
 
     @property
     def window(self) -> int | None:
-        """The tokens that it reads now; what it could read at most only where nobody can set less."""
-        could = None if self.state else self.max_context_length  # LM Studio, which has a state, may load it with less
-        told = (
+        """The context length in use; the maximum only where no smaller one can be configured."""
+        maximum = (
+            None if self.state else self.max_context_length
+        )  # LM Studio, which reports a state, may load it with less
+        reported = (
             self.meta.n_ctx if self.meta else None,
             self.top_provider.context_length if self.top_provider else None,
             self.loaded_context_length,
             self.max_model_len,
             self.context_length,
             self.context_window,
-            could,
+            maximum,
             self.max_input_tokens,
         )
-        return next((tokens for tokens in told if tokens), None)
+        return next((tokens for tokens in reported if tokens), None)
 
 
-class _Settings(Received):
+class _Settings(WireModel):
     n_ctx: Lenient[PositiveInt] = None
 
 
@@ -63,11 +65,11 @@ _PAGE: Final = TypeAdapter(_Page)
 
 
 def parse_context_window(text: str, model: str) -> int | None:
-    """Read a page about one model, about several, or about a server that has one; None where it does not say.
+    """Parse a page about one model, several, or a server that has one; None if it does not say.
 
-    Raises `ProviderReplyInvalid` for anything but an object.
+    Raises `ProviderReplyInvalid`.
     """
-    page = parse_received(_PAGE, text, "a page about its models")
+    page = parse_as(_PAGE, text, "a page about its models")
     if page.data is not None:
         return next((each.window for each in page.data if each and each.id == model), None)
     if page.default_generation_settings is not None:

@@ -1,15 +1,17 @@
-"""Ollama's own chat format, both directions: a request to JSON, a reply's lines to events.
+"""Ollama's chat format: requests to JSON, and replies, streamed or whole, to events.
 
-Knows the format; must not know connections, addresses or keys.
-Source: Ollama's API documentation, "Generate a chat completion"; Home Assistant's `ollama` integration.
+Sources: Ollama's API documentation, "Generate a chat completion", "List local models", "Show model information", "List
+running models"; Home Assistant's `ollama` integration.
 
-A request's bytes follow from its value, nothing volatile before the last message: its
-beginning stays the same over a conversation, and the model need not read it again.
+Nothing volatile stands before the last message, so the prefix of a conversation stays cached.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
-from typing import Final, assert_never
+from typing import Final, assert_never, override
+
+from pydantic import JsonValue as AnyJson, NonNegativeInt, PositiveInt, TypeAdapter
 
 from ..errors import ProviderReplyInvalid
 from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
@@ -24,22 +26,41 @@ from ..messages import (
     ToolDefinition,
     ToolResult,
     Transcript,
+    Usage,
     UserMessage,
     canonical_json,
 )
 from ..protocols import CompletionRequest
-from .attachments import IMAGE_TYPES, attachment_note, base64_data
 from .call_assembly import MAX_CALLS
-from .ollama_chat_schema import Chunk, SentCall
+from .event_streams import NDJSONDecoder
 from .output_schema import enforced_output, plain_schema
-from .sendable import call_ids, new_call_id, sendable_arguments, sendable_name, sendable_text
+from .reply_parts import (
+    CallIds,
+    Lenient,
+    ReplyReader,
+    ReportedFailure,
+    WireModel,
+    new_call_id,
+    parse_as,
+    resolve_finish_reason,
+    unfinished_reply,
+)
+from .request_parts import (
+    IMAGE_TYPES,
+    attachment_note,
+    base64_data,
+    sendable_arguments,
+    sendable_name,
+    sendable_text,
+)
 
 _FINISH_REASONS: Final = {
-    "": FinishReason.STOP,  # not told by servers before 0.1.35
+    "": FinishReason.STOP,  # omitted by servers before 0.1.35
     "stop": FinishReason.STOP,
-    "tool_calls": FinishReason.STOP,  # servers that imitate Ollama
+    "tool_calls": FinishReason.TOOL_CALLS,  # servers that imitate Ollama
     "length": FinishReason.LENGTH,
 }
+_NUM_CTX: Final = re.compile(r"^num_ctx\s+(\d+)\s*$", re.MULTILINE)
 
 
 def request_to_payload(
@@ -47,8 +68,8 @@ def request_to_payload(
 ) -> JsonObject:
     """Return the body of `POST /api/chat`.
 
-    The format has no tool choice: calls are forbidden by offering no tools, and cannot be forced. Of
-    `attachments`, MIME types, only pictures can be shown; a note stands in place of the rest.
+    The format has no tool choice: calls are forbidden by offering no tools, and cannot be forced. Of the MIME types in
+    `attachments`, only images can be sent; a note replaces the rest.
     """
     payload: JsonObject = {"model": model, "stream": True}
     if request.tools and request.tool_choice is not ToolChoiceMode.NONE:
@@ -74,7 +95,7 @@ def _messages(request: CompletionRequest, attachments: frozenset[str]) -> Iterat
 
 
 def _message(message: Message, attachments: frozenset[str]) -> Iterator[JsonValue]:
-    """Write one message; an assistant message that says and calls nothing is left out."""
+    """Yield one message; nothing for an assistant message without text and calls."""
     match message:
         case UserMessage():
             yield _user(message, attachments)
@@ -83,7 +104,7 @@ def _message(message: Message, attachments: frozenset[str]) -> Iterator[JsonValu
         case AssistantMessage():
             yield _assistant(message)
         case ToolResult(call_id=call_id, name=name, content=content):
-            # Servers before 0.12 know no ids: they go by the name and the order.
+            # Servers before 0.12 match by name and order instead of ids.
             yield {"role": "tool", "tool_name": sendable_name(name), "tool_call_id": call_id, "content": content}
         case _:
             assert_never(message)
@@ -99,7 +120,7 @@ def _user(message: UserMessage, attachments: frozenset[str]) -> JsonValue:
 
 
 def _assistant(message: AssistantMessage) -> JsonValue:
-    """Write a message; thoughts go back only where calls follow them, as no template reads others."""
+    """Return a message; reasoning is sent back only with calls, as no template reads it elsewhere."""
     written: JsonObject = {"role": "assistant", "content": message.text}
     if message.tool_calls:
         if message.reasoning:
@@ -113,56 +134,170 @@ def _call(call: ToolCall) -> JsonValue:
     return {"id": call.id, "function": {"name": sendable_name(call.name), "arguments": arguments}}
 
 
-class ReplyReader:
-    """Turns the lines of one reply into events; a whole answer is one line."""
+class _Function(WireModel):
+    """Name and arguments of a call."""
+
+    name: Lenient[str] = None
+    arguments: AnyJson = None
+    """An object, or JSON text from servers that imitate Ollama."""
+
+
+class _SentCall(WireModel):
+    """A call; Ollama before 0.12 sends no id."""
+
+    id: Lenient[str] = None
+    function: _Function = _Function()
+
+
+class _Message(WireModel):
+    """An addition to the message."""
+
+    content: str | None = None
+    thinking: Lenient[str] = None
+    tool_calls: list[_SentCall] | None = None
+
+
+class _Chunk(WireModel):
+    """One line of a stream, or a complete answer."""
+
+    message: _Message | None = None
+    done: Lenient[bool] = None
+    """True in the last line, the only one with the fields below."""
+    done_reason: Lenient[str] = None
+    prompt_eval_count: Lenient[NonNegativeInt] = None
+    eval_count: Lenient[NonNegativeInt] = None
+    error: AnyJson = None
+    """The service failed after it had begun to answer."""
+
+    def usage(self) -> Usage:
+        """Return the counts; cached tokens are not reported."""
+        return Usage(input_tokens=self.prompt_eval_count or 0, output_tokens=self.eval_count or 0)
+
+
+class _ListedModel(WireModel):
+    name: str
+
+
+class _ModelList(WireModel):
+    models: list[_ListedModel]
+
+
+class _RunningModel(WireModel):
+    name: Lenient[str] = None
+    context_length: Lenient[PositiveInt] = None
+
+
+class _RunningModels(WireModel):
+    models: list[_RunningModel]
+
+
+class ModelDescription(WireModel):
+    """A model, as `POST /api/show` describes it."""
+
+    capabilities: Lenient[frozenset[str]] = None
+    """Such as `completion`, `tools`, `vision`, `thinking`; None from old servers."""
+    model_info: Lenient[dict[str, AnyJson]] = None
+    parameters: Lenient[str] = None
+    """Lines of name and value."""
+
+    @property
+    def context_window(self) -> int | None:
+        """The context length that the model was trained for; the server may be set to less."""
+        info = self.model_info or {}
+        length = info.get(f"{info.get('general.architecture')}.context_length")
+        return length if isinstance(length, int) and not isinstance(length, bool) and length > 0 else None
+
+    @property
+    def num_ctx(self) -> int | None:
+        """The default context length in the Modelfile, if set."""
+        found = _NUM_CTX.search(self.parameters or "")
+        return int(found[1]) if found else None
+
+
+_CHUNK: Final = TypeAdapter(_Chunk)
+_MODEL_LIST: Final = TypeAdapter(_ModelList)
+_RUNNING: Final = TypeAdapter(_RunningModels)
+_DESCRIPTION: Final = TypeAdapter(ModelDescription)
+
+
+def parse_model_list(text: str) -> list[str]:
+    """Parse the answer to `GET /api/tags`: the unique names, sorted. Raises `ProviderReplyInvalid`."""
+    listed = parse_as(_MODEL_LIST, text, "a list of models")
+    return sorted({model.name for model in listed.models}, key=lambda name: (name.casefold(), name))
+
+
+def parse_running_window(text: str, model: str) -> int | None:
+    """Parse the answer to `GET /api/ps`: the context length that `model` is loaded with; None if it is not loaded.
+
+    Raises `ProviderReplyInvalid`.
+    """
+    running = parse_as(_RUNNING, text, "a list of running models").models
+    return next((each.context_length for each in running if each.name in {model, f"{model}:latest"}), None)
+
+
+def parse_model_description(text: str) -> ModelDescription:
+    """Parse the answer to `POST /api/show`. Raises `ProviderReplyInvalid`."""
+    return parse_as(_DESCRIPTION, text, "a description of a model")
+
+
+class OllamaReplyReader(ReplyReader):
+    """Reads one reply: the lines of a stream, or a whole answer."""
 
     def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
         """Keep the ids of new calls apart from those of `transcript`."""
-        self._taken_ids = set(call_ids(transcript))
-        self._new_id = new_id
+        self._decoder = NDJSONDecoder()
+        self._ids = CallIds(transcript, new_id)
         self._calls = 0
-        self._last: Chunk | None = None
+        self._last: _Chunk | None = None
 
     @property
+    @override
     def finished(self) -> bool:
-        """True once the service said that the message is whole."""
         return self._last is not None
 
-    def read(self, chunk: Chunk) -> Iterator[ProviderEvent]:
-        """Yield what a line brings: thoughts, text, then calls, which are always whole.
+    @property
+    @override
+    def done(self) -> bool:
+        return self.finished
 
-        Raises `ProviderReplyInvalid` for more than `MAX_CALLS` calls.
-        """
+    @override
+    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
+        for line in self._decoder.feed(chunk):
+            if not self.finished:
+                yield from self._read(line)
+
+    @override
+    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
+        return self._read(text)
+
+    @override
+    def end(self) -> Iterator[ProviderEvent]:
+        if (rest := self._decoder.end()) and not self.finished:
+            yield from self._read(rest)
+        if self._last is None:
+            raise unfinished_reply()
+        reason = _FINISH_REASONS.get((self._last.done_reason or "").casefold(), FinishReason.UNKNOWN)
+        reason = resolve_finish_reason(reason, has_calls=bool(self._calls))
+        yield CompletionResult(reason, self._last.usage())
+
+    def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
+        chunk = parse_as(_CHUNK, sent, "an answer")
+        if chunk.error:
+            raise ReportedFailure(chunk.error)
         if (message := chunk.message) is not None:
-            if thoughts := sendable_text(message.thinking or ""):
-                yield ReasoningDelta(thoughts)
+            if reasoning := sendable_text(message.thinking or ""):
+                yield ReasoningDelta(reasoning)
             if text := sendable_text(message.content or ""):
                 yield TextDelta(text)
-            for sent in message.tool_calls or []:
-                yield ToolCallReady(self._call(sent))
+            for sent_call in message.tool_calls or []:
+                yield ToolCallReady(self._tool_call(sent_call))
         if chunk.done:
             self._last = chunk
 
-    def end(self) -> Iterator[ProviderEvent]:
-        """Yield the `CompletionResult`. To be called once, where the reply ends.
-
-        Raises `ProviderReplyInvalid` when the service never said that it was finished.
-        """
-        if self._last is None:
-            raise ProviderReplyInvalid("the reply ended before the service said that it was finished")
-        reason = _FINISH_REASONS.get((self._last.done_reason or "").casefold(), FinishReason.UNKNOWN)
-        if self._calls and reason is not FinishReason.LENGTH:
-            reason = FinishReason.TOOL_CALLS
-        yield CompletionResult(reason, self._last.usage())
-
-    def _call(self, sent: SentCall) -> ToolCall:
+    def _tool_call(self, sent: _SentCall) -> ToolCall:
         self._calls += 1
         if self._calls > MAX_CALLS:
             raise ProviderReplyInvalid(f"the service sent more than {MAX_CALLS} calls in one message")
-        call_id = sent.id or ""
-        while not call_id or call_id in self._taken_ids:
-            call_id = self._new_id()
-        self._taken_ids.add(call_id)
         name, arguments = sent.function.name or "", sent.function.arguments
         match arguments:
             case None | "":
@@ -171,4 +306,4 @@ class ReplyReader:
                 text = arguments
             case _:
                 text = canonical_json(arguments)
-        return ToolCall(call_id, sendable_text(name), sendable_text(text))
+        return ToolCall(self._ids.unique(sent.id or ""), sendable_text(name), sendable_text(text))

@@ -1,6 +1,5 @@
-"""The Images format of OpenAI, both directions: words to JSON, an answer to a picture.
+"""OpenAI's Images format: a prompt to JSON, and the answer to an image.
 
-Knows the format; must not know connections, addresses or keys.
 Source: OpenAI API reference, "Create image"; Google's and LocalAI's pages on the same interface.
 """
 
@@ -12,23 +11,23 @@ from pydantic import NonNegativeInt, TypeAdapter
 
 from ..errors import ProviderReplyInvalid
 from ..messages import JsonObject, Picture, Usage, read_picture
-from .received import Lenient, Received, parse_received
+from .reply_parts import Lenient, WireModel, parse_as
 
 _SENDS_PICTURES: Final = ("gpt-image", "chatgpt-image")
-"""How the names of models begin that always send the picture itself, and refuse to be asked for it."""
+"""Prefixes of models that always send the image itself and refuse to be asked for it."""
 
 
-class _Item(Received):
+class _Item(WireModel):
     b64_json: str | None = None
     revised_prompt: Lenient[str] = None
 
 
-class _UsageReport(Received):
+class _UsageReport(WireModel):
     input_tokens: Lenient[NonNegativeInt] = None
     output_tokens: Lenient[NonNegativeInt] = None
 
 
-class _Answer(Received):
+class _Answer(WireModel):
     data: list[_Item]
     usage: Lenient[_UsageReport] = None
 
@@ -37,14 +36,14 @@ _ANSWER: Final = TypeAdapter(_Answer)
 
 
 def request_to_payload(prompt: str, model: str) -> JsonObject:
-    """Return the body of `POST /images/generations`: one picture, and not the address of one."""
+    """Return the body of `POST /images/generations`: one image, not the address of one."""
     payload: JsonObject = {"model": model, "prompt": prompt, "n": 1}
     return payload if model.startswith(_SENDS_PICTURES) else {**payload, "response_format": "b64_json"}
 
 
 def parse_answer(text: str) -> Picture:
-    """Read the picture of an answer. Raises `ProviderReplyInvalid` where there is none."""
-    answer = parse_received(_ANSWER, text, "a picture")
+    """Parse the image of an answer. Raises `ProviderReplyInvalid` if there is none."""
+    answer = parse_as(_ANSWER, text, "a picture")
     encoded = answer.data[0].b64_json if answer.data else None
     if not encoded:
         raise ProviderReplyInvalid("the service sent no picture, or only the address of one")

@@ -1,47 +1,94 @@
-"""The Responses format, a request: a conversation → JSON.
+"""OpenAI's Responses format: requests to JSON, and replies, streamed or whole, to events.
 
-Knows the format and its dialects; must not know connections, addresses or keys. The way back
-stands in `openai_responses_reply.py`.
-Sources: OpenAI API reference, "Create a model response", and its guides on reasoning and on
-conversation state; the OpenResponses specification, schema of 2026-04-24.
+Sources: OpenAI API reference, "Create a model response" and "Streaming events", and its guides on reasoning and on
+conversation state; the OpenResponses specification, schema of 2026-04-24; recorded bytes of llama.cpp.
 
-Nothing is kept at the service (`store: false`): each request brings the whole conversation,
-the encrypted reasoning of its model included, each item of it before the item that it led
-to. A request's bytes follow from its value, nothing volatile before the last message, so
-that requests of one conversation share their beginning and the service's cache keeps it.
+Nothing is stored at the service (`store: false`): each request holds the whole conversation, encrypted reasoning
+included, each item of it before the item that it led to. A request is deterministic and has nothing volatile before
+its last message, so the prefix of a conversation stays cached.
+
+OpenAI locates each event by the index of its item and by the item's id. Other servers omit one of them, give one item
+several ids, or end all items at the end of the stream; so an item is found by whatever is there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import Final, assert_never
+from typing import Final, assert_never, override
 
+from pydantic import JsonValue as AnyJson, NonNegativeInt, TypeAdapter, model_validator
+
+from ..errors import ProviderReplyInvalid
+from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
 from ..messages import (
     AssistantMessage,
     Attachment,
+    FinishReason,
     JsonObject,
     JsonValue,
     Message,
     NamedTool,
+    ProviderItem,
     ToolCall,
     ToolChoiceMode,
     ToolDefinition,
     ToolResult,
+    Transcript,
+    Usage,
     UserMessage,
+    canonical_json,
 )
 from ..protocols import CompletionRequest, OutputFormat
-from .attachments import IMAGE_TYPES, PDF, attachment_note, data_url
-from .carried_blocks import carried_by
+from .call_assembly import CallAssembler, CallFragment
+from .event_streams import DONE, SSEDecoder
 from .output_schema import OPENAI, enforced_output, plain_schema, strict_schema
-from .sendable import sendable_arguments, sendable_name
+from .provider_items import CarriedBlock, carried_by
+from .reply_parts import (
+    CallIds,
+    Lenient,
+    ReplyReader,
+    ReportedFailure,
+    WireModel,
+    new_call_id,
+    parse_as,
+    unfinished_reply,
+)
+from .request_parts import (
+    IMAGE_TYPES,
+    PDF,
+    attachment_note,
+    data_url,
+    sendable_arguments,
+    sendable_name,
+    sendable_text,
+)
 
 FORMAT: Final = "openai_responses"
 """Name of the format in provider items."""
-
 ATTACHMENTS: Final = IMAGE_TYPES | {PDF}
-"""MIME types of what the format can show."""
+"""MIME types that the format can carry."""
+MAX_ITEMS: Final = 1_000
+"""Items in one reply."""
 
 _ID_LENGTH: Final = 64
 _PLAIN_ITEMS: Final = frozenset({"message", "function_call", "function_call_output"})
+_CALL: Final = "function_call"
+_MESSAGE: Final = "message"
+_GAP: Final = "\n\n"
+"""Separates two messages of one reply, and two paragraphs of reasoning."""
+_REASONING_DELTAS: Final = frozenset(
+    {
+        "response.reasoning_summary_text.delta",
+        "response.reasoning_text.delta",
+        "response.reasoning.delta",  # OpenResponses
+    }
+)
+_INCOMPLETE: Final = {
+    "max_output_tokens": FinishReason.LENGTH,
+    "max_tokens": FinishReason.LENGTH,
+    "length": FinishReason.LENGTH,
+    "content_filter": FinishReason.CONTENT_FILTER,
+}
 
 
 def request_to_payload(
@@ -51,16 +98,16 @@ def request_to_payload(
     attachments: frozenset[str] = ATTACHMENTS,
     output_beside_tools: bool = True,
 ) -> JsonObject:
-    """Return the body of `POST /responses`. A note stands in place of what is not among `attachments`.
+    """Return the body of `POST /responses`. Attachments of other MIME types than `attachments` become a note.
 
-    `output_beside_tools` tells that a model may be given tools and the shape of its answer in one request.
+    `output_beside_tools` allows tools and a structured output in one request.
     """
     payload: JsonObject = {"model": model, "stream": True, "store": False, "include": ["reasoning.encrypted_content"]}
     if request.instructions:
         payload["instructions"] = request.instructions
     if request.tools:
         payload["tools"] = [_tool(tool) for tool in request.tools]
-        payload["parallel_tool_calls"] = request.options.parallel_tool_calls  # true is not the default of llama.cpp
+        payload["parallel_tool_calls"] = request.options.parallel_tool_calls  # llama.cpp defaults to false
     payload["input"] = list(_input(request, model, attachments))
     if request.tools and request.tool_choice is not ToolChoiceMode.AUTO:
         payload["tool_choice"] = _tool_choice(request)
@@ -76,7 +123,7 @@ def _output(output: OutputFormat) -> JsonValue:
 
 
 def without_carried_items(payload: JsonObject) -> JsonObject:
-    """Return a payload without the items that only their service can read, such as encrypted reasoning."""
+    """Return a payload without items that only their service can read, such as encrypted reasoning."""
     match payload.get("input"):
         case list(items):
             plain: list[JsonValue] = [
@@ -88,15 +135,15 @@ def without_carried_items(payload: JsonObject) -> JsonObject:
 
 
 def carried(item: JsonObject, model: str) -> JsonObject | None:
-    """Return an item of a reply in the form in which a transcript keeps it, or None when it need not go back.
+    """Return an item of a reply as a transcript stores it; None if it need not be sent back.
 
-    Reasoning that is neither encrypted nor written out is known to the service alone, and was not kept there.
+    Reasoning that is neither encrypted nor in plain text would have to be stored at the service.
     """
     kept: JsonObject = {name: value for name, value in item.items() if name != "status" and value not in (None, "", [])}
     if item.get("type") == "reasoning":
         if not kept.keys() & {"encrypted_content", "content"}:
             return None
-        kept["summary"] = item.get("summary") or []  # has to be there, also when it is empty
+        kept["summary"] = item.get("summary") or []  # required, even if empty
     return {"model": model, "item": kept}
 
 
@@ -140,9 +187,9 @@ def _input_text(text: str) -> JsonObject:
 
 
 def _assistant_items(message: AssistantMessage, model: str) -> Iterator[JsonObject]:
-    """Yield what was said and called, and between it what is carried, each at its place.
+    """Yield text, calls and carried items, each at its position.
 
-    What another model left is of no use to this one. Reasoning that leads to nothing is refused, and left out.
+    Items of another model are left out, and so is reasoning that nothing follows, which services refuse.
     """
     items: list[JsonObject] = []
     text, calls, phase = message.text, message.tool_calls, ""
@@ -178,12 +225,12 @@ def _said(text: str, calls: Sequence[ToolCall], phase: str) -> Iterator[JsonObje
 
 
 def _sendable_id(call_id: str) -> str:
-    """Return an id of at most 64 characters, as the format wants it; a long one becomes another, always the same."""
+    """Return an id of at most 64 characters, the limit of the format; a longer one is hashed."""
     return call_id if len(call_id) <= _ID_LENGTH else sha256(call_id.encode(errors="replace")).hexdigest()
 
 
 def _tool(tool: ToolDefinition) -> JsonObject:
-    """Write a tool; not strict, because the schemas of tools seldom are what that demands."""
+    """Return a tool, not strict: few schemas of tools meet its demands."""
     return {
         "type": "function",
         "name": tool.name,
@@ -201,3 +248,342 @@ def _tool_choice(request: CompletionRequest) -> JsonValue:
             return mode.value
         case choice:
             assert_never(choice)
+
+
+class _ContentPart(WireModel):
+    """A part of a message: text or a refusal."""
+
+    text: Lenient[str] = None
+    refusal: Lenient[str] = None
+
+
+class _OutputItem(WireModel):
+    """One item of the output, complete or begun. The fields after `id` belong to messages and calls."""
+
+    sent: JsonObject
+    """The item as it was sent."""
+    type: str
+    id: Lenient[str] = None
+    content: Lenient[str | list[_ContentPart]] = None
+    phase: Lenient[str] = None
+    """Whether a message is the answer or a comment before it; it has to be sent back."""
+    call_id: Lenient[str] = None
+    name: Lenient[str] = None
+    arguments: AnyJson = None
+    """JSON text; some servers send the object itself."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep(cls, value: object) -> object:
+        return {**value, "sent": value} if isinstance(value, dict) else value
+
+    def text(self) -> str:
+        """Return the text of a message."""
+        if isinstance(self.content, list):
+            return "".join(part.text or part.refusal or "" for part in self.content)
+        return self.content or ""
+
+
+class _IncompleteDetails(WireModel):
+    reason: Lenient[str] = None
+
+
+class _InputDetails(WireModel):
+    cached_tokens: Lenient[NonNegativeInt] = None
+
+
+class _OutputDetails(WireModel):
+    reasoning_tokens: Lenient[NonNegativeInt] = None
+
+
+class _UsageReport(WireModel):
+    """Token counts."""
+
+    input_tokens: Lenient[NonNegativeInt] = None
+    output_tokens: Lenient[NonNegativeInt] = None
+    input_tokens_details: Lenient[_InputDetails] = None
+    output_tokens_details: Lenient[_OutputDetails] = None
+
+    def usage(self) -> Usage:
+        """Return the counts."""
+        cached = self.input_tokens_details.cached_tokens if self.input_tokens_details else None
+        reasoning = self.output_tokens_details.reasoning_tokens if self.output_tokens_details else None
+        return Usage(self.input_tokens or 0, self.output_tokens or 0, cached or 0, reasoning or 0)
+
+
+class _Response(WireModel):
+    """A response, complete or partial."""
+
+    status: Lenient[str] = None
+    output: list[_OutputItem] | None = None
+    error: AnyJson = None
+    incomplete_details: Lenient[_IncompleteDetails] = None
+    usage: Lenient[_UsageReport] = None
+
+    @property
+    def reported_error(self) -> JsonValue:
+        """The failure that the service reports, else None."""
+        if self.error:
+            return self.error
+        if self.status in {"failed", "cancelled"}:
+            return f"the response ended as {self.status}"
+        return None
+
+
+class _StreamEvent(WireModel):
+    """One event of a stream; its type decides which fields it has."""
+
+    type: Lenient[str] = None
+    item_id: Lenient[str] = None
+    output_index: Lenient[int] = None
+    summary_index: Lenient[int] = None
+    item: _OutputItem | None = None
+    delta: AnyJson = None
+    arguments: AnyJson = None
+    response: _Response | None = None
+
+    error: AnyJson = None
+    code: AnyJson = None
+    message: AnyJson = None
+
+    @property
+    def piece(self) -> str:
+        """The text that the event adds. Raises `ProviderReplyInvalid` if it is none."""
+        if not isinstance(self.delta, str):
+            raise ProviderReplyInvalid("the service sent an answer of the wrong shape, at delta")
+        return self.delta
+
+    @property
+    def reported_error(self) -> JsonValue:
+        """The failure that the service reports, else None: under `error` or, from OpenAI, beside the type."""
+        if self.error:
+            return self.error
+        if self.type == "error":
+            return {"code": self.code, "message": self.message}
+        return self.response.reported_error if self.response else None
+
+
+_EVENT: Final = TypeAdapter(_StreamEvent)
+_RESPONSE: Final = TypeAdapter(_Response)
+
+
+@dataclass(slots=True, eq=False)
+class _OpenItem:
+    """An item of the output, and its position."""
+
+    type: str
+    id: str
+    index: int | None
+    text: int
+    """Characters of text before it."""
+    calls: int
+    """Calls before it: the number of a call."""
+    call_id: str = ""
+    name: str = ""
+    skip: int = 0
+    """Characters of the gap before a message."""
+    written: bool = False
+    """Whether its text or arguments were streamed."""
+    whole: _OutputItem | None = None
+
+    def has_id(self, item_id: str | None) -> bool:
+        return bool(item_id) and item_id in {self.id, self.call_id}
+
+
+class ResponsesReplyReader(ReplyReader):
+    """Reads one reply: the events of a stream, or a whole response."""
+
+    def __init__(self, transcript: Transcript, model: str, new_id: Callable[[], str] = new_call_id) -> None:
+        """Keep the ids of new calls apart from those of `transcript`; `model` is the one that answers."""
+        self._decoder = SSEDecoder()
+        self._model = model
+        self._assembler = CallAssembler(CallIds(transcript, new_id))
+        self._items: list[_OpenItem] = []
+        self._speaking: _OpenItem | None = None
+        self._in_pieces = False
+        self._text_length = 0
+        self._calls_begun = 0
+        self._has_calls = False
+        self._finish: FinishReason | None = None
+        self._usage = Usage()
+
+    @property
+    @override
+    def finished(self) -> bool:
+        return self._finish is not None
+
+    @property
+    @override
+    def done(self) -> bool:
+        return self.finished
+
+    @override
+    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
+        for sent in self._decoder.feed(chunk):
+            if (data := sent.data.strip()) and data != DONE and not self.finished:
+                yield from self._read(data)
+
+    @override
+    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
+        response = parse_as(_RESPONSE, text, "an answer")
+        if (reported := response.reported_error) is not None:
+            raise ReportedFailure(reported)
+        if response.status in {"completed", "incomplete"}:
+            yield from self._end_all(response, completed=response.status == "completed")
+
+    @override
+    def end(self) -> Iterator[ProviderEvent]:
+        if self._finish is None:
+            raise unfinished_reply()
+        yield CompletionResult(self._finish, self._usage, tuple(self._provider_items()))
+
+    def _read(self, sent: bytes) -> Iterator[ProviderEvent]:
+        event = parse_as(_EVENT, sent, "an answer")
+        if (reported := event.reported_error) is not None:
+            raise ReportedFailure(reported)
+        match event.type:
+            case "response.output_item.added" if event.item:
+                yield from self._begin(event.item, event.output_index)
+            case "response.output_text.delta" | "response.refusal.delta":
+                self._in_pieces = True
+                yield from self._say(event.piece, self._message_of(event))
+            case "response.function_call_arguments.delta" | "response.function_call_arguments.done":
+                yield from self._add_arguments(event)
+            case "response.output_item.done" if event.item:
+                yield from self._end(event.item, event.output_index, may_begin=True)
+            case "response.completed" | "response.incomplete" if event.response:
+                yield from self._end_all(event.response, completed=event.type == "response.completed")
+            case str(kind) if kind in _REASONING_DELTAS:
+                if reasoning := sendable_text(event.piece):
+                    yield ReasoningDelta(reasoning)
+            case "response.reasoning_summary_part.added" if event.summary_index:
+                yield ReasoningDelta(_GAP)
+            case _:
+                pass
+
+    def _begin(self, item: _OutputItem, index: int | None) -> Iterator[ProviderEvent]:
+        begun = self._named(item) or self._open(item.type, item.id, index)
+        if item.type == _CALL:
+            yield from self._write_call(begun, item, "")
+
+    def _say(self, piece: str, message: _OpenItem) -> Iterator[ProviderEvent]:
+        if not (text := sendable_text(piece)):
+            return
+        if message is not self._speaking:
+            self._speaking, message.text = message, self._text_length
+            if self._text_length:
+                message.skip = len(_GAP)
+                text = _GAP + text
+        message.written = True
+        self._text_length += len(text)
+        yield TextDelta(text)
+
+    def _add_arguments(self, event: _StreamEvent) -> Iterator[ProviderEvent]:
+        """Add a piece or all of the arguments. Those of an unknown call are repeated at its end."""
+        if (call := self._placed(event, _CALL)) is None:
+            return
+        if event.type == "response.function_call_arguments.delta":
+            yield from self._write_call(call, None, event.piece)
+        elif not call.written:
+            yield from self._write_call(call, None, _arguments_text(event.arguments))
+
+    def _end(self, item: _OutputItem, index: int | None, *, may_begin: bool) -> Iterator[ProviderEvent]:
+        ended = self._find(item, index)
+        if ended is None:
+            if not may_begin:
+                return
+            ended = self._open(item.type, item.id, index)
+        if ended.whole is not None:
+            return
+        ended.whole = item
+        if item.type == _CALL:
+            yield from self._write_call(ended, item, "" if ended.written else _arguments_text(item.arguments))
+        elif item.type == _MESSAGE and not self._in_pieces:
+            yield from self._say(item.text(), ended)
+
+    def _end_all(self, response: _Response, *, completed: bool) -> Iterator[ProviderEvent]:
+        """End the response. Some servers list items here that the stream did not mention."""
+        known = {item.type for item in self._items}
+        for index, item in enumerate(response.output or []):
+            yield from self._end(item, index, may_begin=item.type not in known)
+        yield from self._ready(self._assembler.finish())
+        if response.usage is not None:
+            self._usage = response.usage.usage()
+        if completed:
+            self._finish = FinishReason.TOOL_CALLS if self._has_calls else FinishReason.STOP
+        else:
+            reason = response.incomplete_details.reason if response.incomplete_details else None
+            self._finish = _INCOMPLETE.get(reason or "", FinishReason.UNKNOWN)
+
+    def _write_call(self, call: _OpenItem, item: _OutputItem | None, arguments: str) -> Iterator[ProviderEvent]:
+        if item is not None:
+            call.call_id = call.call_id or item.call_id or item.id or ""
+            call.name = call.name or sendable_text(item.name or "")
+        call.written = call.written or bool(arguments)
+        fragment = CallFragment(call.calls, call.call_id, call.name, sendable_text(arguments))
+        yield from self._ready(self._assembler.add([fragment]))
+
+    def _ready(self, calls: list[ToolCall]) -> list[ToolCallReady]:
+        self._has_calls = self._has_calls or bool(calls)
+        return [ToolCallReady(call) for call in calls]
+
+    def _open(self, kind: str, item_id: str | None, index: int | None) -> _OpenItem:
+        if len(self._items) >= MAX_ITEMS:
+            raise ProviderReplyInvalid(f"the service sent more than {MAX_ITEMS} items in one reply")
+        item = _OpenItem(kind, item_id or "", index, self._text_length, self._calls_begun)
+        self._items.append(item)
+        self._calls_begun += kind == _CALL
+        return item
+
+    def _find(self, item: _OutputItem, index: int | None) -> _OpenItem | None:
+        """Return the open item that `item` is: by id, else by index; for a message, else the newest."""
+        if (named := self._named(item)) is not None:
+            return named
+        same = (begun for begun in reversed(self._items) if begun.type == item.type and begun.whole is None)
+        still_open = [begun for begun in same if begun.name == (item.name or "")]
+        in_place = (begun for begun in still_open if index is not None and begun.index == index)
+        newest = still_open[0] if still_open and item.type == _MESSAGE else None
+        return next(in_place, newest)
+
+    def _named(self, item: _OutputItem) -> _OpenItem | None:
+        same = (begun for begun in self._items if begun.type == item.type)
+        return next((begun for begun in same if begun.has_id(item.call_id) or begun.has_id(item.id)), None)
+
+    def _message_of(self, event: _StreamEvent) -> _OpenItem:
+        """Return the message that a piece belongs to: the located one, one without text, or a new one."""
+        if (placed := self._placed(event, _MESSAGE)) is not None:
+            return placed
+        silent = (item for item in self._items if item.type == _MESSAGE and not (item.written or item.whole))
+        if (begun := next(silent, None)) is None:
+            return self._open(_MESSAGE, event.item_id, event.output_index)
+        begun.id = event.item_id or begun.id
+        return begun
+
+    def _placed(self, event: _StreamEvent, kind: str) -> _OpenItem | None:
+        """Return the open item that an event belongs to: by id, else by index, else the newest."""
+        newest_first = [item for item in reversed(self._items) if item.type == kind and item.whole is None]
+        by_id = (item for item in newest_first if item.has_id(event.item_id))
+        by_place = (item for item in newest_first if item.index == event.output_index)
+        if (found := next(by_id, None)) is not None:
+            return found
+        if event.output_index is not None:
+            return next(by_place, None)
+        return None if event.item_id else next(iter(newest_first), None)
+
+    def _provider_items(self) -> Iterator[ProviderItem]:
+        phase = ""
+        for item in self._items:
+            if item.whole is None or item.type == _CALL:
+                continue
+            block = carried(item.whole.sent, self._model)
+            if item.type == _MESSAGE:
+                before, phase = phase, item.whole.phase or ""
+                block = {"model": self._model, "item": {"type": _MESSAGE, "phase": phase}} if before or phase else None
+            if block is not None:
+                yield CarriedBlock(block, item.text, item.calls, item.skip).as_item(FORMAT)
+
+
+def _arguments_text(arguments: JsonValue) -> str:
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else canonical_json(arguments)

@@ -18,13 +18,10 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.anthropic_messages import (
-    AnthropicMessagesProvider,
-    AnthropicMessagesReply,
-)
-from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
+from custom_components.chatterbox.agent.providers.anthropic_messages import AnthropicMessagesProvider
+from custom_components.chatterbox.agent.providers.http_client import TimeLimits
 from custom_components.chatterbox.agent.providers.options import ModelOptions
-from custom_components.chatterbox.agent.wire.anthropic_messages import request_to_payload
+from custom_components.chatterbox.agent.wire.anthropic_messages import AnthropicReplyReader, request_to_payload
 
 from .dialect import KEY, MODEL, Answer, Refusal
 
@@ -67,8 +64,8 @@ class AnthropicMessagesDialect:
     ) -> AnthropicMessagesProvider:
         return AnthropicMessagesProvider(session, base_url, MODEL, key, limits, options=options)
 
-    def reader(self, transcript: Transcript) -> AnthropicMessagesReply:
-        return AnthropicMessagesReply(transcript)
+    def reader(self, transcript: Transcript) -> AnthropicReplyReader:
+        return AnthropicReplyReader(transcript)
 
     def payload(self, request: CompletionRequest) -> JsonObject:
         return request_to_payload(request, MODEL, 300)

@@ -21,9 +21,9 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
-from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
+from custom_components.chatterbox.agent.providers.http_client import TimeLimits
 from custom_components.chatterbox.agent.providers.options import ModelOptions
-from custom_components.chatterbox.agent.providers.reply_reader import ReplyReader
+from custom_components.chatterbox.agent.wire.reply_parts import ReplyReader
 
 KEY = "topsecretkey"
 MODEL = "small-1"

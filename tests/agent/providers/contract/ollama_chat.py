@@ -18,10 +18,10 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
-from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
-from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatProvider, OllamaChatReply
+from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatProvider
 from custom_components.chatterbox.agent.providers.options import ModelOptions
-from custom_components.chatterbox.agent.wire.ollama_chat import request_to_payload
+from custom_components.chatterbox.agent.wire.ollama_chat import OllamaReplyReader, request_to_payload
 
 from .dialect import KEY, MODEL, Answer, Refusal
 
@@ -60,8 +60,8 @@ class OllamaChatDialect:
     ) -> OllamaChatProvider:
         return OllamaChatProvider(session, base_url, MODEL, key, limits, options=options)
 
-    def reader(self, transcript: Transcript) -> OllamaChatReply:
-        return OllamaChatReply(transcript)
+    def reader(self, transcript: Transcript) -> OllamaReplyReader:
+        return OllamaReplyReader(transcript)
 
     def payload(self, request: CompletionRequest) -> JsonObject:
         return request_to_payload(request, MODEL)

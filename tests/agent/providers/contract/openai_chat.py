@@ -17,10 +17,10 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
-from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider, OpenAIChatReply
+from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.options import ModelOptions
-from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
+from custom_components.chatterbox.agent.wire.openai_chat import ChatReplyReader, request_to_payload
 
 from .dialect import KEY, MODEL, Answer, Refusal
 
@@ -56,8 +56,8 @@ class OpenAIChatDialect:
     ) -> OpenAIChatProvider:
         return OpenAIChatProvider(session, base_url, MODEL, key, limits, options=options)
 
-    def reader(self, transcript: Transcript) -> OpenAIChatReply:
-        return OpenAIChatReply(transcript)
+    def reader(self, transcript: Transcript) -> ChatReplyReader:
+        return ChatReplyReader(transcript)
 
     def payload(self, request: CompletionRequest) -> JsonObject:
         return request_to_payload(request, MODEL)

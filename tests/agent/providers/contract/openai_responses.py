@@ -19,10 +19,10 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
-from custom_components.chatterbox.agent.providers.http_stream import TimeLimits
-from custom_components.chatterbox.agent.providers.openai_responses import OpenAIResponsesProvider, OpenAIResponsesReply
+from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.openai_responses import OpenAIResponsesProvider
 from custom_components.chatterbox.agent.providers.options import ModelOptions
-from custom_components.chatterbox.agent.wire.openai_responses import request_to_payload
+from custom_components.chatterbox.agent.wire.openai_responses import ResponsesReplyReader, request_to_payload
 
 from .dialect import KEY, MODEL, Answer, Refusal
 
@@ -67,8 +67,8 @@ class OpenAIResponsesDialect:
     ) -> OpenAIResponsesProvider:
         return OpenAIResponsesProvider(session, base_url, MODEL, key, limits, options=options)
 
-    def reader(self, transcript: Transcript) -> OpenAIResponsesReply:
-        return OpenAIResponsesReply(transcript, MODEL)
+    def reader(self, transcript: Transcript) -> ResponsesReplyReader:
+        return ResponsesReplyReader(transcript, MODEL)
 
     def payload(self, request: CompletionRequest) -> JsonObject:
         return request_to_payload(request, MODEL)

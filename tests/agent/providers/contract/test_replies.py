@@ -1,11 +1,9 @@
 """What a service answers becomes the same events, whatever the wire format, however the bytes are cut."""
 
 import json
-from itertools import pairwise
 
 import aiohttp
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
@@ -13,7 +11,6 @@ from custom_components.chatterbox.agent.messages import AssistantMessage, Finish
 from tests.support.servers.raw_http import raw_http_server
 
 from .dialect import Answer, Dialect
-from .dialects import DIALECTS
 from .service import answered, arrivals, calls_of, collect, provider_of, read, reasoning_of, text_of
 
 ON = ToolCall("call00001", "turn_on", '{"name":"Küche 💡","area":{"floor":[1,2]}}')
@@ -97,25 +94,6 @@ def test_byte_by_byte_gives_the_same_events(dialect: Dialect, answer: Answer) ->
     stream = dialect.render(answer)
 
     assert_says(read(dialect.reader(()), [bytes([byte]) for byte in stream]), answer, dialect)
-
-
-def test_a_cut_in_two_at_every_byte_gives_the_same_events(dialect: Dialect) -> None:
-    answer = ANSWERS["everything"]
-    stream = dialect.render(answer)
-
-    for place in range(len(stream) + 1):
-        assert_says(read(dialect.reader(()), [stream[:place], stream[place:]]), answer, dialect)
-
-
-@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
-@given(cuts=st.lists(st.integers(0, 4000), max_size=8), data=st.data())
-@settings(max_examples=30)
-def test_any_cuts_give_the_same_events(dialect: Dialect, cuts: list[int], data: st.DataObject) -> None:
-    answer = data.draw(st.sampled_from(list(ANSWERS.values())))
-    stream = dialect.render(answer)
-    places = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
-
-    assert_says(read(dialect.reader(()), [stream[start:end] for start, end in pairwise(places)]), answer, dialect)
 
 
 def test_an_end_at_every_byte_is_a_failure_until_the_message_is_whole(dialect: Dialect, answer: Answer) -> None:

@@ -6,11 +6,12 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
-from custom_components.chatterbox.agent.wire.sendable import (
+from custom_components.chatterbox.agent.messages import Attachment
+from custom_components.chatterbox.agent.wire.request_parts import (
     ANY_ID,
-    call_ids,
-    new_call_id,
+    attachment_note,
+    base64_data,
+    data_url,
     payload_to_bytes,
     sendable_arguments,
     sendable_call_id,
@@ -18,6 +19,7 @@ from custom_components.chatterbox.agent.wire.sendable import (
     sendable_text,
 )
 
+PICTURE = Attachment("image/png", b"\x89PNG\xff", "door.png")
 MISTRAL = "[A-Za-z0-9]{9}"
 
 
@@ -66,18 +68,19 @@ def test_a_server_that_takes_any_id_gets_its_own_back(call_id: str) -> None:
     assert sendable_call_id(call_id, ANY_ID) == call_id
 
 
-def test_new_ids_fit_everywhere_and_differ() -> None:
-    assert re.fullmatch(MISTRAL, new_call_id())
-    assert new_call_id() != new_call_id()
-
-
-def test_the_ids_of_a_conversation() -> None:
-    calls = (ToolCall("a", "on", "{}"), ToolCall("b", "off", "{}"))
-
-    assert call_ids((UserMessage("Hi"), AssistantMessage("", "", calls), ToolResult("a", "on", ""))) == {"a", "b"}
-
-
 def test_a_payload_is_written_compactly_and_in_order() -> None:
     assert payload_to_bytes({"b": "ü", "a": [1, None]}) == '{"b":"ü","a":[1,null]}'.encode()
     assert payload_to_bytes({"text": "half \ud83d"}) == b'{"text":"half ?"}'
     assert payload_to_bytes({"many": 2**70}) == b'{"many":1180591620717411303424}'
+
+
+def test_data() -> None:
+    assert base64_data(PICTURE) == "iVBOR/8="
+    assert data_url(PICTURE) == "data:image/png;base64,iVBOR/8="
+
+
+def test_what_cannot_be_shown_is_named() -> None:
+    named, nameless = (attachment_note(Attachment("audio/wav", b"", name)) for name in ("half \ud83d.wav", ""))
+
+    assert named.startswith("[A file of type audio/wav named half \ufffd.wav was attached here.")
+    assert nameless.startswith("[A file of type audio/wav was attached here.")

@@ -1,7 +1,6 @@
-"""Parts of a message that its service wants back unchanged, and their place among its words and calls.
+"""Blocks of a message that its service wants back unchanged, such as signed reasoning, stored as provider items.
 
-Knows how such a part is kept in a transcript and read again; not what it holds. A service
-may check that a part stands where it stood, so each is kept with what came before it.
+A service may check that a block stands where it stood, so each is stored with its position in the message.
 """
 
 from collections.abc import Iterator
@@ -16,18 +15,18 @@ from ..messages import AssistantMessage, JsonObject, ProviderItem
 @with_config(extra="forbid")
 @dataclass(frozen=True, slots=True)
 class CarriedBlock:
-    """One part, as the service sent it."""
+    """One block, as the service sent it."""
 
     block: JsonObject
     text: NonNegativeInt
-    """Characters of the message's text that came before it."""
+    """Characters of the message's text before it."""
     calls: NonNegativeInt
-    """Calls of the message that came before it."""
+    """Calls of the message before it."""
     skip: NonNegativeInt = 0
-    """Characters after it that we added ourselves, to keep two texts apart."""
+    """Characters after it that we added to separate two texts."""
 
     def as_item(self, wire_format: str) -> ProviderItem:
-        """Return it in the form that a transcript keeps."""
+        """Return the block as a transcript stores it."""
         return ProviderItem(wire_format, asdict(self))
 
 
@@ -35,7 +34,7 @@ _CARRIED: Final = TypeAdapter(CarriedBlock)
 
 
 def carried_by(message: AssistantMessage, wire_format: str) -> Iterator[CarriedBlock]:
-    """Yield the parts that `wire_format` left in a message, in order; what it cannot have written is passed over."""
+    """Yield the blocks of `wire_format` in a message, in order; items of another shape are skipped."""
     for item in message.provider_items:
         if item.format == wire_format:
             try:

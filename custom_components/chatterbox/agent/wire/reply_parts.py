@@ -1,0 +1,139 @@
+"""Shared parts of the wire formats, reply side: lenient pydantic models, the reader interface, ids of calls.
+
+A schema is strict where an answer could be lost (text, calls) and lenient where a server may be odd without harm
+(counts, indexes, reasoning): a lenient value that does not fit reads as not sent.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Annotated
+from uuid import uuid4
+
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, TypeAdapter, ValidationError
+from pydantic_core.core_schema import CoreSchema, with_default_schema
+
+from ..errors import ProviderReplyInvalid
+from ..events import ProviderEvent
+from ..messages import AssistantMessage, FinishReason, JsonValue, Transcript
+
+_NOT_JSON = frozenset({"json_invalid", "string_unicode"})
+"""Errors of pydantic's JSON parser, as opposed to those of validation."""
+
+
+class _NoneUnlessValid:
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return with_default_schema(handler(source), default=None, on_error="default")
+
+
+type Lenient[T] = Annotated[T | None, _NoneUnlessValid]
+"""The value, or None if something else was sent. Give such a field the default None."""
+
+
+class WireModel(BaseModel):
+    """Base of everything that is parsed from a service; unknown fields are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+def parse_as[T](kind: TypeAdapter[T], sent: str | bytes, what: str) -> T:
+    """Parse JSON, text or UTF-8, as `kind`; `what` names it in errors, as in "an answer".
+
+    Raises `ProviderReplyInvalid`, which says where the JSON is wrong and quotes none of it.
+    """
+    try:
+        return kind.validate_json(sent)
+    except ValidationError as err:
+        if err.errors(include_url=False)[0]["type"] not in _NOT_JSON:
+            raise _wrong_shape(err, what) from None
+    text = sent if isinstance(sent, str) else sent.decode(errors="replace")
+    try:  # Python's parser accepts lone surrogates, as JavaScript servers send them
+        return kind.validate_python(json.loads(text))
+    except ValidationError as err:
+        raise _wrong_shape(err, what) from None
+    except ValueError, RecursionError:
+        raise ProviderReplyInvalid(f"the service sent {what} that is not JSON") from None
+
+
+def _wrong_shape(err: ValidationError, what: str) -> ProviderReplyInvalid:
+    where = ".".join(str(part) for part in err.errors(include_url=False)[0]["loc"]) or "its top level"
+    return ProviderReplyInvalid(f"the service sent {what} of the wrong shape, at {where}")
+
+
+class ReportedFailure(Exception):
+    """Raised by a reader: the service reports inside a successful response that it failed."""
+
+    def __init__(self, report: JsonValue) -> None:
+        """Keep the `error` that was sent, an object or a text."""
+        super().__init__()
+        self.report = report
+
+
+class ReplyReader(ABC):
+    """Reads one reply of a wire format. Used once.
+
+    `feed` and `read_whole` raise `ReportedFailure` or `ProviderReplyInvalid`.
+    """
+
+    @property
+    @abstractmethod
+    def finished(self) -> bool:
+        """True once the message is complete: nothing can fail any more. Usage may still follow."""
+
+    @property
+    @abstractmethod
+    def done(self) -> bool:
+        """True once the service has said that nothing follows."""
+
+    @abstractmethod
+    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
+        """Yield the events of the next bytes of a stream."""
+
+    @abstractmethod
+    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
+        """Yield the events of a complete JSON answer, from a server that does not stream."""
+
+    @abstractmethod
+    def end(self) -> Iterator[ProviderEvent]:
+        """Yield the remaining events, `CompletionResult` last. Called once, at the end of the reply.
+
+        Raises `ProviderReplyInvalid` if the reply was not finished, and `PromptTooLong` if the service stopped because
+        the prompt left no room for an answer.
+        """
+
+
+def unfinished_reply() -> ProviderReplyInvalid:
+    """Return the error of a stream that ended too early."""
+    return ProviderReplyInvalid("the reply ended before the service said that it was finished")
+
+
+def resolve_finish_reason(reason: FinishReason, *, has_calls: bool) -> FinishReason:
+    """Return the finish reason; where it contradicts the calls, or is unknown, the calls decide."""
+    if reason in {FinishReason.LENGTH, FinishReason.CONTENT_FILTER}:
+        return reason
+    if has_calls:
+        return FinishReason.TOOL_CALLS
+    return FinishReason.STOP if reason is FinishReason.TOOL_CALLS else reason
+
+
+def new_call_id() -> str:
+    """Return a new id of a call: nine letters or digits, which every server accepts (Mistral's rule)."""
+    return uuid4().hex[:9]
+
+
+class CallIds:
+    """Hands out ids of calls that are unique in a conversation."""
+
+    def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
+        """Reserve the ids of `transcript`."""
+        said = (message for message in transcript if isinstance(message, AssistantMessage))
+        self._taken = {call.id for message in said for call in message.tool_calls}
+        self._new_id = new_id
+
+    def unique(self, sent: str) -> str:
+        """Return the id that a service sent, or a new one if it is empty or taken."""
+        while not sent or sent in self._taken:
+            sent = self._new_id()
+        self._taken.add(sent)
+        return sent

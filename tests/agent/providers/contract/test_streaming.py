@@ -1,0 +1,176 @@
+"""Each piece of an answer is passed on as it arrives, and nothing that arrived is lost."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from custom_components.chatterbox.agent.errors import ProviderError, ProviderUnreachable
+from custom_components.chatterbox.agent.events import ProviderEvent, ReasoningDelta, TextDelta
+from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.options import ModelOptions
+from tests.agent.turns import let_others_go_on
+from tests.support.servers.certificate import self_signed
+from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server
+
+from .dialect import KEY, Answer, Dialect
+from .service import HI, arrivals, collect, provider_of, streamed, text_of
+
+WORDS = Answer(text=("One ", "two ", "three ", "four."))
+IN_TIME = 10
+"""Seconds, far more than anything here takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversation:
+    """A server that sends on command, and the events of its answer."""
+
+    server: RawHTTPServer
+    reply: RawReply
+    go_on: asyncio.Event
+    events: AsyncGenerator[ProviderEvent]
+
+    async def send_the_rest(self) -> None:
+        """Have the server send all that comes after the first words."""
+        self.go_on.set()
+        await self.reply.sent.wait()
+
+    async def text_until(self, error: type[ProviderError], match: str) -> str:
+        """Return the text that comes before a failure."""
+        heard: list[ProviderEvent] = []
+
+        async def hear_all() -> None:
+            async for event in self.events:
+                heard.append(event)  # noqa: PERF401  # a comprehension would lose them all at the failure
+
+        with pytest.raises(error, match=match):
+            await hear_all()
+        return text_of(heard)
+
+
+def _pieces(dialect: Dialect, answer: Answer = WORDS) -> list[bytes]:
+    """Return a stream, cut after each of its words."""
+    stream = dialect.render(answer)
+    ends = [place for place, event in arrivals(dialect, stream) if isinstance(event, TextDelta | ReasoningDelta)]
+    return [stream[begin:end] for begin, end in zip([0, *ends], [*ends, len(stream)], strict=True)]
+
+
+@asynccontextmanager
+async def _conversation(
+    dialect: Dialect,
+    session: aiohttp.ClientSession,
+    pieces: list[bytes],
+    ending: Ending,
+    *,
+    limits: TimeLimits | None = None,
+    tls: ssl.SSLContext | None = None,
+) -> AsyncIterator[_Conversation]:
+    go_on = asyncio.Event()
+    reply = replace(streamed(dialect, pieces, ending), held={2: go_on})
+    async with raw_http_server(reply, tls=tls) as server, asyncio.timeout(IN_TIME):
+        base_url = f"{'https' if tls else 'http'}://127.0.0.1:{server.port}"
+        provider = dialect.provider(session, base_url, options=ModelOptions(), limits=limits or TimeLimits(), key=KEY)
+        async with aclosing(provider.stream(HI)) as events:
+            yield _Conversation(server, reply, go_on, events)
+
+
+async def test_words_are_passed_on_as_they_arrive(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    async with _conversation(dialect, session, _pieces(dialect), Ending.KEEP) as told:
+        assert await anext(told.events) == TextDelta("One ")
+        told.go_on.set()
+        assert [await anext(told.events) for _ in range(3)] == [TextDelta(text) for text in WORDS.text[1:]]
+
+
+@pytest.mark.parametrize("ending", [Ending.CLOSE, Ending.RESET])
+async def test_what_came_before_a_connection_broke_is_passed_on(
+    dialect: Dialect, session: aiohttp.ClientSession, ending: Ending
+) -> None:
+    async with _conversation(dialect, session, _pieces(dialect)[:-1], ending) as told:
+        assert await anext(told.events) == TextDelta("One ")
+        await told.send_the_rest()
+        assert await told.text_until(ProviderError, "") == "two three four."
+
+
+async def test_what_came_before_a_server_fell_silent_is_passed_on(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    limits = TimeLimits(between_bytes=0.3)
+
+    async with _conversation(dialect, session, _pieces(dialect)[:-1], Ending.WAIT, limits=limits) as told:
+        assert await anext(told.events) == TextDelta("One ")
+        await told.send_the_rest()
+        assert await told.text_until(ProviderUnreachable, "in time") == "two three four."
+
+
+async def test_words_before_a_reported_failure_are_passed_on(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    pieces = [*_pieces(dialect)[:-1], dialect.render_failure("boom")]
+
+    async with _conversation(dialect, session, pieces, Ending.KEEP) as told:
+        assert await anext(told.events) == TextDelta("One ")
+        await told.send_the_rest()
+        assert await told.text_until(ProviderError, "boom") == "two three four."
+
+
+async def test_a_session_that_is_closed_amid_an_answer_is_a_failure_of_the_service(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    async with _conversation(dialect, session, _pieces(dialect)[:-1], Ending.WAIT) as told:
+        assert await anext(told.events) == TextDelta("One ")
+        await session.close()
+        assert await told.text_until(ProviderUnreachable, "") == ""
+
+
+@pytest.mark.usefixtures("socket_enabled")
+@pytest.mark.parametrize("ending", [Ending.KEEP, Ending.CLOSE])
+async def test_over_an_encrypted_connection_nothing_is_lost(dialect: Dialect, tmp_path: Path, ending: Ending) -> None:
+    pieces = _pieces(dialect)[: None if ending is Ending.KEEP else -1]
+
+    async with (
+        aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=False)) as session,
+        _conversation(dialect, session, pieces, ending, tls=self_signed(tmp_path)) as told,
+    ):
+        assert await anext(told.events) == TextDelta("One ")
+        await told.send_the_rest()
+        assert [await anext(told.events) for _ in range(3)] == [TextDelta(text) for text in WORDS.text[1:]]
+
+
+async def test_the_connection_of_a_stream_is_used_again(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(streamed(dialect, _pieces(dialect))) as server, asyncio.timeout(IN_TIME):
+        provider = provider_of(dialect, server, session)
+        for _ in range(3):
+            assert text_of(await collect(provider)) == "One two three four."
+
+    assert server.connections == 1
+
+
+async def test_a_slow_reader_of_a_whole_answer_holds_up_nobody_else(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    go_on = asyncio.Event()
+    head, *body = streamed(dialect, [dialect.render(WORDS)]).pieces
+    reply = RawReply([head, b"".join(body)], Ending.KEEP, held={1: go_on})  # its end comes with its first words
+    async with raw_http_server(reply) as server, asyncio.timeout(IN_TIME):
+        provider = provider_of(dialect, server, session)
+        async with aclosing(provider.stream(HI)) as slow:
+            first = asyncio.ensure_future(anext(slow))
+            await server.arrived.wait()
+            await let_others_go_on()  # so that the head is read by then
+            go_on.set()
+            assert text_of([await first]) == "One "
+            assert text_of(await collect(provider)) == "One two three four."
+
+    assert server.connections == 1
+
+
+async def test_leaving_a_stream_closes_the_connection(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    async with _conversation(dialect, session, _pieces(dialect)[:1], Ending.WAIT) as told:
+        assert await anext(told.events) == TextDelta("One ")
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await anext(told.events)
+        await told.server.left.wait()
