@@ -26,7 +26,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.wire.anthropic_messages import FORMAT, request_to_payload
-from custom_components.chatterbox.agent.wire.provider_items import CarriedBlock
+from custom_components.chatterbox.agent.wire.reply_parts import CarriedBlock
 from custom_components.chatterbox.agent.wire.request_parts import payload_to_bytes
 
 CACHE: JsonObject = {"type": "ephemeral"}

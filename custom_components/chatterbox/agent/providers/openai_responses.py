@@ -120,7 +120,7 @@ class OpenAIResponsesProvider(HTTPProvider):
         changed = None if started else _without_cause(payload, error)
         if changed is None:
             return await super()._payload_after(error, request, payload, started=started)
-        _LOGGER.info("Asking %s again: %s", self._model, error)
+        _LOGGER.info("%s is asked again: %s", self._model, error)
         return changed
 
     def _wishes(self, request: CompletionRequest) -> JsonObject:

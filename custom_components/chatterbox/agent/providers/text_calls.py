@@ -19,7 +19,15 @@ from ..messages import AssistantMessage, FinishReason, ToolCall, ToolDefinition,
 from ..protocols import CompletionRequest, LLMProvider
 from ..text import find_tool, spellings
 from ..wire.text_markers import markers_for, markers_in_thoughts
-from ..wire.text_markup import MAX_HELD_CHARACTERS, CallText, Dropped, MarkupScanner, Piece, Said, Thought
+from ..wire.text_markup import (
+    MAX_HELD_CHARACTERS,
+    CallText,
+    DroppedText,
+    MarkupScanner,
+    Piece,
+    PlainText,
+    ReasoningText,
+)
 from ..wire.written_calls import ReadText, WrittenCall, read_calls
 
 _CUT_SHORT: Final = frozenset({FinishReason.LENGTH, FinishReason.CONTENT_FILTER})
@@ -96,8 +104,6 @@ class _Message:
         """Take in what the provider streams; return what is passed on for it."""
         self._out = []
         match event:
-            case TextDelta(text) if self._text.passes(text):
-                self._say(text, event)
             case TextDelta(text):
                 self._pass_on(self._text.feed(text))
             case ReasoningDelta(text):
@@ -130,9 +136,9 @@ class _Message:
     def _pass_on(self, pieces: Iterable[Piece], *, cut: bool = False) -> None:
         for piece in pieces:
             match piece:
-                case Said(text):
+                case PlainText(text):
                     self._say(text)
-                case Thought(text, draft, begins):
+                case ReasoningText(text, draft, begins):
                     self._draft = ("" if begins else self._draft) + (text if draft else "")
                     self._draft = self._draft[:MAX_HELD_CHARACTERS]
                     self._removed = self._removed or _SPACE
@@ -141,13 +147,12 @@ class _Message:
                         self._out.append(ReasoningDelta(text))
                 case CallText():
                     self._call(piece, cut=cut)
-                case Dropped():
+                case DroppedText():
                     self._removed = self._removed or _SPACE
                 case _:
                     assert_never(piece)
 
-    def _say(self, text: str, written: TextDelta | None = None) -> None:
-        """Pass a text on, as it was `written` where it is still the same."""
+    def _say(self, text: str) -> None:
         if self._removed and (not self._last_said or self._last_said.isspace()):
             text = text.lstrip(self._removed)
         if not text:
@@ -157,7 +162,7 @@ class _Message:
         if not text.isspace():
             self._end_thought()
             self._answered = True
-        self._out.append(written if written is not None and written.text == text else TextDelta(text))
+        self._out.append(TextDelta(text))
 
     def _call(self, piece: CallText, *, cut: bool) -> None:
         self._end_thought()
@@ -191,8 +196,7 @@ class _Message:
     def _think(self, text: str) -> None:
         """Look for calls in a piece of reasoning."""
         self._thoughts = self._thoughts or MarkupScanner(markers_in_thoughts(self._names))
-        if not self._thoughts.passes(text):
-            self._keep_calls(self._thoughts.feed(text))
+        self._keep_calls(self._thoughts.feed(text))
 
     def _end_thought(self) -> None:
         if self._thoughts is not None:

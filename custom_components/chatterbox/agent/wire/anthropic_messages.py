@@ -37,13 +37,14 @@ from ..messages import (
 from ..protocols import CompletionRequest
 from .event_streams import DONE, SSEDecoder
 from .output_schema import ANTHROPIC, enforced_output, strict_schema
-from .provider_items import CarriedBlock, carried_by
 from .reply_parts import (
     CallIds,
+    CarriedBlock,
     Lenient,
     ReplyReader,
     ReportedFailure,
     WireModel,
+    carried_by,
     new_call_id,
     parse_as,
     resolve_finish_reason,

@@ -42,13 +42,14 @@ from ..protocols import CompletionRequest, OutputFormat
 from .call_assembly import CallAssembler, CallFragment
 from .event_streams import DONE, SSEDecoder
 from .output_schema import OPENAI, enforced_output, plain_schema, strict_schema
-from .provider_items import CarriedBlock, carried_by
 from .reply_parts import (
     CallIds,
+    CarriedBlock,
     Lenient,
     ReplyReader,
     ReportedFailure,
     WireModel,
+    carried_by,
     new_call_id,
     parse_as,
     unfinished_reply,

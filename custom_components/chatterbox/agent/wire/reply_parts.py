@@ -1,4 +1,4 @@
-"""Shared parts of the wire formats, reply side: lenient pydantic models, the reader interface, ids of calls.
+"""Shared parts of the wire formats, reply side: pydantic models, the reader interface, ids of calls, carried blocks.
 
 A schema is strict where an answer could be lost (text, calls) and lenient where a server may be odd without harm
 (counts, indexes, reasoning): a lenient value that does not fit reads as not sent.
@@ -7,15 +7,24 @@ A schema is strict where an answer could be lost (text, calls) and lenient where
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Annotated
+from dataclasses import asdict, dataclass
+from typing import Annotated, Final
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    NonNegativeInt,
+    TypeAdapter,
+    ValidationError,
+    with_config,
+)
 from pydantic_core.core_schema import CoreSchema, with_default_schema
 
 from ..errors import ProviderReplyInvalid
 from ..events import ProviderEvent
-from ..messages import AssistantMessage, FinishReason, JsonValue, Transcript
+from ..messages import AssistantMessage, FinishReason, JsonObject, JsonValue, ProviderItem, Transcript
 
 _NOT_JSON = frozenset({"json_invalid", "string_unicode"})
 """Errors of pydantic's JSON parser, as opposed to those of validation."""
@@ -137,3 +146,37 @@ class CallIds:
             sent = self._new_id()
         self._taken.add(sent)
         return sent
+
+
+@with_config(extra="forbid")
+@dataclass(frozen=True, slots=True)
+class CarriedBlock:
+    """A block of a message that its service wants back unchanged, such as signed reasoning.
+
+    A service may check that a block stands where it stood, so each is stored with its position.
+    """
+
+    block: JsonObject
+    text: NonNegativeInt
+    """Characters of the message's text before it."""
+    calls: NonNegativeInt
+    """Calls of the message before it."""
+    skip: NonNegativeInt = 0
+    """Characters after it that we added to separate two texts."""
+
+    def as_item(self, wire_format: str) -> ProviderItem:
+        """Return the block as a transcript stores it."""
+        return ProviderItem(wire_format, asdict(self))
+
+
+_CARRIED: Final = TypeAdapter(CarriedBlock)
+
+
+def carried_by(message: AssistantMessage, wire_format: str) -> Iterator[CarriedBlock]:
+    """Yield the blocks of `wire_format` in a message, in order; items of another shape are skipped."""
+    for item in message.provider_items:
+        if item.format == wire_format:
+            try:
+                yield _CARRIED.validate_python(item.data)
+            except ValidationError:
+                continue

@@ -1,16 +1,183 @@
-"""The markers that models write into their text: where reasoning, calls and noise begin and end.
+"""Markers that models write into their text: where reasoning, calls and noise begin and end.
 
-A table of what is in use, gathered from the chat templates of the models and from what local
-servers let through. Knows the marks; nothing of what stands between them.
+The table is collected from the chat templates of models and from what local servers pass through.
 """
 
+import re
 import string
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
 from functools import lru_cache
-from typing import Final
+from types import MappingProxyType
+from typing import Final, Literal, assert_never
 
-from .opening import OneOf, Opening, Part, Run
-from .text_regions import Beginnings, Ends, Kind, Marker, Markers, Region
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of several texts, in any case unless `case_counts`."""
+
+    texts: tuple[str, ...]
+    case_counts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """From `least` to `most` characters of a regular expression's class."""
+
+    characters: str
+    most: int | None = None
+    least: int = 0
+
+
+type Part = str | OneOf | Run
+"""Plain text, in any case, a choice of texts, or a run of characters."""
+
+NOT_YET: Final = "not yet"
+_GROUP: Final = {False: "(?:", True: "(?-i:"}
+
+
+class Opening:
+    """A pattern that also matches partially: at the end of a text it can say "not yet"."""
+
+    def __init__(self, *parts: Part, then: str = "") -> None:
+        """Compile the pattern. `then` is a class of characters that has to follow and is not part of it."""
+        whole = [_whole(part) for part in parts]
+        begun = ["".join(whole[:index]) + _begun(part) for index, part in enumerate(parts)]
+        if then:
+            begun.append("".join(whole))
+            whole.append(f"(?={then})")
+        self._whole = re.compile("".join(whole), re.IGNORECASE)
+        self._begun = re.compile(f"(?:{'|'.join(begun)})\\Z", re.IGNORECASE)
+
+    def match(self, text: str, position: int) -> re.Match[str] | Literal["not yet"] | None:
+        """Match at `position`; `NOT_YET` if the text ends too early to decide."""
+        if found := self._whole.match(text, position):
+            return found
+        return NOT_YET if self._begun.match(text, position) else None
+
+
+def _whole(part: Part) -> str:
+    match part:
+        case str():
+            return re.escape(part)
+        case OneOf(texts, case_counts):
+            longest_first = sorted(texts, key=len, reverse=True)
+            return f"{_GROUP[case_counts]}{'|'.join(map(re.escape, longest_first))})"
+        case Run(characters, most, least):
+            return f"{characters}{{{least},{'' if most is None else most}}}"
+        case _:
+            assert_never(part)
+
+
+def _begun(part: Part) -> str:
+    """Return a pattern for every prefix of a part, from empty to whole."""
+    match part:
+        case str():
+            return _begun_text(part)
+        case OneOf(texts, case_counts):
+            return f"{_GROUP[case_counts]}{'|'.join(_begun_text(text) for text in texts)})"
+        case Run(characters, most, _):
+            return f"{characters}{{0,{'' if most is None else most}}}"
+        case _:
+            assert_never(part)
+
+
+def _begun_text(text: str) -> str:
+    return "".join(f"(?:{re.escape(char)}" for char in text) + ")?" * len(text)
+
+
+_FIRST_CHARACTERS: Final = re.compile(r"[<\[◁`aA]")
+"""Of the marks that end a region."""
+
+
+class Kind(Enum):
+    """What a marker opens."""
+
+    THOUGHT = auto()
+    """Reasoning."""
+    DRAFT = auto()
+    """Reasoning, but the answer if the message has no other."""
+    CALL = auto()
+    """Certainly a call."""
+    MAYBE_CALL = auto()
+    """A call if it can be parsed as one."""
+    NOISE = auto()
+    """Text to discard, such as a tool result that the model made up."""
+    HEADER = auto()
+    """Header of a message in OpenAI's harmony format."""
+    TOKEN = auto()
+    """The marker itself."""
+    THOUGHT_END = auto()
+    """End of reasoning that the template of the model opened."""
+
+
+class Ends:
+    """Where a region ends: after one of `closed_by`, or before one of `until`."""
+
+    def __init__(self, closed_by: Iterable[Opening] = (), until: Iterable[Opening] = ()) -> None:
+        """Take marks that begin with one of `_FIRST_CHARACTERS`; those of `until` belong to the next region."""
+        self._marks = [(mark, True) for mark in closed_by] + [(mark, False) for mark in until]
+
+    def find(self, text: str, start: int, *, final: bool) -> tuple[int, int] | None:
+        """Return start and end of the end mark, None if there is none.
+
+        For a partial mark, the end is -1; a final text has none.
+        """
+        for place in _FIRST_CHARACTERS.finditer(text, start):
+            for mark, closes in self._marks:
+                found = mark.match(text, place.start())
+                if isinstance(found, re.Match):
+                    return place.start(), found.end() if closes else place.start()
+                if found == NOT_YET and not final:
+                    return place.start(), -1
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A stretch of text that a marker opens."""
+
+    kind: Kind
+    ends: Ends | None = None
+    """None for a region that ends with its first bracket."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A marker and what it opens."""
+
+    opening: Opening
+    region: Region
+    keeps_opening: bool = False
+    """Whether the marker is part of the content."""
+
+
+type Beginnings = Mapping[str, Sequence[Marker]]
+
+_NONE: Final[Beginnings] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """Markers by position and first character."""
+
+    anywhere: Beginnings
+    line_start: Beginnings = _NONE
+    message_start: Beginnings = _NONE
+    """Only before any text."""
+    glued: Beginnings = _NONE
+    """Only directly after the end of a sentence."""
+
+    def at(self, character: str, *, line_start: bool, message_start: bool, glued: bool) -> list[Marker]:
+        """Return the markers that may begin with a character at a position, specific ones first."""
+        found = [*self.message_start.get(character, ())] if message_start else []
+        if glued:
+            found += self.glued.get(character, ())
+        if line_start:
+            found += self.line_start.get(character, ())
+        return [*found, *self.anywhere.get(character, ())]
+
 
 _THOUGHT_TAGS: Final = ("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "seed:think")
 _CALL_TAGS: Final = (
@@ -46,7 +213,7 @@ _TURNS: Final = (
     ("<|im_start|>", ("user", "system", "tool"), "assistant"),
     ("<start_of_turn>", ("user",), "model"),
 )
-"""What begins a message, whose it is when it is not the model's, and when it is."""
+"""Start of a message, the roles of others, and the role of the model."""
 _NOISE_MARKS: Final = (("[tool_results]", "[/tool_results]"), ("<|tool_response>", "<tool_response|>"))
 
 _SPECIAL: Final = Opening("<", OneOf(("|", "\uff5c")), Run(r"[^\s|\uff5c<>]", 40, 1), OneOf(("|", "\uff5c")), ">")
@@ -113,7 +280,7 @@ def _noise() -> Iterator[Marker]:
         yield Marker(start, Region(Kind.NOISE, Ends([end], [_MESSAGE_ENDS])))
         if end is not _FENCE_END:
             yield Marker(end, Region(Kind.TOKEN))
-    # A model that goes on after its own message makes up what others say.
+    # A model that continues after its own message invents what others say.
     for turn, others, itself in _TURNS:
         yield Marker(Opening(turn, OneOf(others)), Region(Kind.NOISE, Ends(until=[Opening(turn, itself)])))
 
@@ -169,16 +336,16 @@ def _channels() -> Iterator[Marker]:
 THOUGHT_OF_CHANNEL: Final = Region(Kind.THOUGHT, Ends((), [_MESSAGE_ENDS]))
 CALL_OF_CHANNEL: Final = Region(Kind.CALL, Ends((), [_MESSAGE_ENDS]))
 DRAFT_FROM_START: Final = Region(Kind.DRAFT, Ends([_end_tag(name) for name in _THOUGHT_TAGS]))
-"""How a message begins whose template opened the reasoning already."""
+"""Start of a message whose template has opened the reasoning."""
 
 
 def _headers(*texts: str) -> OneOf:
-    """Return parts of harmony's headers, which are in small letters; a name such as AssistantRelay is none."""
+    """Return parts of harmony's headers, which are lower case, unlike a name such as AssistantRelay."""
     return OneOf(texts, case_counts=True)
 
 
 def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
-    """Yield what is left of harmony's headers where a server took away their tokens and nothing else."""
+    """Yield the remains of harmony's headers where a server removed only their tokens."""
     assistant = _headers("assistant")
     role = _headers("", "assistant") if message_start else assistant
     addressed = Opening(
@@ -198,7 +365,7 @@ def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
 
 
 def _by_character(markers: Iterable[Marker], characters: str) -> Beginnings:
-    """Sort markers by those of the characters that they may begin with: what such a one alone leaves open."""
+    """Group markers by the characters that they may begin with."""
     among = tuple(markers)
     return {character: [one for one in among if one.opening.match(character, 0)] for character in characters}
 
@@ -208,16 +375,16 @@ _OF_CALLS: Final = (*_certain_calls(), *_noise())
 _TOKENS: Final = tuple(Marker(opening, Region(Kind.TOKEN)) for opening in _OTHER_TOKENS)
 _MARKS: Final = "<[{`◁"
 _NAMES: Final = string.ascii_letters + string.digits + "_-"
-"""What tools may be called."""
+"""Characters of names of tools."""
 _AT_MESSAGE_START: Final = _by_character(_stripped_channels(message_start=True), string.ascii_lowercase)
 _GLUED: Final = _by_character(_stripped_channels(message_start=False), string.ascii_lowercase)
 
 
 @lru_cache(maxsize=16)
 def markers_for(names: tuple[str, ...]) -> Markers:
-    """Return the markers of text, where tools of these names are offered, in all their spellings.
+    """Return the markers of text, where tools of these names, in all spellings, are offered.
 
-    Where no tool is offered, what is no markup is never taken for a call.
+    Without tools, only markup is taken for a call.
     """
     anywhere = (*_OF_THOUGHTS, *_OF_CALLS, *(_maybe_calls(names) if names else ()), *_TOKENS)
     bare = _by_character(_bare_calls(names) if names else (), _NAMES)
@@ -226,6 +393,6 @@ def markers_for(names: tuple[str, ...]) -> Markers:
 
 @lru_cache(maxsize=16)
 def markers_in_thoughts(names: tuple[str, ...]) -> Markers:
-    """Return the markers of reasoning: only calls matter there."""
+    """Return the markers of reasoning, which are those of calls."""
     anywhere = (*_OF_CALLS, *(_maybe_calls(names) if names else ()), *_TOKENS)
     return Markers(_by_character(anywhere, _MARKS), _by_character(_bare_calls(names) if names else (), _NAMES))

@@ -1,25 +1,30 @@
-"""Takes a model's text apart while it arrives: what it says, what it thinks, and what may be calls.
+"""Splits a model's text while it arrives: text, reasoning, and possible calls.
 
-Knows where stretches of text begin and end, and holds back only what may still become a
-marker. How the text is cut into pieces makes no difference to what comes out, but for how
-finely it is divided. Must not know what calls mean.
+It holds back only what may still become a marker. How the text is divided into pieces does not change the result.
 """
 
 import re
 from dataclasses import dataclass
 from typing import Final
 
-from .brackets import BracketFollower
-from .opening import NOT_YET
-from .text_markers import CALL_OF_CHANNEL, DRAFT_FROM_START, THOUGHT_OF_CHANNEL
-from .text_regions import Kind, Marker, Markers, Region
+from .text_markers import (
+    CALL_OF_CHANNEL,
+    DRAFT_FROM_START,
+    NOT_YET,
+    THOUGHT_OF_CHANNEL,
+    Kind,
+    Marker,
+    Markers,
+    Region,
+)
 
+_MARK: Final = re.compile(r"[\\\"'{}\[\]()]")
 MAX_HELD_CHARACTERS: Final = 65_536
-"""Of what may be a call. A spoken request never needs more, and a runaway model writes far more."""
+"""Of a possible call. A spoken request never needs more; a runaway model writes more."""
 
 _MAX_HEADER_CHARACTERS: Final = 256
 _SURELY_A_MARKER: Final = 4
-"""Characters of an unfinished marker that are no text, at the end of a message."""
+"""Characters of a partial marker that count as a marker at the end of a message."""
 
 _PLACE: Final = re.compile(r"[<\[{`◁\n]|(?<=[.!?…\"”)}\]])[aA]")
 _SENTENCE_ENDS: Final = '.!?…"”)}]'
@@ -27,53 +32,91 @@ _HEADER: Final = re.compile(r"\A(?:<[^<>\n]*+>|assistant|analysis|commentary|fin
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """Text for the person."""
+class PlainText:
+    """Text of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
+class ReasoningText:
     """Reasoning."""
 
     text: str
     draft: bool = False
-    """True for reasoning that is the answer, if the message has no other."""
+    """Whether it is the answer if the message has no other."""
     begins: bool = False
-    """True where a draft begins, or turns out to be none: the one before it no longer counts."""
+    """Whether a draft begins, or turned out to be none: the previous one is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallText:
-    """Text that is, or may be, one call or several."""
+    """Text of one or several calls."""
 
     text: str
     certain: bool
-    """False when it is a call only if it reads like one; else it was said."""
+    """False if it is a call only if it can be parsed as one, else text."""
     closed: bool
-    """False when the message ended before it did."""
+    """False if the message ended first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
-    """Something that was for nobody stood here."""
+class DroppedText:
+    """Text was removed here."""
 
 
-type Piece = Said | Thought | CallText | Dropped
+type Piece = PlainText | ReasoningText | CallText | DroppedText
+
+
+class BracketFollower:
+    """Finds where the first bracket of a text closes; each character is scanned once."""
+
+    def __init__(self) -> None:
+        """Start before the first bracket."""
+        self._depth = 0
+        self._quote = ""
+
+    def scan(self, text: str, position: int) -> tuple[int, bool]:
+        """Scan from `position`; return where that ended, and whether the first bracket closes there."""
+        while mark := _MARK.search(text, position):
+            position = mark.end()
+            match mark.group():
+                case "\\" if self._quote:
+                    if position == len(text):
+                        return mark.start(), False
+                    position += 1
+                case '"' | "'" as quote:
+                    self._see_quote(quote, text[mark.start() - 1])
+                case _ if self._quote:
+                    pass
+                case "{" | "[" | "(":
+                    self._depth += 1
+                case "}" | "]" | ")":
+                    self._depth -= 1
+                    if self._depth <= 0:
+                        return position, True
+                case _:  # a backslash outside of quotes
+                    pass
+        return len(text), False
+
+    def _see_quote(self, quote: str, before: str) -> None:
+        if quote == self._quote:
+            self._quote = ""
+        elif not self._quote and (quote == '"' or not before.isalnum()):  # no apostrophe
+            self._quote = quote
 
 
 class MarkupScanner:
-    """Takes one message apart."""
+    """Splits the text of one message."""
 
     def __init__(self, markers: Markers, *, begins_in_thought: bool = False) -> None:
-        """Look for `markers`; `begins_in_thought` for models whose template has opened the reasoning already."""
+        """Look for `markers`; `begins_in_thought` for models whose template has opened the reasoning."""
         self._markers = markers
         self._held = ""
         self._at = 0
-        """Where what is still to be decided begins in the held text."""
+        """Index of the first undecided character of the held text."""
         self._looked_at = 0
-        """Up to where no end of the region was found."""
+        """Index up to which the region has no end."""
         self._region: Region | None = None
         self._brackets = BracketFollower()
         self._pieces: list[Piece] = []
@@ -81,31 +124,22 @@ class MarkupScanner:
         self._message_start = True
         self._glued = False
         self.thought_began_unseen = False
-        """True once a thought ended after text without having begun: all of that was reasoning."""
+        """Whether reasoning ended that had no start: all text before it was reasoning."""
         if begins_in_thought:
             self._enter(DRAFT_FROM_START, 0, 0)
 
     def feed(self, text: str) -> list[Piece]:
-        """Take more text; return what is decided now."""
+        """Add text; return the pieces that are decided."""
         self._held += text
         return self._advance(final=False)
 
-    def passes(self, text: str) -> bool:
-        """Take more text if it is said as it is: no marker can begin in it, nor is any under way."""
-        if not text or self._region is not None or self._held or self._line_start or self._message_start:
-            return False
-        if (self._glued and text[0] in "aA") or _PLACE.search(text):
-            return False
-        self._glued = text[-1] in _SENTENCE_ENDS
-        return True
-
     def finish(self) -> list[Piece]:
-        """Return what is left: the message is over."""
+        """Return the remaining pieces at the end of the message."""
         pieces = self._advance(final=True)
         rest, self._held = self._held, ""
         match self._region:
             case Region(Kind.HEADER):
-                pieces.append(Said(_without_header(rest)))
+                pieces.append(PlainText(_without_header(rest)))
             case Region(Kind.CALL | Kind.MAYBE_CALL as kind):
                 pieces.append(CallText(rest, certain=kind is Kind.CALL, closed=False))
             case _:
@@ -122,7 +156,7 @@ class MarkupScanner:
         return pieces
 
     def _step(self, *, final: bool) -> bool:
-        """Go on to the next marker or end; False when there is none in what is held."""
+        """Advance to the next marker or end; False if there is none."""
         region = self._region
         if region is None:
             return self._find_opening(final=final)
@@ -134,7 +168,7 @@ class MarkupScanner:
         return self._leave(region, self._looked_at, end)
 
     def _find_opening(self, *, final: bool) -> bool:
-        """Say what comes before the next marker, and open what it opens; False when more text is needed."""
+        """Pass on the text before the next marker and enter its region; False if more text is needed."""
         while self._at < len(self._held):
             if self._held[self._at].isspace():
                 self._say_until(self._at + 1)
@@ -172,19 +206,19 @@ class MarkupScanner:
         self._glued = text[-1] in _SENTENCE_ENDS
 
     def _say(self, text: str) -> None:
-        if self._pieces and isinstance(last := self._pieces[-1], Said):
+        if self._pieces and isinstance(last := self._pieces[-1], PlainText):
             self._pieces.pop()
             text = last.text + text
-        self._pieces.append(Said(text))
+        self._pieces.append(PlainText(text))
 
     def _open(self, marker: Marker, found: re.Match[str]) -> None:
         match marker.region.kind:
             case Kind.TOKEN:
                 self._at = found.end()
-                self._pieces.append(Dropped())
+                self._pieces.append(DroppedText())
             case Kind.THOUGHT_END:
                 self._at = found.end()
-                self._pieces.append(Dropped())
+                self._pieces.append(DroppedText())
                 self.thought_began_unseen = self.thought_began_unseen or not self._message_start
             case _:
                 start = found.start() if marker.keeps_opening else found.end()
@@ -195,10 +229,10 @@ class MarkupScanner:
         self._region, self._at, self._looked_at = region, start, looked_at
         self._brackets = BracketFollower()
         if region.kind is Kind.DRAFT:
-            self._pieces.append(Thought("", draft=True, begins=True))
+            self._pieces.append(ReasoningText("", draft=True, begins=True))
 
     def _leave(self, region: Region, start: int, end: int) -> bool:
-        """Deal with a region whose end mark begins at `start` and ends at `end`, -1 when it is not there yet."""
+        """Handle a region whose end mark is at `start` to `end`, -1 if it has not arrived."""
         most = _MAX_HEADER_CHARACTERS if region.kind is Kind.HEADER else MAX_HELD_CHARACTERS
         flows = region.kind in {Kind.THOUGHT, Kind.DRAFT, Kind.NOISE}
         if not flows and start - self._at > most:
@@ -212,24 +246,24 @@ class MarkupScanner:
         if region.kind is Kind.HEADER:
             self._read_header(self._held[self._at : end], end)
             return True
-        if region.kind is Kind.DRAFT and end > start:  # so it was a thought
-            self._pieces.append(Thought("", begins=True))
+        if region.kind is Kind.DRAFT and end > start:  # it was reasoning after all
+            self._pieces.append(ReasoningText("", begins=True))
         self._return_to_text(end)
         return True
 
     def _pass_on(self, region: Region, text: str) -> None:
         match region.kind:
             case Kind.THOUGHT | Kind.DRAFT as kind if text:
-                self._pieces.append(Thought(text, draft=kind is Kind.DRAFT))
+                self._pieces.append(ReasoningText(text, draft=kind is Kind.DRAFT))
             case Kind.CALL | Kind.MAYBE_CALL as kind:
                 self._pieces.append(CallText(text, certain=kind is Kind.CALL, closed=True))
             case Kind.NOISE:
-                self._pieces.append(Dropped())
+                self._pieces.append(DroppedText())
             case _:
                 pass
 
     def _give_up(self, region: Region, end: int) -> None:
-        """Hold no more: what can only be a call is dropped, all else is said."""
+        """Stop holding a region that is too long: a certain call is dropped, anything else is text."""
         if region.kind is Kind.CALL:
             self._enter(Region(Kind.NOISE, region.ends or CALL_OF_CHANNEL.ends), end, end)
             return
@@ -243,7 +277,7 @@ class MarkupScanner:
 
     def _read_header(self, header: str, end: int) -> None:
         if "to=" in header:
-            self._enter(CALL_OF_CHANNEL, self._at, end)  # it names the tool
+            self._enter(CALL_OF_CHANNEL, self._at, end)  # the header names the tool
         elif "analysis" in header:
             self._enter(THOUGHT_OF_CHANNEL, end, end)
         else:
