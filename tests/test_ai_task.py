@@ -31,7 +31,7 @@ from custom_components.chatterbox.const import (
     ServiceKind,
 )
 from custom_components.chatterbox.home.description import FIND_ENTITIES
-from custom_components.chatterbox.records.news import SIGNAL_TURN, TurnNews
+from custom_components.chatterbox.records.turn_record import SIGNAL_TURN, TurnRecord
 from custom_components.chatterbox.settings.tasks import INSTRUCTIONS
 from tests.support.documented_yaml import blocks_with
 from tests.support.listening_agent import add_automations, start
@@ -280,18 +280,18 @@ async def test_tasks_at_the_same_time_have_the_rights_of_who_asked(hass: HomeAss
 
 
 async def test_a_task_is_counted_like_a_turn(hass: HomeAssistant) -> None:
-    news: list[TurnNews] = []
-    async_dispatcher_connect(hass, SIGNAL_TURN, news.append)
+    records: list[TurnRecord] = []
+    async_dispatcher_connect(hass, SIGNAL_TURN, records.append)
     usage = ScriptedUsage(prompt_tokens=90, completion_tokens=6)
     async with working(hass, Script(answers=(ScriptedAnswer(content="3", usage=usage),))):
         await have_done(hass)
         entry = hass.config_entries.async_entries("chatterbox")[0]
         worker = next(one for one in entry.subentries.values() if one.title == "Worker")
 
-    assert [(one.agent, one.facts.usage.input_tokens, one.facts.usage.output_tokens) for one in news] == [
+    assert [(one.agent, one.facts.usage.input_tokens, one.facts.usage.output_tokens) for one in records] == [
         (worker.subentry_id, 90, 6)
     ]
-    assert news[0].facts.inferences[0].answered_by == worker.subentry_id
+    assert records[0].facts.inferences[0].answered_by == worker.subentry_id
 
 
 def picture(folder: Path, name: str, size: int = 4) -> dict[str, str]:

@@ -31,8 +31,7 @@ from custom_components.chatterbox.agent.history.store_trouble import StoreUnavai
 from custom_components.chatterbox.agent.messages import ToolCall, ToolResult, Usage
 from custom_components.chatterbox.const import CONF_DIAGNOSE_WORDS, CONF_HISTORY_ADDRESS, DOMAIN
 from custom_components.chatterbox.history.stores import async_get_histories
-from custom_components.chatterbox.records.news import SIGNAL_TURN, TurnNews
-from custom_components.chatterbox.records.report import TurnReport
+from custom_components.chatterbox.records.turn_record import SIGNAL_TURN, TurnRecord
 from tests.agent.history.records import response, turn
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.servers.in_process import address_without_server, serving_script
@@ -222,7 +221,8 @@ async def test_no_secret_is_shown_wherever_it_stands(hass: HomeAssistant, hass_c
     agent = only_agent(entry)
     hass.config_entries.async_update_subentry(entry, agent, title=f"Butler {planted}")
     await hass.async_block_till_done(wait_background_tasks=True)
-    report = TurnReport(f"My key is {planted}")
+    origin = {"turn_id": "1", "conversation_id": planted, "language": "en", "satellite_id": None, "caller": None}
+    record = TurnRecord(f"My key is {planted}", agent.subentry_id, {**origin})
     call = ToolCall("1", "web__fetch", json.dumps({"url": f"https://me:{password}@example.net/?k={key}"}))
     events: tuple[TurnEvent, ...] = (
         ProviderSwitched(f"Helper {key}", f"Butler {key}: ConnectTimeout"),
@@ -231,9 +231,8 @@ async def test_no_secret_is_shown_wherever_it_stands(hass: HomeAssistant, hass_c
         TurnFinished(StopReason.COMPLETED, planted, Usage(), 1),
     )
     for event in events:
-        report.add(event)
-    origin = {"turn_id": "1", "conversation_id": planted, "language": "en", "satellite_id": None, "caller": None}
-    async_dispatcher_send(hass, SIGNAL_TURN, TurnNews(agent.subentry_id, origin, report.facts, report))
+        record.add(event)
+    async_dispatcher_send(hass, SIGNAL_TURN, record)
 
     data = await download(hass_client, entry)
     assert data["agents"][0]["turns"][0]["words"]["input"] == "My key is " + " ".join(["**REDACTED**"] * 4)

@@ -35,7 +35,7 @@ from .agent.protocols import OutputFormat
 from .const import CONF_KIND, DOMAIN, LOGGER, SUBENTRY_AI_TASK, ServiceKind
 from .entity import ChatterboxEntity
 from .people.speakers import Asking, Speaker, async_get_speaker, speaker_context
-from .records.report import TurnReport
+from .records.turn_record import TurnRecord
 from .repair_issues import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.composition import image_provider, known_server
@@ -180,8 +180,8 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         await self._async_check(task.attachments or ())
         source = TurnSource(output=shape, extra_api=task.llm_api)
         read = await self._async_read(task.instructions, context, source)
-        report = await self._async_take(read, chat_log)
-        answer = self._answer(task.name, report)
+        record = await self._async_take(read, chat_log)
+        answer = self._answer(task.name, record)
         data = data_of(answer, shape, task.structure) if shape and task.structure else answer
         return GenDataTaskResult(chat_log.conversation_id, data)
 
@@ -228,17 +228,17 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         speaker = _unaskable(await async_get_speaker(self.hass, told, self._agent.settings))
         return TurnInput(replace(told, context=speaker_context(context, speaker)), speaker, source)
 
-    async def _async_take(self, read: TurnInput, chat_log: ChatLog) -> TurnReport:
+    async def _async_take(self, read: TurnInput, chat_log: ChatLog) -> TurnRecord:
         try:
             return await self._turns.async_run(read, chat_log)
         finally:
             async_check_health(self.hass)
 
-    def _answer(self, task: str, report: TurnReport) -> str:
+    def _answer(self, task: str, record: TurnRecord) -> str:
         """Return what the model has answered. Raises a `HomeAssistantError` where that is not what the task wants."""
-        if error := error_of_end(report.finished, task, self.entry.title):
+        if error := error_of_end(record.finished, task, self.entry.title):
             raise error
-        return report.finished.text if report.finished else ""
+        return record.finished.text if record.finished else ""
 
     async def _async_check(self, attachments: Collection[Attachment]) -> None:
         """Refuse what the model could not be shown: in data, it has no place to say so."""

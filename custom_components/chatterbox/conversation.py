@@ -27,7 +27,7 @@ from .agent.speech import asks_back, speakable
 from .approvals.questions import GivenAnswer, Question
 from .const import LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
-from .records.report import TurnReport
+from .records.turn_record import TurnRecord
 from .repair_issues import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.health import async_check_health
@@ -126,9 +126,9 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         """Take a turn, of which a voice hears what is `spoken`; None where nobody hears it."""
         try:
             read = await self._reader.async_read(user_input, chat_log)
-            report = await self._turns.async_run(read, chat_log)
-            trace_turn(chat_log, report.facts)
-            return reported(_result(user_input, chat_log, read, report), report)
+            record = await self._turns.async_run(read, chat_log)
+            trace_turn(chat_log, record.facts)
+            return reported(_result(user_input, chat_log, read, record), record)
         except Exception:  # noqa: BLE001  # the last border before a person who stands in a room and waits
             LOGGER.exception("A turn of %s failed", self.entity_id)
             sentences = await async_get_sentences(self.hass, user_input.language)
@@ -161,11 +161,11 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
 
 
 def _result(
-    user_input: ConversationInput, chat_log: ChatLog, read: TurnInput, report: TurnReport
+    user_input: ConversationInput, chat_log: ChatLog, read: TurnInput, record: TurnRecord
 ) -> ConversationResult:
     """Return what Home Assistant is told of a turn."""
     result = conversation.async_get_result_from_chat_log(user_input, chat_log)
-    if finished := report.finished:
+    if finished := record.finished:
         spoken = speakable(finished.text, user_input.language) if read.is_heard else None
         speech = finished.text if spoken is None else spoken
         if finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.tool_results:

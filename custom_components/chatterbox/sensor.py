@@ -25,7 +25,7 @@ from .agent.messages import JsonValue, Usage
 from .approvals.questions import SIGNAL_QUESTION, Question, QuestionUpdate, async_get_approvals, expiry
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
-from .records.report import shown_text
+from .records.turn_record import shown_text
 from .runtime.agents import ChatterboxConfigEntry
 from .usage.totals import AgentUsage
 from .usage.tracker import SIGNAL_USAGE, LastTurn, async_get_usage_tracker, today

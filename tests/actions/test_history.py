@@ -23,8 +23,7 @@ from custom_components.chatterbox.agent.history.store import HistoryStore
 from custom_components.chatterbox.const import CONF_DIAGNOSE_WORDS, CONF_HISTORY_ADDRESS, DOMAIN
 from custom_components.chatterbox.history.stores import async_get_histories
 from custom_components.chatterbox.memory.facts import Keeper, async_get_memories
-from custom_components.chatterbox.records.news import SIGNAL_TURN, TurnNews
-from custom_components.chatterbox.records.report import TurnReport
+from custom_components.chatterbox.records.turn_record import SIGNAL_TURN, TurnRecord
 from custom_components.chatterbox.runtime.recent_turns import async_get_recent_turns
 from tests.agent.history.records import DAY, MORNING, audit, response as api_response, turn
 from tests.support.config_entries import offline_entry, set_up
@@ -328,8 +327,7 @@ async def test_what_is_deleted_is_not_shown_by_diagnostics_either(hass: HomeAssi
     hass.config_entries.async_update_entry(entry, options={CONF_DIAGNOSE_WORDS: True})
     await hass.async_block_till_done(wait_background_tasks=True)
     agent = next(iter(entry.subentries))
-    report = TurnReport("My plan")
-    async_dispatcher_send(hass, SIGNAL_TURN, TurnNews(agent, {"turn_id": "1"}, report.facts, report))
+    async_dispatcher_send(hass, SIGNAL_TURN, TurnRecord("My plan", agent, {"turn_id": "1"}))
     (told,) = async_get_recent_turns(hass).of(agent)
     assert told.words is not None
 

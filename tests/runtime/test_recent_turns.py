@@ -21,8 +21,7 @@ from custom_components.chatterbox.agent.events import (
 )
 from custom_components.chatterbox.agent.messages import JsonValue, ToolCall, ToolResult, Usage
 from custom_components.chatterbox.const import CONF_DIAGNOSE_WORDS
-from custom_components.chatterbox.records.news import SIGNAL_TURN, TurnNews
-from custom_components.chatterbox.records.report import TurnReport
+from custom_components.chatterbox.records.turn_record import SIGNAL_TURN, TurnRecord
 from custom_components.chatterbox.runtime.recent_turns import MOST_TURNS, async_get_recent_turns
 from tests.support.config_entries import offline_entry, only_agent, set_up
 
@@ -44,9 +43,6 @@ EVENTS: tuple[TurnEvent, ...] = (
 
 def take_turn(hass: HomeAssistant, agent: str, turn_id: str = "1", **origin: JsonValue) -> None:
     """Tell that a turn of an agent is over."""
-    report = TurnReport(f"Tell me about {SECRET_PLAN}.")
-    for event in EVENTS:
-        report.add(event)
     known: dict[str, JsonValue] = {
         "turn_id": turn_id,
         "conversation_id": "kitchen-talk",
@@ -56,7 +52,10 @@ def take_turn(hass: HomeAssistant, agent: str, turn_id: str = "1", **origin: Jso
         "user_id": "0123",
         "person": "Anna",
     }
-    async_dispatcher_send(hass, SIGNAL_TURN, TurnNews(agent, known | origin, report.facts, report))
+    record = TurnRecord(f"Tell me about {SECRET_PLAN}.", agent, known | origin)
+    for event in EVENTS:
+        record.add(event)
+    async_dispatcher_send(hass, SIGNAL_TURN, record)
 
 
 def turn_ids(hass: HomeAssistant, agent: str) -> list[JsonValue]:
@@ -128,10 +127,10 @@ async def test_a_turn_is_told_in_numbers_without_a_word_of_it(hass: HomeAssistan
 
 
 async def test_nobody_has_answered_a_request_that_was_cut_off(hass: HomeAssistant, agent: str) -> None:
-    report = TurnReport("Hi")
-    report.add(PhaseEntered(Phase.LLM_INFERENCE))
     origin = {"turn_id": "1", "conversation_id": "a", "language": "en", "satellite_id": None, "caller": None}
-    async_dispatcher_send(hass, SIGNAL_TURN, TurnNews(agent, origin, report.facts))
+    record = TurnRecord("Hi", agent, {**origin})
+    record.add(PhaseEntered(Phase.LLM_INFERENCE))
+    async_dispatcher_send(hass, SIGNAL_TURN, record)
     (turn,) = async_get_recent_turns(hass).of(agent)
     inferences = turn.as_json({})["inferences"]
 

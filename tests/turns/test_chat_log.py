@@ -23,8 +23,8 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import Rewrite
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.records.report import TurnReport
-from custom_components.chatterbox.turns.chat_log import async_record_turn, history, keep_context
+from custom_components.chatterbox.records.turn_record import TurnRecord
+from custom_components.chatterbox.turns.chat_log import async_stream_into_chat_log, history, keep_context
 from tests.support.doubles import Gate, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, asks_for, call, say, tool
 
 TALKER = "conversation.talker"
@@ -51,7 +51,7 @@ async def test_a_turn_comes_back_from_the_chat_log_as_it_was(hass: HomeAssistant
     ):
         chat_log.async_add_user_content(UserContent("Light!"))
         events: AsyncGenerator[TurnEvent] = loop.stream(Turn("Light!", tools=(tool("light_on"),)))
-        await async_record_turn(chat_log, TALKER, events, TurnReport("Light!"))
+        await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord("Light!"))
         chat_log.async_add_user_content(UserContent("Thanks."))
         remembered = history(chat_log)
 
@@ -80,7 +80,7 @@ async def test_what_was_told_of_a_message_stays_as_it_was_told(hass: HomeAssista
         chat_log.async_add_user_content(UserContent("Both!"))
         turn = Turn("Both!", tools=(tool("light_on"), tool("fan_on")))
         loop = AgenticLoop(provider, ScriptedDispatcher())
-        await async_record_turn(chat_log, TALKER, loop.stream(turn), TurnReport("Both!"))
+        await async_stream_into_chat_log(chat_log, TALKER, loop.stream(turn), TurnRecord("Both!"))
 
     assert heard == as_told
     assert [sorted(delta) for delta in heard if delta.get("role") != "tool_result"] == [
@@ -101,7 +101,7 @@ async def test_a_call_that_did_not_run_is_remembered_as_such(hass: HomeAssistant
     ):
         chat_log.async_add_user_content(UserContent("Light!"))
         events: AsyncGenerator[TurnEvent] = loop.stream(Turn("Light!", tools=(tool("light_on"),)))
-        await async_record_turn(chat_log, TALKER, events, TurnReport("Light!"))
+        await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord("Light!"))
         *_, answer = history(chat_log)
 
     assert answer == ToolResult("1", "light_on", "Not run yet: a person has to say yes first.", synthetic=True)
@@ -129,7 +129,7 @@ async def test_words_that_a_hook_took_out_are_not_remembered(hass: HomeAssistant
     ):
         chat_log.async_add_user_content(UserContent("My PIN is 1234."))
         events: AsyncGenerator[TurnEvent] = loop.stream(Turn("My PIN is 1234."))
-        await async_record_turn(chat_log, TALKER, events, TurnReport("My PIN is ****."))
+        await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord("My PIN is ****."))
         chat_log.async_add_user_content(UserContent("Bye."))
         remembered = history(chat_log)
 
@@ -146,7 +146,7 @@ async def test_words_are_remembered_with_what_held_when_they_were_said(hass: Hom
         chat_log.async_add_user_content(UserContent("Light!"))
         keep_context(chat_log, "It is dark.")
         events: AsyncGenerator[TurnEvent] = loop.stream(Turn("Light!"))
-        await async_record_turn(chat_log, TALKER, events, TurnReport("Light!"))
+        await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord("Light!"))
         keep_context(chat_log, "That was no person.")
         chat_log.async_add_user_content(UserContent("Thanks."))
         remembered = history(chat_log)
@@ -175,7 +175,7 @@ class Turns:
             events: AsyncGenerator[TurnEvent] = AgenticLoop(
                 ScriptedProvider(say(f"You said: {text}")), ScriptedDispatcher()
             ).stream(Turn(text))
-            await async_record_turn(chat_log, TALKER, events, TurnReport(text), settle)
+            await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord(text), settle)
 
     @property
     def said(self) -> list[str]:

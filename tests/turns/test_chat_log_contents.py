@@ -15,8 +15,8 @@ from custom_components.chatterbox.agent.events import TurnEvent
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import ToolCall, Transcript, UserMessage
-from custom_components.chatterbox.records.report import TurnReport
-from custom_components.chatterbox.turns.chat_log import async_record_turn, history, message_of
+from custom_components.chatterbox.records.turn_record import TurnRecord
+from custom_components.chatterbox.turns.chat_log import async_stream_into_chat_log, history, message_of
 from custom_components.chatterbox.turns.shown_files import NO_FILES
 from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, call, say, tool
 
@@ -44,7 +44,7 @@ async def _turn(hass: HomeAssistant, text: str) -> Transcript:
         chat_log.async_add_user_content(UserContent(text))
         before = history(chat_log)
         events: AsyncGenerator[TurnEvent] = loop.stream(Turn(text, tools=(tool("light_on"),)))
-        await async_record_turn(chat_log, "conversation.talker", events, TurnReport(text))
+        await async_stream_into_chat_log(chat_log, "conversation.talker", events, TurnRecord(text))
     return before
 
 

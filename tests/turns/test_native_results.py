@@ -31,9 +31,15 @@ from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, To
 from custom_components.chatterbox.agent.protocols import Hooks, Rewrite
 from custom_components.chatterbox.agent.transcript import has_outside_content
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.records.report import TurnReport
 from custom_components.chatterbox.records.tool_answer import result_content
-from custom_components.chatterbox.turns.chat_log import FromOutside, async_record_turn, from_native, history, to_native
+from custom_components.chatterbox.records.turn_record import TurnRecord
+from custom_components.chatterbox.turns.chat_log import (
+    FromOutside,
+    async_stream_into_chat_log,
+    from_native,
+    history,
+    to_native,
+)
 from tests.agent.turns import let_others_go_on
 from tests.support.doubles import ScriptedDispatcher, ScriptedHooks, ScriptedProvider, call, never, say, tool
 
@@ -72,7 +78,7 @@ async def recorded(chat_log: ChatLog, talker: str, hooks: tuple[Hooks, ...] = ()
 
     dispatcher = ScriptedDispatcher({"web_page": page, "light_on": light})
     events = AgenticLoop(ScriptedProvider(call(LIGHT, PAGE), say("Done.")), dispatcher, hooks=hooks).stream(TURN)
-    await async_record_turn(chat_log, talker, events, TurnReport("Go!"))
+    await async_stream_into_chat_log(chat_log, talker, events, TurnRecord("Go!"))
     return [content for content in chat_log.content if isinstance(content, ToolResultContent)]
 
 
@@ -100,7 +106,7 @@ async def test_a_turn_that_is_cut_off_leaves_the_mark(hass: HomeAssistant, talke
     dispatcher = ScriptedDispatcher({"web_page": never}, lambda name, _: frozenset({name}))
     events: AsyncGenerator[TurnEvent] = AgenticLoop(ScriptedProvider(call(LIGHT, PAGE)), dispatcher).stream(TURN)
     with talking(hass) as chat_log:
-        turn = asyncio.create_task(async_record_turn(chat_log, talker, events, TurnReport("Go!")))
+        turn = asyncio.create_task(async_stream_into_chat_log(chat_log, talker, events, TurnRecord("Go!")))
         await let_others_go_on()
         assert [one.name for one in dispatcher.started] == ["light_on", "web_page"]
         turn.cancel()

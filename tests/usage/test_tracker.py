@@ -31,7 +31,7 @@ from custom_components.chatterbox.const import (
     ServiceKind,
 )
 from custom_components.chatterbox.data import DATA
-from custom_components.chatterbox.records.news import SIGNAL_TURN, TurnNews
+from custom_components.chatterbox.records.turn_record import SIGNAL_TURN, TurnRecord
 from custom_components.chatterbox.usage.totals import UsageTotals
 from custom_components.chatterbox.usage.tracker import UsageTracker, async_get_usage_tracker
 from tests.support.servers.in_process import serving_script
@@ -300,12 +300,12 @@ async def test_a_picture_is_counted_without_a_price_that_is_another_models(hass:
 
 
 async def test_a_turn_that_is_told_twice_counts_once(hass: HomeAssistant) -> None:
-    news: list[TurnNews] = []
-    async_dispatcher_connect(hass, SIGNAL_TURN, news.append)
+    records: list[TurnRecord] = []
+    async_dispatcher_connect(hass, SIGNAL_TURN, records.append)
     async with serving_script(TALKS) as address:
         await add_agent(hass, address, **PRICES)
         await turn(hass)
-    async_dispatcher_send(hass, SIGNAL_TURN, news[0])
+    async_dispatcher_send(hass, SIGNAL_TURN, records[0])
     await counted(hass)
 
     assert (number_of(hass, "turns"), number_of(hass, "cost")) == (1, 1)

@@ -1,6 +1,6 @@
 """The action `chatterbox.ask`: sends a text to an agent, and returns everything that its turn did.
 
-Home Assistant returns the `ConversationResult` of an agent as it is, so that a result with a report reaches the caller.
+Home Assistant returns the `ConversationResult` of an agent as it is, so that a result with a record reaches the caller.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from ..agent.messages import JsonObject
 from ..const import DOMAIN, SERVICE_ASK
 from ..records.facts import usage_as_json
-from ..records.report import TurnReport, parsed_content, shown_arguments
+from ..records.turn_record import TurnRecord, parsed_content, shown_arguments
 from ..runtime.agents import async_agent_entries
 from ..turns.trace import times_of
 
@@ -39,45 +39,45 @@ _TIMINGS: Final = ("duration", "first_words", "phases", "inferences", "tools")
 
 @dataclass(slots=True, kw_only=True)
 class ReportedResult(ConversationResult):
-    """The result of a turn with its report."""
+    """The result of a turn with its record."""
 
-    report: TurnReport
+    record: TurnRecord
 
     def as_response(self) -> JsonObject:
         """Return the whole turn as `docs/using.md` describes it."""
-        report, facts = self.report, self.report.facts.as_json()
+        record, facts = self.record, self.record.facts.as_json()
         return {
             "conversation_id": self.conversation_id,
             "continue_conversation": self.continue_conversation,
             "speech": self.response.speech.get("plain", {}).get("speech", ""),
             "tool_calls": [
                 {
-                    "name": report.calls[result.call_id].name,
-                    "arguments": shown_arguments(report.calls[result.call_id]),
+                    "name": record.calls[result.call_id].name,
+                    "arguments": shown_arguments(record.calls[result.call_id]),
                     "result": parsed_content(result),
                     "is_error": result.is_error,
                 }
-                for result in report.results
+                for result in record.results
             ],
-            "withheld": "\n".join(report.withheld),
-            "handovers": [{"to": one.provider, "reason": one.reason} for one in report.handovers],
+            "withheld": "\n".join(record.withheld),
+            "handovers": [{"to": one.provider, "reason": one.reason} for one in record.handovers],
             "stop_reason": facts["stop_reason"],
             "error": facts["error"],
             "iterations": facts["iterations"],
-            "usage": usage_as_json(report.facts.usage),
+            "usage": usage_as_json(record.facts.usage),
             "timings": {name: facts[name] for name in _TIMINGS},
         }
 
 
-def reported(result: ConversationResult, report: TurnReport) -> ReportedResult:
-    """Return a result with the report of its turn; its timings become `extra_data` of the speech."""
+def reported(result: ConversationResult, record: TurnRecord) -> ReportedResult:
+    """Return a result with the record of its turn; its timings become `extra_data` of the speech."""
     for speech in result.response.speech.values():
-        speech["extra_data"] = times_of(report.facts)
+        speech["extra_data"] = times_of(record.facts)
     return ReportedResult(
         response=result.response,
         conversation_id=result.conversation_id,
         continue_conversation=result.continue_conversation,
-        report=report,
+        record=record,
     )
 
 
@@ -88,7 +88,7 @@ def async_register_ask(hass: HomeAssistant) -> None:
 
 
 async def _async_ask(call: ServiceCall) -> ServiceResponse:
-    """Take a turn, and return its report with the `agent_id`."""
+    """Take a turn, and return its record with the `agent_id`."""
     agent_id = _agent(call.hass, call.data.get(ATTR_AGENT_ID))
     result = await conversation.async_converse(
         call.hass,

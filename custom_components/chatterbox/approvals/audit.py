@@ -27,8 +27,8 @@ from ..agent.messages import (
 from ..agent.protocols import Hooks
 from ..const import LOGGER
 from ..effects.effect import Annotated, Effects
-from ..records.report import shown_arguments
 from ..records.tool_answer import entities_done, error_text
+from ..records.turn_record import shown_arguments
 from ..settings.rules import Verdict
 from .change_record import (
     ApprovalWay,

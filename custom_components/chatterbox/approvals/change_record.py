@@ -18,7 +18,7 @@ from ..const import EVENT_CHANGE
 from ..effects.effect import Annotated, Effects, EntityAction, Touches, UnknownReason, Unresolved, actions_of
 from ..history.recording import async_record_change
 from ..home.spoken_names import entity_name, spoken, tool_name
-from ..records.report import shown_call, shown_text
+from ..records.turn_record import shown_call, shown_text
 from ..settings.rules import DEFAULT_RULES, Rule, Verdict
 from ..speech.sentences import async_get_sentences
 from .action_summary import ActionKind, kind_of

@@ -26,7 +26,7 @@ from homeassistant.util import dt as dt_util
 from ..agent.messages import JsonValue
 from ..agent.speech import speakable
 from ..const import DOMAIN, LOGGER
-from ..records.report import shown_text
+from ..records.turn_record import shown_text
 from ..speech.sentences import async_get_sentences
 from .questions import (
     SIGNAL_QUESTION,

@@ -26,7 +26,7 @@ from ..data import singleton
 from ..effects.effect import Effects, Touches, actions_of
 from ..people.callers import async_get_context_watch
 from ..people.speakers import Speaker
-from ..records.report import shown_call, shown_text
+from ..records.turn_record import shown_call, shown_text
 from ..settings.rules import Verdict
 from .policy import Judgement
 

@@ -15,10 +15,10 @@ from homeassistant.util.ulid import ulid_now
 
 from ..agent.history.records import Record
 from ..agent.history.store_state import Acknowledgement
-from ..agent.history.turn_records import AuditRecord, TurnOrigin, TurnRecord
+from ..agent.history.turn_records import AuditRecord, TurnOrigin, TurnRecord as StoredTurn
 from ..agent.messages import JsonObject, JsonValue
 from ..const import LOGGER
-from ..records.report import TurnReport
+from ..records.turn_record import TurnRecord
 from ..settings.tasks import keeps_history
 from .stores import async_get_histories
 
@@ -44,7 +44,7 @@ class TurnRecording:
     subentry: ConfigSubentry
     origin: Mapping[str, JsonValue]
     """That of `turn_events.turn_origin`."""
-    report: TurnReport
+    report: TurnRecord
     is_wanted: bool = True
     """Whether who speaks lets it be stored."""
     _is_handed_in: bool = False
@@ -58,7 +58,7 @@ class TurnRecording:
             return
         self._is_handed_in = True
         try:
-            record = _turn_record(agent, self.origin, self.report)
+            record = _stored_turn(agent, self.origin, self.report)
             self._acknowledgement = _async_hand_in(self.hass, self.entry, agent, record)
         except Exception:  # noqa: BLE001  # no turn fails because it cannot be stored
             LOGGER.exception("A turn of %s is not stored", self.subentry.title)
@@ -104,9 +104,9 @@ async def _async_store_later(hass: HomeAssistant, entry: ConfigEntry, agent: str
         store.record(record)
 
 
-def _turn_record(agent: str, origin: Mapping[str, JsonValue], report: TurnReport) -> TurnRecord:
+def _stored_turn(agent: str, origin: Mapping[str, JsonValue], report: TurnRecord) -> StoredTurn:
     facts, finished = report.facts, report.finished
-    return TurnRecord(
+    return StoredTurn(
         id=str(origin["turn_id"]),
         origin=_turn_origin(agent, origin),
         began_at=facts.began_at,

@@ -7,7 +7,7 @@ from homeassistant.helpers import intent, llm
 from homeassistant.helpers.json import json_dumps
 
 from ..agent.messages import ToolResult
-from .report import parsed_content
+from .turn_record import parsed_content
 
 
 def entities_done(result: ToolResult) -> frozenset[str]:

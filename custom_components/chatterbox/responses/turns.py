@@ -21,7 +21,7 @@ from ..agent.responses.errors import ApiError, invalid
 from ..approvals.questions import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
 from ..const import LOGGER
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
-from ..records.report import TurnReport
+from ..records.turn_record import TurnRecord
 from ..runtime.agents import Agent, ChatterboxConfigEntry
 from ..runtime.health import async_check_health
 from ..speech.sentences import async_get_sentences
@@ -83,7 +83,7 @@ class ApiTurns:
         read = replace(read, user_input=said)
         return replace(read, source=replace(source, resume=partial(self._async_resume, read, source)))
 
-    async def async_take(self, read: TurnInput, conversation_id: str) -> TurnReport:
+    async def async_take(self, read: TurnInput, conversation_id: str) -> TurnRecord:
         """Take a turn. Raises `ApiError` for a wish that cannot be met, and else only for bugs."""
         chat_log = ChatLog(self._hass, conversation_id)
         if read.user_input.text:
@@ -129,13 +129,13 @@ class ApiTurns:
         again = replace(read, answered=(question, answer), decisions=decisions)
         resumed = self._from_client(again, ApiTurnSource.of(request, _nobody_hears, decisions))
         try:
-            report = await self.async_take(resumed, request.conversation_id)
+            record = await self.async_take(resumed, request.conversation_id)
         except ApiError:
             await self._turns.async_give_up(resumed, request.conversation_id)
         except Exception:  # noqa: BLE001  # the answer is told, as in every turn
             LOGGER.exception("A turn of %s failed", self.agent_id)
         else:
-            return report.finished.text if report.finished else ""
+            return record.finished.text if record.finished else ""
         return (await async_get_sentences(self._hass, question.language))["spoken_agent_failed"]
 
     @callback

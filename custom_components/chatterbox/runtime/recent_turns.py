@@ -19,7 +19,7 @@ from ..agent.messages import JsonObject, JsonValue
 from ..const import CONF_DIAGNOSE_WORDS, DOMAIN
 from ..data import singleton
 from ..records.facts import InferenceFacts, TurnFacts
-from ..records.news import SIGNAL_TURN, TurnNews
+from ..records.turn_record import SIGNAL_TURN, TurnRecord
 
 MOST_TURNS: Final = 20
 """Of each agent; those that came last."""
@@ -36,7 +36,7 @@ class RecentTurn:
     """See `turn_events.turn_origin`."""
     facts: TurnFacts
     words: JsonObject | None = None
-    """Parts of `TurnReport.as_event_data`, so cut where they are long; None where nobody has asked for them."""
+    """Parts of `TurnRecord.as_event_data`, so cut where they are long; None where nobody has asked for them."""
 
     def as_json(self, models: Mapping[str, str]) -> JsonObject:
         """Return it for a reader. `models` are the titles of agents by subentry id.
@@ -77,16 +77,16 @@ class RecentTurns:
             _drop_words(turns)
 
     @callback
-    def _on_turn(self, news: TurnNews) -> None:
+    def _on_turn(self, record: TurnRecord) -> None:
         entries = self._hass.config_entries.async_entries(DOMAIN)
-        if not (found := [entry for entry in entries if news.agent in entry.subentries]):
+        if not (found := [entry for entry in entries if record.agent in entry.subentries]):
             return  # its agent was removed while it ran
         words: JsonObject | None = None
-        if news.report is not None and _shows_words(found[0]):
-            report = news.report.as_event_data()
-            words = {name: report[name] for name in _WORDS}
-        turns = self._turns.setdefault(news.agent, deque(maxlen=MOST_TURNS))
-        turns.append(RecentTurn(news.origin, news.facts, words))
+        if record.is_stored and _shows_words(found[0]):
+            data = record.as_event_data()
+            words = {name: data[name] for name in _WORDS}
+        turns = self._turns.setdefault(record.agent, deque(maxlen=MOST_TURNS))
+        turns.append(RecentTurn(record.origin, record.facts, words))
 
     @callback
     def _on_entry(self, _change: ConfigEntryChange, entry: ConfigEntry) -> None:

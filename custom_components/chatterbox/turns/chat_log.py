@@ -51,8 +51,8 @@ from ..agent.messages import (
 )
 from ..const import DOMAIN
 from ..data import singleton
-from ..records.report import TurnReport, shown_arguments
 from ..records.tool_answer import result_content
+from ..records.turn_record import TurnRecord, shown_arguments
 from ..tools.dispatch import UNREADABLE
 from .shown_files import NO_FILES, ShownFiles
 
@@ -286,11 +286,11 @@ def words(chat_log: ChatLog, files: ShownFiles) -> UserMessage:
     return user_message(said, files) if isinstance(said, UserContent) else UserMessage("")
 
 
-async def async_record_turn(  # noqa: PLR0913  # the two last are what others do with a turn meanwhile, and at its end
+async def async_stream_into_chat_log(  # noqa: PLR0913  # the two last are what others do with a turn meanwhile, and at its end
     chat_log: ChatLog,
     agent_id: str,
     events: AsyncGenerator[TurnEvent],
-    report: TurnReport,
+    report: TurnRecord,
     settle: Callable[[], Awaitable[None]] = _at_once,
     *,
     follow: Follow = _unchanged,
@@ -325,7 +325,7 @@ async def _deltas(
     chat_log: ChatLog,
     events: AsyncGenerator[TurnEvent],
     follow: Follow,
-    report: TurnReport,
+    report: TurnRecord,
 ) -> AsyncGenerator[Delta]:
     """Take the events into the report, and yield them as ChatLog deltas. A `role` begins a message."""
     in_message = False

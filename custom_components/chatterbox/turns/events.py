@@ -17,7 +17,7 @@ from ..agent.messages import JsonValue, ToolCall
 from ..const import EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED, EVENT_TURN_STARTED
 from ..people.callers import async_get_context_watch
 from ..people.speakers import Speaker
-from ..records.report import NOTHING_SHOWN, TurnReport, shown_call, shown_result
+from ..records.turn_record import NOTHING_SHOWN, TurnRecord, shown_call, shown_result
 
 _MAX_SHOWN: Final = 10_000
 """Bytes of the arguments, and of the result, of one call; Home Assistant records up to 32,768 of an event."""
@@ -86,7 +86,7 @@ class TurnEvents:
                 pass
 
     @callback
-    def finished(self, report: TurnReport) -> None:
+    def finished(self, report: TurnRecord) -> None:
         """Tell how it went."""
         self._fire(EVENT_TURN_FINISHED, report.as_event_data(tells_words=self.tells_words))
 

@@ -8,7 +8,7 @@ from homeassistant.components.conversation import ChatLog
 from ..agent.loop.turn import Turn
 from ..home.description import FIND_ENTITIES
 from ..home.search import async_describe_matches, async_search_query
-from ..records.report import TurnReport
+from ..records.turn_record import TurnRecord
 from ..runtime.agents import Agent
 from ..settings.agent import AgentSettings
 from ..tools.turn_tools import TurnTools, async_gather_tools
@@ -24,7 +24,7 @@ class PreparedTurn:
 
     tools: TurnTools
     turn: Turn
-    report: TurnReport
+    record: TurnRecord
     """Begun with the turn, whose time is running since."""
     settings: AgentSettings
     """The agent's settings, as the source of the turn narrows them."""
@@ -32,7 +32,7 @@ class PreparedTurn:
     """Why the owner's instructions cannot be rendered; None if they can."""
 
 
-async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, report: TurnReport) -> PreparedTurn:
+async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record: TurnRecord) -> PreparedTurn:
     """Collect tools, files, prompt and history of a turn. Its limits are what is left of those of the agent by then.
 
     Raises the error of the source for a tool that it asks for and that does not exist.
@@ -65,7 +65,7 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, report
         selection.definitions,
         selection.choice,
         selection.allowed,
-        source.limits(settings.limits).after(report.duration),
+        source.limits(settings.limits).after(record.duration),
         approval=read.approval,
         context=prompt.context if said is None else said.context,
         attachments=() if said is None else said.attachments,
@@ -74,7 +74,7 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, report
         options=source.options,
         may_be_shortened=source.may_be_shortened,
     )
-    return PreparedTurn(selection.tools, turn, report, settings, prompt.template_error)
+    return PreparedTurn(selection.tools, turn, record, settings, prompt.template_error)
 
 
 async def _async_prompt(agent: Agent, read: TurnInput, tools: TurnTools, chat_log: ChatLog) -> TurnPrompt:

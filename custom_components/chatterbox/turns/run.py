@@ -3,50 +3,40 @@
 The words of a turn were read before (`input.py`); a turn begins with them, or with an answer that came from elsewhere.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from homeassistant.components.conversation import ChatLog
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers.dispatcher import async_dispatcher_send
 
 from ..agent.errors import AgentError
 from ..agent.events import (
-    MessageDone,
-    PendingApproval,
     StopReason,
-    ToolCallReady,
-    ToolFinished,
-    ToolStarted,
     TurnEvent,
-    TurnFinished,
 )
-from ..agent.messages import JsonValue, ToolResult
+from ..agent.messages import ToolResult
 from ..agent.protocols import Hooks
 from ..agent.transcript import has_outside_content
 from ..approvals.asking import ApprovalRequester, scope_of
-from ..approvals.audit import AuditedTurn, CallAudit
-from ..approvals.change_record import async_get_change_texts
 from ..approvals.guard import CallGuard
 from ..approvals.questions import Question, async_get_approvals
 from ..approvals.wording import ApprovalSentences
 from ..const import LOGGER
-from ..history.recording import TurnRecording
 from ..history.stores import async_get_histories
 from ..people.speakers import in_turn
-from ..records.news import SIGNAL_TURN, TurnNews
-from ..records.report import TurnReport
+from ..records.turn_record import TurnRecord
 from ..repair_issues import async_report_broken_template, async_report_missing_tools
 from ..runtime.agents import Agent
 from ..speech.sentences import TranslatedComposer, async_get_composer
-from .canned_replies import Prefix, reply_events
-from .chat_log import async_record_turn, history
+from .canned_replies import reply_events
+from .chat_log import async_stream_into_chat_log, history
 from .continuity import Continuity, Thread
-from .events import TurnEvents, turn_origin
+from .events import turn_origin
 from .input import TurnInput
 from .prepare import PreparedTurn, async_prepare
+from .record import TurnRecorder, async_audit, async_start_recording
 from .script_hooks import HookScripts, script_hooks
 from .source import TurnSource
 from .warm_up import WarmUp
@@ -85,62 +75,52 @@ class AgentTurns:
 
     async def async_give_up(self, read: TurnInput, conversation_id: str) -> None:
         """Record that approved calls were not run: their turn could not begin."""
-        thread = self._continuity.thread_of(conversation_id)
-        origin = turn_origin(read.user_input, self._agent_id, conversation_id, read.speaker, thread.id)
-        (await self._async_audit(read, origin)).finished()
+        thread, record = self._continuity.thread_of(conversation_id), self._new_record(read)
+        record.origin = turn_origin(read.user_input, self._agent_id, conversation_id, read.speaker, thread.id)
+        (await async_audit(self._hass, read, record)).finished()
 
     async def async_prepare(self, read: TurnInput, chat_log: ChatLog) -> PreparedTurn:
         """Prepare a turn. Raises the error of its source for a tool that it asks for and that does not exist."""
-        return await self._async_prepare(read, chat_log, TurnReport(read.user_input.text, brought=read.source.added))
+        return await self._async_prepare(read, chat_log, self._new_record(read))
 
-    async def async_run(self, read: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None = None) -> TurnReport:
+    async def async_run(self, read: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None = None) -> TurnRecord:
         """Take a turn, prepared before where its source may ask for the impossible. Raises only for bugs."""
         with async_get_histories(self._hass).awaiting:
             return await self._async_run(read, chat_log, prepared)
 
-    async def _async_run(self, read: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None) -> TurnReport:
+    async def _async_run(self, read: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None) -> TurnRecord:
         source, conversation_id = read.source, chat_log.conversation_id
-        report = prepared.report if prepared else TurnReport(read.user_input.text)
+        record = prepared.record if prepared else self._new_record(read)
         if source.has_chat_log:
             thread = await self._continuity.async_resume(read.user_input.conversation_id, read.speaker, chat_log)
         else:
             thread = Thread(conversation_id)
-        origin = turn_origin(read.user_input, self._agent_id, conversation_id, read.speaker, thread.id)
-        events = TurnEvents(self._hass, read.user_input.context, origin, tells_words=source.is_stored)
-        audit = await self._async_audit(read, origin)
-        # An API client that only claims to be at a satellite must not end the conversation there.
-        stored_as = {**origin, "device_id": read.speaker.sure_device_id}
-        recording = TurnRecording(
-            self._hass, self._entry, self._subentry, stored_as, report, is_wanted=source.is_stored
-        )
-        events.started()
+        record.origin = turn_origin(read.user_input, self._agent_id, conversation_id, read.speaker, thread.id)
+        recorder = await async_start_recording(self._hass, self._entry, self._subentry, read, record)
         try:
             with in_turn():
-                running = _RunningTurn(events, audit, source, Prefix(read.prefix) if read.prefix else None)
                 if read.reply:
                     stream = reply_events(read.reply)
                 else:
-                    prepared = prepared or await self._async_prepare(read, chat_log, report)
-                    stream = await self._async_stream(read, prepared, thread, running)
-                await async_record_turn(
-                    chat_log, self._agent_id, stream, report, recording.async_settle, follow=running.async_follow
+                    prepared = prepared or await self._async_prepare(read, chat_log, record)
+                    stream = await self._async_stream(read, prepared, thread, recorder)
+                await async_stream_into_chat_log(
+                    chat_log, self._agent_id, stream, record, recorder.async_settle, follow=recorder.async_follow
                 )
             if self._agent.summaries.are_written and source.has_chat_log:
                 self._agent.summaries.async_after_turn(thread.id, history(chat_log))
         finally:
-            audit.finished()
-            events.finished(report)
-            news = TurnNews(self._subentry.subentry_id, origin, report.facts, report if source.is_stored else None)
-            async_dispatcher_send(self._hass, SIGNAL_TURN, news)
-            recording.async_store()
-        return report
+            recorder.finish()
+        return record
 
-    async def _async_audit(self, read: TurnInput, origin: Mapping[str, JsonValue]) -> CallAudit:
-        turn = AuditedTurn(origin=origin, context=read.user_input.context, answered=read.answered, denied=read.denied)
-        return CallAudit(turn, await async_get_change_texts(self._hass))
+    def _new_record(self, read: TurnInput) -> TurnRecord:
+        source = read.source
+        return TurnRecord(
+            read.user_input.text, self._subentry.subentry_id, is_stored=source.is_stored, brought=source.added
+        )
 
-    async def _async_prepare(self, read: TurnInput, chat_log: ChatLog, report: TurnReport) -> PreparedTurn:
-        prepared = await async_prepare(self._agent, read, chat_log, report)
+    async def _async_prepare(self, read: TurnInput, chat_log: ChatLog, record: TurnRecord) -> PreparedTurn:
+        prepared = await async_prepare(self._agent, read, chat_log, record)
         if prepared.settings is self._agent.settings:
             self._note_missing(prepared.tools.missing_apis)
         if prepared.template_error != self._template_error:
@@ -148,14 +128,14 @@ class AgentTurns:
         return prepared
 
     async def _async_stream(
-        self, read: TurnInput, prepared: PreparedTurn, thread: Thread, running: _RunningTurn
+        self, read: TurnInput, prepared: PreparedTurn, thread: Thread, recorder: TurnRecorder
     ) -> AsyncGenerator[TurnEvent]:
         """Return the events of a turn, under the rules of the owner."""
-        settings, source, audit, report = self._agent.settings, read.source, running.audit, prepared.report
+        settings, source, audit, record = self._agent.settings, read.source, recorder.audit, prepared.record
         tools, turn = prepared.tools, prepared.turn
         if source.has_chat_log:
             turn = self._agent.summaries.async_begin_turn(thread.id, turn)
-        report.context, report.attachments = turn.context, turn.attachments
+        record.context, record.attachments = turn.context, turn.attachments
         composer = await async_get_composer(
             self._hass, read.user_input.language, tools.definitions, settings.confirmation
         )
@@ -164,14 +144,14 @@ class AgentTurns:
         audit.judged_by(guard, effects_of)
         if self._warm_up is not None:
             if self._warm_up.is_under_way:
-                await self._warm_up.async_give_way(max(settings.limits.preparation - report.duration, 0))
-                turn = replace(turn, limits=source.limits(settings.limits).after(report.duration))
+                await self._warm_up.async_give_way(max(settings.limits.preparation - record.duration, 0))
+                turn = replace(turn, limits=source.limits(settings.limits).after(record.duration))
             self._warm_up.async_note_turn(turn)
         source_hooks = source.hooks(tools)
-        scripts = self._scripts(read, running.events, composer) if settings.scripts else ()
+        scripts = self._scripts(read, record, composer) if settings.scripts else ()
         before_guard = (audit, *scripts, *source_hooks) if scripts or source_hooks else ()
         hooks = [*filter(None, (tools.name_resolver,)), *before_guard, guard]
-        running.asker = self._asker(read, running.events.origin, guard, composer)
+        recorder.requester = self._requester(read, record, guard, composer)
         loop = self._agent.build_loop(
             tools,
             turn.limits,
@@ -182,16 +162,16 @@ class AgentTurns:
         )
         return loop.stream(turn)
 
-    def _asker(
-        self, read: TurnInput, origin: Mapping[str, JsonValue], guard: CallGuard, composer: TranslatedComposer
+    def _requester(
+        self, read: TurnInput, record: TurnRecord, guard: CallGuard, composer: TranslatedComposer
     ) -> ApprovalRequester:
-        scope_id = read.source.question_scope or str(origin["conversation_id"])
+        scope_id = read.source.question_scope or str(record.origin["conversation_id"])
         return ApprovalRequester(
             hass=self._hass,
             user_input=read.user_input,
             scope=scope_of(read.user_input, self._agent_id, scope_id),
             speaker=read.speaker,
-            origin=origin,
+            origin=record.origin,
             approved=read.approved,
             guard=guard,
             composer=composer,
@@ -206,11 +186,11 @@ class AgentTurns:
         async_get_approvals(self._hass).ask(question, expires_in, source.resume)
         return True
 
-    def _scripts(self, read: TurnInput, events: TurnEvents, composer: TranslatedComposer) -> Sequence[Hooks]:
+    def _scripts(self, read: TurnInput, record: TurnRecord, composer: TranslatedComposer) -> Sequence[Hooks]:
         """Return the owner's scripts as hooks."""
         by_point, context = self._agent.settings.scripts, read.user_input.context
         refusal, asking = composer.sentences["spoken_prompt_denied"], read.speaker.asking
-        return script_hooks(HookScripts(self._hass, self._subentry, by_point, context, events.origin, refusal, asking))
+        return script_hooks(HookScripts(self._hass, self._subentry, by_point, context, record.origin, refusal, asking))
 
     @callback
     def _note_missing(self, apis: tuple[str, ...]) -> None:
@@ -226,34 +206,6 @@ class AgentTurns:
             LOGGER.warning("The instructions of %s cannot be rendered: %s", self._agent_id, error)
         self._template_error = error
         async_report_broken_template(self._hass, self._subentry, error)
-
-
-@dataclass(slots=True)
-class _RunningTurn:
-    """A turn under way, which passes each event on to the event bus, the audit and the source."""
-
-    events: TurnEvents
-    audit: CallAudit
-    source: TurnSource
-    prefix: Prefix | None = None
-    asker: ApprovalRequester | None = None
-    """None in a turn that calls no tool."""
-
-    async def async_follow(self, event: TurnEvent) -> Sequence[TurnEvent]:
-        """Return the events to be said and stored in place of one event of the loop."""
-        match event:
-            case ToolCallReady() | ToolStarted() | ToolFinished() | MessageDone():
-                self.events.tell(event)
-                await self.audit.follow(event)
-            case TurnFinished(pending=PendingApproval() as pending) if self.asker is not None:
-                return [self._passed(last) for last in self.asker.ask(event, pending)]
-            case _:
-                pass
-        return (self._passed(event),)
-
-    def _passed(self, event: TurnEvent) -> TurnEvent:
-        self.source.hear(event)
-        return event if self.prefix is None else self.prefix.put_before(event)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from ..agent.messages import Usage
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
 from ..records.facts import TurnFacts
-from ..records.news import SIGNAL_TURN, TurnNews
+from ..records.turn_record import SIGNAL_TURN, TurnRecord
 from .prices import ModelPrice
 from .totals import AgentUsage, Budget, UsageTotals
 
@@ -146,15 +146,15 @@ class UsageTracker:
         self._async_change(self._totals, ())
 
     @callback
-    def _async_count_turn(self, news: TurnNews) -> None:
-        facts, turn_id = news.facts, str(news.origin["turn_id"])
-        totals = self._totals.with_turn(news.agent, turn_id, facts, lambda agent: self._account(agent).price, today())
+    def _async_count_turn(self, record: TurnRecord) -> None:
+        facts, turn_id = record.facts, str(record.origin["turn_id"])
+        totals = self._totals.with_turn(record.agent, turn_id, facts, lambda agent: self._account(agent).price, today())
         if totals is self._totals:
             return
-        self._last_turns[news.agent] = _last_turn(facts, self._last_turns.get(news.agent))
+        self._last_turns[record.agent] = _last_turn(facts, self._last_turns.get(record.agent))
         usages = _usages(facts)
         self._last_usages |= usages
-        self._async_change(totals, {news.agent, *usages})
+        self._async_change(totals, {record.agent, *usages})
 
     def _account(self, agent: str) -> Account:
         return self._accounts.get(agent, _NO_ACCOUNT)

@@ -1,12 +1,15 @@
-"""What a turn did, as others in the house may want to know it.
+"""The record of a turn: built once, while its events pass, and projected for everything that tells of the turn.
 
-Folded from the events of a turn. Knows nothing of Home Assistant: what it returns is plain
-JSON, for the event bus, for traces and for people who look.
+Projections: the data of bus events, numbers and times (`facts`), and the messages that are stored. `SIGNAL_TURN` hands
+the finished record to usage, diagnostics and sensors.
 """
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
+
+from homeassistant.util.signal_type import SignalType
 
 from ..agent.events import (
     AnswerWithheld,
@@ -34,6 +37,7 @@ from ..agent.messages import (
     canonical_json,
 )
 from ..agent.transcript import TranscriptRecorder
+from ..const import DOMAIN
 from .facts import TurnFacts, TurnWatch, usage_as_json
 
 # Bytes of JSON; Home Assistant records up to 32,768 of an event.
@@ -107,11 +111,17 @@ def parsed_content(result: ToolResult) -> JsonValue:
 
 
 @dataclass(slots=True)
-class TurnReport:
-    """What a turn did, as others in the house may want to know it."""
+class TurnRecord:
+    """The record of one turn, complete when the turn is over."""
 
     input: str
-    """What was said, as far as anybody may know it."""
+    """The words of the turn, as far as they may be known."""
+    agent: str = ""
+    """Subentry id of the agent."""
+    origin: Mapping[str, JsonValue] = field(default_factory=dict)
+    """What tells the turn from others; see `turns/events.py`."""
+    is_stored: bool = True
+    """Whether its words may be stored and shown; numbers may be in any case."""
     context: str = ""
     """What held when it was said; see `UserMessage`."""
     attachments: tuple[Attachment, ...] = ()
@@ -216,3 +226,7 @@ class TurnReport:
 
     def _call_data(self, result: ToolResult, share: int) -> dict[str, JsonValue]:
         return shown_call(self.calls[result.call_id], share) | shown_result(result, share)
+
+
+SIGNAL_TURN: Final[SignalType[TurnRecord]] = SignalType(f"{DOMAIN}_turn")
+"""Sent once for each turn, also for one that was cut off."""
