@@ -17,13 +17,19 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_test_home_assistant, mock_storage
 
 from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
-from custom_components.chatterbox.agent.consent.pin_guard import Locked, Place
-from custom_components.chatterbox.approvals.pin_tries import PinTries, Right, Wrong, async_get_pin_tries, async_place
+from custom_components.chatterbox.agent.consent.pin_guard import Locked, TryScope
+from custom_components.chatterbox.approvals.pin_tries import (
+    PinTries,
+    Right,
+    Wrong,
+    async_get_pin_tries,
+    async_try_scope,
+)
 from custom_components.chatterbox.const import CONF_KIND, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
 
 RIGHT, WRONG = "83619", "83618"
 PIN = PinHash.of(RIGHT, HashCost(memory=2, repeats=1))
-HALL, KITCHEN = Place("agent-1", "hall"), Place("agent-1", "kitchen")
+HALL, KITCHEN = TryScope("agent-1", "hall"), TryScope("agent-1", "kitchen")
 FILE = "chatterbox.pin_tries"
 
 type Stored = dict[str, Any]  # as the test storage of Home Assistant is typed
@@ -85,7 +91,7 @@ async def test_a_try_is_stored_before_anything_is_compared(hass: HomeAssistant, 
 
     await PinTries(hass).async_try(HALL, Observer(PIN.salt, PIN.digest, PIN.cost), RIGHT)
 
-    assert stored == [[{"agent": "agent-1", "spot": "hall", "begun": 1, "locked_until": None}]]
+    assert stored == [[{"agent": "agent-1", "device": "hall", "begun": 1, "locked_until": None}]]
     assert hass_storage[FILE]["data"] == []
 
 
@@ -179,7 +185,7 @@ async def test_a_broken_file_counts_as_nothing_and_stops_nobody(
 
     assert await PinTries(hass).async_try(HALL, PIN, WRONG) == Wrong(4)
     assert await PinTries(hass).async_try(HALL, PIN, WRONG) == Wrong(3)
-    assert caplog.text.count("The tries to say a PIN cannot be read and begin anew") == 1
+    assert caplog.text.count("Stored PIN tries cannot be read, starting without any") == 1
 
 
 async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant, hass_storage: Stored) -> None:
@@ -194,7 +200,7 @@ async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant, hass_s
     hilda, otto = entry.subentries
     tries = async_get_pin_tries(hass)
     for agent in (hilda, otto):
-        await tries.async_try(Place(agent, "hall"), PIN, WRONG)
+        await tries.async_try(TryScope(agent, "hall"), PIN, WRONG)
 
     hass.config_entries.async_remove_subentry(entry, hilda)
     await hass.async_block_till_done()
@@ -215,15 +221,15 @@ async def test_only_satellites_are_counted_by_themselves(hass: HomeAssistant) ->
     entities.async_get_or_create("assist_satellite", "test", "one", device_id=satellite)
     entities.async_get_or_create("notify", "test", "one", device_id=phone)
 
-    places = [async_place(hass, "conversation.hilda", device) for device in (satellite, phone, "made-up", None)]
+    places = [async_try_scope(hass, "conversation.hilda", device) for device in (satellite, phone, "made-up", None)]
 
-    assert [place.spot for place in places] == [satellite, "", "", ""]
+    assert [place.device for place in places] == [satellite, "", "", ""]
 
 
 @pytest.mark.usefixtures("offline")
 async def test_an_agent_is_the_same_after_its_entity_is_renamed(hass: HomeAssistant) -> None:
-    before = async_place(hass, "conversation.talker", None)
+    before = async_try_scope(hass, "conversation.talker", None)
     er.async_get(hass).async_update_entity("conversation.talker", new_entity_id="conversation.renamed")
 
-    assert async_place(hass, "conversation.renamed", None) == before
+    assert async_try_scope(hass, "conversation.renamed", None) == before
     assert before.agent in hass.config_entries.async_entries(DOMAIN)[0].subentries

@@ -29,7 +29,6 @@ MORE_MODULES: Final = {"agent/history": 32, "agent/providers": 26, "agent/respon
 """Folders that still hold more modules than a folder may."""
 SHARED_NAMES: Final = {
     "Allowance": 2,
-    "Asked": 2,
     "Choice": 2,
     "Chunk": 2,
     "ContentPart": 2,

@@ -2,7 +2,7 @@
 
 from homeassistant.core import Context
 
-from custom_components.chatterbox.agent.consent.answers import Asked
+from custom_components.chatterbox.agent.consent.answers import QuestionContext
 from custom_components.chatterbox.agent.consent.language import Action
 from custom_components.chatterbox.agent.events import PendingApproval, PendingCall
 from custom_components.chatterbox.agent.messages import ToolCall
@@ -13,7 +13,7 @@ from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.rules import Verdict
 
 UNLOCK = EntityAction("lock.front_door", "lock.unlock")
-NAMED = Asked(Action.UNLOCK, ("Front door",))
+NAMED = QuestionContext(Action.UNLOCK, ("Front door",))
 """What the question names."""
 
 

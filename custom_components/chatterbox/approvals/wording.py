@@ -15,7 +15,7 @@ from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent
 
-from ..agent.consent.answers import NOTHING_NAMED, Asked
+from ..agent.consent.answers import NOTHING_NAMED, QuestionContext
 from ..agent.consent.language import WORDINGS
 from ..agent.text import base_language
 from ..home.entity_matches import matching_states
@@ -145,7 +145,9 @@ def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequ
 
 
 @callback
-def asked_of(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[AskedCall], language: str) -> Asked:
+def asked_of(
+    hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[AskedCall], language: str
+) -> QuestionContext:
     """Return what a question named, so that "yes, unlock the front door" is understood as an answer to it.
 
     `sentences` are those of `language`, in which it was asked.
@@ -162,7 +164,7 @@ def asked_of(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[
         if len(entity_ids) == 1:
             place = area_name(hass, entity_ids[0])
             names = names_of(hass, entity_ids[0], wording, lambda name: words.placed(name, place))
-    return Asked(action, names, place, several=asked.is_several, repetition=words.deeds())
+    return QuestionContext(action, names, place, several=asked.is_several, repetition=words.deeds())
 
 
 @dataclass(frozen=True, slots=True)

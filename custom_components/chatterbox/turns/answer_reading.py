@@ -9,12 +9,12 @@ from typing import assert_never
 
 from homeassistant.core import Context, HomeAssistant
 
-from ..agent.consent.answers import Answer, Asked, understand_answer, understood_language
+from ..agent.consent.answers import Answer, QuestionContext, understand_answer, understood_language
 from ..agent.consent.pin import PinHash
 from ..agent.consent.pin_detection import may_be_pin
 from ..agent.consent.pin_guard import Locked
 from ..agent.consent.spoken_digits import spoken_digits
-from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_place
+from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_try_scope
 from ..approvals.questions import Question
 
 
@@ -80,7 +80,7 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
     question: Question,
     text: str,
     language: str,
-    asked: Asked,
+    asked: QuestionContext,
     pin: PinHash | None,
     is_late: bool,  # noqa: FBT001  # it stands beside the question that it tells of
 ) -> Reading:
@@ -110,7 +110,7 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
 
 async def _async_compare(hass: HomeAssistant, question: Question, pin: PinHash, digits: str) -> Reading:
     device_id = None if _is_of_user(question.context) else question.scope.device_id
-    place = async_place(hass, question.scope.agent_id, device_id)
+    place = async_try_scope(hass, question.scope.agent_id, device_id)
     match await async_get_pin_tries(hass).async_try(place, pin, digits):
         case Right():
             return Agreed(with_pin=True)

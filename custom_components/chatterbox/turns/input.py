@@ -10,7 +10,7 @@ from typing import Final, assert_never
 from homeassistant.components.conversation import ChatLog, ConversationInput
 from homeassistant.core import HomeAssistant, callback
 
-from ..agent.consent.answers import Asked, understood_language
+from ..agent.consent.answers import QuestionContext, understood_language
 from ..agent.consent.pin_guard import LOCK_SECONDS
 from ..agent.events import PendingCall
 from ..agent.loop.turn import ApprovalAnswer, Approved, Denied
@@ -134,7 +134,7 @@ class InputReader:
         reading = await self._async_read(question, user_input, asked)
         return self._as_answer(read, question, reading, ApprovalSentences(sentences))
 
-    async def _async_read(self, question: Question, user_input: ConversationInput, asked: Asked) -> Reading:
+    async def _async_read(self, question: Question, user_input: ConversationInput, asked: QuestionContext) -> Reading:
         is_late = question not in async_get_approvals(self.hass).waiting
         text, language, pin = user_input.text, user_input.language, self.settings.pin
         return await async_read_answer(self.hass, question, text, language, asked, pin, is_late)

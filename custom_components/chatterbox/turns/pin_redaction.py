@@ -18,7 +18,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
-from ..agent.consent.answers import NOTHING_NAMED, Asked, understood_language
+from ..agent.consent.answers import NOTHING_NAMED, QuestionContext, understood_language
 from ..agent.consent.pin_detection import may_be_pin
 from ..agent.consent.spoken_digits import spoken_digits
 from ..approvals.questions import SIGNAL_QUESTION, ApprovalScope, QuestionUpdate, async_get_approvals
@@ -48,7 +48,7 @@ def async_hide_pin(  # noqa: PLR0913  # each of these alone changes what may be 
     user_input: ConversationInput,
     chat_log: ChatLog,
     scope: ApprovalScope,
-    asked: Asked = NOTHING_NAMED,
+    asked: QuestionContext = NOTHING_NAMED,
     *,
     has_pin: bool,
 ) -> ConversationInput:

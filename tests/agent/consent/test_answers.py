@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from custom_components.chatterbox.agent.consent.answers import (
     MAX_WORDS,
     Answer,
-    Asked,
+    QuestionContext,
     understand_answer,
     understood_language,
 )
@@ -16,7 +16,7 @@ from custom_components.chatterbox.agent.consent.language import WORDINGS, Action
 from custom_components.chatterbox.agent.text import fold, spoken_words
 
 YES, NO, OTHER = Answer.YES, Answer.NO, Answer.OTHER
-DOOR = Asked(Action.UNLOCK, ("Front door",))
+DOOR = QuestionContext(Action.UNLOCK, ("Front door",))
 SLOTS = {"it": ["x"], "action": ["x"]}
 LANGUAGES = st.sampled_from(sorted(WORDINGS))
 
@@ -82,7 +82,7 @@ def test_answers_to_a_question_about_one_door(text: str, answer: Answer) -> None
     ],
 )
 def test_answers_to_a_question_about_several_doors(text: str, answer: Answer) -> None:
-    assert understand_answer(text, "en", Asked(Action.UNLOCK, several=True)) is answer
+    assert understand_answer(text, "en", QuestionContext(Action.UNLOCK, several=True)) is answer
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_an_answer_repeats_nothing_that_was_not_asked(text: str, answer: Answer)
 
 def test_the_whole_question_may_be_repeated_behind_a_yes() -> None:
     words = "unlock the Front Door, open the Garage Door and 4 more"
-    asked = Asked(several=True, repetition=words)
+    asked = QuestionContext(several=True, repetition=words)
 
     assert understand_answer(f"Yes please, {words.lower()}!", "en", asked) is YES
     assert understand_answer(words, "en", asked) is OTHER
@@ -108,22 +108,22 @@ def test_the_whole_question_may_be_repeated_behind_a_yes() -> None:
 def test_a_long_question_may_be_repeated_and_no_more_said() -> None:
     words = "unlock " + "the very long door and " * 12 + "the other"
 
-    assert understand_answer(f"yes, {words}", "en", Asked(several=True, repetition=words)) is YES
-    assert understand_answer("yes " * MAX_WORDS + words, "en", Asked(several=True, repetition=words)) is YES
-    assert understand_answer("yes " * (MAX_WORDS + 1) + words, "en", Asked(repetition=words)) is OTHER
+    assert understand_answer(f"yes, {words}", "en", QuestionContext(several=True, repetition=words)) is YES
+    assert understand_answer("yes " * MAX_WORDS + words, "en", QuestionContext(several=True, repetition=words)) is YES
+    assert understand_answer("yes " * (MAX_WORDS + 1) + words, "en", QuestionContext(repetition=words)) is OTHER
 
 
 def test_a_question_that_holds_a_no_cannot_be_repeated() -> None:
-    asked = Asked(repetition="run never mind")
+    asked = QuestionContext(repetition="run never mind")
 
     assert understand_answer("yes, run never mind", "en", asked) is OTHER
 
 
 def test_one_of_several_devices_cannot_be_named() -> None:
     with pytest.raises(ValueError, match="no yes to all"):
-        Asked(names=("Front door", "Back door"), several=True)
+        QuestionContext(names=("Front door", "Back door"), several=True)
     with pytest.raises(ValueError, match="no yes to all"):
-        Asked(place="Hall", several=True)
+        QuestionContext(place="Hall", several=True)
 
 
 @pytest.mark.parametrize(
@@ -142,18 +142,18 @@ def test_one_of_several_devices_cannot_be_named() -> None:
     ],
 )
 def test_an_answer_may_say_where_the_device_is(language: str, name: str, place: str, text: str) -> None:
-    assert understand_answer(text, language, Asked(Action.OPEN, (name,), place)) is YES
-    assert understand_answer(text, language, Asked(Action.OPEN, (name,))) is OTHER
+    assert understand_answer(text, language, QuestionContext(Action.OPEN, (name,), place)) is YES
+    assert understand_answer(text, language, QuestionContext(Action.OPEN, (name,))) is OTHER
 
 
 @pytest.mark.parametrize("place", ["10 minutes", "Never", ""])
 def test_a_place_that_says_something_else_is_not_taken_as_a_place(place: str) -> None:
-    assert understand_answer(f"yes, in {place}", "en", Asked(Action.OPEN, ("Blind",), place)) is OTHER
+    assert understand_answer(f"yes, in {place}", "en", QuestionContext(Action.OPEN, ("Blind",), place)) is OTHER
 
 
 @pytest.mark.parametrize("name", ["Lock", "Close it", "Stop light", "Not the garage", "🚪", ""])
 def test_a_name_that_says_something_else_is_not_taken_as_a_name(name: str) -> None:
-    asked = Asked(Action.UNLOCK, (name,))
+    asked = QuestionContext(Action.UNLOCK, (name,))
 
     assert understand_answer(f"yes {name}", "en", asked) is (OTHER if name else YES)
     assert understand_answer(f"yes, unlock the {name}", "en", asked) is OTHER
@@ -161,7 +161,7 @@ def test_a_name_that_says_something_else_is_not_taken_as_a_name(name: str) -> No
 
 
 def test_a_device_may_have_several_names() -> None:
-    asked = Asked(Action.OPEN, ("Garage", "big gate!"))
+    asked = QuestionContext(Action.OPEN, ("Garage", "big gate!"))
 
     assert understand_answer("yes, the big gate", "en", asked) is YES
     assert understand_answer("yes, open the garage", "en", asked) is YES
@@ -169,7 +169,7 @@ def test_a_device_may_have_several_names() -> None:
 
 def test_a_name_is_read_like_an_answer() -> None:
     for name, text in (("車庫", "好的 打开车库"), ("车库", "好的 打開車庫"), ("GARAGE", "好的 打开garage")):
-        assert understand_answer(text, "zh", Asked(Action.OPEN, (name,))) is YES
+        assert understand_answer(text, "zh", QuestionContext(Action.OPEN, (name,))) is YES
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_a_name_is_read_like_an_answer() -> None:
     ],
 )
 def test_each_language_has_words_of_its_own(language: str, text: str, answer: Answer) -> None:
-    asked = Asked(Action.OPEN)
+    asked = QuestionContext(Action.OPEN)
 
     assert understand_answer(text, language, asked) is answer
 
@@ -312,9 +312,9 @@ def test_a_yes_to_another_action_is_none(language: str, action: Action) -> None:
     others = phrases_of([one for told in wording.actions.values() for one in told], {"it": wording.it}) - own
 
     for phrase in own:
-        assert understand_answer(f"{yes} {' '.join(phrase)}", language, Asked(action)) is YES
+        assert understand_answer(f"{yes} {' '.join(phrase)}", language, QuestionContext(action)) is YES
     for phrase in others:
-        assert understand_answer(f"{yes} {' '.join(phrase)}", language, Asked(action)) is not YES
+        assert understand_answer(f"{yes} {' '.join(phrase)}", language, QuestionContext(action)) is not YES
 
 
 @pytest.mark.parametrize(("tag", "read"), [("pt-BR", "pt-BR"), ("de", "de"), ("ru", "en"), ("en-GB", "en-GB")])

@@ -13,18 +13,18 @@ from custom_components.chatterbox.agent.consent.pin_guard import (
     Locked,
     Permission,
     PinGuard,
-    Place,
     Tries,
+    TryScope,
 )
 from custom_components.chatterbox.agent.messages import JsonValue
 
-HALL = Place("agent-1", "hall")
-KITCHEN = Place("agent-1", "kitchen")
-OTHER_AGENT = Place("agent-2", "hall")
+HALL = TryScope("agent-1", "hall")
+KITCHEN = TryScope("agent-1", "kitchen")
+OTHER_AGENT = TryScope("agent-2", "hall")
 NOW = 1_800_000_000.0
 
 
-def tried(times: Iterable[float], place: Place = HALL, guard: PinGuard | None = None) -> tuple[PinGuard, Permission]:
+def tried(times: Iterable[float], place: TryScope = HALL, guard: PinGuard | None = None) -> tuple[PinGuard, Permission]:
     """Try a wrong PIN at each time; return the guard and the last permission."""
     guard = guard or PinGuard()
     permission: Permission = Locked(0)
@@ -86,7 +86,7 @@ def test_success_of_the_last_try_leaves_nothing_locked() -> None:
 
 
 @pytest.mark.parametrize("place", [KITCHEN, OTHER_AGENT])
-def test_places_are_counted_apart(place: Place) -> None:
+def test_places_are_counted_apart(place: TryScope) -> None:
     guard, permission = tried([NOW], place, locked_hall())
 
     assert permission == Allowed(4)
@@ -106,7 +106,7 @@ def test_locks_that_are_over_are_forgotten_and_tries_are_not() -> None:
     guard, _ = tried([NOW], KITCHEN, locked_hall())
     guard, _ = tried([NOW + 600], OTHER_AGENT, guard)
 
-    assert guard.places == (Tries(KITCHEN, 1), Tries(OTHER_AGENT, 1))
+    assert guard.scopes == (Tries(KITCHEN, 1), Tries(OTHER_AGENT, 1))
 
 
 def test_a_restart_changes_nothing() -> None:
@@ -122,7 +122,7 @@ def test_nothing_stored_is_nothing_tried() -> None:
     assert PinGuard.from_json([]) == PinGuard()
 
 
-PLACE: dict[str, JsonValue] = {"agent": "agent-1", "spot": "hall"}
+PLACE: dict[str, JsonValue] = {"agent": "agent-1", "device": "hall"}
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ PLACE: dict[str, JsonValue] = {"agent": "agent-1", "spot": "hall"}
         [{**PLACE, "begun": 5, "locked_until": float("inf")}],
         [{**PLACE, "begun": "1", "locked_until": None}],
         [{"agent": "agent-1", "begun": 1, "locked_until": None}],
-        [{**PLACE, "spot": None, "begun": 1, "locked_until": None}],
+        [{**PLACE, "device": None, "begun": 1, "locked_until": None}],
     ],
 )
 def test_what_was_not_stored_is_not_read(stored: JsonValue) -> None:
@@ -167,9 +167,9 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-def test_nobody_gets_more_than_five_wrong_tries_in_ten_minutes(steps: list[tuple[Place, float, str]]) -> None:
+def test_nobody_gets_more_than_five_wrong_tries_in_ten_minutes(steps: list[tuple[TryScope, float, str]]) -> None:
     guard, now = PinGuard(), NOW
-    wrong: dict[Place, list[float]] = {}
+    wrong: dict[TryScope, list[float]] = {}
     for place, wait, outcome in steps:
         now += wait
         if outcome == "restart":

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 from unicode_rbnf import RbnfEngine
 
-from custom_components.chatterbox.agent.consent.answers import Answer, Asked
+from custom_components.chatterbox.agent.consent.answers import Answer, QuestionContext
 from custom_components.chatterbox.agent.consent.language import WORDINGS, Action, phrases_of
 from custom_components.chatterbox.agent.consent.spoken_digits import spoken_digits
 from tests.behaviour.consent.labelled import Kind, read_answers
@@ -118,7 +118,7 @@ def test_a_plain_yes_may_stand_around_the_digits(language: str) -> None:
 
 
 def test_a_yes_may_repeat_what_was_asked() -> None:
-    asked = Asked(Action.UNLOCK, ("Front door",))
+    asked = QuestionContext(Action.UNLOCK, ("Front door",))
 
     assert spoken_digits("yes, unlock the front door, 4711", "en", asked) == "4711"
     assert spoken_digits("yes, unlock the back door, 4711", "en", asked) is None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from custom_components.chatterbox.agent.consent.answers import Answer, Asked
+from custom_components.chatterbox.agent.consent.answers import Answer, QuestionContext
 from custom_components.chatterbox.agent.consent.language import Action
 
 _WRITTEN = Path(__file__).parents[2] / "fixtures" / "consent"
@@ -59,9 +59,9 @@ class LabelledAnswer(BaseModel):
     kind: Kind
 
 
-def question_in(language: str) -> Asked:
+def question_in(language: str) -> QuestionContext:
     """Return the question, "Unlock the front door?"."""
-    return Asked(Action.UNLOCK, (NAMES[language],))
+    return QuestionContext(Action.UNLOCK, (NAMES[language],))
 
 
 def read_answers(language: str) -> tuple[LabelledAnswer, ...]:

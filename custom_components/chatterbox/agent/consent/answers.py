@@ -31,7 +31,7 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionContext:
     """What the question named. An answer may repeat it: "yes, unlock the front door"."""
 
     action: Action | None = None
@@ -51,7 +51,7 @@ class Asked:
             raise ValueError("a yes that names one of several devices is no yes to all: give no names, and no place")
 
 
-NOTHING_NAMED: Final = Asked()
+NOTHING_NAMED: Final = QuestionContext()
 """A question of which an answer cannot repeat anything."""
 
 
@@ -60,19 +60,19 @@ def understood_language(tag: str) -> str:
     return tag if base_language(tag) in WORDINGS else _FALLBACK
 
 
-def understand_answer(text: str, language: str, asked: Asked = NOTHING_NAMED) -> Answer:
+def understand_answer(text: str, language: str, question: QuestionContext = NOTHING_NAMED) -> Answer:
     """Return what an answer means, in a language such as `de` or `pt-BR`.
 
     In a language without a file, every answer is `OTHER`.
     """
     language = base_language(language)
-    if language not in WORDINGS or len(text) > _MAX_CHARACTERS + len(asked.repetition):
+    if language not in WORDINGS or len(text) > _MAX_CHARACTERS + len(question.repetition):
         return Answer.OTHER
     folded = WORDINGS[language].folded
     words = spoken_words(text, folded)
-    if words is None or len(words) > MAX_WORDS + len(spoken_words(asked.repetition, folded) or ()):
+    if words is None or len(words) > MAX_WORDS + len(spoken_words(question.repetition, folded) or ()):
         return Answer.OTHER
-    phrases = _answer_phrases(language, asked)
+    phrases = _answer_phrases(language, question)
     if phrases.agree(words):
         return Answer.YES
     return Answer.NO if phrases.decline(words) else Answer.OTHER
@@ -125,19 +125,23 @@ class _AnswerPhrases:
 
 
 @lru_cache(maxsize=4)  # by question, never by answer; a quarter of a megabyte each
-def _answer_phrases(language: str, asked: Asked) -> _AnswerPhrases:
+def _answer_phrases(language: str, question: QuestionContext) -> _AnswerPhrases:
     """Combine the words of a language with what the question named."""
     wording = WORDINGS[language]
-    actions = wording.actions[asked.action] if asked.action else ()
-    shared = {"name": _usable_names(wording, asked.names), "place": _usable_places(wording, asked), "action": actions}
+    actions = wording.actions[question.action] if question.action else ()
+    shared = {
+        "name": _usable_names(wording, question.names),
+        "place": _usable_places(wording, question),
+        "action": actions,
+    }
     one = (*wording.it, *wording.named)
-    things = wording.them if asked.several else one
+    things = wording.them if question.several else one
     agreeing = {**shared, "order": [action for action in actions if "<it>" not in action], "it": things}
     declining = {**shared, "it": (*wording.them, *one)}
     yes = _phrases(wording, wording.yes, agreeing)
-    repeated = (*actions, *(wording.them if asked.several else wording.named), *wording.placed)
+    repeated = (*actions, *(wording.them if question.several else wording.named), *wording.placed)
     after_yes = yes | _phrases(wording, (*wording.after_yes, *repeated), agreeing)
-    if (whole := spoken_words(asked.repetition, wording.folded)) and not _negates(whole, wording):
+    if (whole := spoken_words(question.repetition, wording.folded)) and not _negates(whole, wording):
         after_yes |= {whole}
     return _AnswerPhrases(
         yes=yes,
@@ -156,9 +160,9 @@ def _phrases(wording: Wording, templates: Iterable[str], slots: Mapping[str, Ite
     return phrases | {tuple(word if word in kept else fold(word) for word in phrase) for phrase in phrases}
 
 
-def _usable_places(wording: Wording, asked: Asked) -> list[str]:
+def _usable_places(wording: Wording, question: QuestionContext) -> list[str]:
     """Return the name of the room, unless it could be taken for a no, an action or a time: "in 10 minutes"."""
-    return [] if any(map(str.isnumeric, asked.place)) else _usable_names(wording, [asked.place])
+    return [] if any(map(str.isnumeric, question.place)) else _usable_names(wording, [question.place])
 
 
 def _usable_names(wording: Wording, names: Iterable[str]) -> list[str]:

@@ -1,7 +1,6 @@
-"""A PIN as it is kept: hashed, so that nobody reads it in a file or a backup.
+"""PIN hashes and the rules for choosing a PIN.
 
-Four digits are soon tried through by whoever has the hash, however slow each try is: what is kept
-here is a secret too, and shows itself nowhere. Knows nothing of who may try, or how often.
+Four digits are soon found by trial, however slow the hash is: a hash is a secret, too, and is never shown.
 """
 
 import base64
@@ -17,27 +16,27 @@ from ..messages import JsonObject, JsonValue
 
 SHORTEST_PIN: Final = 4
 LONGEST_PIN: Final = 10
-"""Digits of a PIN."""
+"""Limits of the number of digits."""
 
 _SALT_BYTES: Final = 16
 _HASH_BYTES: Final = 32
 _MAX_MEMORY: Final = 64 * 2**20
-"""Bytes. What would need more is not a hash of ours."""
+"""Bytes. A stored hash that needs more is refused."""
 _MAX_REPEATS: Final = 16
 
 
 class PinFlaw(StrEnum):
-    """Why a PIN is refused when it is chosen."""
+    """The reason why a new PIN is refused."""
 
     NOT_DIGITS = "not_digits"
     TOO_SHORT = "too_short"
     TOO_LONG = "too_long"
     OBVIOUS = "obvious"
-    """The first that anybody would try: 0000, 1234, 9876, 1212."""
+    """A PIN that is tried first: 0000, 1234, 9876, 1212."""
 
 
 def flaw_of_pin(pin: str) -> PinFlaw | None:
-    """Tell why a PIN cannot be chosen; None if it can."""
+    """Return the reason why a PIN cannot be chosen; None if it can."""
     if not (pin.isascii() and pin.isdigit()):
         return PinFlaw.NOT_DIGITS
     if len(pin) < SHORTEST_PIN:
@@ -51,15 +50,15 @@ def flaw_of_pin(pin: str) -> PinFlaw | None:
 
 @dataclass(frozen=True, slots=True)
 class HashCost:
-    """How much work a hash is (scrypt, RFC 7914): 16 MB of memory, several times over."""
+    """The cost of a hash (scrypt, RFC 7914): 16 MB of memory, several times over."""
 
     memory: int = 2**14
     """Blocks of 1024 bytes; a power of two."""
     repeats: int = 5
-    """Each time takes as long as the first, in the same memory."""
+    """Parallelization parameter: each time takes as long as the first, in the same memory."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be worked out, or not in bearable time."""
+        """Refuse parameters that are invalid or take too long."""
         if self.memory <= 1 or self.memory & (self.memory - 1) or self.memory * 1024 > _MAX_MEMORY:
             raise ValueError("memory must be a power of two, at least 2, and fit into 64 MB")
         if not 1 <= self.repeats <= _MAX_REPEATS:
@@ -71,7 +70,7 @@ _DEFAULT_COST: Final = HashCost()
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PinHash:
-    """A PIN that can be recognised, and not read."""
+    """The hash of a PIN."""
 
     salt: bytes
     digest: bytes
@@ -79,12 +78,12 @@ class PinHash:
 
     @override
     def __repr__(self) -> str:
-        """Show nothing: whoever has a hash finds the PIN."""
+        """Show nothing, since the PIN can be found from the hash."""
         return "PinHash(…)"
 
     @classmethod
     def of(cls, pin: str, cost: HashCost = _DEFAULT_COST) -> Self:
-        """Hash a new PIN. Takes a tenth of a second and more: in an event loop, leave it to an executor.
+        """Hash a new PIN. It takes a tenth of a second and more: call it in an executor.
 
         Raises ValueError, which does not quote the PIN, if `flaw_of_pin` finds a flaw.
         """
@@ -94,11 +93,11 @@ class PinHash:
         return cls(salt, _digest(pin, salt, cost), cost)
 
     def matches(self, pin: str) -> bool:
-        """Tell whether this is the PIN. Takes as long as `of`, and equally long for each PIN."""
+        """Return True if this is the PIN. It takes as long as `of`, and equally long for each PIN."""
         return hmac.compare_digest(_digest(pin, self.salt, self.cost), self.digest)
 
     def as_json(self) -> JsonObject:
-        """Return what `from_json` reads. It is to be kept like a secret: out of logs and diagnostics."""
+        """Return the hash as JSON. It is a secret: keep it out of logs and diagnostics."""
         return {
             "scheme": "scrypt",
             "memory": self.cost.memory,
@@ -109,7 +108,7 @@ class PinHash:
 
     @classmethod
     def from_json(cls, stored: JsonValue) -> Self:
-        """Read what `as_json` wrote; raises ValueError, which quotes nothing of it, if it is something else."""
+        """Read the result of `as_json`; raises ValueError, which does not quote the data, for anything else."""
         read: Self | None = None
         try:
             match stored:
@@ -125,14 +124,14 @@ class PinHash:
                     pass
         except ValueError:
             pass
-        if read is None:  # outside of the handler, for what was read would stand in the chain of errors
+        if read is None:  # raised outside of the handler, whose error quotes the data
             raise ValueError("the stored PIN cannot be read: choose it again")
         return read
 
 
 def _digest(pin: str, salt: bytes, cost: HashCost) -> bytes:
     return hashlib.scrypt(
-        pin.encode("utf-8", "surrogatepass"),  # nothing is refused here, as the refusal would quote it
+        pin.encode("utf-8", "surrogatepass"),  # never fails, since the error would quote the PIN
         salt=salt,
         n=cost.memory,
         r=8,
@@ -143,7 +142,7 @@ def _digest(pin: str, salt: bytes, cost: HashCost) -> bytes:
 
 
 def _bytes(text: str, length: int) -> bytes:
-    """Read so many bytes from Base64; raises ValueError."""
+    """Decode so many bytes of Base64; raises ValueError."""
     read = base64.b64decode(text, validate=True)
     if len(read) != length:
         raise ValueError("it has another length")

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Final
 
 from ..text import HAN, base_language, fold
-from .answers import NOTHING_NAMED, Answer, Asked, understand_answer, understood_language
+from .answers import NOTHING_NAMED, Answer, QuestionContext, understand_answer, understood_language
 from .language import WORDINGS, Phrase, phrases_of
 from .pin import SHORTEST_PIN
 from .spoken_digits import known_numbers, spoken_digits
@@ -24,7 +24,7 @@ _HARDLY_WEAK: Final = 3
 """So many weak number words, and no other words, are numbers: "one one one"."""
 
 
-def may_be_pin(text: str, tag: str, asked: Asked = NOTHING_NAMED, *, is_asked_for: bool) -> bool:
+def may_be_pin(text: str, tag: str, question: QuestionContext = NOTHING_NAMED, *, is_asked_for: bool) -> bool:
     """Return True if a PIN may be in a text; `asked` is what the question named.
 
     If the question asked for a PIN, this is any text with enough digits, or with little else than numbers; otherwise
@@ -32,15 +32,15 @@ def may_be_pin(text: str, tag: str, asked: Asked = NOTHING_NAMED, *, is_asked_fo
     file, any other answer to a question for the PIN may be one.
     """
     language = understood_language(tag)
-    if _may_hold_number(text, language, asked, is_asked_for=is_asked_for):
+    if _may_hold_number(text, language, question, is_asked_for=is_asked_for):
         return True
-    return is_asked_for and language != tag and understand_answer(text, language, asked) is Answer.OTHER
+    return is_asked_for and language != tag and understand_answer(text, language, question) is Answer.OTHER
 
 
-def _may_hold_number(text: str, language: str, asked: Asked, *, is_asked_for: bool) -> bool:
-    if understand_answer(text, language, asked) is not Answer.OTHER:
+def _may_hold_number(text: str, language: str, question: QuestionContext, *, is_asked_for: bool) -> bool:
+    if understand_answer(text, language, question) is not Answer.OTHER:
         return False
-    if spoken_digits(text, language, asked) is not None:
+    if spoken_digits(text, language, question) is not None:
         return True
     known = _vocabulary(base_language(language))
     found = _numbers_in(known.without_idioms(_words(text)), known)

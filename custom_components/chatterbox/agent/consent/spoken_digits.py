@@ -12,7 +12,7 @@ from functools import cache
 from typing import Final
 
 from ..text import base_language, fold, spoken_words
-from .answers import NOTHING_NAMED, Answer, Asked, understand_answer
+from .answers import NOTHING_NAMED, Answer, QuestionContext, understand_answer
 from .language import WORDINGS, NumberWords, Phrase, phrases_of
 from .pin import LONGEST_PIN, SHORTEST_PIN
 
@@ -25,7 +25,7 @@ _DIGITS: Final = frozenset("123456789")
 _TENS: Final = frozenset(f"{ten}0" for ten in range(2, 10))
 
 
-def spoken_digits(text: str, language: str, asked: Asked = NOTHING_NAMED) -> str | None:
+def spoken_digits(text: str, language: str, question: QuestionContext = NOTHING_NAMED) -> str | None:
     """Return the digits of a PIN said in a language such as `de` or `pt-BR`, alone or with a yes around it.
 
     Returns None if it is no PIN of `SHORTEST_PIN` to `LONGEST_PIN` digits, if any word is left over, or if it can be
@@ -37,7 +37,7 @@ def spoken_digits(text: str, language: str, asked: Asked = NOTHING_NAMED) -> str
     words = _words_and_pauses(text)
     if words is None or len(words) > _MAX_WORDS:
         return None
-    surroundings = _Surroundings(known_numbers(language), language, asked)
+    surroundings = _Surroundings(known_numbers(language), language, question)
     plain = tuple(map(fold, words))
     readings = {
         digits
@@ -110,7 +110,7 @@ class _Surroundings:
 
     known: KnownNumbers
     language: str
-    asked: Asked
+    question: QuestionContext
 
     def cores(self, words: Phrase, plain: Phrase) -> Iterator[tuple[int, int]]:
         """Yield the start and end of the digits. `plain` are the same words without accents."""
@@ -139,7 +139,7 @@ class _Surroundings:
             return True
         if _value(nearest, self.known.values) is not None:
             return False
-        return understand_answer(" ".join(spoken), self.language, self.asked) is Answer.YES
+        return understand_answer(" ".join(spoken), self.language, self.question) is Answer.YES
 
 
 def _spoken(words: Phrase) -> Phrase:
