@@ -62,7 +62,7 @@ class Measured:
 
 def opened(file: Path) -> HistoryStore:
     """Return a store that is being opened."""
-    store = HistoryStore(f"sqlite:///{file}", lambda _state: None, patience=60)
+    store = HistoryStore(f"sqlite:///{file}", lambda _state: None, timeout=60)
     store.start()
     return store
 

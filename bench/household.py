@@ -9,10 +9,10 @@ import random
 from typing import Final
 
 from custom_components.chatterbox.agent.events import Phase, StopReason
-from custom_components.chatterbox.agent.history.response_records import ResponseRecord
-from custom_components.chatterbox.agent.history.search import SearchQuery
-from custom_components.chatterbox.agent.history.turn_records import (
+from custom_components.chatterbox.agent.history.query import SearchQuery
+from custom_components.chatterbox.agent.history.records import (
     PhaseTime,
+    ResponseRecord,
     TurnOrigin,
     TurnRecord,
     answered_in,

@@ -26,8 +26,8 @@ from custom_components.chatterbox.agent.events import (
     TurnEvent,
     TurnFinished,
 )
-from custom_components.chatterbox.agent.history.selection import Everything
-from custom_components.chatterbox.agent.history.store_trouble import StoreUnavailable
+from custom_components.chatterbox.agent.history.query import Selection
+from custom_components.chatterbox.agent.history.state import StoreUnavailable
 from custom_components.chatterbox.agent.messages import ToolCall, ToolResult, Usage
 from custom_components.chatterbox.const import CONF_DIAGNOSE_WORDS, CONF_HISTORY_ADDRESS, DOMAIN
 from custom_components.chatterbox.history.stores import async_get_histories
@@ -152,7 +152,7 @@ async def test_a_history_that_is_down_is_told(hass: HomeAssistant, hass_client: 
     assert store
     store.record(turn(1))
     with pytest.raises(StoreUnavailable):
-        await store.purge(Everything())
+        await store.purge(Selection())
 
     history = (await download(hass_client, entry))["history"]
     assert history == {

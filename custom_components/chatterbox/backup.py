@@ -8,14 +8,14 @@ import asyncio
 
 from homeassistant.core import HomeAssistant
 
-from .agent.history.store_trouble import StoreUnavailable
+from .agent.history.state import StoreUnavailable
 from .const import LOGGER
 from .history.stores import async_get_histories
 
 
 async def async_pre_backup(hass: HomeAssistant) -> None:
     """Let nothing be written from now on."""
-    holding = (store.hold_still() for store in async_get_histories(hass).all)
+    holding = (store.pause() for store in async_get_histories(hass).all)
     for failed in await asyncio.gather(*holding, return_exceptions=True):
         if isinstance(failed, StoreUnavailable):
             LOGGER.warning("The backup copies the history as it is: %s", failed)
@@ -26,4 +26,4 @@ async def async_pre_backup(hass: HomeAssistant) -> None:
 async def async_post_backup(hass: HomeAssistant) -> None:
     """Write again."""
     for store in async_get_histories(hass).all:
-        store.go_on()
+        store.resume()

@@ -13,7 +13,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.loader import async_get_integration
 
-from .agent.history.store_trouble import StoreUnavailable
+from .agent.history.state import StoreUnavailable
 from .agent.messages import JsonObject, JsonValue
 from .agent.providers.links import LinkState
 from .const import DOMAIN
@@ -99,7 +99,7 @@ async def _async_responses(store: HistoryStore, entry: ConfigEntry) -> JsonObjec
     if store.state.trouble is not None:
         return None
     try:
-        kept = await store.kept_responses(entry.subentries)
+        kept = await store.response_totals(entry.subentries)
     except StoreUnavailable:
         return None
     return {"count": kept.count, "megabytes": round(kept.size / _MEGABYTE, 1)}

@@ -14,8 +14,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 
 from .agent.errors import BudgetPeriod, PromptTooLong
-from .agent.history.store_state import StoreState
-from .agent.history.store_trouble import Trouble
+from .agent.history.state import StoreState, Trouble
 from .agent.protocols import HookPoint
 from .const import DOMAIN
 
@@ -31,6 +30,7 @@ _BUDGET_SPENT_MONTH = "budget_spent_month"
 _HISTORY_PUT_ASIDE = "history_put_aside"
 _HISTORY_DOWN: Final = {
     Trouble.WRONG_URL: "history_wrong_url",
+    Trouble.UNSUPPORTED: "history_wrong_url",
     Trouble.NO_DRIVER: "history_wrong_url",
     Trouble.CANNOT_OPEN: "history_cannot_open",
     Trouble.READ_ONLY: "history_read_only",

@@ -51,7 +51,8 @@ async def test_conversations_are_stored_where_the_owner_wants(hass: HomeAssistan
     [
         ("not an address", "history_wrong_url"),
         ("sqlite:////no/such/folder/history.db", "history_cannot_open"),
-        ("oracle://name:secret@server/x", "history_no_driver"),
+        ("mysql+pymysql://name:secret@server/x", "history_unsupported"),
+        ("postgresql+pg8000://name:secret@server/x", "history_no_driver"),
         ("postgresql+psycopg://name:secret@localhost:1/x?connect_timeout=1", "history_server_gone"),
     ],
 )
@@ -151,12 +152,12 @@ async def test_a_password_is_not_shown_and_not_lost(hass: HomeAssistant, tmp_pat
 
 @given(st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1))
 def test_what_was_typed_is_what_is_meant(password: str) -> None:
-    address = f"mysql://anna:{password}@db.local/chatterbox?charset=utf8mb4"
+    address = f"postgresql://anna:{password}@db.local/chatterbox?sslmode=require"
 
-    assert shown_address(address) == "mysql://anna:***@db.local/chatterbox?charset=utf8mb4"
+    assert shown_address(address) == "postgresql://anna:***@db.local/chatterbox?sslmode=require"
     assert typed_address(shown_address(address), address) == address
     assert typed_address(address, "") == address
-    assert typed_address(f" {address} ", "mysql://anna:other@db.local/chatterbox") == address
+    assert typed_address(f" {address} ", "postgresql://anna:other@db.local/chatterbox") == address
 
 
 @pytest.mark.parametrize(
@@ -164,8 +165,11 @@ def test_what_was_typed_is_what_is_meant(password: str) -> None:
     [
         ("postgresql://anna:s3/cret@db.local/x", "postgresql://anna:***@db.local/x"),
         ("postgresql://anna:s3:cret@db.local/x", "postgresql://anna:***@db.local/x"),
-        ("mysql://anna:s3?c&ret@db.local/x", "mysql://anna:***@db.local/x"),
-        ("mysql://db.local/x?user=anna&passwd=s3cret&ssl=1", "mysql://db.local/x?user=anna&passwd=***&ssl=1"),
+        ("postgresql://anna:s3?c&ret@db.local/x", "postgresql://anna:***@db.local/x"),
+        (
+            "postgresql://db.local/x?user=anna&password=s3cret&ssl=1",
+            "postgresql://db.local/x?user=anna&password=***&ssl=1",
+        ),
         (
             "postgresql://anna:s3cret@db.local/x?sslpassword=c3rt",
             "postgresql://anna:***@db.local/x?sslpassword=***",

@@ -17,10 +17,9 @@ from homeassistant.util.ulid import ulid_now
 from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
 
 from custom_components.chatterbox.agent.events import StopReason
-from custom_components.chatterbox.agent.history.selection import Everything
-from custom_components.chatterbox.agent.history.store_state import StoreState
-from custom_components.chatterbox.agent.history.store_trouble import Trouble
-from custom_components.chatterbox.agent.history.turn_records import TurnRecord
+from custom_components.chatterbox.agent.history.query import Selection
+from custom_components.chatterbox.agent.history.records import TurnRecord
+from custom_components.chatterbox.agent.history.state import StoreState, Trouble
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolResult, UserMessage
 from custom_components.chatterbox.const import (
     CONF_CONTINUE_MINUTES,
@@ -143,7 +142,7 @@ async def test_what_changed_is_stored_with_the_turn(hass: HomeAssistant, serve: 
 
     store = await async_get_histories(hass).async_open(the_entry(hass))
     assert store
-    lines = [line async for line in store.export(Everything())]
+    lines = [line async for line in store.export(Selection())]
     assert [('"kind":"turn"' in line, '"kind":"audit"' in line) for line in lines] == [(True, False), (False, True)]
     assert "light.kitchen_ceiling" in lines[1]
 
@@ -163,7 +162,7 @@ async def test_an_event_that_somebody_else_fires_is_not_stored(hass: HomeAssista
     assert len(changes) == 1
     store = await async_get_histories(hass).async_open(the_entry(hass))
     assert store
-    assert [line async for line in store.export(Everything()) if '"kind":"audit"' in line] == []
+    assert [line async for line in store.export(Selection()) if '"kind":"audit"' in line] == []
 
 
 async def test_a_conversation_goes_on_after_a_restart(hass: HomeAssistant, serve: Serve, restarted: Restart) -> None:

@@ -14,7 +14,7 @@ from homeassistant.util.ulid import ulid_now
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.chatterbox.actions.history import SERVICE_PURGE
-from custom_components.chatterbox.agent.history.selection import Everything
+from custom_components.chatterbox.agent.history.query import Selection
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_CONTINUE_MINUTES,
@@ -51,7 +51,7 @@ async def everything(hass: HomeAssistant, entry: ConfigEntry | None = None) -> l
     """Return all that is stored for a service, as it is exported."""
     store = await async_get_histories(hass).async_open(entry or the_entry(hass))
     assert store
-    return [line async for line in store.export(Everything())]
+    return [line async for line in store.export(Selection())]
 
 
 async def test_an_id_that_two_people_use_joins_nothing_they_said(

@@ -18,7 +18,7 @@ from custom_components.chatterbox.agent.events import (
     TurnFinished,
     UsageReported,
 )
-from custom_components.chatterbox.agent.history.turn_records import PhaseTime
+from custom_components.chatterbox.agent.history.records import PhaseTime
 from custom_components.chatterbox.agent.messages import ToolCall, ToolResult, Usage
 from custom_components.chatterbox.records.facts import HandoverFacts, InferenceFacts, ToolFacts, TurnFacts, TurnWatch
 

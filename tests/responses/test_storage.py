@@ -13,7 +13,7 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 
-from custom_components.chatterbox.agent.history.response_records import ResponseRecord
+from custom_components.chatterbox.agent.history.records import ResponseRecord
 from custom_components.chatterbox.agent.history.store import HistoryStore
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
 from custom_components.chatterbox.agent.responses.backend import Caller, ResponseStore
@@ -183,7 +183,7 @@ async def test_nobody_waits_for_a_store_that_is_busy(
     hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore, freezer: FrozenDateTimeFactory
 ) -> None:
     store = await open_store(hass, entry)
-    await store.hold_still()
+    await store.pause()
     try:
         putting = asyncio.create_task(responses.put(response(1)))
         await asyncio.sleep(0)
@@ -192,7 +192,7 @@ async def test_nobody_waits_for_a_store_that_is_busy(
         assert store.state.waiting == 1
         assert await kept(responses, 1) == [1], "what waits is found"
     finally:
-        store.go_on()
+        store.resume()
 
 
 type Question = Callable[[ResponseStore], Awaitable[object]]
@@ -370,11 +370,11 @@ async def test_a_client_that_goes_while_its_response_is_stored_takes_nothing_alo
     hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     store = await open_store(hass, entry)
-    await store.hold_still()
+    await store.pause()
     putting = asyncio.create_task(responses.put(response(1)))
     await asyncio.sleep(0)
     putting.cancel()
     await asyncio.wait({putting})
-    store.go_on()
+    store.resume()
 
     assert await kept(responses, 1) == [1]

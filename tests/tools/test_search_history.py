@@ -12,7 +12,7 @@ from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.events import StopReason
-from custom_components.chatterbox.agent.history.turn_records import TurnOrigin, TurnRecord
+from custom_components.chatterbox.agent.history.records import TurnOrigin, TurnRecord
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     JsonObject,

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -23,8 +23,8 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.service import async_register_admin_service
 from homeassistant.util import dt as dt_util
 
-from ..agent.history.selection import AllOf, Before, Everything, OneAgent, OneConversation, OnePerson, Selection
-from ..agent.history.store_trouble import StoreUnavailable, Trouble
+from ..agent.history.query import Selection
+from ..agent.history.state import StoreUnavailable, Trouble
 from ..agent.messages import JsonObject, canonical_json
 from ..const import DOMAIN
 from ..history.stores import async_get_histories
@@ -180,26 +180,23 @@ def _async_chosen(hass: HomeAssistant, data: Mapping[str, Any]) -> _Choice:
     """Return what matches all given fields. Raises ServiceValidationError without any, or for an invalid one."""
     agent = _agent(hass, data[ATTR_AGENT_ID]) if ATTR_AGENT_ID in data else None
     people = tuple(_ids_of_person(hass, data[ATTR_PERSON])) if ATTR_PERSON in data else ()
-    with_facts, parts = data[ATTR_FACTS], tuple(_parts(data))
-    if with_facts and parts:
+    with_facts, everything = data[ATTR_FACTS], Selection()
+    chosen = replace(everything, conversation_id=data.get(ATTR_CONVERSATION_ID), before=_before(data))
+    if with_facts and chosen != everything:
         raise _invalid("history_facts_alone")
-    if agent is not None:
-        parts = (OneAgent(agent), *parts)
+    chosen = replace(chosen, agent=agent)
     if data[ATTR_EVERYTHING]:
-        if parts or people:
+        if chosen != everything or people:
             raise _invalid("history_everything_alone")
-        return _Choice((Everything(),), with_facts, agent, people)
-    if not parts and not people:
+    elif chosen == everything and not people:
         raise _invalid("history_nothing_chosen")
-    selections = tuple(AllOf((OnePerson(person), *parts)) for person in people) if people else (AllOf(parts),)
+    selections = tuple(replace(chosen, person_id=person) for person in people) if people else (chosen,)
     return _Choice(selections, with_facts, agent, people)
 
 
-def _parts(data: Mapping[str, Any]) -> Iterator[Selection]:
-    if ATTR_CONVERSATION_ID in data:
-        yield OneConversation(data[ATTR_CONVERSATION_ID])
-    if ATTR_OLDER_THAN_DAYS in data:
-        yield Before(dt_util.utcnow().timestamp() - data[ATTR_OLDER_THAN_DAYS] * _DAY)
+def _before(data: Mapping[str, Any]) -> float | None:
+    days = data.get(ATTR_OLDER_THAN_DAYS)
+    return None if days is None else dt_util.utcnow().timestamp() - days * _DAY
 
 
 @callback

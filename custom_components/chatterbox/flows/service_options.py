@@ -15,7 +15,7 @@ from homeassistant.helpers.importlib import async_import_module
 from homeassistant.helpers.network import NoURLAvailableError, get_url
 from homeassistant.helpers.selector import BooleanSelector, TextSelector
 
-from ..agent.history.store_trouble import StoreUnavailable, Trouble
+from ..agent.history.state import StoreUnavailable, Trouble
 from ..const import (
     BASE_PATH,
     CONF_DIAGNOSE_WORDS,
@@ -52,6 +52,7 @@ Source: `_parse_url` in sqlalchemy/engine/url.py
 _HIDDEN: Final = "***"
 _ERRORS: Final[Mapping[Trouble, str]] = {
     Trouble.WRONG_URL: "history_wrong_url",
+    Trouble.UNSUPPORTED: "history_unsupported",
     Trouble.NO_DRIVER: "history_no_driver",
     Trouble.CANNOT_OPEN: "history_cannot_open",
     Trouble.READ_ONLY: "history_read_only",

@@ -13,9 +13,8 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.util.ulid import ulid_now
 
-from ..agent.history.records import Record
-from ..agent.history.store_state import Acknowledgement
-from ..agent.history.turn_records import AuditRecord, TurnOrigin, TurnRecord as StoredTurn
+from ..agent.history.records import AuditRecord, Record, TurnOrigin, TurnRecord as StoredTurn
+from ..agent.history.state import Acknowledgement
 from ..agent.messages import JsonObject, JsonValue
 from ..const import LOGGER
 from ..records.turn_record import TurnRecord
@@ -95,7 +94,7 @@ def _async_hand_in(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: 
         _ = hass.async_create_background_task(later, "chatterbox history")  # Home Assistant keeps it
         return None
     acknowledgement = store.record(record)
-    return None if store.is_down else acknowledgement
+    return None if store.state.trouble else acknowledgement
 
 
 async def _async_store_later(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> None:

@@ -12,8 +12,8 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.event import async_track_time_interval
 
-from ..agent.history.selection import OneAgent, Retention
-from ..agent.history.store_trouble import StoreUnavailable
+from ..agent.history.query import Retention, Selection
+from ..agent.history.state import StoreUnavailable
 from ..const import (
     CONF_RESPONSE_DAYS,
     CONF_RESPONSE_MEGABYTES,
@@ -127,7 +127,7 @@ async def async_forget_agents(hass: HomeAssistant, entry: ConfigEntry, agents: I
         return
     for agent in agents:
         try:
-            await store.purge(OneAgent(agent))
+            await store.purge(Selection(agent=agent))
         except StoreUnavailable as error:
             LOGGER.warning("The history of a removed agent is still there: %s", error)
             return

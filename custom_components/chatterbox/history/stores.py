@@ -17,8 +17,7 @@ from homeassistant.helpers.importlib import async_import_module
 from homeassistant.util import dt as dt_util
 
 from ..agent.history.records import Record
-from ..agent.history.store_state import StoreState
-from ..agent.history.store_trouble import StoreUnavailable
+from ..agent.history.state import StoreState, StoreUnavailable
 from ..const import CONF_HISTORY_ADDRESS, DOMAIN, INTEGRATION
 from ..data import singleton
 from ..repair_issues import async_report_history

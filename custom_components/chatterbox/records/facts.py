@@ -25,7 +25,7 @@ from ..agent.events import (
     TurnFinished,
     UsageReported,
 )
-from ..agent.history.turn_records import PhaseTime
+from ..agent.history.records import PhaseTime
 from ..agent.messages import JsonObject, ToolResult, Usage
 
 _NO_USAGE: Final = Usage()

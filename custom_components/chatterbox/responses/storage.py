@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant
 
-from ..agent.history.records import weight_of
-from ..agent.history.response_records import ResponseRecord
-from ..agent.history.store_trouble import StoreUnavailable
+from ..agent.history.records import ResponseRecord, weight_of
+from ..agent.history.state import StoreUnavailable
 from ..agent.messages import ToolResult, Transcript
 from ..agent.responses.backend import Caller
 from ..agent.responses.errors import ApiError, ErrorType

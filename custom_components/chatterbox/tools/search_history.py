@@ -12,8 +12,8 @@ from typing import Final
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
-from ..agent.history.search import Found, SearchQuery
-from ..agent.history.store_trouble import StoreUnavailable
+from ..agent.history.query import Found, SearchQuery
+from ..agent.history.state import StoreUnavailable
 from ..agent.messages import JsonObject, JsonValue
 from ..const import DOMAIN
 from ..history.stores import async_get_histories

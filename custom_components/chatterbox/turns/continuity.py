@@ -6,7 +6,7 @@ what the same person, or nobody in particular at the same device, has said to th
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.components.conversation import ChatLog
@@ -16,9 +16,9 @@ from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
 from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_to_bytes
 
-from ..agent.history.selection import OneDevice, OnePerson
-from ..agent.history.store_trouble import StoreUnavailable
-from ..agent.history.turn_records import TurnRecord
+from ..agent.history.query import Selection
+from ..agent.history.records import TurnRecord
+from ..agent.history.state import StoreUnavailable
 from ..agent.transcript import repair
 from ..const import LOGGER
 from ..data import singleton
@@ -107,7 +107,7 @@ class Continuity:
             return None
         if is_new and asked_for == chat_log.conversation_id and _is_given(asked_for):
             asked_for = None  # nothing was ever said in it
-        if not asked_for and _who(speaker) is None:
+        if not asked_for and _turns_of(speaker) is None:
             return None
         try:
             async with asyncio.timeout(_PATIENCE):
@@ -132,11 +132,11 @@ class Continuity:
             earlier = await self._async_theirs(store, asked_for, speaker)
             if earlier and self._goes_on(earlier.turns[-1].ended_at):
                 return earlier
-        if (who := _who(speaker)) is None:
+        if (theirs := _turns_of(speaker)) is None:
             return None
-        last = await store.last_conversation(self.subentry.subentry_id, who, self._longest)
+        last = await store.last_conversation(replace(theirs, agent=self.subentry.subentry_id), self._longest)
         # A person who opens another dialog begins anew; a satellite never says which conversation it is in.
-        is_forgotten = last is not None and isinstance(who, OneDevice) and self._goes_on(last.ended_at)
+        is_forgotten = last is not None and theirs.device_id is not None and self._goes_on(last.ended_at)
         if last is None or not (is_forgotten or self._is_recent(last.ended_at)):
             return None
         return await self._async_theirs(store, last.conversation_id, speaker)
@@ -186,13 +186,13 @@ def _is_given(conversation_id: str) -> bool:
     return True
 
 
-def _who(speaker: Speaker) -> OnePerson | OneDevice | None:
-    """Return by what the last conversation is found: the device that nobody only claims to be at, else the person.
+def _turns_of(speaker: Speaker) -> Selection | None:
+    """Select the turns at the speaker's device, unless it is only claimed, else those of the person.
 
-    What a script says in somebody's name belongs to no conversation of theirs: others may hear what is answered.
+    What a script says in somebody's name belongs to no conversation of theirs: others may hear the answer.
     """
     if speaker.asking is not Asking.PERSON:
         return None
     if speaker.sure_device_id is not None:
-        return OneDevice(speaker.sure_device_id)
-    return OnePerson(speaker.person_id) if speaker.person_id is not None else None
+        return Selection(device_id=speaker.sure_device_id)
+    return Selection(person_id=speaker.person_id) if speaker.person_id is not None else None

@@ -6,10 +6,6 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine
-from sqlalchemy.pool import NullPool
-
-from custom_components.chatterbox.agent.history.search_index import PlainIndex
 
 from .postgresql import PostgreSQL, binaries, running
 from .stores import Stores, sqlite_url
@@ -47,22 +43,6 @@ def url(request: pytest.FixtureRequest) -> str:
         return address
     server: PostgreSQL = request.getfixturevalue("postgresql")
     return server.new_database(f"history{next(_numbers)}")
-
-
-@pytest.fixture(params=["sqlite", "postgresql", "plain"])
-def searched(request: pytest.FixtureRequest) -> str:
-    """Return the address of a new database of each kind that is searched in its own way.
-
-    The last one is searched as MariaDB is: it is an SQLite file whose index was made without SQLite's full text search.
-    """
-    if request.param == "postgresql":
-        server: PostgreSQL = request.getfixturevalue("postgresql")
-        return server.new_database(f"history{next(_numbers)}")
-    address: str = request.getfixturevalue("sqlite")
-    if request.param == "plain":
-        with create_engine(address, poolclass=NullPool).begin() as connection:
-            PlainIndex().create(connection)
-    return address
 
 
 @pytest.fixture

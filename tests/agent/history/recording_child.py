@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from custom_components.chatterbox.agent import messages
-    from custom_components.chatterbox.agent.history import response_records, store, turn_records
+    from custom_components.chatterbox.agent.history import records, store
 else:
     sys.path.insert(0, sys.argv[1])
     messages = importlib.import_module("agent.messages")
-    response_records = importlib.import_module("agent.history.response_records")
+    records = importlib.import_module("agent.history.records")
     store = importlib.import_module("agent.history.store")
-    turn_records = importlib.import_module("agent.history.turn_records")
 
 
-def turn(number: int) -> turn_records.TurnRecord:
+def turn(number: int) -> records.TurnRecord:
     """Return a turn."""
-    return turn_records.TurnRecord(
+    return records.TurnRecord(
         id=f"turn {number}",
-        origin=turn_records.TurnOrigin(conversation_id="kitchen talk", agent="agent"),
+        origin=records.TurnOrigin(conversation_id="kitchen talk", agent="agent"),
         began_at=1_790_000_000.0 + number,
         duration=2.0,
         messages=(messages.UserMessage("Say it."), messages.AssistantMessage(f"It is {number}.")),
@@ -33,9 +32,9 @@ def turn(number: int) -> turn_records.TurnRecord:
     )
 
 
-def response(number: int, status: str) -> response_records.ResponseRecord:
+def response(number: int, status: str) -> records.ResponseRecord:
     """Return a response, in one of its states."""
-    return response_records.ResponseRecord(
+    return records.ResponseRecord(
         id=f"resp {number}",
         agent="agent",
         model="conversation.agent",

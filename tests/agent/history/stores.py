@@ -1,16 +1,16 @@
 """Stores to test with, and what they tell of themselves."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from custom_components.chatterbox.agent.history.state import StoreState, Trouble, WriterLimits
 from custom_components.chatterbox.agent.history.store import HistoryStore
-from custom_components.chatterbox.agent.history.store_state import StoreState, WriterLimits
-from custom_components.chatterbox.agent.history.store_trouble import Trouble
 
-HASTY = WriterLimits(first_pause=0.01, longest_pause=0.05, gathering=0.01)
-"""Tries again at once, and gathers nothing."""
+HASTY = WriterLimits(records=3_000, first_pause=0.01, longest_pause=0.05)
+"""Retries at once."""
 
 
 class Watch:
@@ -57,17 +57,13 @@ class Stores:
         url: str,
         *,
         limits: WriterLimits = HASTY,
-        clock: Callable[[], float] | None = None,
-        patience: float = 20.0,
+        clock: Callable[[], float] = time.time,
+        timeout: float = 20.0,
         starts: bool = True,
     ) -> tuple[HistoryStore, Watch]:
         """Open one."""
         watch = Watch()
-        store = (
-            HistoryStore(url, watch, limits=limits, clock=clock, patience=patience)
-            if clock
-            else HistoryStore(url, watch, limits=limits, patience=patience)
-        )
+        store = HistoryStore(url, watch, limits=limits, clock=clock, timeout=timeout)
         if starts:
             store.start()
             self._stack.push_async_callback(store.close)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never, override
 
 from custom_components.chatterbox.agent.events import PendingApproval, TurnFinished
-from custom_components.chatterbox.agent.history.response_records import ResponseRecord
+from custom_components.chatterbox.agent.history.records import ResponseRecord
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Limits, Turn
 from custom_components.chatterbox.agent.messages import (

@@ -8,7 +8,7 @@ from typing import override
 import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
-from custom_components.chatterbox.agent.history.response_records import ResponseRecord
+from custom_components.chatterbox.agent.history.records import ResponseRecord
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
 from custom_components.chatterbox.agent.responses.backend import BackendEvent, ToolsOffered, TurnRequest
 from custom_components.chatterbox.agent.responses.background import KEPT_SECONDS, MOST_RUNNING, EventLog

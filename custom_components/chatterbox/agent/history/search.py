@@ -1,87 +1,268 @@
-"""Looking for what was said: the question, and the answer.
+"""Full text search in stored turns: their words, the index, the ranking.
 
-Pure. Knows turns; must not know tables or databases.
+SQLite searches with FTS5, PostgreSQL with a `tsvector`. Both get the words as they are split here, because each would
+split them in its own way and leave out some. Case and accents are ignored. In scripts without spaces, such as Chinese,
+each character is a word, and characters that stand together in a query have to stand together in a turn.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import hashlib
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import groupby
 from typing import Final
 
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    Connection,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Select,
+    Table,
+    Text,
+    and_,
+    cast,
+    exists,
+    func,
+    insert,
+    literal_column,
+    select,
+    text,
+    true,
+)
+from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
+
 from ..messages import Message
-from ..text import clipped
-from .search_terms import Phrase, padded, terms_of
-from .turn_records import TurnRecord, answered_in, said_in
+from .query import SearchQuery
+from .records import answered_in, said_in
+from .schema import POSTGRESQL, SQLITE, key_of, turns
 
-_SHOWN: Final = 500
-"""Characters of what was said, and of what was answered."""
+MOST_WORDS: Final = 2_000
+"""Words at the beginning of a text that it is found by."""
+_LONGEST: Final = 40
+"""Characters of a word that count. A row of PostgreSQL has room for a megabyte of words."""
+_SHORTEST_PREFIX: Final = 2
+_MOST_PHRASES: Final = 20
+"""Words of a query that count."""
+_NEWEST: Final = 200
+"""Newest matches that are ranked, so that a frequent word is found as quickly as a rare one."""
+
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
+"""Of Latin, Greek and Cyrillic letters; marks of other scripts make another letter."""
+_ASCII_WORD: Final = re.compile("[a-z0-9]+")
+_UNSPACED: Final = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u303f\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+"""Characters of scripts without spaces."""
+
+_NAME: Final = "chatterbox_search"
+_VECTORS: Final = Table(
+    _NAME,
+    MetaData(),
+    Column("turn", BigInteger, ForeignKey(turns.c.seq, ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("words", TSVECTOR, nullable=False),
+    Index(f"{_NAME}_words", "words", postgresql_using="gin"),
+)
+"""The index in PostgreSQL, written and asked in the text form of its types.
+
+Source: https://www.postgresql.org/docs/current/datatype-textsearch.html
+"""
+_FTS: Final = Table(
+    _NAME, MetaData(), Column("rowid", Integer, key="turn"), Column("person", Text), Column("words", Text)
+)
+"""The index in SQLite. The person is a word of its own, so that frequent words of others cost nothing.
+
+Source: https://sqlite.org/fts5.html
+"""
+_CREATE_FTS: Final = (
+    text(f"CREATE VIRTUAL TABLE {_NAME} USING fts5(person, words, tokenize = 'ascii', prefix = '2')"),
+    text(
+        f"CREATE TRIGGER {_NAME}_delete AFTER DELETE ON {turns.name} "  # noqa: S608  # names of ours
+        f"BEGIN DELETE FROM {_NAME} WHERE rowid = old.seq; END"
+    ),
+)
+_SECURE_DELETE: Final = text(f"INSERT INTO {_NAME} ({_NAME}, rank) VALUES ('secure-delete', :on)")  # noqa: S608  # a name of ours
+_REBUILD: Final = text(f"INSERT INTO {_NAME} ({_NAME}) VALUES ('rebuild')")  # noqa: S608  # the same
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchQuery:
-    """What is looked for, and whose words it has to be in.
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words that stand together."""
 
-    What nobody knows who said, such as at a satellite that belongs to nobody, is found by nobody.
+    words: tuple[str, ...]
+    is_prefix: bool = False
+    """Whether the last word may be incomplete."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A search that a database is asked for."""
+
+    person: str
+    """Key of the person."""
+    phrases: tuple[Phrase, ...]
+    where: ColumnElement[bool]
+    """Further conditions for turns."""
+    between: tuple[int, int]
+    """Range of their `seq`."""
+
+
+def words_of(value: str) -> list[str]:
+    """Return the words of a text."""
+    plain = _plain(value)
+    if plain.isascii():
+        return [word[:_LONGEST] for word in _ASCII_WORD.findall(plain)][:MOST_WORDS]
+    return [word for run in _runs(plain) for word in run][:MOST_WORDS]
+
+
+def phrases_of(words: str) -> tuple[Phrase, ...]:
+    """Return the phrases of a query, each once."""
+    phrases = [Phrase(tuple(run[:_LONGEST])) for run in _runs(_plain(words))]
+    if phrases and len(phrases[-1].words[0]) >= _SHORTEST_PREFIX:
+        phrases[-1] = Phrase(phrases[-1].words, is_prefix=True)
+    return tuple(dict.fromkeys(phrases))[:_MOST_PHRASES]
+
+
+def _plain(value: str) -> str:
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", value).casefold()))
+    return unicodedata.normalize("NFC", plain)
+
+
+def _runs(plain: str) -> Iterable[list[str]]:
+    """Yield each word alone, and adjacent characters of scripts without spaces together."""
+    for is_unspaced, characters in groupby(plain, _kind):
+        if is_unspaced is not None:
+            run = "".join(characters)
+            yield list(run) if is_unspaced else [run[:_LONGEST]]
+
+
+@lru_cache(maxsize=4096)
+def _kind(character: str) -> bool | None:
+    """Return whether a letter, mark or digit is of a script without spaces; None for other characters."""
+    if unicodedata.category(character)[0] not in "LMN":
+        return None
+    return _UNSPACED.match(character) is not None
+
+
+def create_index(connection: Connection) -> None:
+    """Create the index."""
+    if connection.dialect.name == POSTGRESQL:
+        _VECTORS.create(connection)
+        return
+    for statement in _CREATE_FTS:
+        connection.execute(statement)
+    connection.execute(_SECURE_DELETE, {"on": 1})
+
+
+def rebuild_index(connection: Connection) -> None:
+    """Rebuild the index of SQLite from the words that it stores."""
+    connection.execute(_REBUILD)
+
+
+def add_to_index(connection: Connection, turn: int, person: str, messages: Iterable[Message]) -> None:
+    """Add a turn, by its `seq`, with the words of a person and of the answer."""
+    said = tuple(messages)
+    words = words_of(said_in(said)) + words_of(answered_in(said))
+    if connection.dialect.name == POSTGRESQL:
+        vector = " ".join(f"'{word}':{position}" for position, word in enumerate(words, 1))
+        connection.execute(insert(_VECTORS), {"turn": turn, "words": vector})
+    else:
+        connection.execute(insert(_FTS), {"turn": turn, "person": _as_word(person), "words": " ".join(words)})
+
+
+@contextmanager
+def deleting_many(connection: Connection) -> Iterator[None]:
+    """Speed up the deletion of many turns.
+
+    SQLite takes half a millisecond to remove one turn from the index without a trace; for many, the index is rebuilt.
     """
-
-    words: str
-    """Any text of a person. What holds all of its words is looked for, in any order; if there is nothing such, what
-    holds any. The last one may be the beginning of a word. Without a text, the latest turns are found."""
-    person_id: str
-    """Whose turns are searched, and nobody else's."""
-    agent: str | None = None
-    """Id of the agent that answered; None is any."""
-    since: float | None = None
-    """Seconds since the epoch, as is `until`; the end of a turn counts."""
-    until: float | None = None
-    most: int = 10
-    """Turns; more than 200 are never found by their words."""
+    if connection.dialect.name == POSTGRESQL:
+        yield
+        return
+    connection.execute(_SECURE_DELETE, {"on": 0})
+    yield
+    connection.execute(_REBUILD)
+    connection.execute(_SECURE_DELETE, {"on": 1})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A turn that was found."""
-
-    turn_id: str
-    conversation_id: str
-    at: float
-    """When it ended, in seconds since the epoch."""
-    said: str
-    """What the person said, clipped."""
-    answered: str
-    """What was answered, clipped."""
-    has_outside_content: bool
-    """Whether something from outside the house came up then or earlier in the conversation; it may be in the answer."""
-
-
-def found_turn(turn: TurnRecord, *, has_outside_content: bool) -> Found:
-    """Return a turn as it is shown to who looks for it."""
-    return Found(
-        turn_id=turn.id,
-        conversation_id=turn.origin.conversation_id,
-        at=turn.ended_at,
-        said=clipped(said_in(turn.messages), _SHOWN),
-        answered=clipped(answered_in(turn.messages), _SHOWN),
-        has_outside_content=has_outside_content,
+def search_turns(connection: Connection, query: SearchQuery) -> list[int]:
+    """Return the `seq` of the turns that match best, best first, and of equal ones the newer first."""
+    phrases = phrases_of(query.words)
+    if not query.person_id or query.most < 1 or (query.words.strip() and not phrases):
+        return []
+    where = and_(
+        turns.c.person == key_of(query.person_id),
+        true() if query.agent is None else turns.c.agent == key_of(query.agent),
+        true() if query.since is None else turns.c.at >= query.since,
+        true() if query.until is None else turns.c.at <= query.until,
     )
+    if not phrases:
+        return list(connection.scalars(select(turns.c.seq).where(where).order_by(turns.c.seq.desc()).limit(query.most)))
+    wanted = _Wanted(key_of(query.person_id), phrases, where, _range(connection, query, where))
+    return (_best_of_all(connection, wanted) or _best_of_any(connection, wanted))[: query.most]
 
 
-def terms_of_messages(messages: Sequence[Message]) -> list[str]:
-    """Return the words that a turn with these messages is found by: the person's, and those of the answer."""
-    return terms_of(said_in(messages)) + terms_of(answered_in(messages))
+def _range(connection: Connection, query: SearchQuery, where: ColumnElement[bool]) -> tuple[int, int]:
+    """Return the first and last `seq` of the time of a query; the index is only searched between them."""
+    if query.since is query.until is None:
+        return 0, 2**63 - 1
+    first, last = connection.execute(select(func.min(turns.c.seq), func.max(turns.c.seq)).where(where)).one()
+    return (first, last) if first else (0, -1)
 
 
-def is_meant(turn: TurnRecord, query: SearchQuery) -> bool:
-    """Tell whether a turn is of the person, the agent and the time that are meant."""
-    return (
-        turn.origin.person_id == query.person_id
-        and query.agent in (None, turn.origin.agent)
-        and (query.since is None or turn.ended_at >= query.since)
-        and (query.until is None or turn.ended_at <= query.until)
+def _best_of_all(connection: Connection, wanted: _Wanted) -> list[int]:
+    """Return the turns with all phrases."""
+    matches, score = _asked(connection, wanted)
+    newest = _newest(connection, wanted, matches).add_columns(score)
+    return _ranked(dict(connection.execute(newest).tuples().all()))
+
+
+def _best_of_any(connection: Connection, wanted: _Wanted) -> list[int]:
+    """Return the turns with any of the phrases; the more phrases, and the rarer, the better."""
+    scores = defaultdict[int, float](float)
+    for phrase in wanted.phrases:
+        matches, _ = _asked(connection, replace(wanted, phrases=(phrase,)))
+        found = connection.scalars(_newest(connection, wanted, matches)).all()
+        for seq in found:
+            scores[seq] += 1 / len(found)
+    return _ranked(scores)
+
+
+def _newest(connection: Connection, wanted: _Wanted, matches: ColumnElement[bool]) -> Select[tuple[int]]:
+    turn = (_FTS if connection.dialect.name == SQLITE else _VECTORS).c.turn
+    allowed = exists(select(turns.c.seq).where(turns.c.seq == turn, wanted.where))
+    return select(turn).where(matches, turn.between(*wanted.between), allowed).order_by(turn.desc()).limit(_NEWEST)
+
+
+def _ranked(scores: Mapping[int, float]) -> list[int]:
+    return sorted(scores, key=lambda seq: (scores[seq], seq), reverse=True)
+
+
+def _asked(connection: Connection, wanted: _Wanted) -> tuple[ColumnElement[bool], ColumnElement[float]]:
+    """Return the condition for a row of the index, and its score."""
+    if connection.dialect.name == POSTGRESQL:
+        alternatives = (
+            f"({' <-> '.join(f"'{word}'" for word in one.words)}{':*' if one.is_prefix else ''})"
+            for one in wanted.phrases
+        )
+        query = cast(" & ".join(alternatives), TSQUERY)
+        return _VECTORS.c.words.bool_op("@@")(query), func.ts_rank(_VECTORS.c.words, query, type_=Float)
+    phrases = (f'"{" ".join(one.words)}"{"*" if one.is_prefix else ""}' for one in wanted.phrases)
+    matches = literal_column(_NAME, Text).bool_op("MATCH")(
+        f"person : {_as_word(wanted.person)} AND words : ({' AND '.join(phrases)})"
     )
+    return matches, literal_column(f"-bm25({_NAME}, 0.0, 1.0)", Float)  # the person does not count
 
 
-def matches(turn: TurnRecord, phrases: Iterable[Phrase], *, needs_all: bool) -> bool:
-    """Tell whether a turn holds what is looked for."""
-    words = padded(terms_of_messages(turn.messages))
-    found = (phrase.is_in(words) for phrase in phrases)
-    return all(found) if needs_all else any(found)
+def _as_word(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:32]

@@ -1,53 +1,54 @@
-"""The history of an installation: turns, transcripts, audit records and responses that outlive a restart.
+"""The history: turns, audit records and responses that survive a restart.
 
-Writing never waits, never fails and never blocks an event loop; `HistoryWriter` does it. Reading runs in a thread and
-sees what was recorded before, stored or not. Must not know Home Assistant, or who asks.
+Writing never waits, never fails and never blocks the event loop. Reading runs in a thread, and includes records that
+wait to be stored.
 """
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Collection
 from concurrent.futures import Future
-from contextlib import aclosing
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from sqlalchemy import Connection
+from sqlalchemy import ColumnElement, Connection, Table
 
 from ..messages import Transcript
 from ..transcript import repair
 from .database import Database
-from .deletion import delete_beyond, delete_responses_beyond, delete_selected
-from .holding import Holding
-from .json_fields import stored_json
-from .records import Record
-from .response_records import ResponseRecord
-from .schema import audit, responses, turns
-from .search import Found, SearchQuery
-from .selected_rows import selected
-from .selection import OneAgent, OneConversation, OneDevice, OnePerson, Retention, Selection, is_selected
-from .store_state import Acknowledgement, StoreState, WriterLimits
-from .store_trouble import StoreUnavailable, Trouble
-from .stored_pages import Page, select_bodies
-from .stored_responses import KeptResponses, count_responses, delete_response, select_chain, select_response
-from .stored_rows import read_turns, select_last_turns, select_turns
-from .stored_search import search_turns
-from .turn_records import TurnRecord
+from .query import Found, Retention, SearchQuery, Selection
+from .records import Record, ResponseRecord, TurnRecord
+from .rows import (
+    ResponseTotals,
+    count_responses,
+    delete_beyond,
+    delete_records,
+    delete_response,
+    find_turns,
+    matching,
+    select_newest,
+    select_page,
+)
+from .schema import audit, key_of, responses, turns
+from .state import Acknowledgement, StoreState, StoreUnavailable, Trouble, WriterLimits
+from .stored_json import response_from_json, stored_json, turn_from_json
 from .writer import HistoryWriter
 
-_PATIENCE: Final = 20.0
+_TIMEOUT: Final = 20.0
 """Seconds to wait for the database."""
-_AT_ONCE: Final = 100
-"""Turns of one step of an export."""
-_RESPONSES_AT_ONCE: Final = 5
-"""The same of responses, which may be large."""
+_FLUSH_TIMEOUT: Final = 0.2
+"""Seconds that a search waits until waiting records are stored."""
+_EXPORTED: Final = (("turn", turns, 100), ("audit", audit, 100), ("response", responses, 5))
+"""Kinds of records, and how many are read at once; responses may be large."""
 _LIMITS: Final = WriterLimits()
 
 
 @dataclass(frozen=True, slots=True)
 class LastConversation:
-    """The conversation that somebody was in last."""
+    """The latest conversation of a person or at a device."""
 
     conversation_id: str
     ended_at: float
@@ -55,7 +56,7 @@ class LastConversation:
 
 
 class HistoryStore:
-    """Keeps records in a database, and gives them back."""
+    """Keeps records in a database. Reading and deleting raise StoreUnavailable."""
 
     def __init__(
         self,
@@ -64,203 +65,177 @@ class HistoryStore:
         *,
         limits: WriterLimits = _LIMITS,
         clock: Callable[[], float] = time.time,
-        patience: float = _PATIENCE,
+        timeout: float = _TIMEOUT,
     ) -> None:
-        """Take the address of a database, as SQLAlchemy writes it: `sqlite:////config/history.db`.
+        """Take an SQLAlchemy URL, such as `sqlite:////config/history.db`. Raises StoreUnavailable for an invalid one.
 
-        `on_state` is called, in another thread, when the store goes down or up again, drops a record or puts a damaged
-        file aside. `clock` gives seconds since the epoch; `patience` is how many of them a reader waits. Raises
-        StoreUnavailable (WRONG_URL) for what is no address.
+        The writer thread calls `on_state` when the store goes down or up, drops a record or puts a damaged file aside.
         """
         self._database = Database(url)
         self._writer = HistoryWriter(self._database, on_state, limits)
         self._clock = clock
-        self._patience = patience
-        self._holding = Holding(0)
+        self._timeout = timeout
+        self._resumed = threading.Event()
 
     def start(self) -> None:
-        """Open the database, in a thread. That it cannot be opened is told by the state."""
+        """Open the database in a thread; the state tells if that fails."""
         self._writer.start()
 
-    async def close(self, patience: float = 5.0) -> tuple[Record, ...]:
-        """Store what waits, if that can be done in `patience` seconds, and end. Return what could not be stored."""
-        self.go_on()
-        return await asyncio.to_thread(self._writer.close, patience)
+    async def close(self, seconds: float = 5.0) -> tuple[Record, ...]:
+        """Store the waiting records within some seconds, and end. Return those that were not stored."""
+        self.resume()
+        return await asyncio.to_thread(self._writer.close, seconds)
 
     @property
     def where(self) -> str:
-        """What the database is called in messages: no user, no password."""
+        """Name of the database in messages, without user and password."""
         return self._database.where
 
     @property
     def state(self) -> StoreState:
-        """How the store is."""
+        """The current state."""
         return self._writer.state
 
-    @property
-    def is_down(self) -> bool:
-        """Whether the database could not be used last."""
-        return self._writer.is_down
-
     def record(self, record: Record) -> Acknowledgement:
-        """Store something. Returns at once; `stored()` of the answer waits until it is safe."""
+        """Store a record. Returns at once; `stored()` of the result waits until it is safe."""
         return self._writer.record(record)
 
     async def turns(self, conversation_id: str, most: int | None = None) -> tuple[TurnRecord, ...]:
-        """Return the turns of a conversation, or the last `most` of them, in the order in which they were recorded.
-
-        Raises StoreUnavailable, as does everything below.
-        """
-        chosen = OneConversation(conversation_id)
-        waiting = self._waiting(chosen)  # looked at first, as it may be stored in the meantime
-        some = None if most is None else most + len(waiting)
-        stored = await self._read(lambda connection: select_last_turns(connection, selected(turns, chosen), some))
-        found = read_turns(stored)
-        known = {turn.id for turn in found}
-        found += tuple(turn for turn in waiting if turn.id not in known)
-        return found if most is None else found[max(len(found) - most, 0) :]
+        """Return the turns of a conversation, or the last `most`, in the order in which they were recorded."""
+        return await self._newest_turns(Selection(conversation_id=conversation_id), most)
 
     async def transcript(self, conversation_id: str, most_turns: int | None = None) -> Transcript:
-        """Return what was said in a conversation, or in its last turns, as any model takes it."""
+        """Return the valid transcript of a conversation, or of its last turns."""
         found = await self.turns(conversation_id, most_turns)
         return repair(message for turn in found for message in turn.messages)
 
-    async def last_conversation(self, agent: str, who: OnePerson | OneDevice, within: float) -> LastConversation | None:
-        """Return the conversation with an agent that a person, or somebody at a device, was in last.
+    async def last_conversation(self, selection: Selection, within: float) -> LastConversation | None:
+        """Return the conversation of the latest selected turn.
 
-        None if its last turn ended more than `within` seconds ago, or as far in the future: then the clock was wrong,
-        and nobody knows how long ago that was.
+        None if the turn ended more than `within` seconds ago, or as far in the future, by a clock that was wrong.
         """
-        waiting = [turn for turn in self._waiting(who) if turn.origin.agent == agent]
-        if waiting:
-            last = waiting[-1]
-        else:
-            where = selected(turns, who) & selected(turns, OneAgent(agent))
-            stored = read_turns(await self._read(lambda connection: select_last_turns(connection, where, 1)))
-            if not stored:
-                return None
-            last = stored[0]
-        if abs(self._clock() - last.ended_at) > within:
+        found = await self._newest_turns(selection, 1)
+        if not found or abs(self._clock() - found[0].ended_at) > within:
             return None
-        return LastConversation(last.origin.conversation_id, last.ended_at)
+        return LastConversation(found[0].origin.conversation_id, found[0].ended_at)
+
+    async def _newest_turns(self, selection: Selection, most: int | None) -> tuple[TurnRecord, ...]:
+        waiting = [turn for turn in self._writer.waiting(TurnRecord) if selection.includes(turn)]  # before it is stored
+        stored = await self._read(
+            lambda connection: select_newest(connection, turns, matching(turns, selection), turn_from_json, most)
+        )
+        found = {turn.id: turn for turn in (*stored.values(), *waiting)}
+        return tuple(found.values())[-most if most else None :]
 
     async def search(self, query: SearchQuery) -> tuple[Found, ...]:
-        """Return the turns of a person that match best, the best first; what is not stored yet comes before it."""
-        waiting = self._writer.waiting_turns()  # looked at first, as it may be stored in the meantime
-        return await self._read(partial(search_turns, query=query, waiting=waiting))
+        """Return the turns of a person that match best, best first.
+
+        Records that wait are stored first, unless that takes too long.
+        """
+        with suppress(StoreUnavailable):
+            await self._finish(self._writer.do(_no_work), _FLUSH_TIMEOUT)
+        return await self._read(partial(find_turns, query=query))
 
     async def response(self, response_id: str) -> ResponseRecord | None:
-        """Return a response of the API, as it was recorded last; None for one that was never stored, or is deleted."""
-        waiting = [one for one in self._writer.waiting_responses() if one.id == response_id]
-        return waiting[-1] if waiting else await self._read(partial(select_response, response_id=response_id))
+        """Return the latest state of a response; None for an unknown one."""
+        if waiting := [one for one in self._writer.waiting(ResponseRecord) if one.id == response_id]:
+            return waiting[-1]
+        where = responses.c.id == key_of(response_id)
+        found = await self._read(lambda connection: select_newest(connection, responses, where, response_from_json, 1))
+        return next(iter(found.values()), None)
 
     async def responses(
         self, conversation_id: str, agents: Collection[str], newest: int | None = None
     ) -> tuple[ResponseRecord, ...]:
-        """Return the responses of some agents in a conversation, in the order in which they were recorded first.
+        """Return the responses of some agents in a conversation, in the order in which they were first recorded.
 
-        With `newest`, no more of those that are stored already than so many.
+        `newest` limits those that are stored already.
         """
-        waiting = self._writer.waiting_responses()  # looked at first, as it may be stored in the meantime
-        stored = await self._read(partial(select_chain, conversation_id=conversation_id, agents=agents, newest=newest))
-        found = {one.id: one for one in stored}
+        waiting = self._writer.waiting(ResponseRecord)  # before they are stored
+        where = matching(responses, Selection(conversation_id=conversation_id)) & _is_of(agents)
+        stored = await self._read(
+            lambda connection: select_newest(connection, responses, where, response_from_json, newest)
+        )
         theirs = (one for one in waiting if one.conversation_id == conversation_id and one.agent in agents)
-        found |= {one.id: one for one in theirs}
-        return tuple(found.values())
+        return tuple({one.id: one for one in (*stored.values(), *theirs)}.values())
 
     async def delete_response(self, response_id: str) -> int:
-        """Delete a response, what was recorded of it until now included. Return how many there were."""
+        """Delete a response, also one that waits. Return the number of deleted records."""
         return await self._delete(partial(delete_response, response_id=response_id))
 
-    async def kept_responses(self, agents: Collection[str]) -> KeptResponses:
-        """Return how many responses of some agents are stored, and how large they are."""
-        return await self._read(partial(count_responses, agents=agents))
+    async def response_totals(self, agents: Collection[str]) -> ResponseTotals:
+        """Return the number and size of the responses of some agents."""
+        return await self._read(partial(count_responses, where=_is_of(agents)))
 
     async def purge(self, selection: Selection) -> int:
-        """Delete what is selected, what was recorded until now included. Return how many records are gone.
+        """Delete a selection, also of waiting records. Return the number of deleted records.
 
-        It may still happen when it is SLOW; after every other StoreUnavailable, it does not.
+        After StoreUnavailable (SLOW) it may still happen; after any other, it does not.
         """
-        return await self._delete(partial(delete_selected, selection=selection))
+        return await self._delete(partial(delete_records, selection=selection))
 
     async def prune(self, agent: str, retention: Retention) -> int:
-        """Delete what is too old or too much of an agent. Return how many records are gone."""
-        return await self._delete(partial(delete_beyond, agent=agent, retention=retention, now=self._clock()))
+        """Delete turns and audit records of an agent beyond its limits. Return the number of deleted records."""
+        return await self._prune((turns, audit), agent, retention)
 
     async def prune_responses(self, agent: str, retention: Retention) -> int:
-        """Delete the responses of an agent that are too old or too much. Return how many are gone."""
-        work = partial(delete_responses_beyond, agent=agent, retention=retention, now=self._clock())
+        """Delete responses of an agent beyond its limits. Return the number of deleted records."""
+        return await self._prune((responses,), agent, retention)
+
+    async def _prune(self, tables: tuple[Table, ...], agent: str, retention: Retention) -> int:
+        work = partial(delete_beyond, tables=tables, agent=agent, retention=retention, now=self._clock())
         return await self._delete(work)
 
     async def export(self, selection: Selection) -> AsyncGenerator[str]:
-        """Yield every turn, audit record and response that is selected, each as a line of JSON without its line end.
+        """Yield each selected record as a line of JSON without line end, with its `kind`: turn, audit or response."""
+        await self._finish(self._writer.do(_no_work), self._timeout)
+        for kind, table, most in _EXPORTED:
+            after: int | None = 0
+            while after is not None:
+                page = partial(select_page, table=table, selection=selection, most=most, after=after)
+                found, after = await self._read(page)
+                for data in found:
+                    yield stored_json({"kind": kind, **data})
 
-        Each has a `kind`, `turn`, `audit` or `response`. What was recorded until now is included.
-        """
-        await self._finish(self._writer.do(_nothing, _no_more))
-        all_turns = self._pages(partial(select_turns, where=selected(turns, selection), most=_AT_ONCE))
-        async with aclosing(all_turns) as found:
-            async for turn in found:
-                yield stored_json({"kind": "turn", **turn.body, "messages": [*turn.messages]})
-        for kind, table, most in (("audit", audit, _AT_ONCE), ("response", responses, _RESPONSES_AT_ONCE)):
-            where = selected(table, selection)
-            bodies = self._pages(partial(select_bodies, table=table, where=where, most=most))
-            async with aclosing(bodies) as others:
-                async for body in others:
-                    yield stored_json({"kind": kind, **body})
+    async def pause(self, at_most: float = 3_600.0) -> None:
+        """Make the file fit to be copied, and stop writing until `resume`, or for `at_most` seconds.
 
-    async def hold_still(self, at_most: float = 3_600.0) -> None:
-        """Bring the file into a state in which it can be copied, and leave it in it until `go_on`.
-
-        What is recorded meanwhile waits. After `at_most` seconds the store goes on by itself. A database that is no
-        file of ours is left alone. Raises StoreUnavailable when that cannot be done now.
+        Does nothing for a server.
         """
         if not self._database.is_file:
             return
-        self.go_on()
-        self._holding = holding = Holding(at_most)
-        doing = self._writer.do(_nothing, partial(holding.hold, self._database.give_back_room))
-        doing.add_done_callback(holding.end)
+        self.resume()
+        self._resumed = resumed = threading.Event()
+        holding = self._writer.do(_no_work, self._database.shrink, partial(resumed.wait, at_most))
         try:
-            await self._finish(holding.holds)
-        except BaseException:  # nobody would say when to go on
-            holding.released.set()
+            await self._finish(holding, self._timeout)
+        except BaseException:  # nobody else would resume
+            resumed.set()
             raise
 
-    def go_on(self) -> None:
-        """Write again."""
-        self._holding.released.set()
-
-    async def _pages[T](self, select_page: Callable[..., Page[T]]) -> AsyncGenerator[T]:
-        after: int | None = 0
-        while after is not None:
-            page = await self._read(partial(select_page, after=after))
-            for one in page.found:
-                yield one
-            after = page.last
-
-    def _waiting(self, selection: OneConversation | OnePerson | OneDevice) -> tuple[TurnRecord, ...]:
-        return tuple(turn for turn in self._writer.waiting_turns() if is_selected(turn, selection))
+    def resume(self) -> None:
+        """Continue writing after `pause`."""
+        self._resumed.set()
 
     async def _delete(self, work: Callable[[Connection], int]) -> int:
-        return await self._finish(self._writer.do(work, self._database.give_back_room))
+        return await self._finish(self._writer.do(work, self._database.shrink), self._timeout)
 
-    async def _finish(self, answer: Future[int]) -> int:
+    async def _finish(self, answer: Future[int], seconds: float) -> int:
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(answer)
         except TimeoutError:
             raise _slow(self._database) from None
 
     async def _read[T](self, work: Callable[[Connection], T]) -> T:
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._timeout):
                 return await asyncio.to_thread(self._in_transaction, work)
         except TimeoutError:
             raise _slow(self._database) from None
         except StoreUnavailable as err:
             if err.trouble is Trouble.CORRUPT:
-                self._writer.do(self._database.check, _no_more)  # who writes begins anew
+                self._writer.do(self._database.check)  # the writer replaces the file
             raise
 
     def _in_transaction[T](self, work: Callable[[Connection], T]) -> T:
@@ -268,11 +243,11 @@ class HistoryStore:
             return work(connection)
 
 
-async def check_address(url: str, patience: float = _PATIENCE) -> None:
-    """Look whether a database can be used, and prepare it. Raises StoreUnavailable, which says what is wrong."""
+async def check_address(url: str, seconds: float = _TIMEOUT) -> None:
+    """Open a database and create its tables. Raises StoreUnavailable if it cannot be used."""
     database = Database(url)
     try:
-        async with asyncio.timeout(patience):
+        async with asyncio.timeout(seconds):
             await asyncio.to_thread(_open_and_close, database)
     except TimeoutError:
         raise _slow(database) from None
@@ -286,13 +261,13 @@ def _open_and_close(database: Database) -> None:
         database.close()
 
 
+def _is_of(agents: Collection[str]) -> ColumnElement[bool]:
+    return responses.c.agent.in_([key_of(agent) for agent in agents])
+
+
 def _slow(database: Database) -> StoreUnavailable:
     return StoreUnavailable(Trouble.SLOW, f"The history in {database.where} does not answer in time.")
 
 
-def _nothing(_connection: Connection) -> int:
+def _no_work(_connection: Connection) -> int:
     return 0
-
-
-def _no_more() -> None:
-    pass

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..events import PendingApproval, TurnEvent
-from ..history.response_records import ResponseRecord
+from ..history.records import ResponseRecord
 from ..loop.turn import Approved, Denied
 from ..messages import ToolDefinition, Transcript, Usage
 from ..protocols import NO_WISHES, AnswerOptions, OutputFormat

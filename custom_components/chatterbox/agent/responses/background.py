@@ -8,8 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Final
 
-from ..history.records import weight_of
-from ..history.response_records import ResponseRecord
+from ..history.records import ResponseRecord, weight_of
 from ..messages import JsonObject
 from .backend import Backend, Caller
 from .errors import INTERRUPTED, ApiError, ErrorType

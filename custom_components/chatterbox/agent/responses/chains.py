@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Final
 
-from ..history.response_records import ResponseRecord
+from ..history.records import ResponseRecord
 from ..messages import JsonObject, Transcript
 from .backend import Backend, Caller, ResponseStore
 from .errors import INTERRUPTED, ApiError, ErrorType, invalid, not_found

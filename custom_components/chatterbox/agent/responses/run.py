@@ -11,7 +11,7 @@ from typing import Final
 
 from ..errors import AgentError
 from ..events import PromptReplaced, StopReason, TurnFinished, UsageReported
-from ..history.response_records import ResponseRecord
+from ..history.records import ResponseRecord
 from ..messages import AssistantMessage, JsonObject, JsonValue, ToolResult, Transcript, Usage, UserMessage
 from ..transcript import TranscriptRecorder
 from .backend import Backend, BackendEvent, ToolsOffered

@@ -13,7 +13,7 @@ from contextlib import aclosing
 from secrets import token_bytes
 from typing import Final
 
-from ..history.response_records import ResponseRecord
+from ..history.records import ResponseRecord
 from ..messages import JsonObject, JsonValue
 from ..transcript import has_outside_content, repair
 from .backend import Backend, Caller, ModelInfo

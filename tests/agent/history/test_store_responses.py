@@ -10,12 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from sqlalchemy import Engine, event
 
-from custom_components.chatterbox.agent.history.response_records import ResponseRecord
-from custom_components.chatterbox.agent.history.selection import Everything, OneConversation, OnePerson, Retention
+from custom_components.chatterbox.agent.history.query import Retention, Selection
+from custom_components.chatterbox.agent.history.records import ResponseRecord
+from custom_components.chatterbox.agent.history.rows import ResponseTotals
+from custom_components.chatterbox.agent.history.state import StoreUnavailable, Trouble, WriterLimits
 from custom_components.chatterbox.agent.history.store import HistoryStore
-from custom_components.chatterbox.agent.history.store_state import WriterLimits
-from custom_components.chatterbox.agent.history.store_trouble import StoreUnavailable, Trouble
-from custom_components.chatterbox.agent.history.stored_responses import KeptResponses
 
 from .records import DAY, MORNING, RESPONSES, audit, response, turn
 from .stores import Stores, sqlite_url
@@ -118,12 +117,12 @@ async def test_a_response_that_is_deleted_is_gone_in_whatever_state_it_waits(url
 
 async def test_what_is_recorded_after_a_deletion_stays(sqlite: str, stores: Stores) -> None:
     store, _ = stores.open(sqlite)
-    await store.hold_still()  # so that all of these wait
+    await store.pause()  # so that all of these wait
     store.record(response(1, status="queued"))
-    deleting = asyncio.create_task(store.purge(Everything()))
+    deleting = asyncio.create_task(store.purge(Selection()))
     await asyncio.sleep(0)
     store.record(response(1))
-    store.go_on()
+    store.resume()
     assert await deleting == 1
     assert await store.response("resp 1") == response(1)
 
@@ -135,7 +134,7 @@ async def test_nothing_of_a_response_that_is_deleted_or_replaced_is_left_in_the_
     assert await store.record(response(1, said="My secret is 1." * 2_000)).stored()
     assert await store.record(response(2, said="My wish is 2." * 2_000, person="ann")).stored()
     assert await store.record(response(1, said="Hello.")).stored()
-    assert await store.purge(OnePerson("ann")) == 1
+    assert await store.purge(Selection(person_id="ann")) == 1
     assert b"Hello." in all_bytes(file)
     assert b"secret" not in all_bytes(file)
     assert b"wish" not in all_bytes(file)
@@ -183,14 +182,14 @@ async def test_a_response_that_went_on_does_not_count_as_new(url: str, stores: S
 
 async def test_how_much_is_kept_is_counted(url: str, stores: Stores) -> None:
     store, _ = stores.open(url)
-    assert await store.kept_responses(["agent"]) == KeptResponses(0, 0)
+    assert await store.response_totals(["agent"]) == ResponseTotals(0, 0)
     store.record(response(1, said="x" * 1_000))
     store.record(response(2, agent="other"))
     assert await store.record(response(3, agent="third")).stored()
-    found = await store.kept_responses(["agent", "other"])
+    found = await store.response_totals(["agent", "other"])
     assert found.count == 2
     assert found.size > 2_000
-    assert await store.kept_responses([]) == KeptResponses(0, 0)
+    assert await store.response_totals([]) == ResponseTotals(0, 0)
 
 
 async def test_responses_give_way_before_what_was_said_and_done(sqlite: str, stores: Stores) -> None:
@@ -286,7 +285,7 @@ async def test_odd_names_are_told_apart(url: str, stores: Stores) -> None:
         assert found is not None
         assert await store.responses(name, AGENTS) == (found,)
         assert found.id == found.conversation_id == name
-    assert await store.purge(OneConversation("x" * 300)) == 1
+    assert await store.purge(Selection(conversation_id="x" * 300)) == 1
     assert await store.response("x" * 301)
 
 
@@ -296,7 +295,7 @@ async def test_any_responses_come_back_as_they_were(url: str, recorded: list[Res
     store = HistoryStore(url, lambda _state: None)
     store.start()
     try:
-        await store.purge(Everything())
+        await store.purge(Selection())
         for one in recorded:
             assert await store.record(one).stored()
         for one in recorded:

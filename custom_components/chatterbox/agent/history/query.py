@@ -1,0 +1,72 @@
+"""Selections of records, retention limits, and search queries with their results."""
+
+from dataclasses import dataclass
+
+from .records import TurnRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Records that match every field that is set; without any, all records."""
+
+    conversation_id: str | None = None
+    person_id: str | None = None
+    """Person who spoke, or whose user sent the request."""
+    device_id: str | None = None
+    """Device at which the turn took place; responses have none."""
+    agent: str | None = None
+    before: float | None = None
+    """Seconds since the epoch."""
+
+    def includes(self, turn: TurnRecord) -> bool:
+        """Return whether a turn matches."""
+        origin = turn.origin
+        return (
+            self.conversation_id in (None, origin.conversation_id)
+            and self.person_id in (None, origin.person_id)
+            and self.device_id in (None, origin.device_id)
+            and self.agent in (None, origin.agent)
+            and (self.before is None or turn.ended_at < self.before)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """Limits for the records of an agent; None is unlimited."""
+
+    seconds: float | None = None
+    size: int | None = None
+    """Characters of all its turns, of all its audit records, or of all its responses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchQuery:
+    """A search in the turns of one person. Turns of unknown speakers are never found."""
+
+    words: str
+    """Turns with all words are found, in any order; if there are none, turns with any. The last word may be incomplete.
+    Without words, the latest turns are found."""
+    person_id: str
+    agent: str | None = None
+    """Id of the agent that answered; None is any."""
+    since: float | None = None
+    """Seconds since the epoch, compared with the end of a turn, as is `until`."""
+    until: float | None = None
+    most: int = 10
+    """Turns to return; a search for words never returns more than 200."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A turn that was found."""
+
+    turn_id: str
+    conversation_id: str
+    at: float
+    """End of the turn in seconds since the epoch."""
+    said: str
+    """Words of the person, clipped."""
+    answered: str
+    """Words of the answer, clipped."""
+    has_outside_content: bool
+    """Whether this turn or an earlier one of the conversation holds content from outside the home."""
