@@ -9,7 +9,7 @@ import random
 from typing import Final
 
 from custom_components.chatterbox.agent.events import Phase, StopReason
-from custom_components.chatterbox.agent.history.query import SearchQuery
+from custom_components.chatterbox.agent.history.query import HistoryQuery
 from custom_components.chatterbox.agent.history.records import (
     PhaseTime,
     ResponseRecord,
@@ -124,7 +124,7 @@ class Household:
             messages=(UserMessage(said_in(turn.messages), shown), *turn.messages[1:]),
         )
 
-    def query(self, number: int) -> SearchQuery:
+    def query(self, number: int) -> HistoryQuery:
         """Return something to look for."""
         common, rare = self._words[number % 10], self._words[500 + number]
         words = (
@@ -142,7 +142,7 @@ class Household:
         )
         since = self._chance.choice((None, _BEGAN_AT, _BEGAN_AT + 10_000 * _EVERY))
         until = self._chance.choice((None, _BEGAN_AT + 20_000 * _EVERY))
-        return SearchQuery(
+        return HistoryQuery(
             words=words[number % len(words)],
             person_id=self._chance.choices(_PEOPLE, (1, 1, 1))[0],
             agent=self._chance.choice((None, AGENT)),

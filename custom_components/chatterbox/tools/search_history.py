@@ -12,7 +12,7 @@ from typing import Final
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
-from ..agent.history.query import Found, SearchQuery
+from ..agent.history.query import Found, HistoryQuery
 from ..agent.history.state import StoreUnavailable
 from ..agent.messages import JsonObject, JsonValue
 from ..const import DOMAIN
@@ -63,9 +63,9 @@ async def async_search_history(  # noqa: PLR0913  # whose history with which age
         return error_answer(_UNAVAILABLE)
 
 
-def _query(agent: str, person: str, arguments: JsonObject) -> SearchQuery:
+def _query(agent: str, person: str, arguments: JsonObject) -> HistoryQuery:
     since = [_timestamp(arguments.get(SINCE), is_end=False), _days_ago(arguments.get(DAYS))]
-    return SearchQuery(
+    return HistoryQuery(
         words=str(arguments.get(WORDS) or ""),
         person_id=person,
         agent=agent,

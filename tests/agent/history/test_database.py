@@ -20,7 +20,7 @@ from sqlalchemy.exc import (
 )
 
 from custom_components.chatterbox.agent.history.database import Database, failure_of
-from custom_components.chatterbox.agent.history.query import SearchQuery, Selection
+from custom_components.chatterbox.agent.history.query import HistoryQuery, Selection
 from custom_components.chatterbox.agent.history.rows import insert_record
 from custom_components.chatterbox.agent.history.state import (
     RecordRefused,
@@ -220,9 +220,9 @@ async def test_a_damaged_index_is_made_anew_and_costs_no_turn(sqlite: str, file:
 
     assert not state.put_aside
     assert await ids(again) == [f"turn {number}" for number in range(6)]
-    assert len(await again.search(SearchQuery(words="lamp", person_id="ann"))) == 6
+    assert len(await again.search(HistoryQuery(words="lamp", person_id="ann"))) == 6
     assert await again.purge(Selection(person_id="ann")) == 6
-    assert await again.search(SearchQuery(words="", person_id="ann")) == ()
+    assert await again.search(HistoryQuery(words="", person_id="ann")) == ()
 
 
 async def test_a_file_that_is_damaged_beside_its_index_is_put_aside(sqlite: str, file: Path, stores: Stores) -> None:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
-from custom_components.chatterbox.agent.history.query import Found, Retention, SearchQuery, Selection
+from custom_components.chatterbox.agent.history.query import Found, HistoryQuery, Retention, Selection
 from custom_components.chatterbox.agent.history.records import TurnRecord
 from custom_components.chatterbox.agent.history.search import MOST_WORDS, phrases_of
 from custom_components.chatterbox.agent.history.store import HistoryStore
@@ -21,7 +21,7 @@ from .stores import Stores
 
 async def search(store: HistoryStore, words: str, person: str = "ann", most: int = 10) -> list[str]:
     """Return the ids of the turns that are found, the best first."""
-    return [one.turn_id for one in await store.search(SearchQuery(words=words, person_id=person, most=most))]
+    return [one.turn_id for one in await store.search(HistoryQuery(words=words, person_id=person, most=most))]
 
 
 async def stored(stores: Stores, url: str, *recorded: TurnRecord) -> HistoryStore:
@@ -121,9 +121,9 @@ async def test_only_what_an_agent_answered_in_a_time_is_found(url: str, stores: 
         url,
         *(turn(n, person="ann", agent=f"agent {n % 2}", ended_at=MORNING + n, said="Hello") for n in range(6)),
     )
-    query = SearchQuery(words="hello", person_id="ann")
+    query = HistoryQuery(words="hello", person_id="ann")
 
-    async def found(query: SearchQuery) -> list[str]:
+    async def found(query: HistoryQuery) -> list[str]:
         return [one.turn_id[-1] for one in await store.search(query)]
 
     assert await found(replace(query, agent="agent 1")) == ["5", "3", "1"]
@@ -143,7 +143,7 @@ async def test_a_time_is_found_although_the_clock_was_set_back(url: str, stores:
     store = await stored(
         stores, url, *(turn(number, person="ann", ended_at=at, said="Hello") for number, at in enumerate(ended))
     )
-    query = SearchQuery(words="hello", person_id="ann", since=MORNING + 50, until=MORNING + 920)
+    query = HistoryQuery(words="hello", person_id="ann", since=MORNING + 50, until=MORNING + 920)
     for words in ("hello", "nowhere hello", ""):
         found = await store.search(replace(query, words=words))
         assert [one.turn_id for one in found] == ["turn 4", "turn 2", "turn 1"]
@@ -188,7 +188,7 @@ async def test_a_very_long_text_is_found_by_its_beginning(url: str, stores: Stor
 
 async def test_what_is_found_is_told_in_short(url: str, stores: Stores) -> None:
     store = await stored(stores, url, said(1, "Tell me\na story.", "Once upon a time. " * 100))
-    (found,) = await store.search(SearchQuery(words="story", person_id="ann"))
+    (found,) = await store.search(HistoryQuery(words="story", person_id="ann"))
     assert found == Found(
         turn_id="turn 1",
         conversation_id="kitchen talk",
@@ -204,7 +204,7 @@ async def test_what_is_found_is_told_in_short(url: str, stores: Stores) -> None:
 
 async def marks(store: HistoryStore) -> dict[str, bool]:
     """Return for each turn whether anything from outside may be in its answer."""
-    found = await store.search(SearchQuery(words="", person_id="ann", most=99))
+    found = await store.search(HistoryQuery(words="", person_id="ann", most=99))
     return {one.turn_id: one.has_outside_content for one in found}
 
 

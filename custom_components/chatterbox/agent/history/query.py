@@ -40,7 +40,7 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchQuery:
+class HistoryQuery:
     """A search in the turns of one person. Turns of unknown speakers are never found."""
 
     words: str

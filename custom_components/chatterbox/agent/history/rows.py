@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, ins
 from ..messages import JsonObject
 from ..text import clipped
 from ..transcript import has_outside_content
-from .query import Found, Retention, SearchQuery, Selection
+from .query import Found, HistoryQuery, Retention, Selection
 from .records import AuditRecord, Record, ResponseRecord, TurnOrigin, TurnRecord, answered_in, said_in
 from .schema import audit, key_of, responses, turns
 from .search import add_to_index, deleting_many, search_turns
@@ -132,7 +132,7 @@ def _readable[T](table: Table, seq: int, body: str, read: Callable[[JsonObject],
         return None
 
 
-def find_turns(connection: Connection, query: SearchQuery) -> tuple[Found, ...]:
+def find_turns(connection: Connection, query: HistoryQuery) -> tuple[Found, ...]:
     """Return the turns that match a query best, best first."""
     order = search_turns(connection, query)
     chosen = turns.c.seq.in_(order)

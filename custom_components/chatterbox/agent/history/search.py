@@ -42,7 +42,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 
 from ..messages import Message
-from .query import SearchQuery
+from .query import HistoryQuery
 from .records import answered_in, said_in
 from .schema import POSTGRESQL, SQLITE, key_of, turns
 
@@ -195,7 +195,7 @@ def deleting_many(connection: Connection) -> Iterator[None]:
     connection.execute(_SECURE_DELETE, {"on": 1})
 
 
-def search_turns(connection: Connection, query: SearchQuery) -> list[int]:
+def search_turns(connection: Connection, query: HistoryQuery) -> list[int]:
     """Return the `seq` of the turns that match best, best first, and of equal ones the newer first."""
     phrases = phrases_of(query.words)
     if not query.person_id or query.most < 1 or (query.words.strip() and not phrases):
@@ -212,7 +212,7 @@ def search_turns(connection: Connection, query: SearchQuery) -> list[int]:
     return (_best_of_all(connection, wanted) or _best_of_any(connection, wanted))[: query.most]
 
 
-def _range(connection: Connection, query: SearchQuery, where: ColumnElement[bool]) -> tuple[int, int]:
+def _range(connection: Connection, query: HistoryQuery, where: ColumnElement[bool]) -> tuple[int, int]:
     """Return the first and last `seq` of the time of a query; the index is only searched between them."""
     if query.since is query.until is None:
         return 0, 2**63 - 1

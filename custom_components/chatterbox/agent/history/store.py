@@ -19,7 +19,7 @@ from sqlalchemy import ColumnElement, Connection, Table
 from ..messages import Transcript
 from ..transcript import repair
 from .database import Database
-from .query import Found, Retention, SearchQuery, Selection
+from .query import Found, HistoryQuery, Retention, Selection
 from .records import Record, ResponseRecord, TurnRecord
 from .rows import (
     ResponseTotals,
@@ -127,7 +127,7 @@ class HistoryStore:
         found = {turn.id: turn for turn in (*stored.values(), *waiting)}
         return tuple(found.values())[-most if most else None :]
 
-    async def search(self, query: SearchQuery) -> tuple[Found, ...]:
+    async def search(self, query: HistoryQuery) -> tuple[Found, ...]:
         """Return the turns of a person that match best, best first.
 
         Records that wait are stored first, unless that takes too long.
