@@ -13,8 +13,8 @@ from custom_components.chatterbox.agent.history.query import HistoryQuery
 from custom_components.chatterbox.agent.history.records import (
     PhaseTime,
     ResponseRecord,
+    StoredTurn,
     TurnOrigin,
-    TurnRecord,
     answered_in,
     said_in,
 )
@@ -67,7 +67,7 @@ class Household:
         self._words = ["".join(self._chance.choices(_SYLLABLES, k=self._chance.randint(2, 4))) for _ in range(20_000)]
         self._weights = [1 / rank for rank in range(1, len(self._words) + 1)]
 
-    def turn(self, number: int) -> TurnRecord:
+    def turn(self, number: int) -> StoredTurn:
         """Return a turn; five make a conversation."""
         origin = TurnOrigin(
             conversation_id=f"talk {number // 5}",
@@ -76,7 +76,7 @@ class Household:
             device_id="kitchen",
             language="en",
         )
-        return TurnRecord(
+        return StoredTurn(
             id=f"turn {number}",
             origin=origin,
             began_at=_BEGAN_AT + number * _EVERY,

@@ -18,7 +18,7 @@ from pytest_homeassistant_custom_component.common import async_capture_events, a
 
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.history.query import Selection
-from custom_components.chatterbox.agent.history.records import TurnRecord
+from custom_components.chatterbox.agent.history.records import StoredTurn
 from custom_components.chatterbox.agent.history.state import StoreState, Trouble
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolResult, UserMessage
 from custom_components.chatterbox.const import (
@@ -54,7 +54,7 @@ def the_agent(hass: HomeAssistant) -> ConfigSubentry:
     return agent
 
 
-async def stored(hass: HomeAssistant, conversation_id: str = "kitchen-talk") -> tuple[TurnRecord, ...]:
+async def stored(hass: HomeAssistant, conversation_id: str = "kitchen-talk") -> tuple[StoredTurn, ...]:
     store = await async_get_histories(hass).async_open(the_entry(hass))
     assert store
     return await store.turns(conversation_id)

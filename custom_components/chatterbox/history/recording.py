@@ -13,7 +13,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.util.ulid import ulid_now
 
-from ..agent.history.records import AuditRecord, Record, TurnOrigin, TurnRecord as StoredTurn
+from ..agent.history.records import AuditRecord, Record, StoredTurn, TurnOrigin
 from ..agent.history.state import Acknowledgement
 from ..agent.messages import JsonObject, JsonValue
 from ..const import LOGGER

@@ -17,7 +17,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_to_bytes
 
 from ..agent.history.query import Selection
-from ..agent.history.records import TurnRecord
+from ..agent.history.records import StoredTurn
 from ..agent.history.state import StoreUnavailable
 from ..agent.transcript import repair
 from ..const import LOGGER
@@ -63,7 +63,7 @@ def _threads(_hass: HomeAssistant) -> OrderedDict[tuple[str, str], Thread]:
 class _Earlier:
     """What somebody has said in a conversation."""
 
-    turns: tuple[TurnRecord, ...]
+    turns: tuple[StoredTurn, ...]
     """At least one."""
     is_cut: bool
 
@@ -169,7 +169,7 @@ class Continuity:
         return abs(dt_util.utcnow().timestamp() - ended_at) <= self.settings.continue_minutes * _SECONDS
 
     @callback
-    def _is_theirs(self, turn: TurnRecord, speaker: Speaker) -> bool:
+    def _is_theirs(self, turn: StoredTurn, speaker: Speaker) -> bool:
         """Tell whether a turn was taken by who speaks now, and with this agent."""
         origin = turn.origin
         if origin.agent != self.subentry.subentry_id or origin.person_id != speaker.person_id:

@@ -19,9 +19,9 @@ else:
     store = importlib.import_module("agent.history.store")
 
 
-def turn(number: int) -> records.TurnRecord:
+def turn(number: int) -> records.StoredTurn:
     """Return a turn."""
-    return records.TurnRecord(
+    return records.StoredTurn(
         id=f"turn {number}",
         origin=records.TurnOrigin(conversation_id="kitchen talk", agent="agent"),
         began_at=1_790_000_000.0 + number,

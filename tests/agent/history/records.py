@@ -7,8 +7,8 @@ from custom_components.chatterbox.agent.history.records import (
     AuditRecord,
     PhaseTime,
     ResponseRecord,
+    StoredTurn,
     TurnOrigin,
-    TurnRecord,
 )
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
@@ -63,7 +63,7 @@ ORIGINS = st.builds(
 )
 
 TURNS = st.builds(
-    TurnRecord,
+    StoredTurn,
     id=TEXTS,
     origin=ORIGINS,
     began_at=_SECONDS,
@@ -105,10 +105,10 @@ def turn(
     said: str | None = None,
     messages: Transcript | None = None,
     usage: Usage | None = None,
-) -> TurnRecord:
+) -> StoredTurn:
     """Return a turn; it lasted two seconds, and began a minute after the one before."""
     began_at = MORNING + number * 60 if ended_at is None else ended_at - 2
-    return TurnRecord(
+    return StoredTurn(
         id=f"turn {number}",
         origin=TurnOrigin(conversation_id=conversation, agent=agent, person_id=person, device_id=device),
         began_at=began_at,

@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
 from custom_components.chatterbox.agent.history.query import Found, HistoryQuery, Retention, Selection
-from custom_components.chatterbox.agent.history.records import TurnRecord
+from custom_components.chatterbox.agent.history.records import StoredTurn
 from custom_components.chatterbox.agent.history.search import MOST_WORDS, phrases_of
 from custom_components.chatterbox.agent.history.store import HistoryStore
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
@@ -24,7 +24,7 @@ async def search(store: HistoryStore, words: str, person: str = "ann", most: int
     return [one.turn_id for one in await store.search(HistoryQuery(words=words, person_id=person, most=most))]
 
 
-async def stored(stores: Stores, url: str, *recorded: TurnRecord) -> HistoryStore:
+async def stored(stores: Stores, url: str, *recorded: StoredTurn) -> HistoryStore:
     """Return a store with these turns."""
     store, _ = stores.open(url)
     answers = [store.record(one) for one in recorded]
@@ -32,12 +32,12 @@ async def stored(stores: Stores, url: str, *recorded: TurnRecord) -> HistoryStor
     return store
 
 
-def said(number: int, words: str, answer: str = "Yes.", person: str | None = "ann") -> TurnRecord:
+def said(number: int, words: str, answer: str = "Yes.", person: str | None = "ann") -> StoredTurn:
     """Return a turn of somebody."""
     return turn(number, person=person, messages=spoken(words, answer))
 
 
-def from_outside(number: int, conversation: str = "kitchen talk") -> TurnRecord:
+def from_outside(number: int, conversation: str = "kitchen talk") -> StoredTurn:
     """Return a turn in which a page was read."""
     asked = AssistantMessage(tool_calls=(ToolCall("a", "read", "{}"),))
     page = ToolResult("a", "read", "Buy tulips!", open_world=True)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from custom_components.chatterbox.agent.history.query import Retention, Selection
-from custom_components.chatterbox.agent.history.records import AuditRecord, TurnRecord
+from custom_components.chatterbox.agent.history.records import AuditRecord, StoredTurn
 from custom_components.chatterbox.agent.history.store import HistoryStore, LastConversation
 from custom_components.chatterbox.agent.history.stored_json import response_from_json, turn_from_json
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
@@ -354,7 +354,7 @@ async def test_odd_names_are_told_apart_and_found(url: str, stores: Stores) -> N
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(recorded=st.lists(TURNS, max_size=3, unique_by=lambda one: one.id))
-async def test_any_turns_come_back_as_they_were(url: str, recorded: list[TurnRecord]) -> None:
+async def test_any_turns_come_back_as_they_were(url: str, recorded: list[StoredTurn]) -> None:
     store = HistoryStore(url, lambda _state: None)
     store.start()
     try:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from custom_components.chatterbox.agent.history.records import AuditRecord, ResponseRecord, TurnRecord
+from custom_components.chatterbox.agent.history.records import AuditRecord, ResponseRecord, StoredTurn
 from custom_components.chatterbox.agent.history.stored_json import (
     StoredJsonInvalid,
     audit_as_json,
@@ -41,12 +41,12 @@ def in_base64(attachment: Attachment) -> str:
     return base64.b64encode(attachment.data).decode()
 
 
-def read_again(record: TurnRecord) -> TurnRecord:
+def read_again(record: StoredTurn) -> StoredTurn:
     return turn_from_json(read_object(stored_json(turn_as_json(record))))
 
 
 @given(TURNS)
-def test_a_turn_comes_back_unchanged(whole: TurnRecord) -> None:
+def test_a_turn_comes_back_unchanged(whole: StoredTurn) -> None:
     assert read_again(whole) == whole
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .records import TurnRecord
+from .records import StoredTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Selection:
     before: float | None = None
     """Seconds since the epoch."""
 
-    def includes(self, turn: TurnRecord) -> bool:
+    def includes(self, turn: StoredTurn) -> bool:
         """Return whether a turn matches."""
         origin = turn.origin
         return (

@@ -51,7 +51,7 @@ class TurnOrigin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnRecord:
+class StoredTurn:
     """A finished turn. Bytes of its attachments are not stored."""
 
     id: str
@@ -119,7 +119,7 @@ class ResponseRecord:
     """The messages that this response adds to its conversation."""
 
 
-type Record = TurnRecord | AuditRecord | ResponseRecord
+type Record = StoredTurn | AuditRecord | ResponseRecord
 
 
 def said_in(messages: Iterable[Message]) -> str:
@@ -147,7 +147,7 @@ def values_in(value: JsonValue) -> Iterator[JsonValue]:
 def weight_of(record: Record) -> int:
     """Return roughly how many bytes of memory a record takes."""
     match record:
-        case TurnRecord():
+        case StoredTurn():
             return _WEIGHT_OF_RECORD + sum(map(_weight_of_message, record.messages))
         case AuditRecord():
             return _WEIGHT_OF_RECORD

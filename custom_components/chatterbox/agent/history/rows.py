@@ -12,7 +12,7 @@ from ..messages import JsonObject
 from ..text import clipped
 from ..transcript import has_outside_content
 from .query import Found, HistoryQuery, Retention, Selection
-from .records import AuditRecord, Record, ResponseRecord, TurnOrigin, TurnRecord, answered_in, said_in
+from .records import AuditRecord, Record, ResponseRecord, StoredTurn, TurnOrigin, answered_in, said_in
 from .schema import audit, key_of, responses, turns
 from .search import add_to_index, deleting_many, search_turns
 from .stored_json import (
@@ -45,7 +45,7 @@ class ResponseTotals:
 def insert_record(connection: Connection, record: Record) -> None:
     """Store a record. A turn or an audit record is not stored twice; a response replaces an earlier state of it."""
     match record:
-        case TurnRecord():
+        case StoredTurn():
             _insert_turn(connection, record)
         case AuditRecord():
             row = _row(record.id, record.origin, record.at, audit_as_json(record))
@@ -60,7 +60,7 @@ def insert_record(connection: Connection, record: Record) -> None:
             assert_never(unreachable)
 
 
-def _insert_turn(connection: Connection, turn: TurnRecord) -> None:
+def _insert_turn(connection: Connection, turn: StoredTurn) -> None:
     row = _row(turn.id, turn.origin, turn.ended_at, turn_as_json(turn))
     if _is_stored(connection, turns, row):
         return

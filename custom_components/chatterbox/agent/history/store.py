@@ -20,7 +20,7 @@ from ..messages import Transcript
 from ..transcript import repair
 from .database import Database
 from .query import Found, HistoryQuery, Retention, Selection
-from .records import Record, ResponseRecord, TurnRecord
+from .records import Record, ResponseRecord, StoredTurn
 from .rows import (
     ResponseTotals,
     count_responses,
@@ -100,7 +100,7 @@ class HistoryStore:
         """Store a record. Returns at once; `stored()` of the result waits until it is safe."""
         return self._writer.record(record)
 
-    async def turns(self, conversation_id: str, most: int | None = None) -> tuple[TurnRecord, ...]:
+    async def turns(self, conversation_id: str, most: int | None = None) -> tuple[StoredTurn, ...]:
         """Return the turns of a conversation, or the last `most`, in the order in which they were recorded."""
         return await self._newest_turns(Selection(conversation_id=conversation_id), most)
 
@@ -119,8 +119,8 @@ class HistoryStore:
             return None
         return LastConversation(found[0].origin.conversation_id, found[0].ended_at)
 
-    async def _newest_turns(self, selection: Selection, most: int | None) -> tuple[TurnRecord, ...]:
-        waiting = [turn for turn in self._writer.waiting(TurnRecord) if selection.includes(turn)]  # before it is stored
+    async def _newest_turns(self, selection: Selection, most: int | None) -> tuple[StoredTurn, ...]:
+        waiting = [turn for turn in self._writer.waiting(StoredTurn) if selection.includes(turn)]  # before it is stored
         stored = await self._read(
             lambda connection: select_newest(connection, turns, matching(turns, selection), turn_from_json, most)
         )

@@ -27,7 +27,7 @@ from ..messages import (
     Transcript,
     UserMessage,
 )
-from .records import AuditRecord, ResponseRecord, TurnRecord, values_in
+from .records import AuditRecord, ResponseRecord, StoredTurn, values_in
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _LONE_SURROGATES: Final = re.compile("[\ud800-\udfff]")
@@ -76,7 +76,7 @@ _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(
 )
 _OBJECTS: Final = TypeAdapter(list[JsonObject])
 _STORED_ATTACHMENTS: Final = TypeAdapter(list[_StoredAttachment])
-_TURN: Final = TypeAdapter(TurnRecord)
+_TURN: Final = TypeAdapter(StoredTurn)
 _AUDIT: Final = TypeAdapter(AuditRecord)
 _RESPONSE: Final = TypeAdapter(ResponseRecord)
 
@@ -107,13 +107,13 @@ def read_object(text: str) -> JsonObject:
     return value
 
 
-def turn_as_json(turn: TurnRecord) -> JsonObject:
+def turn_as_json(turn: StoredTurn) -> JsonObject:
     """Return a turn as JSON."""
     data: JsonObject = _TURN.dump_python(turn, exclude={"messages"}, exclude_defaults=True)
     return data | {"messages": [message_as_json(message, keep_bytes=False) for message in turn.messages]}
 
 
-def turn_from_json(data: JsonObject) -> TurnRecord:
+def turn_from_json(data: JsonObject) -> StoredTurn:
     """Read a stored turn, or raise StoredJsonInvalid."""
     return _read(_TURN, data | {"messages": _messages_from_json(data, ())})
 
