@@ -44,7 +44,7 @@ _TAKE_LONG = frozenset(
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Change what the tests of `tests/behaviour/chaos` and `tests/behaviour/hostile` do; see there."""
     group = parser.getgroup("chaos")
-    group.addoption("--chaos-turns", type=int, default=10_000, help="How many turns (default: %(default)s).")
+    group.addoption("--chaos-turns", type=int, default=2_000, help="How many turns (default: %(default)s).")
     group.addoption("--chaos-seed", type=int, default=1, help="What happens in them (default: %(default)s).")
     group.addoption("--chaos-turn", type=int, help="Take only this one, after those before it in its conversation.")
     pages = parser.getgroup("pages")

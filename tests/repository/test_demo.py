@@ -38,17 +38,19 @@ def _files_in(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-async def test_three_sentences_are_answered_and_change_the_house(tmp_path: Path) -> None:
+async def test_sentences_are_answered_and_change_the_house_and_a_door_is_unlocked_after_a_yes(tmp_path: Path) -> None:
     sentences = ["turn on the kitchen lights", "what's the weather", "turn them off again"]
+    sentences += ["unlock the front door", "no", "unlock the front door", "yes"]
     said = [argument for sentence in sentences for argument in ("--say", sentence)]
+    states = ("--state", "light.kitchen_ceiling", "--state", "light.hallway", "--state", "lock.front_door")
 
-    run = await run_demo(tmp_path, *said, "--json", "--state", "light.kitchen_ceiling", "--state", "light.hallway")
+    run = await run_demo(tmp_path, *said, "--json", *states)
 
     assert run.exit_code == 0, run.messages
-    *turns, ceiling, hallway = _json_lines(run)
-    assert [set(turn) for turn in turns] == [_TURN_KEYS] * 3
-    lights_on, weather, lights_off = (_turn(turn) for turn in turns)
-    assert [turn.input for turn in (lights_on, weather, lights_off)] == sentences
+    *turns, ceiling, hallway, door = _json_lines(run)
+    assert [set(turn) for turn in turns] == [_TURN_KEYS] * len(sentences)
+    assert [turn["input"] for turn in turns] == sentences
+    lights_on, weather, lights_off, *about_the_door = (_turn(turn) for turn in turns)
     assert lights_on.speech == "Turned on the lights"
     assert re.search(r"\d", weather.speech), weather.speech
     assert lights_off.speech == "Turned off the lights"
@@ -60,7 +62,13 @@ async def test_three_sentences_are_answered_and_change_the_house(tmp_path: Path)
         assert list(turn.phases[2:6]) == _ONE_TOOL_ROUND
         assert turn.phases[-1] == "OUTPUT"
     assert "light.kitchen_ceiling" in json.dumps(lights_on.tool_calls[0].result)
-    assert [State.model_validate(state).state for state in (ceiling, hallway)] == ["off", "off"]
+    assert [(turn.speech, turn.stop_reason) for turn in about_the_door] == [
+        ("Unlock the Front Door in the Hallway?", "approval_required"),
+        (sentence("common.spoken_declined"), "completed"),
+        ("Unlock the Front Door in the Hallway?", "approval_required"),
+        ("Unlocking", "completed"),
+    ]
+    assert [State.model_validate(state).state for state in (ceiling, hallway, door)] == ["off", "off", "unlocked"]
 
 
 def _turn(turn: JsonObject) -> TurnReport:
@@ -84,26 +92,12 @@ async def test_people_read_the_walk_of_a_turn_and_the_state_that_it_left(tmp_pat
     assert _files_in(tmp_path) == ["home-assistant.log"]
 
 
-@pytest.mark.parametrize(("answer", "speech", "state"), [("yes", "Unlocking", "unlocked"), ("no", "", "locked")])
-async def test_a_door_is_unlocked_after_a_yes(tmp_path: Path, answer: str, speech: str, state: str) -> None:
-    said = ("--say", "unlock the front door", "--say", answer)
-
-    run = await run_demo(tmp_path, *said, "--json", "--state", "lock.front_door")
-
-    assert run.exit_code == 0, run.messages
-    *turns, door = _json_lines(run)
-    asked, answered = (_turn(turn) for turn in turns)
-    assert (asked.speech, asked.stop_reason) == ("Unlock the Front Door in the Hallway?", "approval_required")
-    assert answered.stop_reason == "completed"
-    assert answered.speech == (speech or sentence("common.spoken_declined"))
-    assert State.model_validate(door).state == state
-
-
-async def test_a_model_server_walks_several_tool_rounds(tmp_path: Path) -> None:
+async def test_a_model_server_walks_several_tool_rounds_and_may_fail_in_between(tmp_path: Path) -> None:
     on = ScriptedCall(name="intent__HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]})
     dim = ScriptedCall(name="light__HassLightSet", arguments={"name": "Kitchen Ceiling Light", "brightness": 30})
     look = ScriptedCall(name="homeassistant__GetLiveContext", arguments="")
     off = ScriptedCall(name="intent__HassTurnOff", arguments={"area": "Bedroom", "domain": ["light"]})
+    failure = ScriptedFailure(status=500, body="<h1>boom</h1>")
     usage = ScriptedUsage(prompt_tokens=100, completion_tokens=10, cached_tokens=64)
     script = Script(
         api_key="the-key",
@@ -114,6 +108,9 @@ async def test_a_model_server_walks_several_tool_rounds(tmp_path: Path) -> None:
             ScriptedAnswer(content="You are welcome.", usage=usage),
             ScriptedAnswer(tool_calls=(off,)),
             ScriptedAnswer(content=""),
+            failure,
+            failure,
+            ScriptedAnswer(content="Here I am."),
         ),
     )
     async with scripted_server(script, tmp_path) as server:
@@ -121,21 +118,24 @@ async def test_a_model_server_walks_several_tool_rounds(tmp_path: Path) -> None:
             tmp_path,
             *("--base-url", server.base_url, "--api-key", "the-key", "--json", "--state", "light.kitchen_ceiling"),
             *("--say", "make it cosy in the kitchen", "--say", "thank you", "--say", "lights off in the bedroom"),
+            *("--say", "hello?", "--say", "hello again?"),
         )
         requests = await server.requests()
 
     assert run.exit_code == 0, run.messages
     *turns, ceiling = _json_lines(run)
-    cosy, thanks, dark = (_turn(turn) for turn in turns)
+    cosy, thanks, dark, failed, answered = (_turn(turn) for turn in turns)
     assert cosy.speech == "The kitchen is lit, and its ceiling light is soft."
     assert [call.name for call in cosy.tool_calls] == [on.name, look.name, dim.name]
     assert not any(call.is_error for call in cosy.tool_calls)
     assert list(cosy.phases[2:10]) == _ONE_TOOL_ROUND * 2
     assert cosy.usage == {"input_tokens": 300, "output_tokens": 30, "cached_tokens": 192, "reasoning_tokens": 0}
     assert thanks.speech == "You are welcome."
-    assert dark.speech == "Turned off the lights."  # what Home Assistant itself says, since the model says nothing
+    assert dark.speech == "Done: Bedroom Light, Bedside Lamp."  # composed, since the model says nothing
     lit = State.model_validate(ceiling)
     assert (lit.state, lit.attributes["brightness"]) == ("on", 76)
+    assert failed.speech.startswith("My language model does not answer. ")
+    assert answered.speech == "Here I am."
     chats = [request.body["messages"] for request in requests]
     assert 'make it cosy in the kitchen"' in json.dumps(chats[-1])  # the same conversation goes on
     assert "the-key" not in run.output + run.messages + (tmp_path / "home-assistant.log").read_text()
@@ -191,20 +191,6 @@ async def test_a_server_that_cannot_be_used_is_described(
     assert run.exit_code == 1
     assert re.search(said, run.messages), run.messages
     assert "Traceback" not in run.messages
-
-
-async def test_a_server_that_fails_later_is_spoken_of_and_the_conversation_goes_on(tmp_path: Path) -> None:
-    failure = ScriptedFailure(status=500, body="<h1>boom</h1>")
-    script = Script(answers=(failure, failure, ScriptedAnswer(content="Here I am.")))
-    async with scripted_server(script, tmp_path) as server:
-        run = await run_demo(
-            tmp_path, "--base-url", server.base_url, "--json", "--say", "hello?", "--say", "hello again?"
-        )
-
-    assert run.exit_code == 0, run.messages
-    failed, answered = (_turn(turn) for turn in _json_lines(run))
-    assert failed.speech.startswith("My language model does not answer. ")
-    assert answered.speech == "Here I am."
 
 
 async def test_the_page_opens_signed_in_on_this_machine_only_until_ctrl_c(tmp_path: Path) -> None:

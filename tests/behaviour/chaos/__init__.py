@@ -14,9 +14,9 @@ turn; turns overlap, some are broken off, and after each one it is checked that
 
 Over all turns memory, tasks and open files stay as they were (`footprint.py`).
 
-    script/test tests/behaviour/chaos                        as in the whole test run: 10,000 turns
-    script/test tests/behaviour/chaos --numprocesses 2       the same in half the time, as the whole run does it
-    script/test tests/behaviour/chaos --chaos-turns 200000   for longer
+    script/test tests/behaviour/chaos                        as in the whole test run: 2,000 turns
+    script/test tests/behaviour/chaos --chaos-turns 10000    before a release, or after a change of the loop
+    script/test tests/behaviour/chaos --numprocesses 2       both kinds of agents at once, as the whole run does it
     script/test tests/behaviour/chaos --chaos-seed 7         other turns
     script/test tests/behaviour/chaos --chaos-seed 7 --chaos-turn 4711
                                                              one turn, after those before it in its conversation

@@ -36,8 +36,10 @@ from tests.support.config_entries import prepare
 
 _WORKERS: Final = 64
 _ROUNDS: Final = 8
-_MANY: Final = 4_000
-"""So many turns have to have met everything there is."""
+_MANY: Final = 800
+"""So many turns have to have met every fault."""
+_VERY_MANY: Final = 4_000
+"""So many have to have met everything there is, also what depends on how turns meet; more than a plain run takes."""
 _LATER: Final = timedelta(minutes=30)
 """By then conversations are forgotten, and every service was asked again whether it is back."""
 _PROBES: Final = 5
@@ -153,9 +155,10 @@ async def expect_good_ends(hass: HomeAssistant, config: pytest.Config, api: str,
     assert not failures, "\n\n".join(["", *failures[:ENOUGH_FAILURES]])
     if only is None and turns >= _MANY:
         assert set(home.driver.plans.drawn) == {"sound", *(fault.__name__.strip("_") for fault in FAULTS)}
-        assert set(home.stop_reasons) >= _EXPECTED
         assert home.stop_reasons[StopReason.COMPLETED] > turns / 3
         assert home.driver.broken_off > turns / 50
+    if only is None and turns >= _VERY_MANY:
+        assert set(home.stop_reasons) >= _EXPECTED
         assert set(home.driver.replies) == set(Reply)
         assert home.driver.replies.total() > turns / 50
         assert home.driver.undone < home.driver.agreed / 4

@@ -41,11 +41,9 @@ KINDS = sorted({case.why for case in CASES})
 SILENCE = ScriptedAnswer(content="")
 ENOUGH_ROUNDS = 15
 
-PIECES = [
-    pytest.param(ScriptedAnswer(piece_characters=3, write_bytes=211), id="three characters, 211 bytes"),
-    pytest.param(ScriptedAnswer(piece_characters=100_000), id="whole"),
-]
-"""How what the model says is cut, in the stream and on the wire."""
+PIECES = ScriptedAnswer(piece_characters=3, write_bytes=211)
+"""How the model's answers are cut, in the stream and on the wire."""
+WHOLE = ScriptedAnswer(piece_characters=100_000)
 
 MARKUP = re.compile(r"[*_`#{}<>\[\]|\n]|\b(?:assistant|analysis|commentary)(?=[A-Z])")
 """What nobody should hear. None of the cases means any of it."""
@@ -131,12 +129,11 @@ async def agent(hass: HomeAssistant, **options: object) -> AsyncGenerator[Model]
 
 @pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("cut", PIECES)
-async def test_every_call_is_made_and_every_word_is_heard(hass: HomeAssistant, kind: str, cut: ScriptedAnswer) -> None:
+async def test_every_call_is_made_and_every_word_is_heard(hass: HomeAssistant, kind: str) -> None:
     # As many rounds as the model took then, and its own words where it claims what it has not done.
     async with agent(hass, **{CONF_MAX_ITERATIONS: ENOUGH_ROUNDS, CONF_CHECK_ACTIONS: False}) as model:
         for case in (case for case in CASES if case.why == kind):
-            model.play_case(case, cut)
+            model.play_case(case, PIECES)
             await talk_and_compare(hass, case)
 
 
@@ -144,7 +141,7 @@ async def test_every_call_is_made_and_every_word_is_heard(hass: HomeAssistant, k
 async def test_an_agent_that_nothing_was_set_for_is_never_silent(hass: HomeAssistant) -> None:
     async with agent(hass) as model:
         for case in CASES:
-            model.play_case(case, ScriptedAnswer(piece_characters=100_000))
+            model.play_case(case, WHOLE)
             satellite = Satellite()
             result = await talk_as_the_pipeline_does(hass, case.text, case.id, satellite, SATELLITE)
 
