@@ -23,7 +23,7 @@ from custom_components.chatterbox.approvals.questions import ApprovalScope, Give
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
-from custom_components.chatterbox.tools.offer import ToolOffer, async_offer_tools
+from custom_components.chatterbox.tools.offer import TurnTools, async_offer_tools
 from custom_components.chatterbox.turns.events import turn_origin
 from tests.demo_house.move_in import move_in
 from tests.support.doubles import Line, ScriptedProvider
@@ -48,7 +48,7 @@ ANNA = Speaker(name="Anna", asking=Asking.PERSON)
 class Begun:
     """What a turn begins with."""
 
-    offer: ToolOffer
+    offer: TurnTools
     guard: CallGuard
     audit: CallAudit
     origin: Mapping[str, JsonValue]

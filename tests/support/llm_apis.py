@@ -15,7 +15,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, ToolOutcome
 from custom_components.chatterbox.home.description import AS_USUAL
 from custom_components.chatterbox.settings.agent import HomeTelling
-from custom_components.chatterbox.tools.offer import ToolOffer, async_offer_tools
+from custom_components.chatterbox.tools.offer import TurnTools, async_offer_tools
 
 KITCHEN = """
 floors:
@@ -109,11 +109,11 @@ LISTED = HomeTelling(is_compact=False)
 
 async def offer_of(
     hass: HomeAssistant, *api_ids: str, device_id: str | None = None, home: HomeTelling = AS_USUAL
-) -> ToolOffer:
+) -> TurnTools:
     return await async_offer_tools(hass, api_ids, asked(device_id), home=home)
 
 
-async def run(offer: ToolOffer, tool: str, **arguments: JsonValue) -> ToolOutcome:
+async def run(offer: TurnTools, tool: str, **arguments: JsonValue) -> ToolOutcome:
     given: JsonObject = dict(arguments)
     return await offer.dispatcher.dispatch(ToolCall("call_1", tool, json.dumps(given)), given)
 

@@ -46,7 +46,7 @@ async def test_apis_that_never_answer_are_left_out_after_one_wait(
         register(house, api_id, StubTool(name=f"tool_of_{api_id}"), name=f"The {api_id}").until = asyncio.Event().wait
     register(house, "good", StubTool(name="search"))
 
-    offer = await async_offer_tools(house, ["silent", "good", "mute", "gone"], asked(), patience=0.05)
+    offer = await async_offer_tools(house, ["silent", "good", "mute", "gone"], asked(), api_timeout=0.05)
 
     assert [definition.name for definition in offer.definitions] == ["search"]
     assert offer.missing_apis == ("gone",)
@@ -78,7 +78,7 @@ async def test_an_api_that_is_deaf_to_its_cancellation_is_not_waited_for(house: 
 
     register(house, "deaf", StubTool(name="find")).until = sleep_on
 
-    offer = await async_offer_tools(house, ["deaf"], asked(), patience=0.05)
+    offer = await async_offer_tools(house, ["deaf"], asked(), api_timeout=0.05)
 
     wakes.set()
     assert offer.definitions == ()

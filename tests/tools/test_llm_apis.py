@@ -16,18 +16,11 @@ from pytest_homeassistant_custom_component.common import MockModule, MockPlatfor
 
 from custom_components.chatterbox.home.description import AS_USUAL
 from custom_components.chatterbox.settings.agent import HomeTelling
-from custom_components.chatterbox.tools.llm_apis import sort_records
-from custom_components.chatterbox.tools.offer import ToolOffer, async_offer_tools
+from custom_components.chatterbox.tools.offer import TurnTools, async_offer_tools
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import KITCHEN, LISTED, StubTool, asked, error_of, offer_of, register, run, satellite
 
 ASSIST = llm.LLM_API_ASSIST
-SAME_NAMES = """
-areas: [{ id: attic, name: Attic }, { id: hall, name: Hall }, { id: cellar, name: Cellar }]
-entities:
-  - { name: Lamp, id: light.b, area: ORDER_1, state: "off" }
-  - { name: Lamp, id: light.a, area: ORDER_2, state: "off" }
-"""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,7 +43,7 @@ async def house(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-def _stable(offer: ToolOffer) -> tuple[str, object]:
+def _stable(offer: TurnTools) -> tuple[str, object]:
     """Return the part of a request that a server can cache."""
     return offer.prompt, offer.definitions
 
@@ -192,32 +185,3 @@ async def test_another_api_with_the_id_of_assist_is_asked_itself(house: HomeAssi
     offer = await async_offer_tools(house, [ASSIST], asked(), brought=brought)
 
     assert offer.prompt == "Mine."
-
-
-@pytest.mark.parametrize("order", [("attic", "hall"), ("hall", "attic")])
-async def test_entities_of_one_name_are_listed_alike_whichever_came_first(
-    hass: HomeAssistant, order: tuple[str, str]
-) -> None:
-    await move_in(hass, SAME_NAMES.replace("ORDER_1", order[0]).replace("ORDER_2", order[1]))
-    assert await async_setup_component(hass, conversation.DOMAIN, {})
-
-    prompt = (await offer_of(hass, ASSIST, home=LISTED)).prompt
-
-    assert prompt.index("areas: Attic") < prompt.index("areas: Hall")
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "Things:\n- names: B\n  areas: Attic\n- names: A\n  areas: Hall\n- names: A\n  areas: Attic\nThe end.\n- z",
-            "Things:\n- names: A\n  areas: Attic\n- names: A\n  areas: Hall\n- names: B\n  areas: Attic\nThe end.\n- z",
-        ),
-        ("", ""),
-        ("- one", "- one"),
-        ("no list\n", "no list\n"),
-        ("- b\n- a\n", "- a\n- b\n"),
-    ],
-)
-def test_the_items_of_a_list_are_sorted_with_their_lines(text: str, expected: str) -> None:
-    assert sort_records(text) == expected

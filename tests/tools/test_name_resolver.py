@@ -11,7 +11,7 @@ from homeassistant.setup import async_setup_component
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolDefinition, ToolOutcome
 from custom_components.chatterbox.agent.protocols import Deny, Rewrite
 from custom_components.chatterbox.home.entities import async_get_home
-from custom_components.chatterbox.tools.offer import ToolOffer
+from custom_components.chatterbox.tools.offer import TurnTools
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import LISTED, offer_of, run, satellite
 
@@ -69,7 +69,7 @@ async def house(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-async def call(offer: ToolOffer, tool: str, /, **arguments: JsonValue) -> ToolOutcome | str:
+async def call(offer: TurnTools, tool: str, /, **arguments: JsonValue) -> ToolOutcome | str:
     """Call a tool as the loop does; return what the model is told where nothing was run."""
     assert offer.name_resolver is not None
     given: JsonObject = dict(arguments)

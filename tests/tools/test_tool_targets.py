@@ -9,6 +9,7 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.tools.dispatch import LlmToolDispatcher, targets_of
+from custom_components.chatterbox.tools.offer import EffectDispatcher
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import asked, offer_of
 
@@ -35,7 +36,7 @@ entities:
 
 
 @pytest.fixture
-async def dispatcher(hass: HomeAssistant) -> LlmToolDispatcher:
+async def dispatcher(hass: HomeAssistant) -> EffectDispatcher:
     await move_in(hass, HOUSE)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     hass.states.async_set("light.all", "off", {"friendly_name": "Both", "entity_id": ["light.counter", "light.inner"]})
@@ -68,7 +69,7 @@ async def dispatcher(hass: HomeAssistant) -> LlmToolDispatcher:
     ],
 )
 async def test_intents_tell_what_they_would_change(
-    dispatcher: LlmToolDispatcher, tool: str, arguments: JsonObject, expected: set[str] | None
+    dispatcher: EffectDispatcher, tool: str, arguments: JsonObject, expected: set[str] | None
 ) -> None:
     assert dispatcher.targets(tool, arguments) == expected
 
@@ -83,11 +84,11 @@ async def test_intents_tell_what_they_would_change(
         ("nobody__has_this_tool", {"name": "Worktop"}),
     ],
 )
-async def test_what_cannot_be_told_is_unknown(dispatcher: LlmToolDispatcher, tool: str, arguments: JsonObject) -> None:
+async def test_what_cannot_be_told_is_unknown(dispatcher: EffectDispatcher, tool: str, arguments: JsonObject) -> None:
     assert dispatcher.targets(tool, arguments) is None
 
 
-async def test_asking_changes_nothing(hass: HomeAssistant, dispatcher: LlmToolDispatcher) -> None:
+async def test_asking_changes_nothing(hass: HomeAssistant, dispatcher: EffectDispatcher) -> None:
     before = {state.entity_id: state.state for state in hass.states.async_all()}
 
     dispatcher.targets("intent__HassTurnOn", {"area": "Kitchen"})

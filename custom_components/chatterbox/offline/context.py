@@ -1,9 +1,9 @@
-"""Puts each sentence where the built-in agent knows what "it" and "them" mean.
+"""Chooses a conversation of the built-in agent in which "it" and "them" refer to the last controlled target.
 
-Knows how the built-in agent remembers: one target per conversation, that of the last sentence it understood, even if
-that was a question (homeassistant.components.conversation.gazetteer). So somebody who turns on the lights, asks for the
-weather and says "turn them off again" would talk of the weather. Two conversations mend that: a question is put in the
-one in which nothing was done last. Must not know who runs a sentence.
+The built-in agent remembers one target per conversation: that of the last understood sentence, even if it was a
+question (homeassistant.components.conversation.gazetteer). After "turn on the lights" and "how is the weather?", "turn
+them off again" would refer to the weather. So each of our conversations has two of the built-in agent's, and a question
+is asked in the one that did not control anything last.
 """
 
 from collections.abc import Awaitable, Callable
@@ -39,7 +39,7 @@ _QUESTIONS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Thread:
-    """Where a conversation of ours stands: in which of the two it went on last, and in which something was done."""
+    """Which of its two conversations one of ours used last, and which controlled something last."""
 
     latest: int = 0
     acted: int | None = None
@@ -48,10 +48,7 @@ class _Thread:
 async def async_places(
     hass: HomeAssistant, user_input: ConversationInput, conversation_id: str
 ) -> tuple[ConversationInput, ...]:
-    """Return a sentence in the places where it will be tried, in their order, until it is understood in one.
-
-    `conversation_id` is that of our conversation.
-    """
+    """Return a sentence for each of the conversations in which it will be tried, in order, until it is understood."""
     thread = _threads(hass).get(conversation_id, _Thread())
     places = await _places(hass, user_input, thread)
     return tuple(_placed(user_input, conversation_id, place) for place in places)
@@ -60,10 +57,9 @@ async def async_places(
 async def async_process_in_context(
     hass: HomeAssistant, user_input: ConversationInput, conversation_id: str, converse: Converse
 ) -> intent.IntentResponse:
-    """Process a sentence where its pronouns mean what the speaker means.
+    """Process a sentence in the conversation that fits its pronouns, and in the other one if it is not understood.
 
-    A sentence that is not understood has done nothing; it gets a second try where something was done last. Otherwise
-    the first answer counts. `conversation_id` is that of our conversation.
+    `conversation_id` is that of our conversation.
     """
     thread = _threads(hass).get(conversation_id, _Thread())
     place, *others = await _places(hass, user_input, thread)
@@ -73,7 +69,7 @@ async def async_process_in_context(
         if not _not_understood(second):
             response, place = second, others[0]
     if response.response_type is not intent.IntentResponseType.ERROR:
-        # The time and the date are "done" as well, to nothing.
+        # A question for the time is ACTION_DONE as well, without a target.
         acted = response.response_type is intent.IntentResponseType.ACTION_DONE and response.success_results
         _remember(hass, conversation_id, _Thread(place, place if acted else thread.acted))
     return response
@@ -87,7 +83,7 @@ async def _places(hass: HomeAssistant, user_input: ConversationInput, thread: _T
 
 
 async def _is_question(hass: HomeAssistant, user_input: ConversationInput) -> bool:
-    """Tell whether a sentence only asks, as far as the built-in agent recognises it at first sight."""
+    """Tell whether the built-in agent recognizes a sentence as a question."""
     agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
     if not isinstance(agent, DefaultAgent):
         return False
@@ -113,7 +109,7 @@ def _threads(_hass: HomeAssistant) -> dict[str, _Thread]:
 
 @callback
 def _remember(hass: HomeAssistant, conversation_id: str, thread: _Thread) -> None:
-    """Keep the thread as long as Home Assistant keeps the conversation."""
+    """Store the thread for as long as Home Assistant keeps the conversation."""
     threads = _threads(hass)
     if conversation_id not in threads:
         session = chat_session.current_session.get()

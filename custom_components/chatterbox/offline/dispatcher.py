@@ -1,7 +1,6 @@
-"""Runs a sentence through Home Assistant's built-in agent, for the offline provider.
+"""Passes a sentence to Home Assistant's built-in agent, as the tool of the offline provider.
 
-Knows the conversation integration. Must not know the loop or how the provider decides. The built-in agent works in a
-conversation of its own beside ours: it writes nothing into our ChatLog, and still knows what "it" was a sentence ago.
+The built-in agent gets conversations of its own, so that it writes nothing into our ChatLog.
 """
 
 import asyncio
@@ -25,47 +24,46 @@ from .provider import PROCESS_SENTENCE, SENTENCE
 from .sentence_effects import async_sentence_effects
 
 MAX_NESTING: Final = 3
-"""How many sentences may be at work inside one another: one may run an automation that says another."""
+"""Sentences that may run inside one another: a sentence may trigger an automation that says another one."""
 
 
 @dataclass(slots=True)
 class _Sentence:
-    """A sentence at work. A task that it started, and that outlives it, still sees it, but no longer at work."""
+    """A sentence that is being processed. Tasks that it has started still see it when it is done."""
 
-    at_work: bool = True
+    is_running: bool = True
 
 
-_SENTENCES_AROUND: ContextVar[tuple[_Sentence, ...]] = ContextVar("chatterbox_offline_sentences", default=())
+_OUTER_SENTENCES: ContextVar[tuple[_Sentence, ...]] = ContextVar("chatterbox_offline_sentences", default=())
 
 
 @dataclass(slots=True)
 class OfflineDispatcher:
-    """The `ToolDispatcher` for `PROCESS_SENTENCE`, made for one turn. Natives are `llm.ToolResult`."""
+    """The `ToolDispatcher` for `PROCESS_SENTENCE` in one turn. Natives are `llm.ToolResult`."""
 
     hass: HomeAssistant
     conversation_id: str
-    """Of our conversation; the built-in agent remembers by it."""
+    """Id of our conversation. The built-in agent remembers the last target by it."""
     context: Context
     language: str
     device_id: str | None = None
     satellite_id: str | None = None
 
-    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 what a protocol asks
-        """Return None: only the built-in agent finds out what a sentence means."""
+    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 demanded by the protocol
+        """Return None: only the built-in agent can interpret a sentence."""
         return None
 
     async def async_effects(self, name: str, arguments: JsonObject) -> Effects:  # noqa: ARG002 there is one tool
-        """Return what a sentence would do."""
+        """Return the effects that a sentence would have."""
         sentence = arguments.get(SENTENCE)
         if not isinstance(sentence, str):
             return NOTHING
-        return await async_sentence_effects(self.hass, self._said(sentence), self.conversation_id)
+        return await async_sentence_effects(self.hass, self._input(sentence), self.conversation_id)
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Let the built-in agent act on a sentence.
 
-        What it did not understand, or could not do, is an outcome with `is_error`; the native then holds its error code
-        and its own sentence, as when it is asked directly.
+        If it fails, the outcome has `is_error`, and the native contains its error code and its own sentence.
         """
         sentence = arguments.get(SENTENCE)
         if call.name != PROCESS_SENTENCE.name or not isinstance(sentence, str):
@@ -78,9 +76,9 @@ class OfflineDispatcher:
         return ToolOutcome(result_content(native), is_error=is_error, native=native)
 
     async def _process(self, sentence: str) -> intent.IntentResponse:
-        return await async_process_in_context(self.hass, self._said(sentence), self.conversation_id, self._converse)
+        return await async_process_in_context(self.hass, self._input(sentence), self.conversation_id, self._converse)
 
-    def _said(self, sentence: str) -> conversation.ConversationInput:
+    def _input(self, sentence: str) -> conversation.ConversationInput:
         return conversation.ConversationInput(
             sentence,
             self.context,
@@ -102,13 +100,13 @@ class OfflineDispatcher:
             device_id=user_input.device_id,
             satellite_id=user_input.satellite_id,
         )
-        # In a task of its own: when an inner conversation ends, Home Assistant forgets the outer one of its context.
+        # In its own task: when an inner conversation ends, Home Assistant resets the current session of the context.
         result = await asyncio.create_task(converse, name="chatterbox offline sentence")
         return result.response
 
     async def _refuse(self) -> intent.IntentResponse:
-        """Break a circle: an automation says a sentence that starts the same automation."""
-        LOGGER.warning("A sentence was not processed: it starts an automation that says it again")
+        """Refuse a sentence that triggers an automation that says it again."""
+        LOGGER.warning("A sentence was not processed, because it triggers an automation that says it again")
         sentences = await async_get_sentences(self.hass, self.language)
         response = intent.IntentResponse(language=self.language)
         response.async_set_error(
@@ -118,18 +116,18 @@ class OfflineDispatcher:
 
 
 def offline_languages(hass: HomeAssistant) -> list[str]:
-    """Return the language tags that the built-in agent understands, sorted. Conversation must be set up."""
+    """Return the sorted languages of the built-in agent. Conversation must be set up."""
     return sorted(conversation.async_get_conversation_languages(hass, conversation.HOME_ASSISTANT_AGENT))
 
 
 @contextmanager
 def _entered() -> Generator[int]:
-    """Count the sentences at work around this one, itself included."""
-    around = tuple(sentence for sentence in _SENTENCES_AROUND.get() if sentence.at_work)
+    """Return the number of nested sentences, including this one."""
+    around = tuple(sentence for sentence in _OUTER_SENTENCES.get() if sentence.is_running)
     sentence = _Sentence()
-    token = _SENTENCES_AROUND.set((*around, sentence))
+    token = _OUTER_SENTENCES.set((*around, sentence))
     try:
         yield len(around) + 1
     finally:
-        sentence.at_work = False
-        _SENTENCES_AROUND.reset(token)
+        sentence.is_running = False
+        _OUTER_SENTENCES.reset(token)

@@ -1,7 +1,6 @@
-"""Home Assistant's own understanding of sentences, as a model: it has a sentence acted on, then says what came of it.
+"""Home Assistant's built-in agent as an `LLMProvider`: it calls one tool with the sentence, then speaks its answer.
 
-Knows the seams of the loop and the shape of an intent response as JSON. Must not know how a sentence is understood:
-that is the work of the tool, in `offline/dispatcher.py`. The walk to the answer is that of any other provider.
+The tool itself is in `offline/dispatcher.py`.
 """
 
 import json
@@ -28,7 +27,7 @@ from ..agent.messages import (
 from ..agent.protocols import CompletionRequest
 
 SENTENCE: Final = "sentence"
-"""The one argument of the tool."""
+"""The argument of the tool."""
 
 PROCESS_SENTENCE: Final = ToolDefinition(
     name="conversation__process_sentence",
@@ -41,27 +40,25 @@ PROCESS_SENTENCE: Final = ToolDefinition(
     },
     annotations=ToolAnnotations(open_world=False),
 )
-"""The tool that a turn of this provider offers. Its result is the JSON of an `intent.IntentResponse`."""
+"""The tool of this provider. Its result is the JSON of an `intent.IntentResponse`."""
 
 
-_LONGEST_SENTENCE: Final = 10_000
-"""Characters. Nobody says more at once, and nothing longer is understood."""
+_MAX_SENTENCE: Final = 10_000
+"""Characters."""
 
 
 class OfflineProvider:
-    """The `LLMProvider` that needs no model, no key and no network. Its inferences cost no tokens."""
+    """The `LLMProvider` that needs no model, key or network. It uses no tokens."""
 
     def __init__(self, announcement: str = "") -> None:
-        """Say `announcement` before whatever there is to say, as who stands in for a model has to."""
+        """Speak `announcement` before every answer, which tells that it stands in for a model."""
         self._announcement = announcement
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        """Call the tool for what was said last; once it has answered, or no tool may run, say what it said.
+        """Call the tool with the last user message. Once it has answered, or if no tool may run, speak its answer.
 
-        What other tools have answered is for the model that called them; who asks this one knows that nothing was
-        changed yet. Says nothing when its tool said nothing. Raises `ProviderRejectedRequest` when it has to act but
-        the tool is not offered, as in a task that is no conversation, and when it may not act and all that there is to
-        say are results of other tools.
+        The answer is empty if that of the tool is. Raises `ProviderRejectedRequest` if the tool is needed and not
+        offered, and if there are only results of other tools and no tool may run.
         """
         said, results = _since_last_user_message(request.transcript)
         has_acted = any(result.name == PROCESS_SENTENCE.name for result in results)
@@ -73,13 +70,13 @@ class OfflineProvider:
             yield CompletionResult(FinishReason.STOP)
             return
         _require_tool(request)
-        arguments = canonical_json({SENTENCE: said[:_LONGEST_SENTENCE]})
+        arguments = canonical_json({SENTENCE: said[:_MAX_SENTENCE]})
         yield ToolCallReady(ToolCall(id=f"sentence_{ulid_now()}", name=PROCESS_SENTENCE.name, arguments=arguments))
         yield CompletionResult(FinishReason.TOOL_CALLS)
 
 
 def _since_last_user_message(transcript: Transcript) -> tuple[str, Sequence[ToolResult]]:
-    """Return what the person said last, and what tools have answered since."""
+    """Return the last user message, and the tool results since."""
     results: list[ToolResult] = []
     for message in reversed(transcript):
         match message:
@@ -93,7 +90,7 @@ def _since_last_user_message(transcript: Transcript) -> tuple[str, Sequence[Tool
 
 
 def _may_act(request: CompletionRequest) -> bool:
-    """Tell whether a call is welcome; a directive asks for an answer from what is known."""
+    """Tell whether a tool may be called. A directive asks for an answer from what is known."""
     return request.tool_choice is not ToolChoiceMode.NONE and not request.directive
 
 
@@ -106,7 +103,7 @@ def _require_tool(request: CompletionRequest) -> None:
 
 
 def _speech(result: ToolResult) -> str:
-    """Return what an intent response wants said; nothing when a result is something else, such as a refusal."""
+    """Return the speech of an intent response, or an empty text for other results, such as a refusal."""
     try:
         content: object = json.loads(result.content)
     except ValueError:

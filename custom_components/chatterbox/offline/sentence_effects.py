@@ -1,8 +1,6 @@
-"""What a sentence would do that Home Assistant understands by itself, before it is acted on.
+"""Predicts the effects of a sentence that Home Assistant's built-in agent would process.
 
-Knows the built-in agent: sentences that start automations, its two recognisers, and how it hands what they found to
-intents. Must not know tools, rules or people. A sentence may ask for several things at once; what is recognised here
-is what would be acted on a moment later, word for word.
+It follows the built-in agent: sentence triggers, its two recognizers, and the intents that they find.
 """
 
 from dataclasses import replace
@@ -23,17 +21,17 @@ from ..effects.intents import delayed_command, intent_effects
 from .context import async_places
 
 MAX_DELAYS: Final = 3
-"""How many timers may stand inside one another: one may say a sentence that starts another."""
+"""Timers that may be nested: the command of a timer may start another one."""
 
-_CANNOT_TELL: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
+_UNKNOWN: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 
 
 async def async_sentence_effects(
     hass: HomeAssistant, user_input: ConversationInput, conversation_id: str
 ) -> Touches | Unresolved:
-    """Return what a sentence of a conversation of ours would do; nothing when it would not be understood.
+    """Return the effects of a sentence, none if it would not be understood.
 
-    It is looked at in the same places, and in the same order, as when it is acted on (`offline/context.py`).
+    It is tried in the same conversations and order as when it is processed; see `offline/context.py`.
     """
     for placed in await async_places(hass, user_input, conversation_id):
         effects = await _async_effects(hass, placed, MAX_DELAYS)
@@ -45,18 +43,18 @@ async def async_sentence_effects(
 async def async_later_effects(
     hass: HomeAssistant, user_input: ConversationInput, delays: int = MAX_DELAYS
 ) -> Touches | Unresolved:
-    """Return what a sentence would do that a timer says later, in no conversation, as far as it is understood today."""
+    """Return the effects of the command of a timer, as far as it is understood today."""
     effects = await _async_effects(hass, user_input, delays - 1) if delays else None
-    return _CANNOT_TELL if effects is None else effects
+    return _UNKNOWN if effects is None else effects
 
 
 async def _async_effects(
     hass: HomeAssistant, user_input: ConversationInput, delays: int
 ) -> Touches | Unresolved | None:
-    """Return what a sentence would do in one conversation; None when it would not be understood."""
+    """Return the effects of a sentence in one conversation, or None if it would not be understood."""
     agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
     if not isinstance(agent, DefaultAgent) or await agent.async_recognize_sentence_trigger(user_input):
-        return _CANNOT_TELL
+        return _UNKNOWN
     recognized = await agent.async_recognize_intent(user_input)
     if recognized is not None and not recognized.unmatched_entities:
         slots: dict[str, JsonValue] = {entity.name: entity.value for entity in recognized.entities_list}
@@ -65,7 +63,7 @@ async def _async_effects(
         return NOTHING
     gazetteer: object = getattr(agent, "_gazetteer", None)
     if not isinstance(gazetteer, GazetteerFallback):
-        return _CANNOT_TELL
+        return _UNKNOWN
     if not gazetteer.supports(user_input.language or hass.config.language):
         return NOTHING if recognized else None
     area = _area_of(hass, user_input)
@@ -89,13 +87,13 @@ async def _async_intent_effects(
 
 
 def _is_custom(recognized: RecognizeResult | None) -> bool:
-    """Tell whether somebody wrote the sentence for an intent: then nobody else is asked what it means."""
+    """Tell whether it is a custom sentence. The built-in agent then tries no other recognizer."""
     return recognized is not None and bool((recognized.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE))
 
 
 @callback
 def _area_of(hass: HomeAssistant, user_input: ConversationInput) -> ar.AreaEntry | None:
-    """Return where the built-in agent takes the speaker to be."""
+    """Return the area that the built-in agent assumes for the speaker."""
     area_id, device_id = None, user_input.device_id
     if user_input.satellite_id and (entry := er.async_get(hass).async_get(user_input.satellite_id)):
         area_id, device_id = entry.area_id, entry.device_id

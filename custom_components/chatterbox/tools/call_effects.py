@@ -1,8 +1,7 @@
-"""What a call of a tool would do to which entities, before it runs.
+"""Predicts the effects of a tool call before it runs.
 
-Knows the tools of Home Assistant's LLM APIs. Must not know rules or people. The answer is at least what the call would
-do, never less, and nothing is done by asking. Tools that are not Home Assistant's own, such as those of an MCP server,
-act on no entity that could be known: they are judged by their annotations.
+The answer contains at least what the call will do. Tools of others, such as those of an MCP server, act on no entity
+that could be known; they are judged by their annotations.
 """
 
 from collections.abc import Mapping
@@ -12,31 +11,25 @@ from homeassistant.components.conversation import HOME_ASSISTANT_AGENT, Conversa
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import intent, llm
 
-from ..agent.messages import JsonObject, ToolAnnotations
+from ..agent.messages import JsonObject
 from ..effects.actions import ActionReader
 from ..effects.effect import NOTHING, Annotated, Effects, Unresolved
 from ..effects.intents import delayed_command, intent_effects
 from ..home.entity_matches import matching_states
 from ..offline.sentence_effects import async_later_effects
 from .llm_apis import UnavailableTool
-from .merge import class_path, unwrapped
+from .merge import annotations_of, class_path, unwrapped
 
 _SCRIPT_TOOL: Final = "homeassistant.components.script.llm.ScriptTool"
 _PLAY_TOOL: Final = "homeassistant.components.media_player.llm.MediaPlayTool"
 
 
-@callback
-def later_command(tool: llm.Tool, arguments: JsonObject) -> str:
-    """Return what Home Assistant is told when a timer has run down that a call starts; empty for nothing."""
-    own = unwrapped(tool)
-    return delayed_command(own.intent_type, arguments) if isinstance(own, llm.IntentTool) else ""
-
-
 async def async_call_effects(
     hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Tool, arguments: JsonObject
 ) -> Effects:
-    """Return what a call would do, also later, by a command that a timer says when it has run down."""
-    command = later_command(tool, arguments)
+    """Return the effects of a call, including those of a command that a timer runs when it finishes."""
+    own = unwrapped(tool)
+    command = delayed_command(own.intent_type, arguments) if isinstance(own, llm.IntentTool) else ""
     if not command:
         return call_effects(hass, llm_context, tool, arguments)
     context = llm_context.context or Context()
@@ -47,7 +40,7 @@ async def async_call_effects(
 
 @callback
 def call_effects(hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Tool, arguments: JsonObject) -> Effects:
-    """Return what a call would do at once. What a timer will say later cannot be told here."""
+    """Return the immediate effects of a call. Those of a timer's command are unknown here."""
     match unwrapped(tool):
         case UnavailableTool():
             return NOTHING
@@ -60,7 +53,7 @@ def call_effects(hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Too
         case own if class_path(own) == _PLAY_TOOL:
             return _of_player(hass, llm_context, arguments)
         case own:
-            return _annotated(own)
+            return Annotated(annotations_of(own))
 
 
 def _of_intent(
@@ -69,12 +62,12 @@ def _of_intent(
     slots = {name: value for name, value in arguments.items() if not intent.is_blank_slot_value(value)}
     effects = intent_effects(hass, tool.intent_type, slots, llm_context.assistant)
     if isinstance(effects, Unresolved) and tool.annotations.read_only:
-        return _annotated(tool)
+        return Annotated(annotations_of(tool))
     return effects
 
 
 def _of_player(hass: HomeAssistant, llm_context: llm.LLMContext, arguments: Mapping[str, object]) -> Effects:
-    """Return what playing a found medium, or an address, would do; one of the players that fit would play it."""
+    """Return the effects of playing media on any of the matching players."""
     name, area, floor = (
         str(value) if not intent.is_blank_slot_value(value := arguments.get(f"player_{slot}")) else None
         for slot in ("name", "area", "floor")
@@ -90,15 +83,3 @@ def _of_player(hass: HomeAssistant, llm_context: llm.LLMContext, arguments: Mapp
     reader = ActionReader(hass)
     reader.touch([state.entity_id for state in matching_states(hass, constraints)], "media_player", "play_media", {})
     return reader.effects()
-
-
-def _annotated(tool: llm.Tool) -> Annotated:
-    told = tool.annotations
-    return Annotated(
-        ToolAnnotations(
-            read_only=told.read_only,
-            destructive=told.destructive,
-            idempotent=told.idempotent,
-            open_world=told.open_world,
-        )
-    )

@@ -5,7 +5,6 @@ words of the speaker. In the Assist API the parts that differ are known. The pro
 until it changes.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final, NamedTuple, override
@@ -33,10 +32,6 @@ NOT_AVAILABLE: Final = (
 
 _OWN_MODULES: Final = ("homeassistant.components.", f"{INTEGRATION}.")
 """Prefixes of the modules whose prompts are the same for every speaker, except for those of the intent integration."""
-
-_RECORDS: Final = re.compile(r"(?:^- .*\n(?:^ .*\n)*){2,}", re.MULTILINE)
-"""The items of a YAML list with their indented lines."""
-_RECORD: Final = re.compile(r"^- .*\n(?:^ .*\n)*", re.MULTILINE)
 
 
 class ApiOffer(NamedTuple):
@@ -120,9 +115,6 @@ def _ask_platform(
         return [GetLiveContextTool()], describe_home(found, GetLiveContextTool.name, home), ""
     offer = platform.async_get_tools(api.hass, llm_context, api.id) or LLMTools([])
     prompt = offer.prompt or ""
-    if domain == HOMEASSISTANT_DOMAIN:
-        # The list is sorted by name only: entities of the same name are in the order of their loading.
-        return offer.tools, sort_records(prompt), ""
     if domain == INTENT_DOMAIN:
         # All lines except for the guide depend on the device of the speaker.
         guide, context = prompt.partition(DEVICE_CONTROL_TOOL_USAGE_PROMPT)[1:]
@@ -174,10 +166,3 @@ def _split_by_history(hass: HomeAssistant, key: str, source: object, prompt: str
 
 def _joined(parts: Iterable[str]) -> str:
     return "\n".join(filter(None, parts))
-
-
-def sort_records(text: str) -> str:
-    """Sort the items of each YAML list in a text."""
-    ended = text if text.endswith("\n") else f"{text}\n"
-    ordered = _RECORDS.sub(lambda records: "".join(sorted(_RECORD.findall(records[0]))), ended)
-    return ordered if text.endswith("\n") else ordered.removesuffix("\n")

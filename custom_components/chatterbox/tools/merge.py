@@ -138,13 +138,19 @@ def _define(
         name=name,
         description=" ".join(filter(None, sentences)),
         parameters=schema.parameters,
-        annotations=ToolAnnotations(
-            read_only=tool.annotations.read_only,
-            destructive=tool.annotations.destructive,
-            idempotent=tool.annotations.idempotent,
-            open_world=tool.annotations.open_world and class_path(own) not in _MEDIA_TOOLS,
-        ),
+        annotations=annotations_of(tool),
         repeatable=isinstance(own, llm.IntentTool) and own.intent_type in REPEATABLE_INTENTS,
+    )
+
+
+def annotations_of(tool: llm.Tool) -> ToolAnnotations:
+    """Return the annotations of a tool, with corrections for Home Assistant's own tools."""
+    own = tool.annotations
+    return ToolAnnotations(
+        read_only=own.read_only,
+        destructive=own.destructive,
+        idempotent=own.idempotent,
+        open_world=own.open_world and class_path(unwrapped(tool)) not in _MEDIA_TOOLS,
     )
 
 

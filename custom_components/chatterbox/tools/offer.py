@@ -7,16 +7,18 @@ as the model.
 import asyncio
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from homeassistant.components.llm import AssistAPI
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 
-from ..agent.messages import ToolDefinition
+from ..agent.messages import JsonObject, ToolDefinition
+from ..agent.protocols import ToolDispatcher
 from ..const import LOGGER
 from ..data import singleton
+from ..effects.effect import Effects
 from ..home.description import AS_USUAL
 from ..home.entities import async_get_home
 from ..settings.agent import HomeTelling
@@ -38,22 +40,34 @@ type _Answer = tuple[ApiOffer | None, str | None]
 """The answer of an API, or None and the reason why there is none."""
 
 
-class ToolOffer(NamedTuple):
-    """The tools of one turn."""
+class EffectDispatcher(ToolDispatcher, Protocol):
+    """Runs tools, and predicts the effects of a call."""
 
+    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
+        """Return the effects that a call would have, without running it. May raise anything."""
+        ...
+
+
+class TurnTools(NamedTuple):
+    """The tools of an agent in one turn."""
+
+    llm_context: llm.LLMContext
+    """The speaker, as Home Assistant's tools see it."""
     instance: llm.APIInstance | None
-    """The tools for Home Assistant's ChatLog. None if no API has answered."""
+    """The tools for Home Assistant's ChatLog, without the agent's own. None if no API has answered."""
     definitions: tuple[ToolDefinition, ...]
     """Sorted by name. Those of Assist are the same for every device, person and language."""
-    dispatcher: LlmToolDispatcher
+    dispatcher: EffectDispatcher
+    missing_apis: tuple[str, ...] = ()
+    """Ids of chosen LLM APIs that Home Assistant does not have."""
     prompt: str = ""
-    """The part of the prompt that is the same for every speaker."""
+    """The part of the APIs' prompt that is the same for every speaker."""
     context: str = ""
     """The part for this speaker or this moment."""
-    missing_apis: tuple[str, ...] = ()
-    """Ids of chosen APIs that Home Assistant does not have."""
+    memories: str = ""
+    """The section of the prompt about the facts of the speaker."""
     labels: Mapping[str, str] = MappingProxyType({})
-    """Ids of the APIs by the names of their tools."""
+    """Ids of the APIs by the names of their tools. The agent's own tools have none."""
     home_is_large: bool = False
     """Whether the prompt only sums up the home, so that an agent needs a tool that finds entities."""
     name_resolver: NameResolver | None = None
@@ -64,12 +78,12 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     hass: HomeAssistant,
     api_ids: Iterable[str],
     llm_context: llm.LLMContext,
-    patience: float = API_TIMEOUT,
+    api_timeout: float = API_TIMEOUT,
     *,
     brought: llm.API | None = None,
     home: HomeTelling = AS_USUAL,
-) -> ToolOffer:
-    """Ask the chosen LLM APIs concurrently for their tools; they have `patience` seconds.
+) -> TurnTools:
+    """Ask the chosen LLM APIs concurrently for their tools; they have `api_timeout` seconds.
 
     An API that is `brought` by the caller need not be registered, and replaces a registered one with its id. `home`
     says how to describe the home. `llm_context` is passed to every tool.
@@ -82,7 +96,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     apis = [registered[api_id] for api_id in chosen if api_id in registered]
     missing = tuple(api_id for api_id in chosen if api_id not in registered)
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_async_ask(hass, api, llm_context, patience, home)) for api in apis]
+        tasks = [group.create_task(_async_ask(hass, api, llm_context, api_timeout, home)) for api in apis]
     answers = [task.result() for task in tasks]
     offers = [offer for offer, _ in answers if offer is not None]
     merged = merge_apis(hass, offers)
@@ -94,7 +108,8 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     instance = merged.api.instance(llm_context)
     dispatcher = LlmToolDispatcher(instance)
     lists_home = any(isinstance(offer.api, AssistAPI) for offer in offers)
-    return ToolOffer(
+    return TurnTools(
+        llm_context,
         instance=instance if offers else None,
         definitions=merged.definitions,
         dispatcher=dispatcher,
@@ -108,7 +123,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
 
 
 async def _async_ask(
-    hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, patience: float, home: HomeTelling
+    hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, api_timeout: float, home: HomeTelling
 ) -> _Answer:
     """Ask an API for its tools."""
     if is_unresponsive(hass, api):
@@ -118,9 +133,9 @@ async def _async_ask(
     )
     try:
         # An API may ignore its own cancellation, so a timeout around it would not be enough.
-        await asyncio.wait({question}, timeout=patience)
+        await asyncio.wait({question}, timeout=api_timeout)
         if not question.done():
-            async_mark_unresponsive(hass, api, llm_context, patience)
+            async_mark_unresponsive(hass, api, llm_context, api_timeout)
             return None, _LATE
         return (None, _CANCELLED) if question.cancelled() else (question.result(), None)
     except Exception as error:  # noqa: BLE001 an API may be anybody's code, and the others are still good

@@ -123,7 +123,7 @@ _FIND_TOOL: Final = ToolDefinition(
 
 
 def own_definitions(settings: AgentSettings, *, home_is_large: bool = False) -> tuple[ToolDefinition, ...]:
-    """Return the agent's own tools. `home_is_large` is explained at `ToolOffer`."""
+    """Return the agent's own tools. `home_is_large` is explained at `TurnTools`."""
     return (
         *((_FIND_TOOL,) if home_is_large else ()),
         *(_MEMORY_TOOLS if settings.remember_facts else ()),

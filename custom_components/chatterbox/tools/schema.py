@@ -1,9 +1,4 @@
-"""Remembers how the schemas of tools were converted, because most of them are the same in every turn.
-
-Knows what makes two schemas the same; how one is converted stands in `tools/schema.py`. Home Assistant wraps the
-arguments of an intent anew for each turn, around validators that live as long as the intent. So a schema is known by
-the very objects that it is made of, which are kept here, lest another one take the place of one that is gone.
-"""
+"""Converts the arguments of tools to JSON Schema that every provider accepts, and caches the results."""
 
 import re
 from collections import OrderedDict
@@ -18,16 +13,16 @@ from homeassistant.util.json import json_loads_object
 from ..agent.messages import JsonObject, JsonValue
 
 type CustomSerializer = Callable[[object], object]
-"""What an LLM API adds to the engine: a JSON Schema for a validator, or `probatio.UNSUPPORTED`."""
+"""Returns the JSON Schema of a validator, or `probatio.UNSUPPORTED`."""
 
 _OPENAPI_VERSION: Final = "3.1.0"
 """The version whose schemas are JSON Schema."""
 _REFUSED_AT_THE_TOP: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "enum", "const"})
-"""OpenAI answers 400 to a tool whose schema has one of these at its top level."""
+"""Keywords that OpenAI does not accept at the top level of a tool's schema."""
 _MAPS_OF_SCHEMAS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _LISTS_OF_SCHEMAS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _SCHEMAS: Final = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"})
-_SAYS_NOTHING: Final[Mapping[str, JsonValue]] = {
+_DEFAULTS: Final[Mapping[str, JsonValue]] = {
     "additionalProperties": True,
     "deprecated": False,
     "description": "",
@@ -39,41 +34,36 @@ _SAYS_NOTHING: Final[Mapping[str, JsonValue]] = {
     "uniqueItems": False,
     "writeOnly": False,
 }
-"""What holds without being said."""
-_FOR_READERS_OF_SCHEMAS: Final = frozenset({"$comment", "$schema"})
-"""What tells nothing about an argument."""
+"""Keywords with their default values, which can be left out."""
+_COMMENTS: Final = frozenset({"$comment", "$schema"})
 
 
 class UnusableSchema(ValueError):
-    """A schema that no model can be given."""
+    """The arguments of a tool are not an object."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSchema:
-    """What a model is told about a tool's arguments."""
+    """The arguments of a tool as a model is told about them."""
 
     parameters: JsonObject
-    """JSON Schema; the top level is an object with properties."""
+    """JSON Schema, with an object at the top level."""
     remarks: tuple[str, ...]
-    """Rules about several arguments that the top level must not hold, as sentences."""
+    """Sentences for rules that the top level of the schema must not contain."""
 
 
 def convert_schema(schema: probatio.Schema, custom_serializer: CustomSerializer | None = None) -> ToolSchema:
-    """Convert the arguments of a tool.
-
-    Raises `UnusableSchema` when the arguments are not an object, and whatever the engine or the serializer raise for a
-    schema that they cannot convert.
-    """
+    """Convert the arguments of a tool. Raises `UnusableSchema`, and whatever the engine and the serializer raise."""
     converted = probatio.to_openapi(schema, custom_serializer=custom_serializer, openapi_version=_OPENAPI_VERSION)
     return _with_object_on_top(_tidied(json_loads_object(json_dumps(converted))))
 
 
 def _tidied(schema: JsonObject) -> JsonObject:
-    """Leave out what says nothing, or differs from one start of Home Assistant to the next."""
+    """Remove redundant keywords, and make the order of values independent of the process."""
     tidied: JsonObject = {}
     for keyword, value in schema.items():
         match value:
-            case _ if _says_nothing(keyword, value):
+            case _ if _is_redundant(keyword, value):
                 continue
             case dict() if keyword in _MAPS_OF_SCHEMAS:
                 tidied[keyword] = {name: _tidied_value(_titled(name, part)) for name, part in value.items()}
@@ -97,14 +87,14 @@ def _tidied_value(value: JsonValue) -> JsonValue:
     return _tidied(value) if isinstance(value, dict) else value
 
 
-def _says_nothing(keyword: str, value: JsonValue) -> bool:
-    if value is None or keyword in _FOR_READERS_OF_SCHEMAS:
+def _is_redundant(keyword: str, value: JsonValue) -> bool:
+    if value is None or keyword in _COMMENTS:
         return True
-    return keyword in _SAYS_NOTHING and value == _SAYS_NOTHING[keyword]
+    return keyword in _DEFAULTS and value == _DEFAULTS[keyword]
 
 
 def _titled(name: str, schema: JsonValue) -> JsonValue:
-    """Drop a title that is only the name in other letters."""
+    """Remove a title that repeats the name."""
     if isinstance(schema, dict) and isinstance(title := schema.get("title"), str):
         letters = [re.sub(r"[\W_]", "", text).casefold() for text in (name, title)]
         if letters[0] == letters[1]:
@@ -113,13 +103,13 @@ def _titled(name: str, schema: JsonValue) -> JsonValue:
 
 
 def _sorted_texts(values: list[JsonValue]) -> list[JsonValue]:
-    """Sort a choice of texts, which often comes from a set and would change at every start."""
+    """Sort a choice of texts, which often comes from a set."""
     texts = [value for value in values if isinstance(value, str)]
     return [*sorted(texts)] if len(texts) == len(values) else values
 
 
 def _without_null(schema: JsonObject) -> JsonObject:
-    """Drop the null of an optional argument: leaving the argument out says the same."""
+    """Remove null from an optional argument, because the argument can be left out instead."""
     result = dict(schema)
     if isinstance(types := result.get("type"), list) and "null" in types:
         others = [kind for kind in types if kind != "null"]
@@ -136,15 +126,15 @@ def _without_null(schema: JsonObject) -> JsonObject:
 
 
 @dataclass(slots=True)
-class _Demands:
-    """What an object schema and its branches ask for, taken together."""
+class _Requirements:
+    """The combined requirements of an object schema and its branches."""
 
     properties: JsonObject = field(default_factory=dict)
     required: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
     def absorb(self, schema: JsonObject) -> None:
-        """Add what a schema asks for that must hold."""
+        """Add the requirements of a schema."""
         if isinstance(properties := schema.get("properties"), dict):
             for name, part in properties.items():
                 self._add_property(name, part)
@@ -157,9 +147,9 @@ class _Demands:
             self.remarks.append(f"Do not give {' and '.join(together)} together.")
 
     def _absorb_alternatives(self, branches: Sequence[JsonObject], quantity: str) -> None:
-        alternatives: list[_Demands] = []
+        alternatives: list[_Requirements] = []
         for branch in branches:
-            alternative = _Demands()
+            alternative = _Requirements()
             alternative.absorb(branch)
             alternatives.append(alternative)
             for name, part in alternative.properties.items():
@@ -181,18 +171,18 @@ class _Demands:
 
 
 def _with_object_on_top(schema: JsonObject) -> ToolSchema:
-    """Make the top level a plain object; what it may not say there becomes a remark."""
+    """Make the top level a plain object. Other keywords become remarks."""
     if not _describes_object(schema):
         message = f"the arguments of a tool are an object, not {schema.get('type')}"
         raise UnusableSchema(message)
-    demands = _Demands()
-    demands.absorb(schema)
+    requirements = _Requirements()
+    requirements.absorb(schema)
     own = _REFUSED_AT_THE_TOP | {"type", "properties", "required"}
-    parameters: JsonObject = {"type": "object", "properties": demands.properties}
-    if demands.required:
-        parameters["required"] = [*demands.required]
+    parameters: JsonObject = {"type": "object", "properties": requirements.properties}
+    if requirements.required:
+        parameters["required"] = [*requirements.required]
     parameters |= {keyword: value for keyword, value in schema.items() if keyword not in own}
-    return ToolSchema(parameters, tuple(dict.fromkeys(demands.remarks)))
+    return ToolSchema(parameters, tuple(dict.fromkeys(requirements.remarks)))
 
 
 def _describes_object(schema: JsonObject) -> bool:
@@ -211,7 +201,7 @@ def _object_schemas(branches: JsonValue) -> list[JsonObject]:
 
 
 def _excluded(schema: JsonValue) -> list[list[str]]:
-    """Return the sets of names that a negation keeps from being given together."""
+    """Return the groups of names that a negation forbids to be given together."""
     if not isinstance(schema, dict):
         return []
     groups = [_texts(schema.get("required"))]
@@ -228,22 +218,26 @@ def _list(value: JsonValue) -> list[JsonValue]:
 
 
 MAX_SCHEMAS: Final = 512
-"""Conversions that are kept; the one that was not needed for longest goes first."""
+"""Conversions that are cached. The least recently used is removed first."""
 
 
 class SchemaCache:
-    """Conversions of one running Home Assistant."""
+    """An LRU cache of conversions.
+
+    Home Assistant wraps the arguments of an intent in a new schema for each turn, around the same validators. So the
+    key of a schema are the ids of its parts, and the parts are kept alive with the conversion.
+    """
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Begin empty."""
         self._converted: OrderedDict[tuple[int, ...], tuple[tuple[object, ...], ToolSchema]] = OrderedDict()
 
     def __len__(self) -> int:
-        """Return how many conversions are kept."""
+        """Return the number of cached conversions."""
         return len(self._converted)
 
     def convert(self, schema: probatio.Schema, custom_serializer: CustomSerializer | None = None) -> ToolSchema:
-        """Convert the arguments of a tool, or return what came of it before. Raises what `convert_schema` raises."""
+        """Return `convert_schema(schema, custom_serializer)`, from the cache if possible."""
         parts = (custom_serializer, *_parts(schema))
         identity = tuple(map(id, parts))
         if identity in self._converted:
@@ -257,7 +251,7 @@ class SchemaCache:
 
 
 def _parts(schema: probatio.Schema) -> Iterator[object]:
-    """Yield what a schema is made of, down to the validators of its arguments."""
+    """Yield the parts of a schema, down to the validators of its arguments."""
     yield from (type(schema), schema.required, schema.extra)
     match schema.schema:
         case dict() as arguments:

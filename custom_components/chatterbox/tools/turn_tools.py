@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final, NamedTuple, Protocol
+from typing import Final
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
-from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
-from ..agent.protocols import ToolDispatcher
+from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..const import DOMAIN, TOOL_SEARCH_HISTORY
 from ..effects.effect import NOTHING, Effects
 from ..home.description import FIND_ENTITIES
@@ -22,46 +20,14 @@ from ..settings.agent import AgentSettings
 from .find_entities import async_find_entities
 from .llm_apis import context_without_speaker
 from .memory_tools import async_get_memory_prompt, async_run_memory_tool
-from .name_resolver import NameResolver
-from .offer import API_TIMEOUT, ToolOffer, async_offer_tools
+from .offer import API_TIMEOUT, EffectDispatcher, TurnTools, async_offer_tools
 from .own_tools import own_definitions, with_own_tools
 from .search_history import async_search_history
 
 _MEMORIES: Final = frozenset({f"{DOMAIN}.memories"})
 
 
-class EffectDispatcher(ToolDispatcher, Protocol):
-    """Runs tools, and predicts the effects of a call."""
-
-    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
-        """Return the effects that a call would have, without running it. May raise anything."""
-        ...
-
-
-class TurnTools(NamedTuple):
-    """The tools of an agent in one turn."""
-
-    llm_context: llm.LLMContext
-    """The speaker, as Home Assistant's tools see it."""
-    instance: llm.APIInstance | None
-    """The tools for Home Assistant's ChatLog, without the agent's own."""
-    definitions: tuple[ToolDefinition, ...]
-    dispatcher: EffectDispatcher
-    missing_apis: tuple[str, ...] = ()
-    """Ids of chosen LLM APIs that Home Assistant does not have."""
-    prompt: str = ""
-    """The part of the APIs' prompt that is the same for every speaker."""
-    context: str = ""
-    """The part for this speaker or this moment."""
-    memories: str = ""
-    """The section of the prompt about the facts of the speaker."""
-    labels: Mapping[str, str] = MappingProxyType({})
-    """Ids of the APIs by the names of their tools. The agent's own tools have none."""
-    name_resolver: NameResolver | None = None
-    """The first hook of the turn, if the prompt describes the home in short names."""
-
-
-async def async_offer_common_tools(hass: HomeAssistant, settings: AgentSettings) -> ToolOffer:
+async def async_offer_common_tools(hass: HomeAssistant, settings: AgentSettings) -> TurnTools:
     """Return the tools and the prompt with which every turn of an agent begins, with the agent's own tools."""
     timeout = min(API_TIMEOUT, settings.limits.preparation)
     offer = await async_offer_tools(hass, settings.llm_apis, context_without_speaker(hass), timeout, home=settings.home)
@@ -106,17 +72,11 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
             user_input.satellite_id,
         )
         definitions += (PROCESS_SENTENCE,)
-    return TurnTools(
-        llm_context,
-        offer.instance,
-        definitions,
-        _JoinedDispatcher(by_name, offer.dispatcher),
-        offer.missing_apis,
-        offer.prompt,
-        offer.context,
-        await async_get_memory_prompt(hass, agent, speaker) if settings.remember_facts else "",
-        labels,
-        offer.name_resolver,
+    return offer._replace(
+        definitions=definitions,
+        dispatcher=_JoinedDispatcher(by_name, offer.dispatcher),
+        memories=await async_get_memory_prompt(hass, agent, speaker) if settings.remember_facts else "",
+        labels=labels,
     )
 
 

@@ -4,14 +4,11 @@ Meanwhile the API is asked once more in the background, and is responsive again 
 """
 
 import asyncio
-from dataclasses import dataclass
-from datetime import datetime
-from functools import partial
-from typing import Final
+import time
+from typing import Final, NamedTuple
 
-from homeassistant.core import CALLBACK_TYPE, HassJob, HomeAssistant, callback
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
-from homeassistant.helpers.event import async_call_later
 
 from ..const import LOGGER
 from ..data import singleton
@@ -20,53 +17,42 @@ UNRESPONSIVE_FOR: Final = 60.0
 """Seconds for which no turn waits for an API."""
 
 
-@dataclass(frozen=True, slots=True)
-class _UnresponsiveApi:
+class _Mark(NamedTuple):
     api: llm.API
+    end: float
+    """In seconds of `time.monotonic`."""
     trial: asyncio.Task[None]
-    cancel_end: CALLBACK_TYPE
 
 
 @singleton
-def _unresponsive_apis(_hass: HomeAssistant) -> dict[str, _UnresponsiveApi]:
-    """Return the marked APIs by their ids."""
+def _marks(_hass: HomeAssistant) -> dict[str, _Mark]:
+    """Return the marks by the ids of the APIs."""
     return {}
 
 
 @callback
 def is_unresponsive(hass: HomeAssistant, api: llm.API) -> bool:
     """Tell whether an API is marked as unresponsive. Another API that was registered in its place is not."""
-    unresponsive = _unresponsive_apis(hass).get(api.id)
-    return unresponsive is not None and unresponsive.api is api
+    mark = _marks(hass).get(api.id)
+    return mark is not None and mark.api is api and time.monotonic() < mark.end
 
 
 @callback
-def async_mark_unresponsive(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, patience: float) -> None:
-    """Mark an API until it answers within `patience` seconds, but for `UNRESPONSIVE_FOR` seconds at most."""
-    _async_end(hass, api.id)
+def async_mark_unresponsive(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, api_timeout: float) -> None:
+    """Mark an API until it answers within `api_timeout` seconds, but for `UNRESPONSIVE_FOR` seconds at most."""
     trial = hass.async_create_background_task(
-        _async_try(hass, api, llm_context, patience), f"chatterbox trial of LLM API {api.id}", eager_start=False
+        _async_try(hass, api, llm_context, api_timeout), f"chatterbox trial of LLM API {api.id}", eager_start=False
     )
-    end = HassJob(partial(_async_end, hass, api.id), cancel_on_shutdown=True)
-    cancel_end = async_call_later(hass, UNRESPONSIVE_FOR, end)
-    _unresponsive_apis(hass)[api.id] = _UnresponsiveApi(api, trial, cancel_end)
+    _marks(hass)[api.id] = _Mark(api, time.monotonic() + UNRESPONSIVE_FOR, trial)
 
 
-async def _async_try(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, patience: float) -> None:
+async def _async_try(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, api_timeout: float) -> None:
     """Ask an API, and end the mark if the answer comes in time. The answer itself is not used."""
     began = hass.loop.time()
     try:
-        await api.async_get_api_instance(llm_context)
+        async with asyncio.timeout(UNRESPONSIVE_FOR):
+            await api.async_get_api_instance(llm_context)
     except Exception as error:  # noqa: BLE001 an API may be anybody's code, and no turn waits for this answer
         LOGGER.debug("LLM API %s failed in its trial with %s", api.id, type(error).__name__)
-    if hass.loop.time() - began <= patience and is_unresponsive(hass, api):
-        _async_end(hass, api.id)
-
-
-@callback
-def _async_end(hass: HomeAssistant, api_id: str, _now: datetime | None = None) -> None:
-    """Remove the mark of an API."""
-    if (unresponsive := _unresponsive_apis(hass).pop(api_id, None)) is not None:
-        unresponsive.cancel_end()
-        if unresponsive.trial is not asyncio.current_task():
-            unresponsive.trial.cancel()
+    if hass.loop.time() - began <= api_timeout and is_unresponsive(hass, api):
+        del _marks(hass)[api.id]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from math import isfinite
-from typing import Final, cast, override
+from typing import Final, NamedTuple, cast, override
 
 import voluptuous as vol
 from homeassistant.components import weather
@@ -43,39 +43,23 @@ class ForecastKind(StrEnum):
     HOURLY = "hourly"
 
 
-_FEATURES: Final = {
-    ForecastKind.DAILY: weather.WeatherEntityFeature.FORECAST_DAILY,
-    ForecastKind.TWICE_DAILY: weather.WeatherEntityFeature.FORECAST_TWICE_DAILY,
-    ForecastKind.HOURLY: weather.WeatherEntityFeature.FORECAST_HOURLY,
-}
-_LENGTHS: Final = {
-    ForecastKind.DAILY: timedelta(days=1),
-    ForecastKind.TWICE_DAILY: timedelta(hours=12),
-    ForecastKind.HOURLY: timedelta(hours=1),
-}
-_ROWS: Final = {
-    ForecastKind.DAILY: MAX_DAYS,
-    ForecastKind.TWICE_DAILY: 2 * MAX_DAYS,
-    ForecastKind.HOURLY: MAX_HOURS,
+class _Kind(NamedTuple):
+    """Properties of a kind of forecast."""
+
+    feature: weather.WeatherEntityFeature
+    length: timedelta
+    max_rows: int
+
+
+_KINDS: Final = {
+    ForecastKind.DAILY: _Kind(weather.WeatherEntityFeature.FORECAST_DAILY, timedelta(days=1), MAX_DAYS),
+    ForecastKind.TWICE_DAILY: _Kind(
+        weather.WeatherEntityFeature.FORECAST_TWICE_DAILY, timedelta(hours=12), 2 * MAX_DAYS
+    ),
+    ForecastKind.HOURLY: _Kind(weather.WeatherEntityFeature.FORECAST_HOURLY, timedelta(hours=1), MAX_HOURS),
 }
 _CONDITIONS: Final = frozenset(
-    {
-        weather.ATTR_CONDITION_CLEAR_NIGHT,
-        weather.ATTR_CONDITION_CLOUDY,
-        weather.ATTR_CONDITION_EXCEPTIONAL,
-        weather.ATTR_CONDITION_FOG,
-        weather.ATTR_CONDITION_HAIL,
-        weather.ATTR_CONDITION_LIGHTNING,
-        weather.ATTR_CONDITION_LIGHTNING_RAINY,
-        weather.ATTR_CONDITION_PARTLYCLOUDY,
-        weather.ATTR_CONDITION_POURING,
-        weather.ATTR_CONDITION_RAINY,
-        weather.ATTR_CONDITION_SNOWY,
-        weather.ATTR_CONDITION_SNOWY_RAINY,
-        weather.ATTR_CONDITION_SUNNY,
-        weather.ATTR_CONDITION_WINDY,
-        weather.ATTR_CONDITION_WINDY_VARIANT,
-    }
+    value for name, value in vars(weather).items() if name.startswith("ATTR_CONDITION_") and isinstance(value, str)
 )
 _QUANTITIES: Final = {
     "temperature": 1,
@@ -219,7 +203,7 @@ async def _async_get_forecast(
 def supported_kinds(state: State) -> tuple[ForecastKind, ...]:
     """Return the kinds of forecast that a weather entity supports, the most useful first."""
     features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES)
-    return tuple(kind for kind, flag in _FEATURES.items() if isinstance(features, int) and features & flag)
+    return tuple(kind for kind in _KINDS if isinstance(features, int) and features & _KINDS[kind].feature)
 
 
 def current_conditions(state: State) -> JsonObject:
@@ -239,7 +223,7 @@ def forecast_rows(forecast: Sequence[Mapping[str, object]], kind: ForecastKind, 
         if "templow" in row:
             row = {{"temperature": "high", "templow": "low"}.get(name, name): value for name, value in row.items()}
         rows.append({"when": _when(begin, kind, is_day=entry.get("is_daytime")), **row})
-    return rows[: _ROWS[kind]]
+    return rows[: _KINDS[kind].max_rows]
 
 
 def units(state: State) -> JsonObject:
@@ -292,7 +276,7 @@ def _is_ahead(begin: datetime, kind: ForecastKind, now: datetime) -> bool:
     """Tell whether a row is not over. A day lasts until midnight, whatever the time of its forecast is."""
     if kind is ForecastKind.DAILY:
         return begin.date() >= dt_util.as_local(now).date()
-    return begin + _LENGTHS[kind] > now
+    return begin + _KINDS[kind].length > now
 
 
 def _when(begin: datetime, kind: ForecastKind, *, is_day: object) -> str:

@@ -11,7 +11,8 @@ from ..home.search import async_describe_matches, async_search_query
 from ..records.turn_record import TurnRecord
 from ..runtime.agents import Agent
 from ..settings.agent import AgentSettings
-from ..tools.turn_tools import TurnTools, async_gather_tools
+from ..tools.offer import TurnTools
+from ..tools.turn_tools import async_gather_tools
 from .chat_log import keep_context
 from .input import TurnInput
 from .prompt import PromptSources, TurnPrompt, async_provide_prompt
