@@ -191,13 +191,13 @@ async def test_what_was_done_before_a_failure_is_told(hass: HomeAssistant) -> No
 
     assert hass.states.is_state(LIGHT, "on")
     assert error.translation_key == "task_not_done"
-    assert worded(error).startswith("The task “count lamps” was not done. Turned on the light")
+    assert worded(error).startswith("The task “count lamps” was not done. Done: Kitchen Ceiling Light.")
 
 
 async def test_a_deed_without_words_is_told_by_what_was_done(hass: HomeAssistant) -> None:
     script = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="")))
     async with working(hass, script, llm_hass_api=["assist"]):
-        assert await have_done(hass) == "Turned on the light."
+        assert await have_done(hass) == "Done: Kitchen Ceiling Light."
 
 
 async def test_a_tool_that_a_task_brings_along_runs_before_the_answer(hass: HomeAssistant) -> None:

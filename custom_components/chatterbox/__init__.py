@@ -1,7 +1,7 @@
-"""Chatterbox: a voice conversation agent that walks from words to deeds in an agentic loop.
+"""Chatterbox: a voice conversation agent with an agentic loop.
 
-This module is the life of the integration, and of a config entry: checked, set up, reloaded when something about it
-changes, unloaded. What is built for it stands in `runtime/composition.py`.
+Sets up the integration, and sets up, reloads, unloads and removes config entries. What an entry has is built in
+`runtime/composition.py`.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ PLATFORMS: Final = (Platform.CONVERSATION, Platform.SENSOR, Platform.TODO)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa: ARG001  # Home Assistant's signature
-    """Begin what is there once for all entries: who calls whom is known from before the first agent is there."""
+    """Set up what all entries share, before there is an agent whose calls have to be followed."""
     async_get_context_watch(hass)
     async_audit_questions(hass)
     async_follow_entities(hass)
@@ -51,12 +51,12 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
 async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> bool:
     """Check the service of an entry and start its agents.
 
-    A service that fails is no reason not to, as long as somebody else answers for an agent. Otherwise raises
-    `ConfigEntryAuthFailed` for a key that is not accepted, `ConfigEntryNotReady` for everything else that may pass.
+    A service may fail as long as another one answers for an agent. Otherwise raises `ConfigEntryAuthFailed` for a key
+    that is not accepted, and `ConfigEntryNotReady` for every other failure that may pass.
     """
-    # First of all, so that what is changed meanwhile is not missed.
+    # First of all, so that no change is missed in the meantime.
     entry.async_on_unload(entry.add_update_listener(_async_reload))
-    HistoryUpkeep(hass, entry).async_start()  # what is too old goes, whether the service is there or not
+    HistoryUpkeep(hass, entry).async_start()  # even if the service is not there
     try:
         entry.runtime_data = await async_build(hass, entry)
     except ProviderError as error:
@@ -81,16 +81,16 @@ async def async_unload_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) 
 
 
 def _platforms_of(entry: ChatterboxConfigEntry) -> tuple[Platform, ...]:
-    """Return the platforms that an entry needs. AI tasks bring cameras along, which not every house has."""
+    """Return the platforms that an entry needs. AI Task depends on the camera integration, so it is added on demand."""
     return (*PLATFORMS, Platform.AI_TASK) if entry.runtime_data.tasks else PLATFORMS
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:  # Home Assistant's signature
-    """Forget the agents of an entry that is removed."""
+    """Delete what is stored for the agents of an entry that is removed."""
     await async_forget(hass, entry, entry.subentries)
     await async_get_histories(hass).async_release(entry)
 
 
 async def _async_reload(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
-    """Start anew with what was changed: the service, its title, or an agent."""
+    """Reload an entry after a change of its service, its title or an agent."""
     await hass.config_entries.async_reload(entry.entry_id)

@@ -1,7 +1,6 @@
-"""Holds the history still while Home Assistant makes a backup, which copies its file.
+"""The backup platform: pauses writes to the history while Home Assistant copies its file.
 
-Called by Home Assistant (`homeassistant.components.backup`). Must not know what is stored. A backup is never given up
-because of a history that is down: it is copied as it is.
+A history that is down never stops a backup: it is copied as it is.
 """
 
 import asyncio
@@ -14,7 +13,7 @@ from .history.stores import async_get_histories
 
 
 async def async_pre_backup(hass: HomeAssistant) -> None:
-    """Let nothing be written from now on."""
+    """Pause writes."""
     holding = (store.pause() for store in async_get_histories(hass).all)
     for failed in await asyncio.gather(*holding, return_exceptions=True):
         if isinstance(failed, StoreUnavailable):
@@ -24,6 +23,6 @@ async def async_pre_backup(hass: HomeAssistant) -> None:
 
 
 async def async_post_backup(hass: HomeAssistant) -> None:
-    """Write again."""
+    """Resume writes."""
     for store in async_get_histories(hass).all:
         store.resume()

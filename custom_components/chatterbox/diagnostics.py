@@ -1,7 +1,7 @@
-"""What a person may attach to a report about a service or an agent: how it is set up, how it has been going, no secret.
+"""Diagnostics of a service or an agent: its settings and its recent turns, without secrets.
 
-Knows entries, registries and devices. Must not show a key, or what somebody wrote for an agent; what was said only
-where the owner of the service has chosen that. `docs/diagnosing.md` reads one line by line.
+Keys and prompts are redacted. What was said is only included where the owner of the service has chosen that.
+`docs/diagnosing.md` explains diagnostics line by line.
 """
 
 from collections.abc import Iterable
@@ -23,21 +23,21 @@ from .runtime.recent_turns import async_get_recent_turns
 from .settings.redaction import secrets_in, without_secrets
 from .turns.prompt_size import async_weigh_prompt
 
-if TYPE_CHECKING:  # it imports SQLAlchemy, which is done in a thread
+if TYPE_CHECKING:  # imports SQLAlchemy, which is done in a thread
     from .agent.history.store import HistoryStore
 
 _MEGABYTE: Final = 1_000_000
 
 
 async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> dict[str, Any]:
-    """Return how a service and its agents are set up, and how they have been going."""
+    """Return diagnostics of a service and its agents."""
     return await _async_diagnose(hass, entry, entry.subentries.values())
 
 
 async def async_get_device_diagnostics(
     hass: HomeAssistant, entry: ChatterboxConfigEntry, device: dr.AnyDeviceEntry
 ) -> dict[str, Any]:
-    """Return the same of one agent alone, that of a device."""
+    """Return diagnostics of the agent of a device."""
     agents = (agent for agent in entry.subentries.values() if (DOMAIN, agent.subentry_id) in device.identifiers)
     return await _async_diagnose(hass, entry, agents)
 
@@ -72,7 +72,7 @@ async def _async_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent:
         "title": agent.title,
         "type": agent.subentry_type,
         "data": agent.data,
-        "chain": [_link(link) for link in running.chain.state] if running else [],
+        "chain": [_provider(state) for state in running.chain.state] if running else [],
         "entities": _entities(hass, entry, agent),
         "prompt_tokens": prompt,
         "turns": [turn.as_json(titles) for turn in async_get_recent_turns(hass).of(agent.subentry_id)],
@@ -80,7 +80,7 @@ async def _async_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent:
 
 
 async def _async_history(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> JsonObject | None:
-    """Return how the store of a service is; None where it is not open, or its address is none."""
+    """Return the state of a service's history; None where it is not open."""
     if (store := async_get_histories(hass).of(entry)) is None:
         return None
     state = store.state
@@ -95,7 +95,7 @@ async def _async_history(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> J
 
 
 async def _async_responses(store: HistoryStore, entry: ConfigEntry) -> JsonObject | None:
-    """Return how much is stored of what programs were answered; None while the store is down."""
+    """Return how many responses of the API are stored; None while the store is down."""
     if store.state.trouble is not None:
         return None
     try:
@@ -119,13 +119,13 @@ def _entities(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSu
     ]
 
 
-def _link(link: LinkState) -> JsonObject:
+def _provider(state: LinkState) -> JsonObject:
     return {
-        "name": link.name,
-        "circuit": link.breaker.value,
-        "failures": link.failures,
-        "last_error": link.last_error.__name__ if link.last_error else None,
-        "seconds_until_probe": round(link.seconds_until_probe),
+        "name": state.name,
+        "circuit": state.breaker.value,
+        "failures": state.failures,
+        "last_error": state.last_error.__name__ if state.last_error else None,
+        "seconds_until_probe": round(state.seconds_until_probe),
     }
 
 
@@ -136,7 +136,7 @@ def _entries(hass: HomeAssistant) -> list[ChatterboxConfigEntry]:
 
 @callback
 def _secrets(hass: HomeAssistant) -> frozenset[str]:
-    """Return what is secret of any service: an agent may fall back on that of another one."""
+    """Return the secrets of all services: an agent may fall back on the agent of another one."""
     fields = [one for entry in _entries(hass) for one in (entry.data, entry.options)]
     fields += [agent.data for entry in _entries(hass) for agent in entry.subentries.values()]
     return frozenset(secret for one in fields for secret in secrets_in(one))

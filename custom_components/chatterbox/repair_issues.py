@@ -1,7 +1,6 @@
-"""Tells the owner of a house, under Settings → Repairs, what only they can mend.
+"""Repair issues: problems that only the owner can solve.
 
-Knows issues, subentries and stores. Must not know how a problem was found. Issues are not kept over a restart: what is
-still wrong then is found again.
+Issues are not kept over a restart: a problem that persists is found again.
 """
 
 import hashlib
@@ -43,24 +42,24 @@ _HISTORY_DOWN: Final = {
     Trouble.SLOW: "history_server_gone",
     Trouble.OTHER: "history_failed",
 }
-"""The store that is closed is no trouble: Home Assistant stops, or nobody needs it any more."""
+"""A closed store is no problem: Home Assistant stops, or no entry uses it any more."""
 
 
 @callback
 def async_report_missing_tools(hass: HomeAssistant, agent: ConfigSubentry, api_ids: Sequence[str]) -> None:
-    """Name the sources of tools that an agent is set to use and that are gone; none ends the issue."""
+    """Report the LLM APIs that an agent is set to use and that do not exist; none of them ends the issue."""
     _report(hass, agent, _MISSING_TOOLS, {"sources": ", ".join(api_ids)} if api_ids else None)
 
 
 @callback
 def async_report_model_gone(hass: HomeAssistant, agent: ConfigSubentry, *, is_gone: bool) -> None:
-    """Tell that the service does not have an agent's model any more, or that it has it again."""
+    """Report that the service no longer has an agent's model, or that it has it again."""
     _report(hass, agent, _MODEL_GONE, {"model": agent.data[CONF_MODEL]} if is_gone else None)
 
 
 @callback
 def async_report_prompt_too_long(hass: HomeAssistant, agent: ConfigSubentry, overflow: PromptTooLong | None) -> None:
-    """Tell by how much what an agent's model has to read is too long for it; None ends the issue."""
+    """Report that a prompt does not fit the context window of an agent's model; None ends the issue."""
     placeholders = None
     if overflow is not None:
         numbers = {"prompt_tokens": overflow.prompt_tokens, "window_tokens": overflow.window_tokens}
@@ -72,7 +71,7 @@ def async_report_prompt_too_long(hass: HomeAssistant, agent: ConfigSubentry, ove
 def async_report_failed_script(
     hass: HomeAssistant, agent: ConfigSubentry, point: HookPoint, script: str | None
 ) -> None:
-    """Name the script that was asked at a point of a turn and did not decide; None ends the issue."""
+    """Report a script that was called at a point of a turn and failed; None ends the issue."""
     problem = _GUARD_FAILED if point is HookPoint.PRE_TOOL_USE else _SCRIPT_FAILED
     placeholders = None
     if script is not None:
@@ -83,13 +82,13 @@ def async_report_failed_script(
 
 @callback
 def async_report_broken_template(hass: HomeAssistant, agent: ConfigSubentry, problem: str | None) -> None:
-    """Tell why an agent's instructions cannot be rendered; None ends the issue."""
+    """Report why an agent's instructions cannot be rendered; None ends the issue."""
     _report(hass, agent, _TEMPLATE_BROKEN, None if problem is None else {"problem": problem})
 
 
 @callback
 def async_forget_turns(hass: HomeAssistant, agent: ConfigSubentry) -> None:
-    """Take back what the turns of an agent have found out, which is not there any more, or will find it out again."""
+    """End the issues that the turns of an agent have reported: it is removed, or reports them again."""
     async_report_missing_tools(hass, agent, ())
     async_report_broken_template(hass, agent, None)
     for point in HookPoint:
@@ -98,16 +97,16 @@ def async_forget_turns(hass: HomeAssistant, agent: ConfigSubentry) -> None:
 
 @callback
 def async_report_gone_names(hass: HomeAssistant, agent: ConfigSubentry, gaps: Sequence[str]) -> None:
-    """List where an agent's rules and the like name something that the house does not have; nothing ends the issue."""
+    """Report where an agent's settings name something that does not exist; no lines end the issue."""
     gone = "\n".join(f"- {gap}" for gap in gaps)
     _report(hass, agent, _NAMES_GONE, {"gone": gone} if gaps else None)
 
 
 @callback
 def async_report_history(hass: HomeAssistant, address: str, where: str, state: StoreState) -> None:
-    """Tell what is wrong with the store at an address, called `where`; nothing that is ends the issue.
+    """Report the trouble of the store at an address, called `where`; a store without trouble ends the issue.
 
-    A damaged file that was put aside stays told until Home Assistant starts again, or the owner has seen it.
+    A damaged file that was put aside is reported until Home Assistant restarts, or the owner dismisses it.
     """
     place = hashlib.sha256(address.encode()).hexdigest()[:12]  # an address may hold a password
     down_id, aside_id = f"history_down_{place}", f"{_HISTORY_PUT_ASIDE}_{place}"
@@ -124,7 +123,7 @@ def async_report_history(hass: HomeAssistant, address: str, where: str, state: S
 def async_report_spent_budget(
     hass: HomeAssistant, agent: ConfigSubentry, spent: tuple[BudgetPeriod, float] | None
 ) -> None:
-    """Tell that what may be spent on an agent's model in a day or a month, in US dollars, is spent; None ends it."""
+    """Report that the budget of an agent's model for a day or a month, in US dollars, is spent; None ends the issue."""
     period, limit = spent or (None, 0)
     placeholders = {"limit": f"{limit:.2f}"}
     _report(hass, agent, _BUDGET_SPENT, placeholders if period == "day" else None)
@@ -138,7 +137,7 @@ def _shown(number: int | None) -> str:
 def _report(
     hass: HomeAssistant, agent: ConfigSubentry, problem: str, placeholders: Mapping[str, str] | None, place: str = ""
 ) -> None:
-    """Tell about a problem of an agent, once for each place; without placeholders it is over."""
+    """Report a problem of an agent, once for each place; None ends the issue."""
     issue_id = f"{problem}_{place}{agent.subentry_id}"
     if placeholders is None:
         ir.async_delete_issue(hass, DOMAIN, issue_id)

@@ -1,8 +1,7 @@
-"""The lists of what agents remember: one for each person and each agent that may remember something.
+"""To-do lists of what agents remember: one for each person and each agent that may remember something.
 
-Knows Home Assistant's to-do platform and its persons. Must not know how a fact gets to a model. A list is a thing of
-the house: whoever may use Home Assistant can read and change it. No agent can, since what is configuration is not
-exposed to assistants; an owner who exposes a list wants that.
+Every user of Home Assistant can read and change the lists. Agents cannot, since configuration entities are not exposed
+to assistants unless the owner exposes them.
 """
 
 from collections.abc import Mapping
@@ -33,9 +32,9 @@ _PART: Final = "memories"
 async def async_setup_entry(
     hass: HomeAssistant, entry: ChatterboxConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the lists of those agents that may remember something, and take away those of the others.
+    """Add the lists of those agents that may remember something, and remove those of the others.
 
-    Raises `PlatformNotReady` while what is stored cannot be read.
+    Raises `PlatformNotReady` while the stored facts cannot be read.
     """
     try:
         await async_get_memories(hass).async_load()
@@ -50,7 +49,7 @@ async def async_setup_entry(
 
 
 class MemoryList(AgentDeviceEntity, TodoListEntity):
-    """What an agent remembers of a person. What is ticked off is kept, and the agent is not told of it."""
+    """What an agent remembers of a person. Checked items are kept, and the agent is not told of them."""
 
     _attr_should_poll = False
     _attr_entity_category = EntityCategory.CONFIG
@@ -81,7 +80,7 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
         if name != self._person:
             self._person = name
             self._attr_translation_placeholders = {"person": name}
-            self.__dict__.pop("name", None)  # Home Assistant keeps it, as if no placeholder ever changed
+            self.__dict__.pop("name", None)  # Home Assistant caches it, although placeholders may change
             if self.hass is not None:
                 self.async_write_ha_state()
 
@@ -95,8 +94,8 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
 
     @override
     async def async_update_todo_item(self, item: TodoItem) -> None:
-        """Change a fact, put it aside, or take it up again."""
-        is_aside = item.status == TodoItemStatus.COMPLETED  # an action brings a plain text
+        """Change a fact, put it aside, or restore it."""
+        is_aside = item.status == TodoItemStatus.COMPLETED  # an action passes a plain string
         try:
             await async_get_memories(self.hass).async_change(
                 self._keeper, item.uid or "", item.summary or "", is_aside=is_aside
@@ -131,7 +130,7 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
 
 
 class _Lists:
-    """The lists of one agent, as persons and facts come and go."""
+    """The lists of one agent, as persons and facts are added and removed."""
 
     def __init__(
         self,
@@ -150,7 +149,7 @@ class _Lists:
 
     @callback
     def async_follow(self) -> None:
-        """Show those that there are to be, from now on until the entry is unloaded."""
+        """Show the lists of all persons, until the entry is unloaded."""
         events, unload = self._hass.bus, self._entry.async_on_unload
         unload(async_dispatcher_connect(self._hass, SIGNAL_MEMORIES, self._async_facts_changed))
         unload(events.async_listen(EVENT_STATE_CHANGED, self._async_person_changed, _is_other_person))
@@ -159,7 +158,7 @@ class _Lists:
 
     @callback
     def async_show(self, names: Mapping[str, str]) -> None:
-        """Show the lists of persons by their ids, with these names, and no others."""
+        """Show the lists of these persons, by their ids, and no others."""
         registry, agent = er.async_get(self._hass), self._subentry.subentry_id
         wanted = {_unique_id(self._subentry, person_id) for person_id in names}
         for known in er.async_entries_for_config_entry(registry, self._entry.entry_id):
@@ -202,7 +201,7 @@ def _is_of_person(data: Mapping[str, object]) -> bool:
 
 @callback
 def _is_other_person(data: EventStateChangedData) -> bool:
-    """Tell whether a person came, went, or is called something else; they move all day."""
+    """Return whether a person was added, removed or renamed, and has not only moved."""
     if not _is_of_person(data):
         return False
     before, after = data["old_state"], data["new_state"]
@@ -211,7 +210,7 @@ def _is_other_person(data: EventStateChangedData) -> bool:
 
 @callback
 def _persons(hass: HomeAssistant) -> dict[str, str]:
-    """Return the names of all persons by their ids, also while Home Assistant is still setting them up."""
+    """Return the names of all persons by their ids, even while Home Assistant is still setting them up."""
     registered = [one for one in er.async_get(hass).entities.values() if one.domain == PERSON_DOMAIN]
     names = {one.unique_id: one.name or one.original_name or one.entity_id for one in registered}
     states = hass.states.async_all(PERSON_DOMAIN)

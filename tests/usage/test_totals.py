@@ -118,29 +118,29 @@ def test_a_clock_that_is_set_back_gives_no_day_a_second_time() -> None:
     tomorrow = DAY + timedelta(days=1)
     usage = usage.with_request(Usage(1_000_000), PRICES["cheap"], tomorrow)
 
-    assert Budget(per_day=3).spent_period(usage, DAY) == "day"
-    assert Budget(per_day=3).spent_period(usage, tomorrow) is None
+    assert Budget(per_day=3).spent(usage, DAY) == ("day", 3)
+    assert Budget(per_day=3).spent(usage, tomorrow) is None
     assert usage.with_request(Usage(1_000_000), PRICES["cheap"], DAY).spent_on(DAY) == 4
 
 
 @pytest.mark.parametrize(
-    ("budget", "period"),
+    ("budget", "spent"),
     [
         (Budget(), None),
         (Budget(per_day=2), None),
-        (Budget(per_day=1), "day"),
-        (Budget(per_day=0), "day"),
+        (Budget(per_day=1), ("day", 1)),
+        (Budget(per_day=0), ("day", 0)),
         (Budget(per_month=3.5), None),
-        (Budget(per_month=3), "month"),
-        (Budget(per_day=1, per_month=3), "month"),
+        (Budget(per_month=3), ("month", 3)),
+        (Budget(per_day=1, per_month=3), ("month", 3)),
     ],
 )
-def test_a_budget_is_spent_when_its_limit_is_reached(budget: Budget, period: str | None) -> None:
+def test_a_budget_is_spent_when_its_limit_is_reached(budget: Budget, spent: tuple[str, float] | None) -> None:
     """One dollar was spent on the day, and two on another one of its month."""
     usage = AgentUsage().with_request(Usage(2_000_000), PRICES["cheap"], DAY - timedelta(days=1))
     usage = usage.with_request(Usage(1_000_000), PRICES["cheap"], DAY)
 
-    assert budget.spent_period(usage, DAY) == period
+    assert budget.spent(usage, DAY) == spent
 
 
 def test_agents_that_are_gone_are_forgotten() -> None:

@@ -68,7 +68,7 @@ from ..settings.options import (
     value_of,
 )
 from ..speech.sentences import async_get_sentences, error_key
-from ..usage.costs import async_known_price, entered_price, price_words
+from ..usage.prices import async_known_price, entered_price, price_words
 
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
     CONF_REASONING_EFFORT: REASONING_EFFORTS,

@@ -41,7 +41,7 @@ from ..const import (
 from ..offline.dispatcher import offline_languages
 from ..settings.agent import AgentSettings, WhenSpent, known_choice
 from ..settings.tasks import settings_of_subentry
-from ..usage.costs import async_known_price, entered_price
+from ..usage.prices import async_known_price, entered_price
 from ..usage.totals import Budget
 from ..usage.tracker import Account, async_get_usage_tracker
 from .agents import Agent, ChatterboxConfigEntry, Runtime, async_get_models
@@ -64,20 +64,21 @@ async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runt
     The service is asked whether it is there if nothing else can answer for its agents; raises its `ProviderError`.
     Otherwise the health monitor asks it, and setup does not wait.
     """
-    agents = {agent.subentry_id: agent for agent in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)}
-    if entry.data[CONF_KIND] == ServiceKind.OFFLINE:
-        offline = {agent_id: _offline_agent(hass, entry, agent) for agent_id, agent in agents.items()}
-        return Runtime(offline, {}, HealthMonitor(hass, entry, {}))
-    models = {agent_id: await _async_agent_model(hass, entry, agent) for agent_id, agent in agents.items()}
-    built = {agent_id: _model_agent(hass, entry, model) for agent_id, model in models.items()}
-    of_tasks = [await _async_agent_model(hass, entry, task) for task in entry.get_subentries_of_type(SUBENTRY_AI_TASK)]
-    tasks = {model.agent.subentry_id: _model_agent(hass, entry, model) for model in of_tasks}
-    models |= {model.agent.subentry_id: model for model in of_tasks}
-    service = model_server(hass, entry.data)
-    if any(_is_answered_for(hass, entry, agent) for agent in (*built.values(), *tasks.values())):
-        return Runtime(built, models, HealthMonitor(hass, entry, models, service), tasks)
-    await offered_models(service)
-    return Runtime(built, models, HealthMonitor(hass, entry, models), tasks)
+    has_models = entry.data[CONF_KIND] != ServiceKind.OFFLINE
+    models: dict[str, AgentModel] = {}
+    agents: dict[str, Agent] = {}
+    tasks: dict[str, Agent] = {}
+    for subentry_type, built in ((SUBENTRY_CONVERSATION, agents), (SUBENTRY_AI_TASK, tasks)):
+        for subentry in entry.get_subentries_of_type(subentry_type):
+            model = await _async_agent_model(hass, entry, subentry) if has_models else None
+            if model is not None:
+                models[subentry.subentry_id] = model
+            built[subentry.subentry_id] = _agent(hass, entry, subentry, model)
+    service = model_server(hass, entry.data) if has_models else None
+    if service and not any(_is_answered_for(hass, entry, agent) for agent in (*agents.values(), *tasks.values())):
+        await offered_models(service)
+        service = None
+    return Runtime(agents, models, HealthMonitor(hass, entry, models, service), tasks)
 
 
 def model_server(
@@ -151,43 +152,28 @@ def is_same_server(kind: ServiceKind, one: str, other: str) -> bool:
     return root_of(one) == root_of(other)
 
 
-def _offline_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> Agent:
-    return _agent(
-        hass, entry, agent, ProviderChain(offline_provider(), tuple, ends_offline=False), understands_sentences=True
-    )
+def _agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry, model: AgentModel | None) -> Agent:
+    """Build an agent; without a model, Home Assistant's own understanding of sentences answers.
 
-
-def _model_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, model: AgentModel) -> Agent:
-    """Build an agent with a model.
-
-    Home Assistant's own understanding is left out where it would let an agent act that may only talk, and for tasks.
+    With a model, that stands in where it does not let an agent act that may only talk, and never for tasks.
     """
-    agent = model.agent
     settings = settings_of_subentry(agent)
-    may_act = agent.subentry_type == SUBENTRY_CONVERSATION and llm.LLM_API_ASSIST in settings.llm_apis
-    fallbacks = partial(_fallbacks, hass, settings.fallbacks) if settings.fallbacks else tuple
-    chain = ProviderChain(model.link, fallbacks, ends_offline=may_act)
-    return _agent(hass, entry, agent, chain, understands_sentences=may_act)
-
-
-def _agent(
-    hass: HomeAssistant,
-    entry: ChatterboxConfigEntry,
-    agent: ConfigSubentry,
-    chain: ProviderChain,
-    *,
-    understands_sentences: bool,
-) -> Agent:
-    is_offline = entry.data[CONF_KIND] == ServiceKind.OFFLINE
+    if model is None:
+        chain, understands_sentences = ProviderChain(offline_provider(), tuple, ends_offline=False), True
+    else:
+        is_for_tasks = agent.subentry_type == SUBENTRY_AI_TASK
+        understands_sentences = not is_for_tasks and llm.LLM_API_ASSIST in settings.llm_apis
+        fallbacks = partial(_fallbacks, hass, settings.fallbacks) if settings.fallbacks else tuple
+        chain = ProviderChain(model.link, fallbacks, ends_offline=understands_sentences)
     # A server that caches prompts is a local one, and reads one prompt at a time.
-    gives_way = not is_offline and known_server(entry.data).caches_prefix
+    gives_way = model is not None and known_server(entry.data).caches_prefix
     return Agent(
         hass,
-        settings_of_subentry(agent),
+        settings,
         chain,
         ConversationSummaries(hass, entry, agent, partial(async_get_models, hass), gives_way=gives_way),
         understands_sentences=understands_sentences,
-        supported_languages=offline_languages(hass) if is_offline else MATCH_ALL,
+        supported_languages=MATCH_ALL if model else offline_languages(hass),
         id=agent.subentry_id,
     )
 

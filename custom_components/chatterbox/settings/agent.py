@@ -1,7 +1,4 @@
-"""What is stored of a conversation agent → typed settings, with a default for everything.
-
-Knows the data of a `conversation` subentry. Must not know forms (`settings/options.py`), or what becomes of a setting.
-"""
+"""The settings of a conversation agent, read from the data of its subentry, with a default for each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -36,38 +33,38 @@ _LIMITS: Final = Limits()
 
 
 SUMMARY_LIST: Final = "list"
-"""Who sums up a conversation: nobody, what was asked and done is listed."""
+"""No model summarizes conversations; what was asked and done is listed."""
 SUMMARY_OWN_MODEL: Final = "own_model"
 """The model of the agent itself."""
 SUMMARIES: Final = (SUMMARY_LIST, SUMMARY_OWN_MODEL)
 
 
 class Confirmation(StrEnum):
-    """How a deed is confirmed about which the model says nothing."""
+    """How an action is confirmed when the model says nothing about it."""
 
     RESULT = "result"
-    """By what was done: "Turned on the kitchen light"."""
+    """By its result: "Turned on the kitchen light"."""
     DONE = "done"
     """By one word."""
 
 
 class WhenSpent(StrEnum):
-    """What becomes of a turn when no more may be spent on the model."""
+    """What happens to a turn when the budget of the model is spent."""
 
     HAND_OVER = "hand_over"
-    """The next one of the chain answers."""
+    """The next provider of the chain answers."""
     REFUSE = "refuse"
-    """Nobody does; the agent says why."""
+    """The agent says why it does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class HomeTelling:
-    """How a model is told of the home."""
+    """How the home is described to a model."""
 
     is_compact: bool = True
-    """In short; otherwise by Home Assistant's own list."""
+    """By a short description; otherwise by Home Assistant's own list."""
     most_listed: int = 0
-    """Of more things, only how many there are is told; 0 for never. What is not in short is told as it is."""
+    """With more entities, the short description only counts them; 0 for never."""
 
     def sums_up(self, things: int) -> bool:
         """Tell whether a home of so many things has more than are listed."""
@@ -76,20 +73,20 @@ class HomeTelling:
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """How a person has set up an agent. The defaults are those of an agent that nothing was set for."""
+    """The settings of an agent. The defaults are those of an agent without stored settings."""
 
     model: str = ""
     """Empty for the offline service, which has none."""
     llm_apis: tuple[str, ...] = ()
-    """Ids of the sources of its tools."""
+    """Ids of the LLM APIs that provide its tools."""
     compact_home: bool = True
-    """Whether the model is told of the home in short, and not by Home Assistant's own list."""
+    """Whether the model gets a short description of the home, and not Home Assistant's own list."""
     most_listed: int = 500
-    """How many things are listed; of more, the model is told what fits the words. 0 to list all."""
+    """How many entities are listed; of more, only those that fit the words. 0 to list all."""
     prompt: str | None = None
     """Template of its instructions; None for Home Assistant's own."""
     fallbacks: tuple[str, ...] = ()
-    """Subentry ids of the agents whose models answer, one after the other, when its own does not."""
+    """Subentry ids of the agents whose models answer, in this order, when its own does not."""
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = None
@@ -99,22 +96,22 @@ class AgentSettings:
     """OpenAI Responses only, as is `service_tier`: a value of the enum of that name in its provider."""
     service_tier: str | None = None
     keep_alive: int | None = None
-    """Ollama only: seconds that the model stays in memory; -1 for ever."""
+    """Ollama only: seconds that the model stays in memory; -1 for no limit."""
     num_ctx: int | None = 8192
-    """Ollama only: tokens of context that the model is loaded with; None for the server's own default, which would
-    cut off most homes."""
+    """Ollama only: context window that the model is loaded with, in tokens; None for the server's default, which is
+    too small for most homes."""
     extra_parameters: JsonObject | None = None
-    """Laid over the request; see `ModelOptions.extra`."""
+    """Merged into the request; see `ModelOptions.extra`."""
     history_tokens: int = 12_000
-    """How much of earlier turns the model gets to read, in tokens."""
+    """How much of earlier turns is sent to the model, in tokens."""
     context_window: int | None = None
-    """How much the model can read at once, in tokens; None for what the server says. Ollama has `num_ctx`."""
+    """Context window of the model in tokens; None for what the server says. Ollama has `num_ctx`."""
     summary: str = SUMMARY_LIST
-    """Who sums up what the model no longer gets to read: `SUMMARY_LIST`, `SUMMARY_OWN_MODEL`, or another agent's model,
-    by its subentry id."""
+    """What summarizes turns that are no longer sent: `SUMMARY_LIST`, `SUMMARY_OWN_MODEL`, or the subentry id of the
+    agent whose model does."""
     confirmation: Confirmation = Confirmation.RESULT
     filler_after: float = 4.0
-    """Seconds of silence after which a satellite hears that it was understood; 0 for never."""
+    """Seconds of silence after which a satellite says that it was understood; 0 for never."""
     check_actions: bool = True
     """True to ask the model again if a spoken answer reports an action that no tool result confirms."""
     connect_timeout: float = 5.0
@@ -122,10 +119,10 @@ class AgentSettings:
     first_token_timeout: float = 20.0
     """Seconds until the model begins to answer."""
     between_tokens_timeout: float = 30.0
-    """Seconds that the model may fall silent amid an answer."""
+    """Seconds between two parts of an answer."""
     limits: Limits = _LIMITS
     price_input: float | None = None
-    """US dollars for a million tokens, as are the next two; None for what is known of the model."""
+    """US dollars for a million tokens, as are the next two; None for the known price."""
     price_cached: float | None = None
     price_output: float | None = None
     budget_day: float | None = None
@@ -133,41 +130,41 @@ class AgentSettings:
     budget_month: float | None = None
     when_spent: WhenSpent = WhenSpent.HAND_OVER
     policy: Policy = field(default_factory=Policy)
-    """What may be done without a yes."""
+    """What may be done without an approval."""
     pin: PinHash | None = None
-    """Without one, what asks for a PIN is not done."""
+    """Without one, nothing is done that requires a PIN."""
     ask_after_outside_content: bool = True
-    """Whether every change needs a yes once something from outside the house is part of a conversation."""
+    """Whether every change needs an approval once a conversation holds content from outside the home."""
     notify: tuple[str, ...] = ()
-    """Entity ids of what is told of a question, above all phones."""
+    """Entity ids of notify entities, above all phones, that get questions."""
     trusted_callers: frozenset[str] = frozenset()
-    """Entity ids of automations and scripts for which what would be asked about is allowed."""
+    """Entity ids of automations and scripts that need no approval."""
     people_at_satellites: Mapping[str, str] = field(default_factory=dict)
-    """Entity ids of persons, by the ids of the devices at which they are the ones who speak."""
+    """Entity ids of the persons who speak, by the ids of satellite devices."""
     keep_history: bool = True
-    """Whether what is said to it is stored."""
+    """Whether conversations are stored."""
     keep_days: int = 30
-    """How long; 0 for as long as there is room."""
+    """How long; 0 for no limit."""
     keep_megabytes: int = 100
-    """How much, in millions of characters; 0 for as much as there is."""
+    """How much, in millions of characters; 0 for no limit."""
     continue_minutes: int = 0
-    """How long a satellite or a person goes on with what was said before, although Home Assistant begins anew."""
+    """How long a conversation of a satellite or a person continues after Home Assistant has ended it."""
     user_prompt_submit: str | None = None
-    """Entity id of a script to call at this point of a turn, as are the next three; see `turns/script_hooks.py`."""
+    """Entity id of a script that is called at this point of a turn, as are the next three."""
     pre_tool_use: str | None = None
     post_tool_use: str | None = None
     pre_speech: str | None = None
     remember_facts: bool = False
-    """Whether it keeps what people ask it to, for each of them; see `memory/facts.py`."""
+    """Whether it remembers facts for each person; see `memory/facts.py`."""
     search_history: bool = False
-    """Whether it may look into earlier conversations of whoever speaks; see `tools/search_history.py`."""
+    """Whether it may search earlier conversations of the speaker."""
     home: HomeTelling = field(init=False)
-    """How the model is told of the home, by what is set above."""
+    """Made of the settings above, as are the scripts."""
     scripts: Mapping[HookPoint, str] = field(init=False)
-    """The scripts that are set, by the point at which they are asked."""
+    """Scripts by the point at which they are called."""
 
     def __post_init__(self) -> None:
-        """Put together what every turn needs."""
+        """Derive what every turn needs."""
         scripts = {
             HookPoint.USER_PROMPT_SUBMIT: self.user_prompt_submit,
             HookPoint.PRE_TOOL_USE: self.pre_tool_use,
@@ -184,9 +181,9 @@ _READ: Final = frozenset(
         *("trusted_callers", "people_at_satellites"),
     }
 )
-"""Settings that are not what is stored, but made of it."""
+"""Settings that are converted from what is stored."""
 _AS_STORED: Final = tuple(one.name for one in fields(AgentSettings) if one.init and one.name not in _READ)
-"""All others; each bears the name of its option."""
+"""All others; each has the name of its option."""
 
 
 def settings_of(data: Mapping[str, Any]) -> AgentSettings:
@@ -217,7 +214,7 @@ def _limits(data: Mapping[str, Any]) -> Limits:
 
 
 def _policy(stored: JsonValue) -> Policy:
-    """Read rules; of those that cannot be read, nobody knows what they were to stop, so all is asked about."""
+    """Read rules. When they cannot be read, every change needs an approval."""
     try:
         return policy_from_json(stored)
     except PolicyError as error:
@@ -229,12 +226,12 @@ def _pin(stored: JsonValue) -> PinHash | None:
     try:
         return None if stored is None else PinHash.from_json(stored)
     except ValueError as error:
-        LOGGER.error("What asks for the PIN of an agent is not done: %s", error)
+        LOGGER.error("The PIN of an agent cannot be read, so nothing is done that requires it: %s", error)
         return None
 
 
 def known_choice[Choice: StrEnum](choices: type[Choice], option: str, value: str | None) -> Choice | None:
-    """Return what an option is set to, or None for nothing, or something that only another version knows."""
+    """Return the value of an option; None for no value, or an unknown one of another version."""
     if not value:
         return None
     try:
@@ -246,5 +243,5 @@ def known_choice[Choice: StrEnum](choices: type[Choice], option: str, value: str
 
 @cache
 def _log_unknown(option: str, value: str) -> None:
-    """Tell once about a choice that is not known."""
+    """Log an unknown choice once."""
     LOGGER.warning("The option %s of an agent is set to %s, which is not known here: its default holds", option, value)

@@ -1,7 +1,6 @@
-"""What can be set for a conversation agent: each option with its bounds, and what goes wrong when they are not kept.
+"""The options of a conversation agent: their sections, the bounds of numbers, and validation.
 
-Knows the data of a `conversation` subentry. Must not know what a form looks like (`flows/model_form.py`), how a flow
-walks, or how a turn uses what is set.
+Forms (`flows/`) show them, `settings/agent.py` reads them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -100,18 +99,18 @@ _COSTS: Final = (
     CONF_WHEN_SPENT,
 )
 SCRIPTS: Final = (CONF_USER_PROMPT_SUBMIT, CONF_PRE_TOOL_USE, CONF_POST_TOOL_USE, CONF_PRE_SPEECH)
-"""Options that name a script which is asked in the course of a turn."""
+"""Options that name a script which is called during a turn."""
 _OF_A_TURN: Final = frozenset({CONF_MAX_ITERATIONS, CONF_MAX_TOOL_CALLS, CONF_DEADLINE, CONF_TOOL_TIMEOUT})
 
 
 @dataclass(frozen=True, slots=True)
 class NumberOption:
-    """A number that can be set, and between which bounds."""
+    """The bounds of a number."""
 
     least: float
     most: float
     step: float | Literal["any"] = 1
-    """1 for whole numbers only."""
+    """1 for integers."""
     unit: str = ""
     """Key of a translated unit."""
 
@@ -146,7 +145,7 @@ NUMBERS: Final[Mapping[str, NumberOption]] = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a person has to mend before an agent can be saved."""
+    """What a person has to correct before an agent can be saved."""
 
     place: str
     """A field or a section of the form."""
@@ -156,7 +155,7 @@ class Problem:
 
 
 def sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
-    """Return the options of an agent of a kind of service, by the section in which they stand."""
+    """Return the options of an agent of a kind of service, by section."""
     of_everybody = {SECTION_HISTORY: _HISTORY}
     if kind is ServiceKind.OFFLINE:
         return of_everybody
@@ -174,13 +173,13 @@ def sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
 
 
 def _window_options(kind: ServiceKind) -> tuple[str, ...]:
-    """Ollama is told how much its model reads, as an option of the model."""
+    """Return the options of the window; for Ollama, its size is an option of the model."""
     is_set_elsewhere = kind is ServiceKind.OLLAMA_CHAT
     return tuple(option for option in _WINDOW if option != CONF_CONTEXT_WINDOW or not is_set_elsewhere)
 
 
 def new_agent_data(kind: ServiceKind, model: str = "") -> dict[str, Any]:
-    """Return what is stored for an agent that nothing was set for."""
+    """Return what is stored for a new agent."""
     if kind is ServiceKind.OFFLINE:
         return {}
     return {
@@ -191,19 +190,19 @@ def new_agent_data(kind: ServiceKind, model: str = "") -> dict[str, Any]:
 
 
 def value_of(settings: AgentSettings, option: str) -> Any:
-    """Return what an option is set to, or its default."""
+    """Return the value of an option, or its default."""
     return getattr(settings.limits if option in _OF_A_TURN else settings, option)
 
 
 def asks_alike(one: AgentSettings, other: AgentSettings) -> bool:
-    """Tell whether two agents send their model the same requests."""
+    """Return whether two agents send their models the same requests."""
     of_a_kind = (option for options in _OF_A_KIND.values() for option in options)
     options = (CONF_MODEL, *_OF_EVERY_MODEL, *of_a_kind)
     return all(getattr(one, option) == getattr(other, option) for option in options)
 
 
 def find_problems(options: Mapping[str, Mapping[str, Any]]) -> list[Problem]:
-    """Return what is wrong with the options of a form, by section; of numbers that do not fit, the first."""
+    """Return the problems of the options of a form, by section; of numbers out of bounds, only the first."""
     given = {option: (place, value) for place, values in options.items() for option, value in set_options(values)}
     problems: list[Problem] = []
     if CONF_EXTRA_PARAMETERS in given and not isinstance(given[CONF_EXTRA_PARAMETERS][1], dict):
@@ -220,7 +219,7 @@ def set_options(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def find_unfit(place: str, option: NumberOption, value: float) -> Problem | None:
-    """Return what is wrong with a number, for the place in a form where that is told."""
+    """Return the problem of a number, for a place in a form; None for a valid one."""
     if option.least <= value <= option.most and (option.step != 1 or float(value).is_integer()):
         return None
     key = "number_unfit" if option.step != 1 else "whole_number_unfit"
@@ -229,7 +228,7 @@ def find_unfit(place: str, option: NumberOption, value: float) -> Problem | None
 
 
 def find_late_deadlines(settings: AgentSettings) -> list[Problem]:
-    """Return a problem for waits that could never end as they are set."""
+    """Return a problem for timeouts that a longer limit makes useless."""
     waits = (
         ("connect_timeout_unfit", settings.connect_timeout, settings.first_token_timeout),
         ("first_token_timeout_unfit", settings.first_token_timeout, settings.limits.deadline),
@@ -241,5 +240,5 @@ def find_late_deadlines(settings: AgentSettings) -> list[Problem]:
 
 
 def _plain(number: float) -> str:
-    """Write a number as people do."""
+    """Format a number without needless zeros."""
     return str(int(number)) if float(number).is_integer() else f"{number:g}"

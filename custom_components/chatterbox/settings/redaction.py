@@ -1,8 +1,7 @@
-"""Takes secrets out of what is shown to others: by the names of fields, by addresses, and wherever a known one stands.
+"""Redacts secrets: private fields, credentials in addresses, and known secrets wherever they occur.
 
-Pure but for the list of names that Home Assistant redacts by. Must not know what is shown, or to whom. A key may stand
-where nobody expects it: in a title, in a name of somebody else's tool, in what a server has said. So whatever is known
-to be secret is looked for in every text.
+A key may occur anywhere: in a title, in the name of a tool, in an answer of a server. So all texts are searched for
+known secrets.
 """
 
 import re
@@ -19,13 +18,13 @@ from ..agent.messages import JsonValue
 from ..const import CONF_EXTRA_PARAMETERS, CONF_PIN
 
 PRIVATE_FIELDS: Final = frozenset({CONF_API_KEY, CONF_PROMPT, CONF_EXTRA_PARAMETERS, CONF_PIN})
-"""Fields of entries and agents that are never shown: secrets, what may hold some, and what somebody wrote."""
+"""Fields of entries and agents that are never shown: secrets, fields that may hold some, and prompts."""
 
 _SECRET_FIELDS: Final = frozenset({CONF_API_KEY, CONF_EXTRA_PARAMETERS, CONF_PIN})
-"""Those of them whose texts are looked for everywhere."""
+"""Those whose values are searched for in all texts."""
 
 _SHORTEST: Final = 6
-"""Characters of a text that is looked for everywhere: a shorter one, such as `low`, stands in many words."""
+"""Length of a secret that is searched for in all texts: a shorter one, such as `low`, is part of many words."""
 
 _CREDENTIALS: Final = re.compile(r"(?P<scheme>[\w+.\-]+)://[^:/@]*:(?P<password>[^@]*)@")
 """How an address of a database begins. Source: `_parse_url` in sqlalchemy/engine/url.py"""
@@ -34,14 +33,14 @@ _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^\s\"'<>]*")
 
 
 def secrets_in(fields: Mapping[str, object]) -> frozenset[str]:
-    """Return what is secret of the data of an entry or an agent, as texts that must stand nowhere."""
+    """Return the secrets in the data of an entry or an agent."""
     secret = [text for name in _SECRET_FIELDS for text in _texts(fields.get(name))]
     secret += [part for text in _texts(fields) if "://" in text for part in _secrets_of(text)]
     return frozenset(text for text in secret if len(text) >= _SHORTEST)
 
 
 def without_secrets(value: object, secrets: Iterable[str]) -> JsonValue:
-    """Return plain data as JSON, without private fields, without the secrets of addresses, and without `secrets`."""
+    """Return plain data as JSON, without private fields, credentials in addresses, and `secrets`."""
     longest_first = sorted(secrets, key=len, reverse=True)
     found = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
     return _cleared(value, found)
@@ -66,9 +65,9 @@ def _cleared(value: object, secrets: re.Pattern[str] | None) -> JsonValue:
 
 
 def _public_address(address: str) -> str:
-    """Return an address without who may use it: all that stands before the last `@`, and after a question mark.
+    """Return an address without credentials, which end at the last `@`, and without its query.
 
-    A password may hold a slash or a question mark, and a database still takes it.
+    A database accepts a password with a slash or a question mark.
     """
     scheme, _, rest = address.partition("://")
     credentials, _, place = rest.rpartition("@")
@@ -77,7 +76,7 @@ def _public_address(address: str) -> str:
 
 
 def _secrets_of(text: str) -> Iterator[str]:
-    """Yield what is secret of a text that is an address, both as it is written and as it is meant."""
+    """Yield the secrets of an address, both quoted and unquoted."""
     if credentials := _CREDENTIALS.match(text):
         yield from (credentials["password"], unquote(credentials["password"]))
         text = f"{credentials['scheme']}://{text[credentials.end() :]}"

@@ -1,7 +1,6 @@
-"""The rules of a household for what may be done without a yes, and their plain JSON.
+"""The rules of a household for what may be done without an approval, and their JSON.
 
-Knows what a rule can say. Must not know the house, and decides nothing: that is `approvals/policy.py`. Stored rules are
-read strictly, because one that is misread as broader than it was meant would let something through.
+`approvals/policy.py` applies them. Stored rules are read strictly, because a misread rule could allow too much.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,18 +16,18 @@ from ..agent.messages import JsonObject, JsonValue
 
 
 class Verdict(StrEnum):
-    """What becomes of a call."""
+    """What happens to a call."""
 
     ALLOW = "allow"
     ASK = "ask"
-    """Somebody has to say yes."""
+    """Somebody has to approve it."""
     PIN = "pin"
-    """Somebody has to say the PIN."""
+    """Somebody has to approve it with the PIN."""
     DENY = "deny"
 
     @property
     def strictness(self) -> int:
-        """The higher, the stricter."""
+        """A higher number is stricter."""
         return _STRICTNESS[self]
 
 
@@ -37,7 +36,7 @@ _STRICTNESS: Final = {verdict: place for place, verdict in enumerate(Verdict)}
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
-    """A part of every day in local time, over midnight when it ends earlier than it begins; to the second."""
+    """A part of every day in local time; it spans midnight when it ends earlier than it begins."""
 
     after: time
     """Included."""
@@ -45,7 +44,7 @@ class TimeWindow:
     """Not included."""
 
     def holds(self, now: time) -> bool:
-        """Tell whether a time is inside."""
+        """Return whether a time is inside."""
         if self.after < self.before:
             return self.after <= now < self.before
         return now >= self.after or now < self.before
@@ -53,7 +52,7 @@ class TimeWindow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Conditions, and what holds where all that are given are met. Of several values of one, any will do."""
+    """A verdict, and the conditions under which it applies: all that are given, each by any of its values."""
 
     verdict: Verdict
     domains: frozenset[str] = frozenset()
@@ -75,13 +74,13 @@ class Rule:
 
     @property
     def is_about_entities(self) -> bool:
-        """Tell whether it says anything of what is acted on."""
+        """Return whether it has a condition on what is acted on."""
         return bool(self.domains or self.device_classes or self.areas or self.labels or self.entities or self.actions)
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What an agent may do: the first rule that fits decides, and `DEFAULT_RULES` come after those of the household."""
+    """What an agent may do: the first rule that matches decides; `DEFAULT_RULES` come after those of the household."""
 
     rules: tuple[Rule, ...] = ()
 
@@ -106,11 +105,11 @@ DEFAULT_RULES: Final = (
     ),
     _ask("valve", "open_valve", "set_valve_position", "toggle"),
 )
-"""What lets somebody or something in, or water out, is asked about. Toggling may open, and so may a position."""
+"""Opening what lets people in, or water out, needs an approval. Toggling may open, and so may a position."""
 
 
 class PolicyError(ValueError):
-    """Stored rules that cannot be read; the text says which, why, and what would be right."""
+    """Stored rules that cannot be read; the message says which, why, and what is valid."""
 
 
 def policy_from_json(stored: JsonValue) -> Policy:
@@ -121,7 +120,7 @@ def policy_from_json(stored: JsonValue) -> Policy:
 
 
 def policy_to_json(policy: Policy) -> list[JsonValue]:
-    """Write the rules of a household, without what is not given."""
+    """Write the rules of a household, without absent conditions."""
     return [_rule_to_json(rule) for rule in policy.rules]
 
 
@@ -208,4 +207,4 @@ _CONDITIONS: Final[Mapping[str, Callable[[str], bool]]] = {
     "users": _is_name,
     "devices": _is_name,
 }
-"""The conditions of a rule that are sets of texts, and what a text has to be like."""
+"""The conditions of a rule that are sets of strings, and what makes a string valid."""

@@ -1,7 +1,4 @@
-"""What a person types as the address of a server: whether it is one, and whether it may be shown.
-
-Pure. Must not know what answers there, or which requests are sent to it.
-"""
+"""Addresses of servers, as people enter them: validation and display."""
 
 from ipaddress import ip_address
 from typing import Final
@@ -10,22 +7,22 @@ from yarl import URL
 
 _SCHEMES: Final = frozenset({"http", "https"})
 _SECRETS: Final = frozenset({"key", "apikey", "token", "accesstoken", "secret", "password"})
-"""Names of query parameters that carry a secret, without `-` and `_`."""
+"""Names of query parameters with a secret, without `-` and `_`."""
 
 
-_HOUSE_DOMAINS: Final = (".local", ".lan", ".home", ".home.arpa", ".internal", ".localdomain")
-"""Ends of names that no server on the internet has."""
+_LOCAL_DOMAINS: Final = (".local", ".lan", ".home", ".home.arpa", ".internal", ".localdomain")
+"""Suffixes of names that are not used on the internet."""
 
 
 class InvalidAddress(ValueError):
-    """What was typed cannot be used. The message is a translation key of `config.error`."""
+    """An address that cannot be used. The message is a translation key of `config.error`."""
 
 
 def parse_address(typed: str) -> str:
-    """Return the address of a server as it is kept: without spaces around it and a slash at its end.
+    """Return the address of a server as it is stored: without surrounding spaces and trailing slash.
 
-    Raises `InvalidAddress` for what is no http or https URL, and for one with a user, a
-    password or a key in it, because addresses are shown and logged.
+    Raises `InvalidAddress` for anything but an http or https URL, and for one with a user, a password or a key, because
+    addresses are shown and logged.
     """
     try:
         url = URL(typed.strip())
@@ -40,14 +37,14 @@ def parse_address(typed: str) -> str:
 
 
 def short_name(address: str) -> str:
-    """Return host and port, the name under which people know a server."""
+    """Return host and port, a short name of a server."""
     return URL(address).host_port_subcomponent or address
 
 
-def is_in_the_house(address: str) -> bool:
-    """Tell whether an address leads to a machine in the same network."""
+def is_local_address(address: str) -> bool:
+    """Return whether an address is one in the local network."""
     host = (URL(address).host or "").rstrip(".").lower()
     try:
         return not ip_address(host).is_global
     except ValueError:
-        return "." not in host or host.endswith(_HOUSE_DOMAINS)
+        return "." not in host or host.endswith(_LOCAL_DOMAINS)

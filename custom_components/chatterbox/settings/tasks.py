@@ -1,7 +1,6 @@
-"""What is stored of a model for tasks → typed settings, and what can be set for one.
+"""The settings and options of a model for AI tasks: those of an agent with other defaults.
 
-Knows the data of an `ai_task_data` subentry, which is that of an agent with other defaults: nobody waits in a room, so
-there is more time, and nobody is spoken to. Must not know forms (`flows/task_flow.py`), or what becomes of a setting.
+Nobody waits in a room for a task, so it has more time, and nothing is spoken.
 """
 
 from collections.abc import Mapping
@@ -36,10 +35,10 @@ INSTRUCTIONS: Final = (
     "You do tasks for automations and apps of a smart home. Do exactly what the task says, and answer with what it asks"
     " for and nothing else."
 )
-"""What a model is told where nobody has told it anything else."""
+"""The default instructions."""
 
 DRAWING_KINDS: Final = frozenset({ServiceKind.OPENAI_CHAT, ServiceKind.OPENAI_RESPONSES})
-"""Kinds of service beside which OpenAI's Images format is spoken, where the server has a model for it."""
+"""Kinds of service that may have a model for images, in OpenAI's format."""
 
 _SECTIONS: Final = frozenset(
     {SECTION_MODEL_OPTIONS, SECTION_HOME, SECTION_LIMITS, SECTION_HISTORY, SECTION_COSTS, SECTION_AUTOMATION}
@@ -50,16 +49,16 @@ _FOR_PEOPLE: Final = frozenset({CONF_CONTINUE_MINUTES, CONF_PRE_SPEECH})
 _DEFAULTS: Final[Mapping[str, Any]] = {
     CONF_PROMPT: INSTRUCTIONS,
     CONF_DEADLINE: 180,
-    CONF_FIRST_TOKEN_TIMEOUT: 90,  # pictures take a local model long to read
+    CONF_FIRST_TOKEN_TIMEOUT: 90,  # a local model needs long to read images
     CONF_BETWEEN_TOKENS_TIMEOUT: 60,
     CONF_KEEP_HISTORY: False,
 }
-"""In place of an agent's."""
+"""Instead of those of an agent."""
 _KEPT: Final = AgentSettings().keep_history
 
 
 def task_sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
-    """Return the options of a model for tasks of a kind of service, by the section in which they stand."""
+    """Return the options of a model for tasks of a kind of service, by section."""
     return {
         place: tuple(option for option in options if option not in _FOR_PEOPLE)
         for place, options in sections_of(kind).items()
@@ -68,30 +67,30 @@ def task_sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
 
 
 def image_model_of(kind: ServiceKind, data: Mapping[str, Any]) -> str:
-    """Return the model that makes pictures; empty where none does."""
+    """Return the model for images; empty without one."""
     model: str = data.get(CONF_IMAGE_MODEL, "")
     return model if kind in DRAWING_KINDS else ""
 
 
 def new_task_data(model: str = "") -> dict[str, Any]:
-    """Return what is stored for a model for tasks that nothing was set for. It has no tools, and keeps nothing."""
+    """Return what is stored for a new model for tasks. It has no tools, and stores no history."""
     return {CONF_MODEL: model, CONF_LLM_HASS_API: [], CONF_PROMPT: INSTRUCTIONS, CONF_KEEP_HISTORY: False}
 
 
 def task_settings_of(data: Mapping[str, Any]) -> AgentSettings:
-    """Read the data of a subentry; what is not stored, and an empty prompt, has its default."""
+    """Read the data of a subentry, with the default for each absent setting and for an empty prompt."""
     given = {key: value for key, value in data.items() if key != CONF_PROMPT or value}
     return settings_of({**_DEFAULTS, **given})
 
 
 def settings_of_subentry(subentry: ConfigSubentry) -> AgentSettings:
-    """Read the data of a subentry, whichever of the two it is."""
+    """Read the data of a subentry, of an agent or a model for tasks."""
     is_for_tasks = subentry.subentry_type == SUBENTRY_AI_TASK
     return task_settings_of(subentry.data) if is_for_tasks else settings_of(subentry.data)
 
 
 def keeps_history(subentry: ConfigSubentry) -> bool:
-    """Tell whether what is said to one is stored. It is asked with everything that may be; see `settings_of`."""
+    """Return whether conversations with one are stored, without reading its other settings."""
     is_for_tasks = subentry.subentry_type == SUBENTRY_AI_TASK
     default = _DEFAULTS[CONF_KEEP_HISTORY] if is_for_tasks else _KEPT
     kept: bool = subentry.data.get(CONF_KEEP_HISTORY, default)

@@ -1,7 +1,7 @@
-"""Names under which tools are offered to a model: legal everywhere, one for each tool, and the same after a restart.
+"""Names under which tools are offered to a model: valid everywhere, unique, and stable over restarts.
 
-Knows strings only. A tool keeps its own name wherever that is possible. Otherwise its name ends in a short hash of
-where it comes from, so that no other tool's coming or going renames it, except one of the very same name.
+A tool keeps its own name where possible. Otherwise its name ends in a short hash of its origin, so that no other tool
+that is added or removed renames it, except one of the same name.
 """
 
 import re
@@ -22,7 +22,7 @@ _PLAIN_WORD: Final = re.compile(r"[a-z]+")
 
 
 class ToolOrigin(NamedTuple):
-    """Where a tool comes from."""
+    """The origin of a tool."""
 
     api_id: str
     """Stable id of the API that offers it; two APIs may share a title, never an id."""
@@ -48,7 +48,7 @@ def offered_names(origins: Sequence[ToolOrigin]) -> tuple[str, ...]:
 
 
 def _hashed_name(origin: ToolOrigin, ordinal: int, taken: set[str]) -> str:
-    """Build a name from what is legible in the old one and a hash, longer where a shorter one is taken."""
+    """Build a name from the valid characters of the old one and a hash, longer where a shorter one is taken."""
     legible = origin.name
     if not _LEGAL.fullmatch(legible):
         legible = unicode_slug.slugify(legible, separator="_", lowercase=False) or "tool"
@@ -59,19 +59,20 @@ def _hashed_name(origin: ToolOrigin, ordinal: int, taken: set[str]) -> str:
 
 
 def have_same_origin(name: str, other: str) -> bool:
-    """Tell whether two offered names may be those of one tool, with and without a hash, or of tools named alike."""
+    """Return whether two offered names may belong to one tool, with and without a hash, or to tools with one name."""
     return _legible(name) == _legible(other)
 
 
 def _legible(name: str) -> str:
-    """Return what is legible of an offered name, as far as it is never cut off."""
+    """Return an offered name without its hash, as far as it is never truncated."""
     return _HASH.sub("", name)[: MAX_NAME_LENGTH - _HASH_LENGTH - 1]
 
 
 def rename_tools(text: str, names: Mapping[str, str]) -> str:
-    """Put the new names of tools into a text that mentions the old ones.
+    """Replace old names of tools in a text.
 
-    `names` maps old to new. A name that is a plain word too, such as "search", counts only between quotes or backticks.
+    `names` maps old to new. A name that is an ordinary word, such as "search", is only replaced between quotes or
+    backticks.
     """
     renamed = {old: new for old, new in names.items() if old != new}
     if not renamed:

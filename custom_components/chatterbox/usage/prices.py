@@ -1,27 +1,30 @@
-"""What models cost, and how much they can read, as far as it is known: a snapshot that comes with us.
+"""Prices and context windows of models: what the owner has entered, else what a snapshot of known models says.
 
-Knows the file that `script/prices` writes, and the addresses of services in it. Must not know agents, or what a person
-has entered instead. The file is read when somebody first asks, off the event loop.
+`script/prices` writes the snapshot, `prices.json`. It is read when it is first needed, off the event loop.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from homeassistant.core import HomeAssistant
 from pydantic import BaseModel, ConfigDict
 from yarl import URL
 
 from ..agent.messages import Usage
+from ..agent.providers.profiles import ServerProfile
+from ..const import CONF_BASE_URL
+from ..settings.agent import AgentSettings
+from ..settings.service_address import is_local_address
 
 _FILE: Final = Path(__file__).with_suffix(".json")
 _MILLION: Final = 1_000_000
 _FOLDER: Final = "models/"
-"""Stands before the names of models in the list of one service, which does without it as well."""
+"""Prefix of model names in the list of one service, which accepts them without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Rates:
 
     input: float
     cached: float
-    """Of input that the service has kept from before."""
+    """Of cached input."""
     output: float
 
     def cost(self, usage: Usage) -> float:
@@ -39,17 +42,13 @@ class Rates:
         fresh = usage.input_tokens - cached
         return (fresh * self.input + cached * self.cached + usage.output_tokens * self.output) / _MILLION
 
-    def times(self, factor: float) -> Rates:
-        """Return rates that are so many times as high."""
-        return Rates(self.input * factor, self.cached * factor, self.output * factor)
-
 
 FREE: Final = Rates(0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPrice:
-    """What a model costs, perhaps more where it is given a lot to read."""
+    """The price of a model, which may be higher for long requests."""
 
     usual: Rates
     longer: tuple[tuple[int, Rates], ...] = ()
@@ -63,69 +62,61 @@ class ModelPrice:
                 rates = dearer
         return rates.cost(usage)
 
-    def times(self, factor: float) -> ModelPrice:
-        """Return a price that is so many times as high."""
-        return ModelPrice(self.usual.times(factor), tuple((than, one.times(factor)) for than, one in self.longer))
 
-
-class _Longer(BaseModel):
+class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    than: int
+
+class _Priced(_Part):
     input: float | None = None
+    """US dollars for a million tokens, as are the next two; None for an unknown price."""
     cached: float | None = None
     output: float | None = None
 
-    def rates(self, usual: Rates) -> Rates:
-        """Return what a long request costs; what is not told is as usual."""
+    def rates(self, usual: Rates, factor: float) -> Rates:
+        """Return its rates, the `usual` ones for those that it does not have, multiplied by `factor`."""
         return Rates(
-            usual.input if self.input is None else self.input,
-            usual.cached if self.cached is None else self.cached,
-            usual.output if self.output is None else self.output,
+            factor * _or(self.input, usual.input),
+            factor * _or(self.cached, usual.cached),
+            factor * _or(self.output, usual.output),
         )
 
 
-class KnownModel(BaseModel):
-    """What the snapshot holds of a model, or of several of the same price."""
+class _Longer(_Priced):
+    than: int
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+
+class KnownModel(_Priced):
+    """A model, or several of the same price."""
 
     names: tuple[str, ...]
     """A name, with a star at one end or both for anything, or a regular expression between slashes."""
-    input: float | None = None
-    """US dollars for a million tokens, as are the next two; None where nobody knows."""
-    cached: float | None = None
-    output: float | None = None
     longer: tuple[_Longer, ...] = ()
     window: int | None = None
-    """Tokens that it can read at once."""
+    """Its context window in tokens."""
     tiers: dict[str, float] = {}
-    """How many times as much a service tier costs, for those that do not cost the same."""
+    """Factors of the price in service tiers, for those with another price."""
 
     def fits(self, name: str) -> bool:
-        """Tell whether a model, in lower case, is this one."""
+        """Return whether a model, in lower case, is this one."""
         return any(_fits(pattern, name) for pattern in self.names)
 
     def price(self, service_tier: str | None = None) -> ModelPrice | None:
-        """Return what it costs in a service tier, None for the usual one; None where nobody knows."""
+        """Return its price in a service tier, None for the usual one; None for an unknown price."""
         if self.input is None or self.output is None:
             return None
-        usual = Rates(self.input, self.input if self.cached is None else self.cached, self.output)
-        longer = tuple((one.than, one.rates(usual)) for one in self.longer)
-        return ModelPrice(usual, longer).times(self.tiers.get(service_tier or "", 1))
+        usual = self.rates(Rates(self.input, self.input, self.output), 1)
+        factor = self.tiers.get(service_tier or "", 1)
+        return ModelPrice(self.rates(usual, factor), tuple((one.than, one.rates(usual, factor)) for one in self.longer))
 
 
-class _Service(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _Service(_Part):
     hosts: tuple[str, ...]
     models: tuple[KnownModel, ...]
 
 
-class KnownModels(BaseModel):
+class KnownModels(_Part):
     """The snapshot."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     source: str
     licence: str
@@ -133,12 +124,12 @@ class KnownModels(BaseModel):
     services: tuple[_Service, ...]
 
     def find(self, base_url: str, model: str) -> KnownModel | None:
-        """Return what is known of a model of the service at an address; None for nothing."""
+        """Return a model of the service at an address; None for an unknown one."""
         name = model.strip().lower().removeprefix(_FOLDER)
         return next((one for one in self._at(base_url) if one.fits(name)), None)
 
     def context_window(self, base_url: str, model: str) -> int | None:
-        """Return how many tokens a model can read at once; None where nobody knows."""
+        """Return the context window of a model in tokens; None for an unknown one."""
         found = self.find(base_url, model)
         return None if found is None else found.window
 
@@ -154,6 +145,10 @@ def _fits(pattern: str, name: str) -> bool:
     return re.search(pattern[1:-1], name) is not None if pattern.startswith("/") else fnmatchcase(name, pattern)
 
 
+def _or(price: float | None, default: float) -> float:
+    return default if price is None else price
+
+
 async def async_get_known_models(hass: HomeAssistant) -> KnownModels:
     """Return the snapshot."""
     return await hass.async_add_executor_job(read_known_models)
@@ -163,3 +158,49 @@ async def async_get_known_models(hass: HomeAssistant) -> KnownModels:
 def read_known_models() -> KnownModels:
     """Read the file; blocks."""
     return KnownModels.model_validate_json(_FILE.read_bytes())
+
+
+async def async_known_price(
+    hass: HomeAssistant, service: Mapping[str, Any], server: ServerProfile, settings: AgentSettings
+) -> ModelPrice | None:
+    """Return the price of a model where its owner has entered none; None for an unknown price.
+
+    `service` is the data of an entry, `server` its profile. A local server is free, unless it passes requests on.
+    """
+    base_url = service[CONF_BASE_URL]
+    if is_local_address(base_url):
+        return None if server.passes_on else ModelPrice(FREE)
+    found = (await async_get_known_models(hass)).find(base_url, settings.model)
+    return None if found is None else found.price(settings.service_tier)
+
+
+def entered_price(settings: AgentSettings, known: ModelPrice | None) -> ModelPrice | None:
+    """Return the price of a model, with what its owner has entered in place of what is `known`.
+
+    None where a rate is missing. Without a rate of their own, cached tokens cost as much as others.
+    """
+    entered = (settings.price_input, settings.price_cached, settings.price_output)
+    if entered == (None, None, None):
+        return known
+    price_input, cached, output = entered
+    if known is not None:
+        price_input = _or(price_input, known.usual.input)
+        cached = _or(cached, known.usual.cached)
+        output = _or(output, known.usual.output)
+    if price_input is None or output is None:
+        return None
+    return ModelPrice(Rates(price_input, _or(cached, price_input), output))
+
+
+def price_words(sentences: Mapping[str, str], model: str, known: ModelPrice | None) -> str:
+    """Return a sentence about the known price of a model; `model` is empty before one was chosen."""
+    match known:
+        case ModelPrice(usual=rates) if rates == FREE:
+            return sentences["price_free"]
+        case ModelPrice(usual=rates) if model:
+            numbers = {"input": rates.input, "cached": rates.cached, "output": rates.output}
+            return sentences["price_known"].format(model=model, **{name: f"{one:g}" for name, one in numbers.items()})
+        case _ if model:
+            return sentences["price_unknown"].format(model=model)
+        case _:
+            return sentences["price_of_no_model"]

@@ -105,16 +105,12 @@ class Budget:
     per_day: float | None = None
     per_month: float | None = None
 
-    def limit(self, period: BudgetPeriod) -> float | None:
-        """Return what may be spent in a period."""
-        return self.per_day if period == "day" else self.per_month
-
-    def spent_period(self, usage: AgentUsage, day: date) -> BudgetPeriod | None:
-        """Return the period for which the budget is spent, the longer one first; None while it is not."""
+    def spent(self, usage: AgentUsage, day: date) -> tuple[BudgetPeriod, float] | None:
+        """Return the period for which the budget is spent, the longer first, and its limit; None while it is not."""
         if self.per_month is not None and usage.spent_in_month_of(day) >= self.per_month:
-            return "month"
+            return "month", self.per_month
         if self.per_day is not None and usage.spent_on(day) >= self.per_day:
-            return "day"
+            return "day", self.per_day
         return None
 
 

@@ -113,10 +113,7 @@ class UsageTracker:
 
     def spent_budget(self, agent: str) -> tuple[BudgetPeriod, float] | None:
         """Return the period for which the budget of an agent is spent, and its limit; None while it is not."""
-        budget = self._account(agent).budget
-        period = budget.spent_period(self._totals.of(agent), today())
-        limit = budget.limit(period) if period else None
-        return None if period is None or limit is None else (period, limit)
+        return self._account(agent).budget.spent(self._totals.of(agent), today())
 
     def refusal(self, agent: str) -> BudgetSpent | None:
         """Return why the model of an agent may not be asked now; None when it may."""
