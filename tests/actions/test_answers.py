@@ -35,7 +35,7 @@ BOTH = pytest.mark.parametrize("service", [SERVICE_APPROVE, SERVICE_DENY])
 
 @pytest.fixture(autouse=True)
 async def _actions(hass: HomeAssistant, hass_owner_user: MockUser) -> None:
-    """Set up what is there without any entry, in a house that has an owner already."""
+    """Set up what is there without any entry, in a home that has an owner already."""
     assert hass_owner_user.is_admin
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, DOMAIN, {})
@@ -318,7 +318,7 @@ def two_steps_on(hass: HomeAssistant, context: Context) -> Context:
 
 
 @pytest.mark.parametrize("times", [2 * MAX_CONTEXTS // 5, MAX_CONTEXTS, MAX_CONTEXTS + 1])
-async def test_what_a_turn_sets_off_does_not_answer_in_a_busy_house(hass: HomeAssistant, times: int) -> None:
+async def test_what_a_turn_sets_off_does_not_answer_in_a_busy_home(hass: HomeAssistant, times: int) -> None:
     """When so much happens that what led to an answer is forgotten, the answer is not taken."""
     context = Context()
     async_get_context_watch(hass).take_for_turn(context)
@@ -346,7 +346,7 @@ async def test_a_turn_of_which_much_is_forgotten_does_not_answer(hass: HomeAssis
         assert "An agent must not answer" in str(await refusal(hass, context=inside))
 
 
-async def test_a_busy_house_keeps_nobody_else_from_answering(hass: HomeAssistant, hass_admin_user: MockUser) -> None:
+async def test_a_busy_home_keeps_nobody_else_from_answering(hass: HomeAssistant, hass_admin_user: MockUser) -> None:
     await automate(hass, {"trigger": "event", "event_type": EVENT_APPROVAL_REQUESTED})
     go_on(hass, MAX_CONTEXTS + 1)
 

@@ -38,7 +38,7 @@ GUEST_SERVICE = "Guest house"
 
 @pytest.fixture
 async def entry(hass: HomeAssistant, hass_owner_user: MockUser, freezer: FrozenDateTimeFactory) -> MockConfigEntry:
-    """Set up two agents, in a house with an owner, ten days after all that is stored of them."""
+    """Set up two agents, in a home with an owner, ten days after all that is stored of them."""
     assert hass_owner_user.is_admin
     freezer.move_to(datetime.fromtimestamp(MORNING + 10 * DAY, UTC))
     entry = await set_up(hass, offline_entry())

@@ -12,9 +12,9 @@ from homeassistant.helpers import area_registry as ar, entity_registry as er
 from custom_components.chatterbox.home.description import FIND_ENTITIES
 from custom_components.chatterbox.home.search import MOST_LISTED, async_get_search_index, async_search_query
 from custom_components.chatterbox.tools.find_entities import async_find_entities
+from tests.support.api_clients import ASSIST, ApiClient, a_user, enable_api
 from tests.support.llm_apis import StubTool, register, satellite
 from tests.support.prefixes import HELLO, prefix_of, words_of
-from tests.support.programs import ASSIST, Program, a_user, let_programs_in
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, move_into_the_demo_home, say
@@ -129,13 +129,13 @@ async def test_an_agent_without_assist_is_told_of_no_home(hass: HomeAssistant, s
     assert FIND_ENTITIES not in json.dumps(server.requests[0].body)
 
 
-async def test_a_program_that_asks_for_the_tools_of_assist_can_find_things(hass: HomeAssistant, serve: Serve) -> None:
-    program = Program(hass, a_user(hass))
+async def test_a_client_that_asks_for_the_tools_of_assist_can_find_things(hass: HomeAssistant, serve: Serve) -> None:
+    api_client = ApiClient(hass, a_user(hass))
     answers = tuple(ScriptedAnswer(content=text) for text in ("Yes.", "No."))
     server = await serve(Script(answers=answers), **FEW)
-    await let_programs_in(hass)
-    await program.says("turn on the desk lamp", hosted=(ASSIST,))
-    await program.says("turn on the desk lamp", hosted=())
+    await enable_api(hass)
+    await api_client.says("turn on the desk lamp", hosted=(ASSIST,))
+    await api_client.says("turn on the desk lamp", hosted=())
 
     with_tools, without = server.requests
     assert FIND_ENTITIES in json.dumps(with_tools.body["tools"])
@@ -232,7 +232,7 @@ async def test_a_place_that_is_not_there_is_answered_with_those_that_are(hass: H
     assert '"Cell: 001"' in told
 
 
-async def test_of_a_book_that_a_program_shows_only_the_last_words_are_looked_at(hass: HomeAssistant) -> None:
+async def test_of_a_book_that_a_client_shows_only_the_last_words_are_looked_at(hass: HomeAssistant) -> None:
     await move_into_the_demo_home(hass)
     log = conversation.ChatLog(hass, "one")
     book = "desk " * 100_000

@@ -1,34 +1,34 @@
-"""The Responses API of a house: there as soon as an owner wants it, gone as soon as nobody does."""
+"""The Responses API of a home: there as soon as an owner wants it, gone as soon as nobody does."""
 
 import pytest
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.const import CONF_RESPONSES_API
-from tests.support.programs import let_programs_in
+from tests.support.api_clients import enable_api
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import AGENT, Serve, messages_of
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 
-async def test_programs_are_served_while_an_owner_lets_them_in(
+async def test_clients_are_served_while_an_owner_lets_them_in(
     hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator
 ) -> None:
     await serve(Script(answers=(ScriptedAnswer(content="Hello!"),)))
-    program = await hass_client()
-    assert (await program.get("/api/chatterbox/v1/models")).status == 404
+    api_client = await hass_client()
+    assert (await api_client.get("/api/chatterbox/v1/models")).status == 404
 
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
     hass.config_entries.async_update_entry(entry, options={CONF_RESPONSES_API: True})
-    meanwhile = await program.get("/api/chatterbox/v1/models")
+    meanwhile = await api_client.get("/api/chatterbox/v1/models")
     assert meanwhile.status in {200, 404, 503}  # it may be quick
     assert await meanwhile.json()
     await hass.async_block_till_done(wait_background_tasks=True)
 
-    models = await (await program.get("/api/chatterbox/v1/models")).json()
+    models = await (await api_client.get("/api/chatterbox/v1/models")).json()
     assert [model["id"] for model in models["data"]] == [AGENT]
-    answer = await program.post("/api/chatterbox/v1/responses", json={"model": AGENT, "input": "Hi"})
+    answer = await api_client.post("/api/chatterbox/v1/responses", json={"model": AGENT, "input": "Hi"})
     response = await answer.json()
     assert (answer.status, response["status"]) == (200, "completed")
     assert response["output"][0]["content"][0]["text"] == "Hello!"
@@ -36,7 +36,7 @@ async def test_programs_are_served_while_an_owner_lets_them_in(
     hass.config_entries.async_update_entry(entry, options={CONF_RESPONSES_API: False})
     await hass.async_block_till_done(wait_background_tasks=True)
 
-    gone = await program.get("/api/chatterbox/v1/models")
+    gone = await api_client.get("/api/chatterbox/v1/models")
     assert (gone.status, (await gone.json())["error"]["type"]) == (404, "not_found")
 
 
@@ -45,22 +45,22 @@ async def test_what_was_said_is_kept_for_who_goes_on(
 ) -> None:
     """Invariant 36: what came before is sent again, in order."""
     server = await serve(Script(answers=(ScriptedAnswer(content="Hello, Ada!"), ScriptedAnswer(content="Ada."))))
-    await let_programs_in(hass)
-    program = await hass_client()
+    await enable_api(hass)
+    api_client = await hass_client()
     first = await (
-        await program.post("/api/chatterbox/v1/responses", json={"model": AGENT, "input": "I am Ada."})
+        await api_client.post("/api/chatterbox/v1/responses", json={"model": AGENT, "input": "I am Ada."})
     ).json()
     assert first["store"] is True
 
     asked = {"model": AGENT, "input": "Who am I?", "previous_response_id": first["id"]}
-    second = await (await program.post("/api/chatterbox/v1/responses", json=asked)).json()
+    second = await (await api_client.post("/api/chatterbox/v1/responses", json=asked)).json()
 
     assert second["output"][0]["content"][0]["text"] == "Ada."
     said = [str(message["content"]) for message in messages_of(server.requests[1])[1:]]
     assert said[0].endswith("I am Ada.")
     assert said[1] == "Hello, Ada!"
     assert said[2].endswith("Who am I?")
-    stored = await (await program.get(f"/api/chatterbox/v1/responses/{second['id']}")).json()
+    stored = await (await api_client.get(f"/api/chatterbox/v1/responses/{second['id']}")).json()
     assert stored == second
-    assert (await program.delete(f"/api/chatterbox/v1/responses/{first['id']}")).status == 200
-    assert (await program.get(f"/api/chatterbox/v1/responses/{first['id']}")).status == 404
+    assert (await api_client.delete(f"/api/chatterbox/v1/responses/{first['id']}")).status == 200
+    assert (await api_client.get(f"/api/chatterbox/v1/responses/{first['id']}")).status == 404

@@ -1,4 +1,4 @@
-"""Programs talk to agents: what they bring, what of the house they get, and what they are asked."""
+"""API clients talk to agents: what they bring, what of the home they get, and what they are asked."""
 
 import asyncio
 import time
@@ -36,8 +36,8 @@ from custom_components.chatterbox.agent.transcript import open_calls
 from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
 from custom_components.chatterbox.const import EVENT_CHANGE, EVENT_TURN_STARTED
 from custom_components.chatterbox.history.stores import async_get_histories
+from tests.support.api_clients import ASSIST, ApiClient, a_user, enable_api
 from tests.support.llm_apis import StubApi, StubTool
-from tests.support.programs import ASSIST, Program, a_user, let_programs_in
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of
 
@@ -54,18 +54,18 @@ CALLS_WEATHER = ScriptedAnswer(tool_calls=(ScriptedCall(name="get_weather", argu
 
 
 @pytest.fixture
-def program(hass: HomeAssistant) -> Program:
-    """Return a program of a user who may do everything."""
-    return Program(hass, a_user(hass))
+def api_client(hass: HomeAssistant) -> ApiClient:
+    """Return an API client of a user who may do everything."""
+    return ApiClient(hass, a_user(hass))
 
 
-async def test_a_program_has_the_house_do_something_and_hears_of_it_as_it_happens(
-    hass: HomeAssistant, serve: Serve, program: Program
+async def test_a_client_has_the_home_do_something_and_hears_of_it_as_it_happens(
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     await serve(LIGHTS)
-    await let_programs_in(hass)
+    await enable_api(hass)
 
-    taken = await program.says("Turn on the kitchen light.")
+    taken = await api_client.says("Turn on the kitchen light.")
 
     assert hass.states.is_state(LIGHT, "on")
     assert [tool.name for tool in taken.offered.tools["assist"]] == sorted(
@@ -77,44 +77,44 @@ async def test_a_program_has_the_house_do_something_and_hears_of_it_as_it_happen
     assert "".join(event.text for event in taken.events if isinstance(event, TextDelta)) == "It is on."
 
 
-async def test_only_services_that_let_programs_in_have_agents_for_them(
-    hass: HomeAssistant, serve: Serve, program: Program
+async def test_only_services_that_let_clients_in_have_agents_for_them(
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     await serve(LIGHTS)
-    assert program.backend.agents() == ()
+    assert api_client.backend.agents() == ()
     with pytest.raises(ApiError) as refused:
-        await program.says("Turn on the kitchen light.")
+        await api_client.says("Turn on the kitchen light.")
     assert (refused.value.status, refused.value.param, refused.value.code) == (404, "model", "model_not_found")
 
-    await let_programs_in(hass)
+    await enable_api(hass)
 
-    (card,) = program.backend.agents()
+    (card,) = api_client.backend.agents()
     assert (card.id, card.stores_responses) == (AGENT, True)
     assert card.created_at > 0
 
 
-async def test_a_program_that_names_no_tools_gets_those_of_the_agent_and_one_that_wants_none_gets_none(
-    hass: HomeAssistant, serve: Serve, program: Program
+async def test_a_client_that_names_no_tools_gets_those_of_the_agent_and_one_that_wants_none_gets_none(
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     """As a person has them, and not at all."""
     server = await serve(Script(answers=(ScriptedAnswer(content="Yes."), ScriptedAnswer(content="No."))))
-    await let_programs_in(hass)
+    await enable_api(hass)
 
-    await program.says("Hello?", hosted=None)
-    await program.says("Hello?", hosted=())
+    await api_client.says("Hello?", hosted=None)
+    await api_client.says("Hello?", hosted=())
 
     as_a_person, without = (request.body for request in server.requests)
     assert "intent__HassTurnOn" in str(as_a_person["tools"])
     assert "tools" not in without
 
 
-async def test_instructions_of_a_program_come_after_those_of_the_agent_and_what_it_shows_is_shown(
-    hass: HomeAssistant, serve: Serve, program: Program
+async def test_instructions_of_a_client_come_after_those_of_the_agent_and_what_it_shows_is_shown(
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     server = await serve(Script(answers=(ScriptedAnswer(content="Ja."),)), prompt="You are the house.")
-    await let_programs_in(hass)
+    await enable_api(hass)
 
-    await program.says(
+    await api_client.says(
         UserMessage("Bist du da?"),
         AssistantMessage("Ja."),
         UserMessage("Wirklich?", context="It is a test."),
@@ -151,22 +151,22 @@ async def test_instructions_of_a_program_come_after_those_of_the_agent_and_what_
     ],
 )
 async def test_wishes_that_cannot_be_met_are_refused_before_anything_begins(  # noqa: PLR0917  # fixtures and cases
-    hass: HomeAssistant, serve: Serve, program: Program, wishes: dict[str, object], param: str, code: str | None
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient, wishes: dict[str, object], param: str, code: str | None
 ) -> None:
     """Invariants 26, 49, 66."""
     server = await serve(LIGHTS)
-    await let_programs_in(hass)
+    await enable_api(hass)
     begun = async_capture_events(hass, EVENT_TURN_STARTED)
 
     with pytest.raises(ApiError) as refused:
-        await program.says("Turn on the kitchen light.", **wishes)
+        await api_client.says("Turn on the kitchen light.", **wishes)
 
     assert (refused.value.status, refused.value.param, refused.value.code) == (400, param, code)
     assert not server.requests
     assert not begun
 
 
-async def test_a_program_may_choose_tools(hass: HomeAssistant, serve: Serve, program: Program) -> None:
+async def test_a_client_may_choose_tools(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
     """Invariants 23, 25: what is not allowed is seen by the model, and not run."""
     server = await serve(
         Script(
@@ -178,17 +178,17 @@ async def test_a_program_may_choose_tools(hass: HomeAssistant, serve: Serve, pro
             )
         )
     )
-    await let_programs_in(hass)
+    await enable_api(hass)
 
-    other = await program.says(
+    other = await api_client.says(
         "Light!", tool_choice=AllowedTools((HostedToolRef("assist", "homeassistant__GetLiveContext"),))
     )
 
     assert hass.states.is_state(LIGHT, "off")
     assert [result.is_error for result in other.results] == [True]
 
-    await program.says("Light!", tool_choice=HostedToolRef("assist", "intent__HassTurnOn"))
-    await program.says("Light!", tool_choice=HostedToolRef("assist"))
+    await api_client.says("Light!", tool_choice=HostedToolRef("assist", "intent__HassTurnOn"))
+    await api_client.says("Light!", tool_choice=HostedToolRef("assist"))
 
     choices = [request.body.get("tool_choice") for request in server.requests]
     assert choices[2:] == [
@@ -199,17 +199,17 @@ async def test_a_program_may_choose_tools(hass: HomeAssistant, serve: Serve, pro
     ]
 
 
-async def test_bounds_of_a_program_hold_as_far_as_they_are_below_those_of_the_agent(
-    hass: HomeAssistant, serve: Serve, program: Program
+async def test_bounds_of_a_client_hold_as_far_as_they_are_below_those_of_the_agent(
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     """Invariants 16, 19."""
     both = ScriptedAnswer(tool_calls=(LIGHT_ON, ScriptedCall(name="HassTurnOn", arguments={"area": "Kitchen"})))
     answers = (both, ScriptedAnswer(content="One.")) * 2
     server = await serve(Script(answers=answers), max_tool_calls=1)
-    await let_programs_in(hass)
+    await enable_api(hass)
 
-    more = await program.says("Lights!", max_tool_calls=5, max_output_tokens=500)
-    without = await program.says("Lights!")
+    more = await api_client.says("Lights!", max_tool_calls=5, max_output_tokens=500)
+    without = await api_client.says("Lights!")
 
     for taken in (more, without):
         assert [result.is_error for result in taken.results] == [False, True]
@@ -219,14 +219,16 @@ async def test_bounds_of_a_program_hold_as_far_as_they_are_below_those_of_the_ag
     assert bounds[2:] == [None, None]
 
 
-async def test_only_the_tools_that_are_wanted_are_offered(hass: HomeAssistant, serve: Serve, program: Program) -> None:
+async def test_only_the_tools_that_are_wanted_are_offered(
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+) -> None:
     server = await serve(Script(answers=(ScriptedAnswer(content="Yes."), ScriptedAnswer(content="Yes."))))
-    await let_programs_in(hass)
+    await enable_api(hass)
 
-    named = await program.says(
+    named = await api_client.says(
         "Hello", hosted=(replace(ASSIST, allowed=ToolFilter(frozenset({"intent__HassTurnOn", "intent__HassTurnOff"}))),)
     )
-    reading = await program.says("Hello", hosted=(replace(ASSIST, allowed=ToolFilter(read_only=True)),))
+    reading = await api_client.says("Hello", hosted=(replace(ASSIST, allowed=ToolFilter(read_only=True)),))
 
     assert [tool.name for tool in named.offered.tools["assist"]] == ["intent__HassTurnOff", "intent__HassTurnOn"]
     assert "HassSetPosition" not in str(server.requests[0].body["tools"])
@@ -234,18 +236,18 @@ async def test_only_the_tools_that_are_wanted_are_offered(hass: HomeAssistant, s
     assert reading.offered.tools["assist"]
 
 
-async def test_functions_of_a_program_come_back_to_it_and_what_they_bring_is_from_outside(
-    hass: HomeAssistant, serve: Serve, program: Program
+async def test_functions_of_a_client_come_back_to_it_and_what_they_bring_is_from_outside(
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     """Invariant 22; what a function brings may have been written by anybody, so a light needs a yes then."""
     server = await serve(Script(answers=(CALLS_WEATHER, ScriptedAnswer(tool_calls=(LIGHT_ON,)))))
-    await let_programs_in(hass)
+    await enable_api(hass)
 
-    called = await program.says("Light if it rains.", functions=(WEATHER,))
+    called = await api_client.says("Light if it rains.", functions=(WEATHER,))
     assert called.end.stop_reason is StopReason.CLIENT_TOOLS
     assert called.end.client_calls == (ToolCall("call_w", "get_weather", "{}"),)
 
-    asked = await program.says(
+    asked = await api_client.says(
         "Light if it rains.",
         AssistantMessage(tool_calls=called.end.client_calls),
         ToolResult("call_w", "get_weather", "rain", open_world=True),
@@ -257,37 +259,37 @@ async def test_functions_of_a_program_come_back_to_it_and_what_they_bring_is_fro
     assert hass.states.is_state(LIGHT, "off")
 
 
-async def test_what_needs_a_yes_runs_once_after_it(hass: HomeAssistant, serve: Serve, program: Program) -> None:
-    """Invariant 45: not before the yes, and not a second time. A program has ten minutes to ask somebody."""
+async def test_what_needs_a_yes_runs_once_after_it(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
+    """Invariant 45: not before the yes, and not a second time. An API client has ten minutes to ask somebody."""
     server = await serve(UNLOCKS)
-    await let_programs_in(hass)
-    request = program.wants("Unlock the front door.")
+    await enable_api(hass)
+    request = api_client.wants("Unlock the front door.")
     began_at = time.time()
 
-    asked = await program.takes(request)
+    asked = await api_client.takes(request)
 
     assert hass.states.is_state(DOOR, "locked")
     assert asked.pending.expires_at >= began_at + 600
     assert not [event for event in asked.events if isinstance(event, TextDelta)]
 
-    answered = await program.answers(request, asked.pending, Approved())
+    answered = await api_client.answers(request, asked.pending, Approved())
 
     assert hass.states.is_state(DOOR, "unlocked")
     assert answered.end.text == "Come in."
     assert (asked.offered.question, answered.offered.question) == (None, asked.pending), "what is shown belongs to it"
     assert len(server.requests) == 2
     with pytest.raises(ApiError) as refused:
-        await program.answers(request, asked.pending, Approved())
+        await api_client.answers(request, asked.pending, Approved())
     assert (refused.value.status, refused.value.code) == (400, "approval_continuation_invalid")
 
 
-async def test_wrong_tools_do_not_use_an_answer_up(hass: HomeAssistant, serve: Serve, program: Program) -> None:
+async def test_wrong_tools_do_not_use_an_answer_up(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
     """Invariant 46: one can still answer with the tools of the question. A no needs none."""
     no = ScriptedAnswer(content="Then not.")
     await serve(Script(answers=(*UNLOCKS.answers, *UNLOCKS.answers[:1], no)))
-    await let_programs_in(hass)
-    request = program.wants("Unlock the front door.")
-    asked = await program.takes(request)
+    await enable_api(hass)
+    request = api_client.wants("Unlock the front door.")
+    asked = await api_client.takes(request)
 
     others = ToolFilter(frozenset({"intent__HassTurnOn"}))
     for wrong in (
@@ -296,22 +298,22 @@ async def test_wrong_tools_do_not_use_an_answer_up(hass: HomeAssistant, serve: S
         replace(request, hosted=(replace(ASSIST, allowed=others),)),
     ):
         with pytest.raises(ApiError):
-            await program.answers(wrong, asked.pending, Approved())
-    await program.answers(request, asked.pending, Approved())
+            await api_client.answers(wrong, asked.pending, Approved())
+    await api_client.answers(request, asked.pending, Approved())
 
     assert hass.states.is_state(DOOR, "unlocked")
-    again = await program.takes(request)
-    await program.answers(replace(request, hosted=()), again.pending, Denied())
+    again = await api_client.takes(request)
+    await api_client.answers(replace(request, hosted=()), again.pending, Denied())
 
 
 async def test_a_question_is_answered_by_who_was_asked_and_for_what_was_asked(
-    hass: HomeAssistant, serve: Serve, program: Program
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     """Invariant 46."""
     await serve(UNLOCKS)
-    await let_programs_in(hass)
-    request = program.wants("Unlock the front door.")
-    asked = await program.takes(request)
+    await enable_api(hass)
+    request = api_client.wants("Unlock the front door.")
+    asked = await api_client.takes(request)
     somebody_else = Caller(a_user(hass, "Ben").id)
 
     for wrong in (
@@ -320,14 +322,14 @@ async def test_a_question_is_answered_by_who_was_asked_and_for_what_was_asked(
         replace(request, approval=ApprovalDecisions(asked.pending.id, {1: Approved()})),
     ):
         with pytest.raises(ApiError) as refused:
-            await program.takes(wrong)
+            await api_client.takes(wrong)
         assert refused.value.code == "approval_continuation_invalid"
 
     assert hass.states.is_state(DOOR, "locked")
 
 
 async def test_of_two_questions_one_is_answered_with_yes_and_one_with_no(
-    hass: HomeAssistant, serve: Serve, program: Program
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     """Invariants 47, 48: the model is told why, and what was done is in the records."""
     server = await serve(
@@ -338,13 +340,13 @@ async def test_of_two_questions_one_is_answered_with_yes_and_one_with_no(
             )
         )
     )
-    await let_programs_in(hass)
+    await enable_api(hass)
     changes = async_capture_events(hass, EVENT_CHANGE)
-    request = program.wants("Both!", hosted=(HostedTools(server_label="assist"),))
-    asked = await program.takes(request)
+    request = api_client.wants("Both!", hosted=(HostedTools(server_label="assist"),))
+    asked = await api_client.takes(request)
     assert [gated.call.name for gated in asked.pending.calls] == ["intent__HassTurnOff", "intent__HassTurnOn"]
 
-    await program.answers(request, asked.pending, Approved(), Denied("It is day."))
+    await api_client.answers(request, asked.pending, Approved(), Denied("It is day."))
     await hass.async_block_till_done()
 
     assert hass.states.is_state(DOOR, "unlocked")
@@ -354,30 +356,30 @@ async def test_of_two_questions_one_is_answered_with_yes_and_one_with_no(
     assert outcomes[-2:] == [("done", "program"), ("denied", "program")]
 
 
-async def test_a_question_of_a_program_can_be_answered_elsewhere(
-    hass: HomeAssistant, serve: Serve, program: Program
+async def test_a_question_of_a_client_can_be_answered_elsewhere(
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     await serve(UNLOCKS)
-    await let_programs_in(hass)
-    request = program.wants("Unlock the front door.")
-    asked = await program.takes(request)
+    await enable_api(hass)
+    request = api_client.wants("Unlock the front door.")
+    asked = await api_client.takes(request)
 
     speech = await async_get_approvals(hass).answer(
-        asked.pending.id, GivenAnswer(approved=True, channel=Channel.ACTION, user_id=program.user.id)
+        asked.pending.id, GivenAnswer(approved=True, channel=Channel.ACTION, user_id=api_client.user.id)
     )
 
     assert speech == "Come in."
     assert hass.states.is_state(DOOR, "unlocked")
     with pytest.raises(ApiError):
-        await program.answers(request, asked.pending, Approved())
+        await api_client.answers(request, asked.pending, Approved())
 
 
-async def test_what_needs_a_pin_is_refused(hass: HomeAssistant, serve: Serve, program: Program) -> None:
-    """A program must never be told one."""
+async def test_what_needs_a_pin_is_refused(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
+    """An API client must never be told one."""
     await serve(UNLOCKS, rules=[{"verdict": "pin", "domains": ["lock"]}])
-    await let_programs_in(hass)
+    await enable_api(hass)
 
-    refused = await program.says("Unlock the front door.")
+    refused = await api_client.says("Unlock the front door.")
 
     assert hass.states.is_state(DOOR, "locked")
     assert refused.end.stop_reason is StopReason.COMPLETED
@@ -385,34 +387,38 @@ async def test_what_needs_a_pin_is_refused(hass: HomeAssistant, serve: Serve, pr
     assert not async_get_approvals(hass).waiting
 
 
-async def test_a_program_may_do_what_its_user_may(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_client_may_do_what_its_user_may(hass: HomeAssistant, serve: Serve) -> None:
     await serve(UNLOCKS)
-    await let_programs_in(hass)
-    program = Program(hass, a_user(hass, "Ben", may_all=False))
+    await enable_api(hass)
+    api_client = ApiClient(hass, a_user(hass, "Ben", may_all=False))
 
-    refused = await program.says("Unlock the front door.")
+    refused = await api_client.says("Unlock the front door.")
 
     assert hass.states.is_state(DOOR, "locked")
     assert "no right" in refused.results[0].content
 
 
-async def test_too_many_questions_of_a_program_make_room(hass: HomeAssistant, serve: Serve, program: Program) -> None:
+async def test_too_many_questions_of_a_client_make_room(
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+) -> None:
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,)),) * 25))
-    await let_programs_in(hass)
+    await enable_api(hass)
 
-    asked = [await program.says("Unlock the front door.") for _ in range(25)]
+    asked = [await api_client.says("Unlock the front door.") for _ in range(25)]
 
     waiting = [question.id for question in async_get_approvals(hass).waiting]
     assert waiting == [one.pending.id for one in asked[5:]]
 
 
-async def test_a_turn_that_nobody_listens_to_any_more_ends(hass: HomeAssistant, serve: Serve, program: Program) -> None:
+async def test_a_turn_that_nobody_listens_to_any_more_ends(
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+) -> None:
     """Invariant 54: the model call is over when the closing is."""
     server = await serve(Script(answers=(COUNTING,)))
-    await let_programs_in(hass)
+    await enable_api(hass)
     finished = async_capture_events(hass, "chatterbox_turn_finished")
 
-    async with aclosing(program.backend.take(program.wants("Count."))) as events:
+    async with aclosing(api_client.backend.take(api_client.wants("Count."))) as events:
         async for event in events:
             if isinstance(event, TextDelta):
                 break
@@ -422,7 +428,7 @@ async def test_a_turn_that_nobody_listens_to_any_more_ends(hass: HomeAssistant, 
     assert len(server.requests) == 1
 
 
-async def test_a_tool_is_cut_off_with_its_turn(hass: HomeAssistant, serve: Serve, program: Program) -> None:
+async def test_a_tool_is_cut_off_with_its_turn(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
     """Invariant 54."""
     begun, ended = asyncio.Event(), asyncio.Event()
 
@@ -440,10 +446,10 @@ async def test_a_tool_is_cut_off_with_its_turn(hass: HomeAssistant, serve: Serve
         llm.async_register_api(hass, StubApi(hass=hass, id="stub", name="Stub", tools=[look]))
         looks = Script(answers=(ScriptedAnswer(tool_calls=(ScriptedCall(name="look"),)),))
         await serve(looks, **{CONF_LLM_HASS_API: ["stub"]})
-        await let_programs_in(hass)
+        await enable_api(hass)
         wanted = replace(ASSIST, server_label="stub")
 
-        async with aclosing(program.backend.take(program.wants("Look!", hosted=(wanted,)))) as events:
+        async with aclosing(api_client.backend.take(api_client.wants("Look!", hosted=(wanted,)))) as events:
             async for event in events:
                 if isinstance(event, ToolStarted):
                     await begun.wait()
@@ -453,14 +459,14 @@ async def test_a_tool_is_cut_off_with_its_turn(hass: HomeAssistant, serve: Serve
 
 
 async def test_an_agent_that_is_loaded_anew_tells_who_waits(
-    hass: HomeAssistant, serve: Serve, program: Program
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     await serve(Script(answers=(COUNTING,)))
-    await let_programs_in(hass)
+    await enable_api(hass)
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
 
     async def listen() -> None:
-        async with aclosing(program.backend.take(program.wants("Count."))) as events:
+        async with aclosing(api_client.backend.take(api_client.wants("Count."))) as events:
             async for event in events:
                 if isinstance(event, TextDelta):
                     await hass.config_entries.async_reload(entry.entry_id)
@@ -470,37 +476,37 @@ async def test_an_agent_that_is_loaded_anew_tells_who_waits(
     assert refused.value.status == 503
 
 
-async def test_what_is_not_to_be_kept_is_not(hass: HomeAssistant, serve: Serve, program: Program) -> None:
-    """Invariant 38: neither words nor answers; what was done in the house is in its records all the same."""
+async def test_what_is_not_to_be_kept_is_not(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
+    """Invariant 38: neither words nor answers; what was done in the home is in its records all the same."""
     await serve(Script(answers=(*LIGHTS.answers, *LIGHTS.answers)))
-    await let_programs_in(hass)
+    await enable_api(hass)
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
     store = await async_get_histories(hass).async_open(entry)
     assert store is not None
     changes = async_capture_events(hass, EVENT_CHANGE)
 
-    await program.says("Secretly, light!", may_store=False, conversation_id="secret")
-    await program.says("Light!", conversation_id="known")
+    await api_client.says("Secretly, light!", may_store=False, conversation_id="secret")
+    await api_client.says("Light!", conversation_id="known")
 
     assert await store.turns("secret") == ()
     (turn,) = await store.turns("known")
     assert isinstance(turn.messages[0], UserMessage)
-    assert turn.origin.person_id == program.user.id
+    assert turn.origin.person_id == api_client.user.id
     assert len(changes) == 2
 
 
 async def test_what_functions_brought_is_part_of_the_turn_that_goes_on(
-    hass: HomeAssistant, serve: Serve, program: Program
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     await serve(Script(answers=(CALLS_WEATHER, ScriptedAnswer(content="Rain."))))
-    await let_programs_in(hass)
+    await enable_api(hass)
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
     store = await async_get_histories(hass).async_open(entry)
     assert store is not None
-    called = await program.says("Rain?", functions=(WEATHER,))
+    called = await api_client.says("Rain?", functions=(WEATHER,))
     result = ToolResult("call_w", "get_weather", "rain", open_world=True)
 
-    await program.says("Rain?", AssistantMessage(tool_calls=called.end.client_calls), result, functions=(WEATHER,))
+    await api_client.says("Rain?", AssistantMessage(tool_calls=called.end.client_calls), result, functions=(WEATHER,))
 
     found = await store.transcript("a-chain")
     assert [(message.content, message.open_world) for message in found if isinstance(message, ToolResult)] == [
@@ -508,15 +514,15 @@ async def test_what_functions_brought_is_part_of_the_turn_that_goes_on(
     ]
 
 
-async def test_only_functions_of_a_program_wait_for_it(hass: HomeAssistant, serve: Serve, program: Program) -> None:
-    """Invariant 22: what of the house was called beside them was not run, and waits for nobody."""
+async def test_only_functions_of_a_client_wait_for_it(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
+    """Invariant 22: what of the home was called beside them was not run, and waits for nobody."""
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(*CALLS_WEATHER.tool_calls, LIGHT_ON)),)))
-    await let_programs_in(hass)
+    await enable_api(hass)
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
     store = await async_get_histories(hass).async_open(entry)
     assert store is not None
 
-    await program.says("Rain? And light!", functions=(WEATHER,))
+    await api_client.says("Rain? And light!", functions=(WEATHER,))
 
     (turn,) = await store.turns("a-chain")
     assert [call.id for call in open_calls(turn.messages)] == ["call_w"]
@@ -524,64 +530,64 @@ async def test_only_functions_of_a_program_wait_for_it(hass: HomeAssistant, serv
     assert of_the_house.content.startswith("Not run")
 
 
-async def test_all_that_a_program_brings_into_a_conversation_is_kept(
-    hass: HomeAssistant, serve: Serve, program: Program
+async def test_all_that_a_client_brings_into_a_conversation_is_kept(
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     await serve(Script(answers=(ScriptedAnswer(content="Dry."),)))
-    await let_programs_in(hass)
+    await enable_api(hass)
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
     store = await async_get_histories(hass).async_open(entry)
     assert store is not None
     brought = (UserMessage("Rain?"), AssistantMessage("No."), UserMessage("Sure?"))
 
-    await program.says(UserMessage("Said before."), AssistantMessage("Yes."), *brought, added=brought)
+    await api_client.says(UserMessage("Said before."), AssistantMessage("Yes."), *brought, added=brought)
 
     kept = [message.text for message in await store.transcript("a-chain") if not isinstance(message, ToolResult)]
     assert kept == ["Rain?", "No.", "Sure?", "Dry."]
 
 
-async def test_data_of_a_shape_is_asked_for(hass: HomeAssistant, serve: Serve, program: Program) -> None:
+async def test_data_of_a_shape_is_asked_for(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
     server = await serve(Script(answers=(ScriptedAnswer(content='{"rain": true}'),)))
-    await let_programs_in(hass)
+    await enable_api(hass)
     schema: JsonObject = {"type": "object", "properties": {"rain": {"type": "boolean"}}, "required": ["rain"]}
 
-    taken = await program.says("Rain?", hosted=(), output=OutputFormat("weather", schema))
+    taken = await api_client.says("Rain?", hosted=(), output=OutputFormat("weather", schema))
 
     assert taken.end.text == '{"rain": true}'
     assert "json_schema" in str(server.requests[0].body["response_format"])
 
 
 async def test_a_model_that_is_down_is_told_of_where_home_assistant_cannot_stand_in(
-    hass: HomeAssistant, serve: Serve, program: Program
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
-    """A person hears Home Assistant itself; so does a program that speaks like one."""
+    """A person hears Home Assistant itself; so does an API client that speaks like one."""
     await serve(Script(answers=()))
-    await let_programs_in(hass)
+    await enable_api(hass)
 
-    as_a_person = await program.says("turn on the kitchen ceiling light", hosted=None)
-    as_a_program = await program.says("turn off the kitchen ceiling light")
+    as_a_person = await api_client.says("turn on the kitchen ceiling light", hosted=None)
+    as_a_program = await api_client.says("turn off the kitchen ceiling light")
 
     assert as_a_person.end.stop_reason is StopReason.COMPLETED
     assert as_a_program.end.stop_reason is StopReason.PROVIDER_FAILED
     assert hass.states.is_state(LIGHT, "on")
 
 
-async def test_a_conversation_is_said_in_few_words(hass: HomeAssistant, serve: Serve, program: Program) -> None:
+async def test_a_conversation_is_said_in_few_words(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
     await serve(Script(answers=(ScriptedAnswer(content="They talked about rain."),)))
-    await let_programs_in(hass)
+    await enable_api(hass)
 
-    text, usage = await program.backend.compact(AGENT, (UserMessage("Rain?"), AssistantMessage("Yes.")), "")
+    text, usage = await api_client.backend.compact(AGENT, (UserMessage("Rain?"), AssistantMessage("Yes.")), "")
 
     assert text == "They talked about rain."
     assert usage.input_tokens >= 0
 
 
 @pytest.mark.usefixtures("offline")
-async def test_an_agent_without_a_model_lists_what_was_asked(hass: HomeAssistant, program: Program) -> None:
-    await let_programs_in(hass)
+async def test_an_agent_without_a_model_lists_what_was_asked(hass: HomeAssistant, api_client: ApiClient) -> None:
+    await enable_api(hass)
 
-    text, _ = await program.backend.compact(AGENT, (UserMessage("Rain?"),), "")
-    nothing, _ = await program.backend.compact(AGENT, (), "")
+    text, _ = await api_client.backend.compact(AGENT, (UserMessage("Rain?"),), "")
+    nothing, _ = await api_client.backend.compact(AGENT, (), "")
 
     assert "Rain?" in text
     assert nothing

@@ -1,4 +1,4 @@
-"""Programs hang up on a real house in the middle of an answer: the model and the tools let go, and nothing is left."""
+"""API clients hang up in the middle of an answer: the model and the tools stop, and nothing is left."""
 
 import asyncio
 import json
@@ -72,7 +72,7 @@ class EndlessModel:
 
 @asynccontextmanager
 async def living_with(hass: HomeAssistant, model: EndlessModel, *apis: str) -> AsyncGenerator[None]:
-    """Set up an agent that programs may talk to, with a model."""
+    """Set up an agent that API clients may talk to, with a model."""
     await move_into_the_demo_home(hass)
     async with serving(model.application()) as address:
         service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address}

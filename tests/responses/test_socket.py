@@ -1,4 +1,4 @@
-"""Programs talk to the Responses surface over a WebSocket of a real Home Assistant."""
+"""API clients talk to the Responses surface over a WebSocket of a real Home Assistant."""
 
 import asyncio
 import json
@@ -197,7 +197,7 @@ async def test_an_answer_that_never_ends_does_not_keep_a_connection_open(
     await endpoint.all_closed.wait()
 
 
-async def test_connections_end_when_the_house_stops(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_connections_end_when_the_home_stops(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
     endpoint = await serve(hass, event(0), forever)
     client = await hass_client()
 
@@ -312,7 +312,7 @@ async def test_pings_are_answered_while_an_answer_is_being_made(
         assert await hear(socket, 1) == [event(1)]
 
 
-async def test_a_program_that_does_not_answer_pings_is_gone(
+async def test_a_client_that_does_not_answer_pings_is_gone(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
     limits = HttpLimits(socket=SocketLimits(ping_seconds=0.02))

@@ -1,4 +1,4 @@
-"""What programs were answered is kept for its agent and person, as long as the owner wants, and never in the way."""
+"""What API clients were answered is kept for its agent and person, as long as the owner wants, and never in the way."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -247,7 +247,7 @@ async def test_a_conversation_is_what_the_caller_and_this_agent_have_said(
     )
 
 
-async def test_functions_that_a_program_has_to_run_wait_in_a_conversation(
+async def test_functions_that_a_client_has_to_run_wait_in_a_conversation(
     hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     store = await open_store(hass, entry)
@@ -346,7 +346,7 @@ async def test_upkeep_waits_for_a_store_that_is_down(
     assert "Traceback" not in caplog.text
 
 
-async def test_the_house_knows_where_the_responses_of_its_agents_are(
+async def test_the_home_knows_where_the_responses_of_its_agents_are(
     hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     other = await add_agent(hass, entry)

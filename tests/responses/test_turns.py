@@ -1,4 +1,4 @@
-"""Turns of programs in the life of a house: agents are renamed, loaded anew and removed, and questions wait."""
+"""Turns of API clients in the life of a home: agents are renamed, loaded anew and removed, and questions wait."""
 
 import asyncio
 import gc
@@ -28,8 +28,8 @@ from custom_components.chatterbox.const import (
 )
 from custom_components.chatterbox.diagnostics import async_get_config_entry_diagnostics
 from custom_components.chatterbox.responses.turns import ApiTurns
+from tests.support.api_clients import ASSIST, ApiClient, a_user, enable_api
 from tests.support.llm_apis import StubApi, StubTool
-from tests.support.programs import ASSIST, Program, a_user, let_programs_in
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, add_agent, move_into_the_demo_home
 
@@ -42,34 +42,34 @@ SLOWLY = ScriptedAnswer(content="Come in. " * 99, piece_characters=9, piece_dela
 
 
 @pytest.fixture
-def program(hass: HomeAssistant) -> Program:
-    """Return a program of a user who may do everything."""
-    return Program(hass, a_user(hass))
+def api_client(hass: HomeAssistant) -> ApiClient:
+    """Return an API client of a user who may do everything."""
+    return ApiClient(hass, a_user(hass))
 
 
 async def test_of_many_questions_the_oldest_can_be_answered(
-    hass: HomeAssistant, serve: Serve, program: Program
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     """A turn that asks nothing makes no room."""
     await serve(Script(answers=(*(ASKS,) * 20, ScriptedAnswer(content="Come in."))))
-    await let_programs_in(hass)
-    request = program.wants("Unlock the front door.")
-    asked = [await program.takes(request) for _ in range(20)]
+    await enable_api(hass)
+    request = api_client.wants("Unlock the front door.")
+    asked = [await api_client.takes(request) for _ in range(20)]
 
-    await program.answers(request, asked[0].pending, Approved())
+    await api_client.answers(request, asked[0].pending, Approved())
 
     assert hass.states.is_state(DOOR, "unlocked")
     assert len(async_get_approvals(hass).waiting) == 19
 
 
 async def test_a_request_that_is_not_to_be_stored_is_told_in_no_event_and_no_diagnostics(
-    hass: HomeAssistant, serve: Serve, program: Program
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     """Invariant 38: Home Assistant stores its events. What was done is told all the same."""
     light = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen ceiling light", "domain": "light"})
     asking = ScriptedCall(name="GetLiveContext", arguments={})
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(light, asking)), ScriptedAnswer(content="Hush, done."))))
-    await let_programs_in(hass)
+    await enable_api(hass)
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
     hass.config_entries.async_update_entry(entry, options={**entry.options, CONF_DIAGNOSE_WORDS: True})
     events: list[Event] = []
@@ -80,7 +80,7 @@ async def test_a_request_that_is_not_to_be_stored_is_told_in_no_event_and_no_dia
 
     hass.bus.async_listen(MATCH_ALL, listen)
 
-    await program.says("Hush, light!", may_store=False)
+    await api_client.says("Hush, light!", may_store=False)
 
     assert not [event.event_type for event in events if "Hush" in str(event.data)]
     assert "Hush" not in str(await async_get_config_entry_diagnostics(hass, entry))
@@ -101,19 +101,19 @@ async def test_a_request_that_is_not_to_be_stored_is_told_in_no_event_and_no_dia
     )
 
 
-async def test_an_add_on_is_a_program_like_others(hass: HomeAssistant, serve: Serve) -> None:
+async def test_an_add_on_is_a_client_like_others(hass: HomeAssistant, serve: Serve) -> None:
     """Its user was made by Home Assistant, and is nobody else."""
     await serve(Script(answers=(ASKS, ScriptedAnswer(content="Come in."))))
-    await let_programs_in(hass)
+    await enable_api(hass)
     user = await hass.auth.async_create_system_user("Supervisor", group_ids=["system-admin"])
-    program = Program(hass, user)
-    request = program.wants("Unlock the front door.", conversation_id="add-on")
+    api_client = ApiClient(hass, user)
+    request = api_client.wants("Unlock the front door.", conversation_id="add-on")
 
-    asked = await program.takes(request)
-    await program.answers(request, asked.pending, Approved())
+    asked = await api_client.takes(request)
+    await api_client.answers(request, asked.pending, Approved())
 
     assert hass.states.is_state(DOOR, "unlocked")
-    store = program.backend.store(AGENT)
+    store = api_client.backend.store(AGENT)
     assert store is not None
     said = await store.conversation("add-on", Caller(user.id))
     assert said is not None
@@ -123,26 +123,26 @@ async def test_an_add_on_is_a_program_like_others(hass: HomeAssistant, serve: Se
 
 async def test_a_user_that_home_assistant_made_may_do_what_it_may(hass: HomeAssistant, serve: Serve) -> None:
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="No."))))
-    await let_programs_in(hass)
+    await enable_api(hass)
     user = await hass.auth.async_create_system_user("Content", group_ids=["system-read-only"])
 
-    refused = await Program(hass, user).says("Light!")
+    refused = await ApiClient(hass, user).says("Light!")
 
     assert "no right" in refused.results[0].content
 
 
 async def test_an_agent_that_was_renamed_speaks_under_its_name(
-    hass: HomeAssistant, serve: Serve, program: Program
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     await serve(Script(answers=(ScriptedAnswer(content="Hello."), ASKS)))
-    await let_programs_in(hass)
-    await program.says("Hello?")
+    await enable_api(hass)
+    await api_client.says("Hello?")
     er.async_get(hass).async_update_entity(AGENT, new_entity_id="conversation.renamed")
     await hass.async_block_till_done(wait_background_tasks=True)
     started = async_capture_events(hass, EVENT_TURN_STARTED)
-    program.agent = "conversation.renamed"
+    api_client.agent = "conversation.renamed"
 
-    await program.says("Unlock the front door.")
+    await api_client.says("Unlock the front door.")
 
     assert started[0].data["entity_id"] == "conversation.renamed"
     (question,) = async_get_approvals(hass).waiting
@@ -153,13 +153,13 @@ async def test_an_agent_that_was_renamed_speaks_under_its_name(
 
 
 async def test_a_turn_that_was_taken_up_elsewhere_ends_with_its_agent(
-    hass: HomeAssistant, serve: Serve, program: Program
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     """It would go on by rules that do not hold any more."""
     await serve(Script(answers=(ASKS, SLOWLY)))
-    await let_programs_in(hass)
+    await enable_api(hass)
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
-    asked = await program.says("Unlock the front door.")
+    asked = await api_client.says("Unlock the front door.")
     finished = async_capture_events(hass, EVENT_TURN_FINISHED)
     is_open = asyncio.Event()
 
@@ -168,7 +168,7 @@ async def test_a_turn_that_was_taken_up_elsewhere_ends_with_its_agent(
         is_open.set()
 
     hass.bus.async_listen_once(EVENT_TOOL_FINISHED, note)
-    yes = GivenAnswer(approved=True, channel=Channel.ACTION, user_id=program.user.id)
+    yes = GivenAnswer(approved=True, channel=Channel.ACTION, user_id=api_client.user.id)
     answering = asyncio.create_task(async_get_approvals(hass).answer(asked.pending.id, yes))
     await is_open.wait()
 
@@ -179,46 +179,50 @@ async def test_a_turn_that_was_taken_up_elsewhere_ends_with_its_agent(
     assert [event.data["stop_reason"] for event in finished] == ["interrupted"]
 
 
-async def test_who_says_yes_to_what_is_gone_is_told_so(hass: HomeAssistant, serve: Serve, program: Program) -> None:
+async def test_who_says_yes_to_what_is_gone_is_told_so(
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+) -> None:
     call = ScriptedCall(name="paint", arguments={})
     api = StubApi(hass=hass, id="stub", name="Stub", tools=[StubTool(name="paint")])
     remove = llm.async_register_api(hass, api)
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(call,)),)), **{CONF_LLM_HASS_API: ["assist", "stub"]})
-    await let_programs_in(hass)
+    await enable_api(hass)
     wish = HostedTools(server_label="stub", allowed=ToolFilter(frozenset({"paint"})))
-    asked = await program.says("Paint the wall.", hosted=(ASSIST, wish))
+    asked = await api_client.says("Paint the wall.", hosted=(ASSIST, wish))
     changes = async_capture_events(hass, EVENT_CHANGE)
     remove()
 
-    yes = GivenAnswer(approved=True, channel=Channel.ACTION, user_id=program.user.id)
+    yes = GivenAnswer(approved=True, channel=Channel.ACTION, user_id=api_client.user.id)
     speech = await async_get_approvals(hass).answer(asked.pending.id, yes)
 
     assert speech == "Something went wrong. Please try again."
     assert [change.data["outcome"] for change in changes] == ["not_run"]
 
 
-async def test_an_agent_without_a_model_says_what_it_cannot_do(hass: HomeAssistant, program: Program) -> None:
+async def test_an_agent_without_a_model_says_what_it_cannot_do(hass: HomeAssistant, api_client: ApiClient) -> None:
     """It understands sentences, as when a person speaks."""
     await move_into_the_demo_home(hass)
     await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {})
-    await let_programs_in(hass)
+    await enable_api(hass)
 
     with pytest.raises(ApiError) as of_tools:
-        await program.says("Turn on the kitchen ceiling light.")
+        await api_client.says("Turn on the kitchen ceiling light.")
     with pytest.raises(ApiError) as of_a_shape:
-        await program.says("Turn on the kitchen ceiling light.", hosted=None, output=OutputFormat("answer", {}))
-    await program.says("Turn on the kitchen ceiling light.", hosted=None)
+        await api_client.says("Turn on the kitchen ceiling light.", hosted=None, output=OutputFormat("answer", {}))
+    await api_client.says("Turn on the kitchen ceiling light.", hosted=None)
 
     assert (of_tools.value.status, of_tools.value.param) == (400, "tools")
     assert (of_a_shape.value.status, of_a_shape.value.param) == (400, "text.format")
     assert hass.states.is_state("light.kitchen_ceiling", "on")
 
 
-async def test_nothing_is_kept_of_an_agent_that_is_removed(hass: HomeAssistant, serve: Serve, program: Program) -> None:
+async def test_nothing_is_kept_of_an_agent_that_is_removed(
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+) -> None:
     await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
-    await let_programs_in(hass)
+    await enable_api(hass)
     before = program_turns()
-    await program.says("Hello?")
+    await api_client.says("Hello?")
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
     assert program_turns() == before + 1
 

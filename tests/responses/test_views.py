@@ -1,4 +1,4 @@
-"""Programs call the addresses below `/api/chatterbox/v1` of a real Home Assistant: who may, and what they are told."""
+"""HTTP requests below `/api/chatterbox/v1` of a real Home Assistant: who may call, and the errors that are returned."""
 
 import logging
 from http import HTTPStatus
@@ -92,7 +92,7 @@ async def test_a_user_who_was_switched_off_is_nobody(
     assert endpoint.asked == []
 
 
-async def test_a_house_that_has_it_switched_off_has_nothing_there(
+async def test_a_home_that_has_it_switched_off_has_nothing_there(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
     endpoint = await serve(hass, switched_on=False)
@@ -247,7 +247,7 @@ async def test_no_token_is_logged(
     assert SECRET not in caplog.text
 
 
-async def test_a_house_that_stops_says_so(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_a_home_that_stops_says_so(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
     await serve(hass)
     client = await hass_client()
     hass.set_state(CoreState.stopping)
@@ -258,7 +258,7 @@ async def test_a_house_that_stops_says_so(hass: HomeAssistant, hass_client: Clie
     assert (await error_of(answer))["code"] == "stopping"
 
 
-async def test_requests_end_when_the_house_stops(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_requests_end_when_the_home_stops(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
     endpoint = await serve(hass, lambda: hass.bus.async_fire(EVENT_HOMEASSISTANT_STOP), forever)
     client = await hass_client()
 

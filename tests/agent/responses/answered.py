@@ -55,7 +55,7 @@ class Answer:
 
 @dataclass
 class Asking:
-    """A request that is answered by a script, in a house of three tools."""
+    """A request that is answered by a script, in a home of three tools."""
 
     request: CreateRequest = ASKED
     turn: Turn = TURN

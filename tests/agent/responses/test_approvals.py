@@ -212,7 +212,7 @@ async def test_a_client_may_want_to_be_asked_more_often(wish: JsonValue, asked: 
     assert sorted(talk.ran) == sorted({"light_on", "unlock"} - set(asked))
 
 
-async def test_a_client_cannot_switch_off_what_the_house_asks() -> None:
+async def test_a_client_cannot_switch_off_what_the_home_asks() -> None:
     talk = Talk(call(TO_UNLOCK), asks=("unlock",))
 
     response = await talk.say(tools=[mcp(require_approval="never")])

@@ -295,7 +295,7 @@ async def test_a_deleted_response_ends_and_is_not_stored_again() -> None:
         await service.get(str(begun["id"]), ANNA, {})
 
 
-async def test_what_the_house_interrupts_has_failed() -> None:
+async def test_what_the_home_interrupts_has_failed() -> None:
     backend = BackendDouble(ScriptedProvider([*say("Half")[:1], never]))
     service = ResponsesService(backend)
     begun = await begin(service)
@@ -316,7 +316,7 @@ async def test_what_the_house_interrupts_has_failed() -> None:
         assert (answer["status"], error["code"]) == ("failed", "interrupted")
 
 
-async def test_a_house_that_shuts_down_as_a_request_comes_says_so() -> None:
+async def test_a_home_that_shuts_down_as_a_request_comes_says_so() -> None:
     backend = Unhurried()
     asking = asyncio.create_task(begin(ResponsesService(backend)))
     await let_others_go_on()

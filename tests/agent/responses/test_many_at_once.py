@@ -183,7 +183,7 @@ async def test_a_bug_in_the_middle_fails_the_response_and_is_logged(caplog: pyte
     assert ("RuntimeError" in caplog.text, "a secret" in caplog.text) == (True, False)
 
 
-async def test_what_the_house_cannot_do_in_the_middle_is_told() -> None:
+async def test_what_the_home_cannot_do_in_the_middle_is_told() -> None:
     backend = Failing(ScriptedProvider(say("Hello.")))
     backend.failure = ApiError("The backend is asleep.", status=503, kind=ErrorType.SERVER, code="asleep")
 

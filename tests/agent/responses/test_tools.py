@@ -90,7 +90,7 @@ def test_no_tools_and_none_at_all() -> None:
     assert read_tools([]) == RequestedTools(hosted=())
 
 
-def test_tools_of_the_house_are_always_asked_about() -> None:
+def test_tools_of_the_home_are_always_asked_about() -> None:
     """Invariant 49."""
     read = read_tools([ASSIST])
 
@@ -143,7 +143,7 @@ def test_some_of_the_tools(allowed_tools: JsonValue, expected: ToolFilter | None
     assert hosted(allowed_tools=allowed_tools).allowed == expected
 
 
-def test_what_is_echoed_of_the_house() -> None:
+def test_what_is_echoed_of_the_home() -> None:
     """Invariant 44."""
     sent: JsonObject = {
         **ASSIST,

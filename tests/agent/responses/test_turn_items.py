@@ -80,7 +80,7 @@ def outcomes(answer: Answer) -> list[tuple[object, ...]]:
     return [(item["type"], item["name"], item.get("status")) for item in answer.items if item["type"] != "message"]
 
 
-async def test_a_call_of_the_house_is_shown_from_its_beginning_to_its_end() -> None:
+async def test_a_call_of_the_home_is_shown_from_its_beginning_to_its_end() -> None:
     """Invariants 10, 11, 12."""
     answer = await answered(call(ON), say("On."))
     begins = answer.kinds.index("output_item.added", 6)

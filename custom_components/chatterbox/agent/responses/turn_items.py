@@ -73,7 +73,7 @@ class CallQueue:
         """Append the calls of a message; those that are known already keep their place."""
         new = [call for call in calls if call.id not in self._known]
         if new and not self._known and self._offered.question is not None:
-            self._settle_approval(self._offered.question.id, new)
+            self._note_approvals(self._offered.question.id, new)
         self._known |= {call.id for call in new}
         self._waiting.extend(new)
 
@@ -116,7 +116,7 @@ class CallQueue:
         self._open = None
         return True
 
-    def _settle_approval(self, pending_id: str, calls: list[ToolCall]) -> None:
+    def _note_approvals(self, pending_id: str, calls: list[ToolCall]) -> None:
         """Note which calls were approved. Denied ones are not written: only the model is told."""
         decisions = self._approval.decisions if self._approval else {}
         for index, call in enumerate(calls):
@@ -256,9 +256,9 @@ class TurnItems:
             self._texts.add_encrypted(encode_provider_items(items, self._plan.codec))
 
     def _request_approval(self, pending: PendingApproval) -> None:
-        for index, gated in enumerate(pending.calls):
-            label = self._calls.label_of(gated.call)
-            write_approval_request(self._events, approval_request_id(pending.id, index), label, gated.call)
+        for index, pending_call in enumerate(pending.calls):
+            label = self._calls.label_of(pending_call.call)
+            write_approval_request(self._events, approval_request_id(pending.id, index), label, pending_call.call)
 
     def _phase_of(self, phase: str) -> str | None:
         """Return the phase for structured output, which has to be told from commentary."""

@@ -205,7 +205,7 @@ def test_a_call_that_was_cut_off_was_never_made() -> None:
         ({}, NO_RESULT, True),
     ],
 )
-def test_calls_of_the_house_are_calls_with_their_result(outcome: JsonObject, content: str, *, is_error: bool) -> None:
+def test_calls_of_the_home_are_calls_with_their_result(outcome: JsonObject, content: str, *, is_error: bool) -> None:
     """Invariant 52."""
     read = translated(said("user", "On!"), {**MCP, **outcome}, said("assistant", "Well."))
 
@@ -217,7 +217,7 @@ def test_calls_of_the_house_are_calls_with_their_result(outcome: JsonObject, con
     )
 
 
-def test_a_function_that_is_called_after_the_house_ran_something_belongs_to_the_next_message() -> None:
+def test_a_function_that_is_called_after_the_home_ran_something_belongs_to_the_next_message() -> None:
     """Invariants 22, 34: a message with calls of both sides runs nothing, and shows that by its failed calls."""
     done, failed = MCP | {"output": "on"}, MCP | {"error": "Not run: functions of the client come first."}
     assert [len(message.tool_calls) for message in called(translated(done, CALL, OUTPUT))] == [1, 1]

@@ -53,7 +53,7 @@ _MCP_CALL: Final = "mcp_"
 
 @dataclass(frozen=True, slots=True)
 class ApprovalResponse:
-    """A yes or a no that a client brings."""
+    """A client's answer to an approval request."""
 
     request_id: str
     approve: bool
@@ -62,25 +62,23 @@ class ApprovalResponse:
 
 @dataclass(frozen=True, slots=True)
 class ParsedItems:
-    """What items say."""
+    """The meaning of items."""
 
     messages: Transcript
-    """Every call has its result right after its message. Results of calls of what came before stand first; where such a
-    message had other calls too, `transcript.repair` of all that was said puts them in order."""
+    """Every call is followed by its result. Results of calls of the history come first, for `transcript.repair`."""
     instructions: str = ""
-    """What system and developer messages at the beginning say. Where nothing else is said, it is what is to be answered
-    instead."""
+    """Text of the system and developer messages at the beginning, unless there is nothing else to answer."""
     approvals: tuple[ApprovalResponse, ...] = ()
-    """Those that are to be acted on: what a later word, call or question of the model has settled is not among them."""
+    """Answers to act on; later output of the model ends earlier ones."""
     listed: frozenset[str] = frozenset()
-    """Server labels whose tools the client was told already."""
+    """Server labels whose tools are listed."""
 
 
 def parse_items(items: Sequence[JsonObject], codec: ContentCodec, history: Iterable[Message] = ()) -> ParsedItems:
-    """Translate complete items that go on from `history`. Pairs are checked elsewhere: what has none is left out.
+    """Translate complete items that continue `history`. Calls without outputs get a result that says so.
 
-    Raises `InvalidItem` for an item that is not as `complete_item` leaves it, a reference that nobody has resolved,
-    and a compaction that is not one of ours. Its path begins at the list: `[2].encrypted_content`.
+    Raises `InvalidItem` for an incomplete item, an unresolved reference, and a compaction that was not made here. Its
+    path starts at the list: `[2].encrypted_content`.
     """
     reader = _Reader(codec)
     for index, item in enumerate(items):
@@ -92,23 +90,23 @@ def parse_items(items: Sequence[JsonObject], codec: ContentCodec, history: Itera
 
 
 class _Reader:
-    """Gathers messages from items."""
+    """Collects messages from items."""
 
     def __init__(self, codec: ContentCodec) -> None:
         self._codec = codec
         self._messages: list[Message] = []
         self._instructions: list[str] = []
-        self._late: list[str] = []
+        self._context: list[str] = []
         self._asked: dict[str, ApprovalRequestItem] = {}
         self._approvals: dict[str, ApprovalResponse] = {}
         self._listed: set[str] = set()
         self._cut: set[str] = set()
         self._open = AssistantMessage()
         self._has_run = False
-        """Whether the house has run the last call of this message: then it holds none of the client."""
+        """Whether the last call of the open message is of a hosted tool that ran: then it has no function calls."""
 
     def add(self, item: JsonObject) -> None:
-        """Take in one item."""
+        """Read one item."""
         match None if VENDOR_TYPE.fullmatch(str(item["type"])) else read_item(item):
             case MessageItem() as message:
                 self._add_message(message)
@@ -132,30 +130,30 @@ class _Reader:
                 self._add_control(other)
 
     def end(self, open_before: Sequence[ToolCall]) -> ParsedItems:
-        """Return what was gathered."""
+        """Return the result. `open_before` holds the calls of the history that wait for outputs."""
         self._close()
         if not self._messages and not self._approvals:
-            self._late, self._instructions = [*self._instructions, *self._late], []
-        self._tell_late()
+            self._context, self._instructions = [*self._instructions, *self._context], []
+        self._add_context()
         return ParsedItems(
-            messages=tuple(_told_in_one(_in_place(self._messages, open_before, self._cut))),
+            messages=tuple(_with_context(_in_place(self._messages, open_before, self._cut))),
             instructions=_PARAGRAPH.join(self._instructions),
             approvals=tuple(self._approvals.values()),
             listed=frozenset(self._listed),
         )
 
     def _add_control(self, item: ItemModel | None) -> None:
-        """Take in what no model reads, at least not at once."""
+        """Read an item that no model reads."""
         match item:
             case ListToolsItem(error=None):
                 self._listed.add(item.server_label)
             case ApprovalRequestItem(id=request_id):
-                self._settle(_question_of(request_id))
+                self._resolve_approvals(_question_of(request_id))
                 self._asked[request_id] = item
             case ApprovalResponseItem(approval_request_id=request_id):
                 self._approvals[request_id] = ApprovalResponse(request_id, item.approve, item.reason or "")
             case ItemReference():
-                raise InvalidItem("There is no such item.", "id")
+                raise InvalidItem("The referenced item does not exist.", "id")
             case _:
                 pass
 
@@ -163,7 +161,7 @@ class _Reader:
         text, attachments = read_parts(message.content)
         if message.role == "user":
             self._close()
-            context, self._late = _PARAGRAPH.join(self._late), []
+            context, self._context = _PARAGRAPH.join(self._context), []
             self._messages.append(UserMessage(text, attachments, context))
         elif message.role == "assistant" and text:
             self._begin(is_new_message=True)
@@ -171,7 +169,7 @@ class _Reader:
             self._open = replace(self._open, text=text, provider_items=phase + self._open.provider_items)
         elif text:
             self._close()
-            (self._late if self._messages else self._instructions).append(text)
+            (self._context if self._messages else self._instructions).append(text)
 
     def _add_call(self, call: ToolCall) -> None:
         self._begin(is_new_message=False)
@@ -183,69 +181,69 @@ class _Reader:
             self._close()
         self._messages.append(ToolResult(output.call_id, "", text, open_world=True))
         if attachments:
-            self._tell_late()
+            self._add_context()
             self._messages.append(UserMessage("", attachments, _SHOWN_BY.format(call_id=output.call_id)))
 
     def _add_reasoning(self, item: ReasoningItem) -> None:
-        """Take in what was thought before a message, or what is carried behind one."""
+        """Read reasoning before a message, or encrypted content after one."""
         carried = decode_provider_items(item.encrypted_content or "", self._codec)
         if item.text:
-            if _says_something(self._open):
+            if _has_output(self._open):
                 self._close()
             reasoning = _PARAGRAPH.join(filter(None, (self._open.reasoning, item.text)))
             self._open = AssistantMessage(reasoning=reasoning, provider_items=self._open.provider_items + carried)
-        elif carried and _says_something(self._open):
+        elif carried and _has_output(self._open):
             self._open = replace(self._open, provider_items=self._open.provider_items + carried)
             self._close()
 
     def _add_compaction(self, item: CompactionItem, item_id: str) -> None:
         if (messages := decode_summary(item.encrypted_content, item_id, self._codec)) is None:
-            raise InvalidItem("It was not made here, and cannot be read.", "encrypted_content")
+            raise InvalidItem("This compaction was not made here, and cannot be read.", "encrypted_content")
         self._close()
-        self._tell_late()
+        self._add_context()
         self._messages += messages
 
     def _begin(self, *, is_new_message: bool) -> None:
-        """Let the model say or call something: what it was told or allowed before that is done with."""
-        self._settle()
-        if is_new_message and _says_something(self._open):
+        """Start output of the model, which ends earlier approvals and instructions."""
+        self._resolve_approvals()
+        if is_new_message and _has_output(self._open):
             self._close()
-        self._tell_late()
+        self._add_context()
 
-    def _settle(self, but: str | None = None) -> None:
-        """Be done with all answers but those to one question. A no stays known as what came of the call."""
+    def _resolve_approvals(self, but: str | None = None) -> None:
+        """Drop all approval responses but those to one question. A denial becomes the result of its call."""
         for request_id, said in list(self._approvals.items()):
             if _question_of(request_id) != but:
                 del self._approvals[request_id]
                 if not said.approve and (asked := self._asked.get(request_id)) is not None:
-                    if _says_something(self._open):
+                    if _has_output(self._open):
                         self._close()
                     self._messages += _refused_call(asked, said.reason)
 
     def _close(self) -> None:
-        """End a message of the model. Reasoning that has led to nothing is left out."""
-        if _says_something(self._open):
+        """End the open message. Reasoning without text or calls is dropped."""
+        if _has_output(self._open):
             self._messages.append(self._open)
         self._open = AssistantMessage()
         self._has_run = False
 
-    def _tell_late(self) -> None:
-        if self._late:
-            self._messages.append(UserMessage("", context=_PARAGRAPH.join(self._late)))
-            self._late = []
+    def _add_context(self) -> None:
+        if self._context:
+            self._messages.append(UserMessage("", context=_PARAGRAPH.join(self._context)))
+            self._context = []
 
 
 def _question_of(request_id: str) -> str:
-    """Return what the requests of one question have in common: their ids end with the number of the call."""
+    """Return the common part of the approval request ids of one question, which end with the index of the call."""
     return request_id.rpartition("_")[0]
 
 
-def _says_something(message: AssistantMessage) -> bool:
+def _has_output(message: AssistantMessage) -> bool:
     return bool(message.text or message.tool_calls)
 
 
-def _told_in_one(messages: Iterable[Message]) -> Iterator[Message]:
-    """Yield messages with what stood alone before a user's words as what held when they were said."""
+def _with_context(messages: Iterable[Message]) -> Iterator[Message]:
+    """Yield messages with developer messages as the context of the user message that follows."""
     waiting: UserMessage | None = None
     for message in messages:
         told = message
@@ -270,12 +268,12 @@ def phase_item(phase: str) -> ProviderItem:
 
 
 def _mcp_call_id(any_id: str) -> str:
-    """Return the id of a call of the house, in items and, once it was replayed, in the transcript."""
+    """Return the id of a call of a hosted tool, in items and in the transcript that they are read into."""
     return any_id if any_id.startswith(_MCP_CALL) else f"{_MCP_CALL}{any_id}"
 
 
 def transcript_call_id(item: JsonObject) -> str | None:
-    """Return the id that a call has in the transcript; None for an item that is no call."""
+    """Return the id of a call in the transcript; None for another item."""
     match item:
         case {"type": "function_call", "call_id": str(call_id)}:
             return call_id
@@ -286,7 +284,7 @@ def transcript_call_id(item: JsonObject) -> str | None:
 
 
 def _mcp_result(call_id: str, item: McpCallItem) -> ToolResult:
-    """Return what came of a call of the house."""
+    """Return the result of a call of a hosted tool."""
     if item.error is None:
         if item.output is None:
             return ToolResult(call_id, item.name, NO_RESULT, is_error=True, open_world=True)
@@ -296,14 +294,14 @@ def _mcp_result(call_id: str, item: McpCallItem) -> ToolResult:
 
 
 def _refused_call(asked: ApprovalRequestItem, reason: str) -> tuple[AssistantMessage, ToolResult]:
-    """Return a call of the house that a person said no to, and what the model was told of that."""
+    """Return a denied call of a hosted tool, with its result for the model."""
     call = ToolCall(_mcp_call_id(asked.id), asked.name, asked.arguments)
     told = f"Not run: the person said no. {reason}".rstrip()
     return AssistantMessage(tool_calls=(call,)), ToolResult(call.id, call.name, told, is_error=True, open_world=True)
 
 
 def error_text(error: JsonValue) -> str:
-    """Return what an error of a call of the house says, in any of the forms that it has had."""
+    """Return the text of an error of a call, in any of the forms that it has had."""
     match error:
         case str(text) | {"content": str(text)} | {"message": str(text)} | {"text": str(text)}:
             return text
@@ -314,7 +312,7 @@ def error_text(error: JsonValue) -> str:
 
 
 def _in_place(messages: Sequence[Message], open_before: Sequence[ToolCall], cut: set[str]) -> Iterator[Message]:
-    """Yield messages with each result right after its call; calls that were cut off and have none are left out."""
+    """Yield messages with each result right after its call. Calls that were cut off and have none are left out."""
     results = {message.call_id: message for message in messages if isinstance(message, ToolResult)}
     answered = ((call, results.get(shown_call_id(call.id))) for call in open_before)
     yield from (replace(result, call_id=call.id, name=call.name) for call, result in answered if result)

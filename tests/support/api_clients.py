@@ -1,4 +1,4 @@
-"""Programs that talk to agents, below the Responses API: turns go in, events come out."""
+"""API clients that talk to agents, below the Responses API: turns go in, events come out."""
 
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ from custom_components.chatterbox.responses.backend import ResponsesBackend
 from tests.support.talk import AGENT
 
 ASSIST = HostedTools(server_label="assist", otherwise=RequireApproval.NEVER)
-"""All tools of Assist; the program itself wants to be asked nothing."""
+"""All tools of Assist; the client itself wants to be asked nothing."""
 
 
 @dataclass(slots=True)
@@ -61,8 +61,8 @@ class Taken:
 
 
 @dataclass(slots=True)
-class Program:
-    """A program with the token of a user."""
+class ApiClient:
+    """An API client with the token of a user."""
 
     hass: HomeAssistant
     user: User
@@ -105,7 +105,7 @@ class Program:
         return await self.takes(replace(asked, approval=given))
 
 
-async def let_programs_in(hass: HomeAssistant) -> None:
+async def enable_api(hass: HomeAssistant) -> None:
     """Switch the surface on for all services."""
     for entry in hass.config_entries.async_entries(DOMAIN):
         hass.config_entries.async_update_entry(entry, options={**entry.options, CONF_RESPONSES_API: True})
@@ -113,7 +113,7 @@ async def let_programs_in(hass: HomeAssistant) -> None:
 
 
 def a_user(hass: HomeAssistant, name: str = "Anna", *, may_all: bool = True) -> MockUser:
-    """Return a user whose programs have a token; one who may not do all may control lights."""
+    """Return a user whose API clients have a token; one who may not do all may control lights."""
     user = MockUser(name=name).add_to_hass(hass)
     everything: PolicyType = {"entities": True}
     lights: PolicyType = {"entities": {"domains": {"light": {POLICY_CONTROL: True}}, "all": {"read": True}}}
