@@ -16,8 +16,8 @@ from typing import Final
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
+from custom_components.chatterbox.home.entity_index import EntityIndex
 from custom_components.chatterbox.home.search import async_kind_names
-from custom_components.chatterbox.home.search_index import SearchIndex
 from tests.support.spoken_things.spoken_home import LANGUAGES, SpokenHome
 
 _PLACES: Final = (40, 10, 1)
@@ -28,7 +28,7 @@ async def _measure(hass: HomeAssistant, language: str, *, is_verbose: bool) -> N
     spoken = SpokenHome.read(language)
     words = await async_kind_names(hass, (language,), spoken.kinds.values())
     began = time.process_time()
-    index = SearchIndex(spoken.home, {entity_id: words[kind] for entity_id, kind in spoken.kinds.items()})
+    index = EntityIndex(spoken.home, {entity_id: words[kind] for entity_id, kind in spoken.kinds.items()})
     built = time.process_time() - began
     places: list[int] = []
     times: tuple[list[float], list[float]] = ([], [])

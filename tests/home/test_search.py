@@ -10,7 +10,7 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 
 from custom_components.chatterbox.home.description import FIND_ENTITIES
-from custom_components.chatterbox.home.search import MOST_LISTED, async_get_search_index, async_search_query
+from custom_components.chatterbox.home.search import MOST_LISTED, async_entity_query, async_get_entity_index
 from custom_components.chatterbox.tools.find_entities import async_find_entities
 from tests.support.api_clients import ASSIST, ApiClient, a_user, enable_api
 from tests.support.llm_apis import StubTool, register, satellite
@@ -237,15 +237,15 @@ async def test_of_a_book_that_a_client_shows_only_the_last_words_are_looked_at(h
     log = conversation.ChatLog(hass, "one")
     book = "desk " * 100_000
     log.content += [conversation.UserContent(book), conversation.UserContent(book)]
-    asked = async_search_query(hass, f"{book} garage?", None, log)
+    asked = async_entity_query(hass, f"{book} garage?", None, log)
     assert asked.words.endswith("garage?")
     assert max(len(asked.words), len(asked.before)) <= 1_000
 
 
 async def test_an_index_goes_when_many_other_languages_were_spoken_since(hass: HomeAssistant) -> None:
     await move_into_the_demo_home(hass)
-    index = await async_get_search_index(hass, "en")
-    assert await async_get_search_index(hass, "en") is index
+    index = await async_get_entity_index(hass, "en")
+    assert await async_get_entity_index(hass, "en") is index
     for number in range(16):
-        await async_get_search_index(hass, f"x-{number}")
-    assert await async_get_search_index(hass, "en") is not index
+        await async_get_entity_index(hass, f"x-{number}")
+    assert await async_get_entity_index(hass, "en") is not index

@@ -22,7 +22,7 @@ from ..data import singleton
 from ..records.tool_answer import native_entities_done
 from .description import FIND_ENTITIES, home_lines
 from .entities import Home, async_get_home
-from .search_index import SearchIndex, SearchQuery
+from .entity_index import EntityIndex, EntityQuery
 
 type Kinds = Mapping[tuple[str, str], tuple[str, ...]]
 """Names by domain and device class, which is empty for none."""
@@ -38,7 +38,7 @@ _HEADING: Final = f"Things that the person may mean, by room ({FIND_ENTITIES} fi
 
 
 @singleton
-def _indexes(_hass: HomeAssistant) -> dict[str, SearchIndex]:
+def _indexes(_hass: HomeAssistant) -> dict[str, EntityIndex]:
     """Return the indexes of the current home by language, the newest last."""
     return {}
 
@@ -47,7 +47,7 @@ _MOST_INDEXES: Final = 16
 """An API client chooses its language itself, and the index of a large home takes a few MB."""
 
 
-async def async_get_search_index(hass: HomeAssistant, language: str) -> SearchIndex:
+async def async_get_entity_index(hass: HomeAssistant, language: str) -> EntityIndex:
     """Return the index of the home in a language and the home's own, rebuilt when the home has changed."""
     home, indexes = async_get_home(hass, CONVERSATION_DOMAIN), _indexes(hass)
     kept = indexes.get(language)
@@ -60,7 +60,7 @@ async def async_get_search_index(hass: HomeAssistant, language: str) -> SearchIn
     }
     words = await async_kind_names(hass, (hass.config.language, language), kinds.values())
     names_of_kinds = {entity_id: words[kind] for entity_id, kind in kinds.items()}
-    index = await hass.async_add_executor_job(SearchIndex, home, names_of_kinds)
+    index = await hass.async_add_executor_job(EntityIndex, home, names_of_kinds)
     for known in [known for known, one in indexes.items() if one.home is not home]:
         del indexes[known]
     indexes[language] = index
@@ -69,9 +69,9 @@ async def async_get_search_index(hass: HomeAssistant, language: str) -> SearchIn
     return index
 
 
-async def async_describe_matches(hass: HomeAssistant, language: str, query: SearchQuery) -> str:
+async def async_describe_matches(hass: HomeAssistant, language: str, query: EntityQuery) -> str:
     """Return the list of entities that a request may mean, for the prompt; empty if there are none."""
-    index = await async_get_search_index(hass, language)
+    index = await async_get_entity_index(hass, language)
     found = {entity.entity_id for entity in index.find(query, MOST_LISTED)}
     if not found:
         return ""
@@ -88,7 +88,7 @@ def _only(home: Home, entity_ids: set[str]) -> Home:
 
 
 @callback
-def async_search_query(hass: HomeAssistant, words: str, device_id: str | None, chat_log: ChatLog) -> SearchQuery:
+def async_entity_query(hass: HomeAssistant, words: str, device_id: str | None, chat_log: ChatLog) -> EntityQuery:
     """Return the query of a turn: its words, the place, and what came before."""
     device = dr.async_get(hass).async_get(device_id) if device_id else None
     area_id = dr.async_get_effective_area_id(hass, device) if device else None
@@ -97,7 +97,7 @@ def async_search_query(hass: HomeAssistant, words: str, device_id: str | None, c
     done = (native_entities_done(content.result) for content in last if isinstance(content, ToolResultContent))
     used = dict.fromkeys(entity_id for entity_ids in done for entity_id in sorted(entity_ids))
     before = said[1] if len(said) > 1 else ""
-    return SearchQuery(words[-_MOST_READ:], before[-_MOST_READ:], area_id, tuple(islice(used, _MOST_USED)))
+    return EntityQuery(words[-_MOST_READ:], before[-_MOST_READ:], area_id, tuple(islice(used, _MOST_USED)))
 
 
 async def async_kind_names(hass: HomeAssistant, languages: Iterable[str], kinds: Iterable[tuple[str, str]]) -> Kinds:

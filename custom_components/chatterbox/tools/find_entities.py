@@ -8,9 +8,9 @@ from homeassistant.core import HomeAssistant
 from ..agent.messages import JsonObject, JsonValue
 from ..agent.text import compared
 from ..home.entities import ExposedEntity, Home
+from ..home.entity_index import EntityIndex
 from ..home.names import listed, quoted
-from ..home.search import async_get_search_index
-from ..home.search_index import SearchIndex
+from ..home.search import async_get_entity_index
 from .own_tools import AREA, KIND, WORDS, ToolAnswer, error_answer
 
 MAX_FOUND: Final = 50
@@ -32,7 +32,7 @@ async def async_find_entities(hass: HomeAssistant, language: str, arguments: Jso
     words, area, domain = (str(arguments.get(name) or "").strip()[:_MAX_ARGUMENT] for name in (WORDS, AREA, KIND))
     if not words and not area and not domain:
         return error_answer(_NO_ARGUMENTS)
-    index = await async_get_search_index(hass, language)
+    index = await async_get_entity_index(hass, language)
     try:
         among = _in_domain(index.home, _in_area(index, area), domain.casefold())
     except _UnknownName as error:
@@ -40,7 +40,7 @@ async def async_find_entities(hass: HomeAssistant, language: str, arguments: Jso
     return _answer(index.home, index.fitting(words, among) if words else among)
 
 
-def _in_area(index: SearchIndex, area: str) -> Sequence[ExposedEntity]:
+def _in_area(index: EntityIndex, area: str) -> Sequence[ExposedEntity]:
     """Return the entities in an area or on a floor, or all of them if none is given."""
     home = index.home
     if not area:

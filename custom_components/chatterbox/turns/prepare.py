@@ -7,7 +7,7 @@ from homeassistant.components.conversation import ChatLog
 
 from ..agent.loop.turn import Turn
 from ..home.description import FIND_ENTITIES
-from ..home.search import async_describe_matches, async_search_query
+from ..home.search import async_describe_matches, async_entity_query
 from ..records.turn_record import TurnRecord
 from ..runtime.agents import Agent
 from ..settings.agent import AgentSettings
@@ -82,7 +82,7 @@ async def _async_prompt(agent: Agent, read: TurnInput, tools: TurnTools, chat_lo
     user_input, hass = read.user_input, chat_log.hass
     things = ""
     if FIND_ENTITIES in tools.labels:
-        asked = async_search_query(hass, user_input.text, user_input.device_id, chat_log)
+        asked = async_entity_query(hass, user_input.text, user_input.device_id, chat_log)
         things = await async_describe_matches(hass, user_input.language, asked)
     said_first, name = user_input.extra_system_prompt, read.speaker.name
     sources = PromptSources(

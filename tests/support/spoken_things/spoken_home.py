@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict
 from yaml import safe_load
 
 from custom_components.chatterbox.home.entities import ExposedEntity, Floor, Home, Room
+from custom_components.chatterbox.home.entity_index import EntityQuery
 from custom_components.chatterbox.home.names import NamedEntity, listed_names
-from custom_components.chatterbox.home.search_index import SearchQuery
 
 HOMES: Final = Path(__file__).parent / "homes"
 LANGUAGES: Final = tuple(sorted(path.stem for path in HOMES.glob("*.yaml")))
@@ -48,7 +48,7 @@ class _File(BaseModel):
 class Saying:
     """A sentence, and the id of the thing that it means."""
 
-    query: SearchQuery
+    query: EntityQuery
     means: str
 
 
@@ -106,4 +106,4 @@ def _home(file: _File, rooms: list[Room], named: list[tuple[NamedEntity, str]]) 
 
 def _saying(line: str, ids: dict[str, str], areas: dict[str, str]) -> Saying:
     words, means, *spoken_in = (part.strip() for part in line.split("|"))
-    return Saying(SearchQuery(words, area_id=areas[spoken_in[0]] if spoken_in else None), ids[means])
+    return Saying(EntityQuery(words, area_id=areas[spoken_in[0]] if spoken_in else None), ids[means])

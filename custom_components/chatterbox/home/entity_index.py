@@ -120,7 +120,7 @@ def _similarity(said: str, word: str, in_common: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchQuery:
+class EntityQuery:
     """What an entity is searched by."""
 
     words: str
@@ -132,7 +132,7 @@ class SearchQuery:
     """Ids of the entities used last."""
 
 
-class SearchIndex:
+class EntityIndex:
     """The entities of a home by the words of their names."""
 
     def __init__(self, home: Home, kinds: Mapping[str, Iterable[str]]) -> None:
@@ -162,7 +162,7 @@ class SearchIndex:
                 self._rooms[word].add(room.area_id)
         self._room_words = Vocabulary(self._rooms)
 
-    def find(self, query: SearchQuery, most: int) -> list[ExposedEntity]:
+    def find(self, query: EntityQuery, most: int) -> list[ExposedEntity]:
         """Return the entities that a query may mean, the likeliest first."""
         scores = self._scores(query.words)
         for index, score in self._scores(query.before).items():

@@ -7,9 +7,9 @@ from homeassistant.core import HomeAssistant
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.home.entities import ExposedEntity, Floor, Home, Room
+from custom_components.chatterbox.home.entity_index import EntityIndex, EntityQuery, Vocabulary, words_in
 from custom_components.chatterbox.home.names import NamedEntity, listed_names
 from custom_components.chatterbox.home.search import MOST_LISTED, async_kind_names
-from custom_components.chatterbox.home.search_index import SearchIndex, SearchQuery, Vocabulary, words_in
 from tests.support.spoken_things.spoken_home import LANGUAGES, SpokenHome
 
 LEAST = 0.98
@@ -34,16 +34,16 @@ def home() -> Home:
     return Home(floors, ROOMS, entities, by_room)
 
 
-def found(query: SearchQuery, most: int = 3) -> list[str]:
+def found(query: EntityQuery, most: int = 3) -> list[str]:
     """Return the ids of what is found."""
-    return [entity.entity_id for entity in SearchIndex(home(), {}).find(query, most)]
+    return [entity.entity_id for entity in EntityIndex(home(), {}).find(query, most)]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_what_is_meant_is_among_those_that_are_told(hass: HomeAssistant, language: str) -> None:
     spoken = SpokenHome.read(language)
     words = await async_kind_names(hass, (language,), spoken.kinds.values())
-    index = SearchIndex(spoken.home, {entity_id: words[kind] for entity_id, kind in spoken.kinds.items()})
+    index = EntityIndex(spoken.home, {entity_id: words[kind] for entity_id, kind in spoken.kinds.items()})
     assert len(spoken.home.entities) == 2_000
     missed = [
         saying.query.words
@@ -54,51 +54,51 @@ async def test_what_is_meant_is_among_those_that_are_told(hass: HomeAssistant, l
 
 
 def test_what_is_named_comes_first() -> None:
-    assert found(SearchQuery("turn on the kitchen ceiling light"))[0] == "light.kitchen"
-    assert found(SearchQuery("is the window in the chamber open"))[0] == "binary_sensor.bedroom"
-    assert found(SearchQuery("the radio in the attic"))[0] == "media_player.bedroom"
+    assert found(EntityQuery("turn on the kitchen ceiling light"))[0] == "light.kitchen"
+    assert found(EntityQuery("is the window in the chamber open"))[0] == "binary_sensor.bedroom"
+    assert found(EntityQuery("the radio in the attic"))[0] == "media_player.bedroom"
 
 
 def test_where_no_room_is_named_it_is_the_one_where_somebody_speaks() -> None:
-    assert found(SearchQuery("turn on the light", area_id="bedroom"))[0] == "light.bedroom"
-    assert found(SearchQuery("so what now", area_id="bedroom"), 4)[:2] == ["light.bedroom", "climate.bedroom"]
-    assert found(SearchQuery("turn on the light in the kitchen", area_id="bedroom"))[0] == "light.kitchen"
+    assert found(EntityQuery("turn on the light", area_id="bedroom"))[0] == "light.bedroom"
+    assert found(EntityQuery("so what now", area_id="bedroom"), 4)[:2] == ["light.bedroom", "climate.bedroom"]
+    assert found(EntityQuery("turn on the light in the kitchen", area_id="bedroom"))[0] == "light.kitchen"
 
 
 def test_what_was_used_last_is_meant_by_words_that_name_nothing() -> None:
-    assert found(SearchQuery("turn it off again", used=("climate.kitchen", "light.gone")), 1) == ["climate.kitchen"]
+    assert found(EntityQuery("turn it off again", used=("climate.kitchen", "light.gone")), 1) == ["climate.kitchen"]
 
 
 def test_the_sentence_before_says_what_is_meant_elsewhere() -> None:
     assert (
-        found(SearchQuery("and in the bedroom?", before="is the window in the kitchen open"))[0]
+        found(EntityQuery("and in the bedroom?", before="is the window in the kitchen open"))[0]
         == "binary_sensor.bedroom"
     )
 
 
 def test_words_that_mean_nothing_here_find_nothing() -> None:
-    assert found(SearchQuery("tell me a joke")) == []
-    assert found(SearchQuery("")) == []
+    assert found(EntityQuery("tell me a joke")) == []
+    assert found(EntityQuery("")) == []
 
 
 def test_what_things_are_counts_in_any_language() -> None:
-    index = SearchIndex(home(), {"light.kitchen": ("Leuchte",)})
-    assert index.find(SearchQuery("Leuchten an"), 1)[0].entity_id == "light.kitchen"
+    index = EntityIndex(home(), {"light.kitchen": ("Leuchte",)})
+    assert index.find(EntityQuery("Leuchten an"), 1)[0].entity_id == "light.kitchen"
 
 
 def test_the_same_question_has_the_same_answer_whatever_was_asked_before() -> None:
-    index, query = SearchIndex(home(), {}), SearchQuery("radio and light", area_id="kitchen")
+    index, query = EntityIndex(home(), {}), EntityQuery("radio and light", area_id="kitchen")
     first = index.find(query, 5)
-    index.find(SearchQuery("window bedroom"), 5)
-    assert index.find(query, 5) == first == SearchIndex(home(), {}).find(replace(query), 5)
+    index.find(EntityQuery("window bedroom"), 5)
+    assert index.find(query, 5) == first == EntityIndex(home(), {}).find(replace(query), 5)
 
 
 def test_a_home_of_nothing_has_nothing_to_find() -> None:
-    assert SearchIndex(Home((), (), ()), {}).find(SearchQuery("light", area_id="kitchen"), 5) == []
+    assert EntityIndex(Home((), (), ()), {}).find(EntityQuery("light", area_id="kitchen"), 5) == []
 
 
 def test_only_what_fits_about_as_well_as_the_best_is_fitting() -> None:
-    index = SearchIndex(home(), {})
+    index = EntityIndex(home(), {})
     fitting = [entity.entity_id for entity in index.fitting("bedroom radio", index.home.entities)]
     assert fitting[0] == "media_player.bedroom"
     assert "light.kitchen" not in fitting
