@@ -27,6 +27,7 @@ from .agent.speech import asks_back, speakable
 from .approvals.questions import GivenAnswer, Question
 from .const import LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
+from .records.facts import TurnFacts
 from .records.turn_record import TurnRecord
 from .repair_issues import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
@@ -37,7 +38,6 @@ from .turns.resume import async_resume
 from .turns.run import AgentTurns
 from .turns.source import TurnSource
 from .turns.spoken_answer import SpokenDeltas, filling_silence, speaking
-from .turns.trace import trace_turn
 from .turns.warm_up import WarmUp
 
 PARALLEL_UPDATES = 0
@@ -127,7 +127,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         try:
             read = await self._reader.async_read(user_input, chat_log)
             record = await self._turns.async_run(read, chat_log)
-            trace_turn(chat_log, record.facts)
+            _trace(chat_log, record.facts)
             return reported(_result(user_input, chat_log, read, record), record)
         except Exception:  # noqa: BLE001  # the last border before a person who stands in a room and waits
             LOGGER.exception("A turn of %s failed", self.entity_id)
@@ -174,6 +174,16 @@ def _result(
         is_question = finished.pending is not None or read.asks_again
         result.continue_conversation = is_question or asks_back(finished.text, user_input.language, spoken)
     return result
+
+
+def _trace(chat_log: ChatLog, facts: TurnFacts) -> None:
+    """Add the numbers of a turn to the trace of its conversation, its tokens under the names of Home Assistant."""
+    stats = {
+        "input_tokens": facts.usage.input_tokens,
+        "cached_input_tokens": facts.usage.cached_tokens,
+        "output_tokens": facts.usage.output_tokens,
+    }
+    chat_log.async_trace({"stats": stats, "turn": facts.as_json()})
 
 
 def _error_result(user_input: ConversationInput, chat_log: ChatLog, speech: str) -> ConversationResult:

@@ -124,7 +124,7 @@ async def test_what_needs_no_yes_is_done_at_once_and_told_with_the_question(hass
 
     assert hass.states.is_state(LIGHT, "on")
     assert hass.states.is_state(DOOR, "locked")
-    assert speech(asked).startswith("Turned on the light")
+    assert speech(asked).startswith("Done: Kitchen Ceiling Light.")
     assert "Unlock" in speech(asked)
     await say(hass, "yes")
     assert hass.states.is_state(DOOR, "unlocked")
@@ -397,5 +397,5 @@ async def test_what_was_done_and_what_was_refused_are_both_told_when_the_model_s
 
     said = speech(await say(hass, "light, and unlock the front door"))
 
-    assert said.startswith("Turned on the light")
+    assert said.startswith("Done: Kitchen Ceiling Light.")
     assert said.endswith("The rules of this home do not let me do that.")

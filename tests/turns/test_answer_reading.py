@@ -13,7 +13,7 @@ from custom_components.chatterbox.agent.consent.answers import Answer, understan
 from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
 from custom_components.chatterbox.agent.consent.pin_detection import may_be_pin
 from custom_components.chatterbox.approvals.questions import ApprovalScope
-from custom_components.chatterbox.turns.answer_reading import (
+from custom_components.chatterbox.turns.input import (
     Agreed,
     Declined,
     PinLocked,

@@ -21,10 +21,9 @@ from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 
 from ..agent.messages import JsonObject
 from ..const import DOMAIN, SERVICE_ASK
-from ..records.facts import usage_as_json
+from ..records.facts import times_of, usage_as_json
 from ..records.turn_record import TurnRecord, parsed_content, shown_arguments
 from ..runtime.agents import async_agent_entries
-from ..turns.trace import times_of
 
 _SCHEMA: Final = vol.Schema(
     {

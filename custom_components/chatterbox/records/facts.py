@@ -1,7 +1,6 @@
-"""How a turn went, in numbers: when it walked where, what each request to a model and each tool took.
+"""The numbers of a turn: when each phase began, and what each request to a model and each tool took.
 
-Folded from the events of a turn as they pass. Holds no word of what was said, so that it may be shown to anybody. Knows
-nothing of Home Assistant, and keeps nothing beyond its turn.
+They hold no word of what was said, so they may be shown to anybody.
 """
 
 import time
@@ -257,3 +256,31 @@ class TurnWatch:
         if self._inferring_since is None:
             return tuple(self._inferences)
         return (*self._inferences, InferenceFacts(began=self._inferring_since, first_token=self._first_token))
+
+
+def times_of(facts: TurnFacts) -> str:
+    """Return how a turn went, a line for each request, tool and handover, in milliseconds."""
+    turn = f"turn: {_ms(facts.duration)}, first words after {_ms(facts.first_words)}"
+    requests = [f"request {number}: {_inference(inference)}" for number, inference in enumerate(facts.inferences, 1)]
+    tools = [f"tool {tool.name}: {_tool(tool)}" for tool in facts.tools]
+    handovers = [f"taken over by {one.to} at {_ms(one.at)}: {one.reason}" for one in facts.handed_over]
+    end = f"end: {facts.stop_reason or 'interrupted'} {facts.error}".strip()
+    return "\n".join((turn, *requests, *tools, *handovers, end))
+
+
+def _inference(facts: InferenceFacts) -> str:
+    first = f"{_ms(facts.duration)}, began at {_ms(facts.began)}, first token after {_ms(facts.first_token)}"
+    usage = facts.usage
+    if usage is None:
+        return f"{first}, no answer"
+    return f"{first}, {usage.input_tokens} tokens read, {usage.cached_tokens} cached, {usage.output_tokens} written"
+
+
+def _tool(facts: ToolFacts) -> str:
+    if facts.began is None:
+        return "did not run"
+    return f"{_ms(facts.duration)}, began at {_ms(facts.began)}" + (", error" if facts.is_error else "")
+
+
+def _ms(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds * 1000:.0f} ms"

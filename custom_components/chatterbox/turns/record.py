@@ -1,7 +1,7 @@
 """Recording a turn: while it runs on the event bus and in the audit, and when it is over in the store and for usage."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, replace
 
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
@@ -10,20 +10,53 @@ from homeassistant.helpers.dispatcher import async_dispatcher_send
 from ..agent.events import (
     MessageDone,
     PendingApproval,
+    Phase,
+    PhaseEntered,
+    StopReason,
+    TextDelta,
     ToolCallReady,
     ToolFinished,
     ToolStarted,
     TurnEvent,
     TurnFinished,
 )
+from ..agent.messages import AssistantMessage, Usage
 from ..approvals.asking import ApprovalRequester
 from ..approvals.audit import AuditedTurn, CallAudit
 from ..approvals.change_record import async_get_change_texts
 from ..history.recording import TurnRecording
 from ..records.turn_record import SIGNAL_TURN, TurnRecord
-from .canned_replies import Prefix
 from .events import TurnEvents
 from .input import TurnInput
+
+
+async def reply_events(text: str) -> AsyncGenerator[TurnEvent]:
+    """Yield the events of a turn whose answer is known."""
+    yield PhaseEntered(Phase.RECEIVE_INPUT)
+    yield PhaseEntered(Phase.RESPONSE_COMPOSITION)
+    yield TextDelta(text)
+    yield MessageDone(AssistantMessage(text))
+    yield PhaseEntered(Phase.OUTPUT)
+    yield TurnFinished(StopReason.COMPLETED, text, Usage(), 0)
+
+
+@dataclass(slots=True)
+class Prefix:
+    """Words that a turn begins with, whatever its answer is."""
+
+    text: str
+    _is_said: bool = False
+
+    def put_before(self, event: TurnEvent) -> TurnEvent:
+        """Return an event of the turn, with these words where the answer begins, and where it stands as a whole."""
+        match event:
+            case TextDelta(text) if not self._is_said:
+                self._is_said = True
+                return TextDelta(f"{self.text} {text}")
+            case TurnFinished(text=text):
+                return replace(event, text=f"{self.text} {text}".strip())
+            case _:
+                return event
 
 
 async def async_audit(hass: HomeAssistant, read: TurnInput, record: TurnRecord) -> CallAudit:

@@ -12,10 +12,7 @@ from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
 
 from ..agent.errors import AgentError
-from ..agent.events import (
-    StopReason,
-    TurnEvent,
-)
+from ..agent.events import StopReason, TurnEvent
 from ..agent.messages import ToolResult
 from ..agent.protocols import Hooks
 from ..agent.transcript import has_outside_content
@@ -30,13 +27,12 @@ from ..records.turn_record import TurnRecord
 from ..repair_issues import async_report_broken_template, async_report_missing_tools
 from ..runtime.agents import Agent
 from ..speech.sentences import TranslatedComposer, async_get_composer
-from .canned_replies import reply_events
 from .chat_log import async_stream_into_chat_log, history
 from .continuity import Continuity, Thread
 from .events import turn_origin
 from .input import TurnInput
 from .prepare import PreparedTurn, async_prepare
-from .record import TurnRecorder, async_audit, async_start_recording
+from .record import TurnRecorder, async_audit, async_start_recording, reply_events
 from .script_hooks import HookScripts, script_hooks
 from .source import TurnSource
 from .warm_up import WarmUp
