@@ -22,9 +22,8 @@ from custom_components.chatterbox.agent.messages import UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.breaker import CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.links import Link
+from custom_components.chatterbox.agent.providers.managed_provider import ManagedProvider, Timeouts
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
-from custom_components.chatterbox.agent.providers.patience import Patience
 from tests.support.servers.raw_http import Ending, RawReply, event_stream, raw_http_server, reply
 
 BUDGET: Final = 0.1
@@ -59,10 +58,10 @@ FIRST_SERVERS: Final[Mapping[str, RawReply | _Refusing]] = {
 }
 
 
-async def first_token(session: aiohttp.ClientSession, first: int, second: int, patience: Patience) -> float:
+async def first_token(session: aiohttp.ClientSession, first: int, second: int, timeouts: Timeouts) -> float:
     """Return the seconds until a new chain of the servers at two ports says its first word."""
     links = [
-        Link(name, OpenAIChatProvider(session, f"http://127.0.0.1:{port}", "m"), CircuitBreaker(), patience)
+        ManagedProvider(name, OpenAIChatProvider(session, f"http://127.0.0.1:{port}", "m"), CircuitBreaker(), timeouts)
         for name, port in (("first", first), ("second", second))
     ]
     begun = time.perf_counter()
@@ -73,24 +72,24 @@ async def first_token(session: aiohttp.ClientSession, first: int, second: int, p
     raise RuntimeError("the chain has said nothing")
 
 
-async def measure(first_server: RawReply | _Refusing, rounds: int, patience: Patience) -> list[float]:
+async def measure(first_server: RawReply | _Refusing, rounds: int, timeouts: Timeouts) -> list[float]:
     """Return the seconds to the first token of each round."""
     answer = _ANSWER if isinstance(first_server, _Refusing) else first_server
     async with aiohttp.ClientSession() as session, raw_http_server(_ANSWER) as second:
         async with raw_http_server(answer) as first:
             if not isinstance(first_server, _Refusing):
-                return [await first_token(session, first.port, second.port, patience) for _ in range(rounds)]
-        return [await first_token(session, first.port, second.port, patience) for _ in range(rounds)]
+                return [await first_token(session, first.port, second.port, timeouts) for _ in range(rounds)]
+        return [await first_token(session, first.port, second.port, timeouts) for _ in range(rounds)]
 
 
 async def main(rounds: int, deadline: float) -> bool:
     """Print a line for each way to fail; tell whether all were soon enough."""
-    patience = Patience(first_token=deadline)
+    timeouts = Timeouts(first_token=deadline)
     sys.stdout.write(f"first-token deadline {deadline * 1000:.0f} ms, {rounds} rounds each\n")
     sys.stdout.write(f"{'the first server':36}{'median':>10}{'longest':>10}{'beyond the deadline':>22}\n")
     soon_enough = True
     for name, first_server in FIRST_SERVERS.items():
-        seconds = await measure(first_server, rounds, patience)
+        seconds = await measure(first_server, rounds, timeouts)
         beyond = max(max(seconds) - deadline, 0)
         soon_enough &= beyond < BUDGET
         median, longest = statistics.median(seconds) * 1000, max(seconds) * 1000

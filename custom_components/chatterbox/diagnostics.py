@@ -17,7 +17,7 @@ from .agent.conversation.prompt_size import PromptSize
 from .agent.conversation.windowed_provider import WindowedProvider
 from .agent.history.state import StoreUnavailable
 from .agent.messages import JsonObject, JsonValue, ToolDefinition, canonical_json
-from .agent.providers.links import LinkState
+from .agent.providers.managed_provider import ProviderState
 from .const import DOMAIN
 from .history.stores import async_get_histories
 from .runtime.agents import ChatterboxConfigEntry
@@ -176,7 +176,7 @@ def _entities(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSu
     ]
 
 
-def _provider(state: LinkState) -> JsonObject:
+def _provider(state: ProviderState) -> JsonObject:
     return {
         "name": state.name,
         "circuit": state.breaker.value,

@@ -17,13 +17,12 @@ from ..agent.protocols import ImageProvider, ReasoningEffort, Verbosity
 from ..agent.providers.anthropic_messages import AnthropicMessagesProvider
 from ..agent.providers.breaker import CircuitBreaker
 from ..agent.providers.http_client import TimeLimits, api_root, ollama_root
-from ..agent.providers.links import Link
+from ..agent.providers.managed_provider import ManagedProvider, Timeouts
 from ..agent.providers.ollama_chat import OllamaChatProvider, OllamaSettings
 from ..agent.providers.openai_chat import OpenAIChatProvider
 from ..agent.providers.openai_images import OpenAIImageProvider
 from ..agent.providers.openai_responses import OpenAIResponsesProvider, ResponsesSettings, ServiceTier
 from ..agent.providers.options import ModelOptions
-from ..agent.providers.patience import Patience
 from ..agent.providers.profiles import PROFILES, ServerProfile, profile_at
 from ..agent.providers.text_calls import TextCalls
 from ..const import (
@@ -186,14 +185,14 @@ async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, 
     tracker = async_get_usage_tracker(hass)
     account = Account(price, Budget(settings.budget_day, settings.budget_month))
     tracker.async_set_account(agent.subentry_id, account)
-    patience = Patience(settings.connect_timeout, settings.first_token_timeout, settings.between_tokens_timeout)
-    link = Link(
+    timeouts = Timeouts(settings.connect_timeout, settings.first_token_timeout, settings.between_tokens_timeout)
+    link = ManagedProvider(
         agent.title,
         TextCalls(windowed),
         CircuitBreaker(),
-        patience,
+        timeouts,
         tools=is_for_models,
-        lets_go=True,
+        closes_promptly=True,
         id=agent.subentry_id,
         check=provider.check,
         spent=partial(tracker.refusal, agent.subentry_id),
@@ -209,7 +208,7 @@ def _is_answered_for(hass: HomeAssistant, entry: ConfigEntry, agent: Agent) -> b
     return agent.understands_sentences or not theirs.isdisjoint(agent.settings.fallbacks)
 
 
-def _fallbacks(hass: HomeAssistant, agent_ids: Collection[str]) -> list[Link]:
+def _fallbacks(hass: HomeAssistant, agent_ids: Collection[str]) -> list[ManagedProvider]:
     """Return the providers of those agents whose entries are loaded, each once, in their order."""
     models = async_get_models(hass)
     return [models[agent_id].link for agent_id in dict.fromkeys(agent_ids) if agent_id in models]

@@ -15,7 +15,7 @@ from ..agent.events import CompletionResult, ProviderEvent
 from ..agent.messages import ToolDefinition, Usage
 from ..agent.protocols import CompletionRequest, LLMProvider, Prefiller
 from ..agent.providers.breaker import CircuitBreaker
-from ..agent.providers.links import Link, LinkState, chain_state, is_available
+from ..agent.providers.managed_provider import ManagedProvider, ProviderState, chain_state, is_available
 from ..const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from ..offline.provider import PROCESS_SENTENCE, OfflineProvider
 from ..settings.agent import settings_of
@@ -51,7 +51,7 @@ class AgentModel:
     """Without what stands in front of it in `link`."""
     windowed: WindowedProvider
     """Stands in front of it there, and fits conversations into its context window."""
-    link: Link
+    link: ManagedProvider
     """The same in all turns: a provider learns what its server does not take, and a breaker how it is doing."""
 
 
@@ -107,8 +107,8 @@ def windowed_model(
 class ProviderChain:
     """The providers that answer for an agent: its own model, those of its fallbacks, then Home Assistant itself."""
 
-    own: Link
-    find_fallbacks: Callable[[], Sequence[Link]]
+    own: ManagedProvider
+    find_fallbacks: Callable[[], Sequence[ManagedProvider]]
     """Returns those of the fallbacks that are loaded at the moment, in the order in which they are asked."""
     ends_offline: bool
     """Whether Home Assistant's own understanding of sentences may act when no model answers."""
@@ -119,23 +119,23 @@ class ProviderChain:
         return self.ends_offline or is_available(self.models())
 
     @property
-    def state(self) -> tuple[LinkState, ...]:
+    def state(self) -> tuple[ProviderState, ...]:
         """The health of the models, in their order."""
         return chain_state(self.models())
 
-    def providers(self, announcement: str) -> tuple[Link, ...]:
+    def providers(self, announcement: str) -> tuple[ManagedProvider, ...]:
         """Return the providers of one turn; `announcement` is said where Home Assistant itself has to answer."""
         models = self.models()
         return (*models, offline_provider(announcement)) if self.ends_offline else models
 
-    def models(self) -> tuple[Link, ...]:
+    def models(self) -> tuple[ManagedProvider, ...]:
         """Return the providers of one turn without Home Assistant itself."""
         return (self.own, *[fallback for fallback in self.find_fallbacks() if fallback is not self.own])
 
 
-def offline_provider(announcement: str = "") -> Link:
+def offline_provider(announcement: str = "") -> ManagedProvider:
     """Return the provider that needs no model. It is new in each turn: nothing about it can break."""
-    return Link(_HOME_ASSISTANT, OfflineProvider(announcement), CircuitBreaker(), tools=_is_for_sentences)
+    return ManagedProvider(_HOME_ASSISTANT, OfflineProvider(announcement), CircuitBreaker(), tools=_is_for_sentences)
 
 
 def is_for_models(tool: ToolDefinition) -> bool:

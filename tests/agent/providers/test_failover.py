@@ -45,9 +45,13 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import AnswerOptions, CompletionRequest
 from custom_components.chatterbox.agent.providers.breaker import BreakerPolicy, BreakerState, CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.links import Link, chain_state, is_available
-from custom_components.chatterbox.agent.providers.patience import Patience
-from custom_components.chatterbox.agent.providers.retry import Retries
+from custom_components.chatterbox.agent.providers.managed_provider import (
+    ManagedProvider,
+    Retries,
+    Timeouts,
+    chain_state,
+    is_available,
+)
 from tests.agent.turns import let_others_go_on
 from tests.support.doubles import Gate, Line, ScriptedProvider, call, never, tool
 
@@ -60,7 +64,7 @@ ON = ToolCall("a", "light_on", "{}")
 AFTER_A_TOOL = replace(
     REQUEST, transcript=(UserMessage("Hi"), AssistantMessage(tool_calls=(ON,)), ToolResult("a", "light_on", "{}"))
 )
-PATIENCE = Patience(connect=1, first_token=4, between_tokens=2)
+TIMEOUTS = Timeouts(connect=1, first_token=4, between_tokens=2)
 POLICY = BreakerPolicy(failures=2, cool_down=10, growth=2, longest_cool_down=60)
 DOWN = ProviderUnreachable("HTTP 500: boom")
 END = CompletionResult(FinishReason.STOP, Usage(10, 5))
@@ -74,7 +78,7 @@ class Chain:
         self.clock = ManualClock()
         self.providers = [ScriptedProvider(*script) for script in scripts]
         self.links = [
-            Link(name, provider, CircuitBreaker(POLICY, self.clock), PATIENCE, Retries(retries))
+            ManagedProvider(name, provider, CircuitBreaker(POLICY, self.clock), TIMEOUTS, Retries(retries))
             for name, provider in zip(("first", "second", "third"), self.providers, strict=False)
         ]
         self.breakers = [link.breaker for link in self.links]
@@ -224,23 +228,23 @@ async def test_a_link_that_ignores_its_cancellation_holds_nobody_up(
     assert chain.open_streams == 0
 
 
-@pytest.mark.parametrize("lets_go", [True, False])
-async def test_only_who_may_hold_its_reader_up_gets_a_task_of_its_own(*, lets_go: bool) -> None:
+@pytest.mark.parametrize("closes_promptly", [True, False])
+async def test_only_who_may_hold_its_reader_up_gets_a_task_of_its_own(*, closes_promptly: bool) -> None:
     tasks: list[asyncio.Task[object] | None] = []
 
     async def note() -> None:
         tasks.append(asyncio.current_task())
 
     chain = Chain([[note, *HELLO]])
-    chain.links = [replace(chain.links[0], lets_go=lets_go)]
+    chain.links = [replace(chain.links[0], closes_promptly=closes_promptly)]
 
     assert await chain.ask() == HELLO
-    assert (tasks == [asyncio.current_task()]) is lets_go
+    assert (tasks == [asyncio.current_task()]) is closes_promptly
 
 
-async def test_who_leaves_a_link_that_lets_go_has_left_it_at_once() -> None:
+async def test_who_leaves_a_link_that_closes_promptly_has_left_it_at_once() -> None:
     chain = Chain([[TextDelta("It"), never]])
-    chain.links = [replace(chain.links[0], lets_go=True)]
+    chain.links = [replace(chain.links[0], closes_promptly=True)]
     asking = asyncio.create_task(chain.ask())
     await let_others_go_on()
     assert chain.open_streams == 1
@@ -475,7 +479,7 @@ async def test_nobody_stands_in_for_who_acted_and_has_not_the_tool() -> None:
     turn = chain.turn()
     await chain.ask(turn)
 
-    with pytest.raises(ProviderRejectedRequest, match="no link"):
+    with pytest.raises(ProviderRejectedRequest, match="no provider"):
         await chain.ask(turn, replace(AFTER_A_TOOL, tool_choice=NamedTool("other")))
 
     assert chain.asked() == [1, 0]
@@ -541,12 +545,12 @@ async def test_a_link_without_the_tool_that_has_to_be_called_is_passed_over(
 
 async def test_a_tool_that_no_link_has_is_a_refused_request() -> None:
     chain = Chain([], [])
-    with pytest.raises(ProviderRejectedRequest, match="no link"):
+    with pytest.raises(ProviderRejectedRequest, match="no provider"):
         await chain.ask(request=replace(REQUEST, tool_choice=NamedTool("other")))
 
 
 def test_a_chain_without_links_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least one link"):
+    with pytest.raises(ValueError, match="at least one provider"):
         FailoverProvider([])
 
 

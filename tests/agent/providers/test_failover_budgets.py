@@ -13,8 +13,7 @@ from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCa
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.breaker import CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.links import Link
-from custom_components.chatterbox.agent.providers.retry import Retries
+from custom_components.chatterbox.agent.providers.managed_provider import ManagedProvider, Retries
 from tests.support.doubles import Line, ScriptedProvider, call, say, tool
 
 LIGHT, LOOK = tool("light_on"), tool("look", read_only=True)
@@ -37,7 +36,7 @@ class Chain:
         self.spent = set(spent)
         self.providers = [ScriptedProvider(*script) for script in scripts]
         self.links = [
-            Link(
+            ManagedProvider(
                 name,
                 provider,
                 CircuitBreaker(),

@@ -34,16 +34,14 @@ from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.breaker import CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
 from custom_components.chatterbox.agent.providers.http_client import TimeLimits
-from custom_components.chatterbox.agent.providers.links import Link
+from custom_components.chatterbox.agent.providers.managed_provider import ManagedProvider, Retries, Timeouts
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
-from custom_components.chatterbox.agent.providers.patience import Patience
-from custom_components.chatterbox.agent.providers.retry import Retries
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply
 
 from .manual_clock import ManualClock
 
 REQUEST = CompletionRequest("Be brief.", (UserMessage("Hi"),))
-PATIENCE = Patience(connect=1, first_token=20, between_tokens=10)
+TIMEOUTS = Timeouts(connect=1, first_token=20, between_tokens=10)
 KEY = "topsecretkey"
 
 
@@ -71,7 +69,7 @@ class Pair:
 
     first: RawHTTPServer
     second: RawHTTPServer
-    links: Sequence[Link]
+    links: Sequence[ManagedProvider]
     clock: ManualClock
 
     async def ask(self) -> list[ProviderEvent]:
@@ -92,11 +90,11 @@ async def pair(session: aiohttp.ClientSession, *replies: RawReply, retries: int 
     clock = ManualClock()
     async with raw_http_server(*replies) as first, raw_http_server(ANSWER) as second:
         links = [
-            Link(
+            ManagedProvider(
                 name,
                 provider_at(session, server.port),
                 CircuitBreaker(clock=clock),
-                PATIENCE,
+                TIMEOUTS,
                 Retries(retries),
             )
             for name, server in (("first", first), ("second", second))
@@ -154,7 +152,10 @@ async def test_a_first_server_that_is_not_there(session: aiohttp.ClientSession) 
     async with raw_http_server() as gone:
         pass
     async with pair(session, ANSWER) as chain:
-        chain.links = [Link("gone", provider_at(session, gone.port), CircuitBreaker(clock=chain.clock)), *chain.links]
+        chain.links = [
+            ManagedProvider("gone", provider_at(session, gone.port), CircuitBreaker(clock=chain.clock)),
+            *chain.links,
+        ]
         assert (await chain.ask())[0] == ProviderSwitched("first", "gone: ProviderUnreachable")
 
 
@@ -163,7 +164,7 @@ async def test_a_first_server_that_does_not_pick_up(session: aiohttp.ClientSessi
         port: int = silent.getsockname()[1]
         async with pair(session, ANSWER) as chain:
             provider = OpenAIChatProvider(session, f"https://127.0.0.1:{port}", "m", limits=TimeLimits(connect=0.05))
-            chain.links = [Link("silent", provider, CircuitBreaker(clock=chain.clock)), *chain.links]
+            chain.links = [ManagedProvider("silent", provider, CircuitBreaker(clock=chain.clock)), *chain.links]
             assert (await chain.ask())[0] == ProviderSwitched("first", f"silent: {ConnectTimeout.__name__}")
 
 
@@ -185,7 +186,7 @@ async def test_a_first_server_that_stalls_is_hung_up_on(session: aiohttp.ClientS
         asking = asyncio.create_task(chain.ask())
         await chain.first.arrived.wait()
 
-        chain.clock.advance(PATIENCE.first_token)
+        chain.clock.advance(TIMEOUTS.first_token)
 
         assert await asking == [ProviderSwitched("second", f"first: {FirstTokenTimeout.__name__}"), *ANSWER_EVENTS]
         await chain.first.left.wait()
@@ -233,7 +234,7 @@ async def test_a_server_that_stops_in_the_middle_is_not_answered_for(
         await asyncio.sleep(0)  # now it waits for more
         read.set()
         if ending is Ending.WAIT:
-            chain.clock.advance(PATIENCE.between_tokens)
+            chain.clock.advance(TIMEOUTS.between_tokens)
 
         with pytest.raises(BetweenTokensTimeout if ending is Ending.WAIT else ProviderError):
             await going_on

@@ -21,8 +21,7 @@ from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approve
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
 from custom_components.chatterbox.agent.providers.breaker import CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.links import Link
-from custom_components.chatterbox.agent.providers.retry import Retries
+from custom_components.chatterbox.agent.providers.managed_provider import ManagedProvider, Retries
 from tests.agent.turns import collect, finished, let_others_go_on, spoken
 from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
@@ -44,14 +43,14 @@ class House:
         self.dispatcher = ScriptedDispatcher()
         clock = ManualClock()
         self.links = [
-            Link(
+            ManagedProvider(
                 "model",
                 model,
                 CircuitBreaker(clock=clock),
                 retries=Retries(attempts=1),
                 tools=lambda offered: offered.name != SENTENCE.name,
             ),
-            Link(
+            ManagedProvider(
                 "fallback", fallback, CircuitBreaker(clock=clock), tools=lambda offered: offered.name == SENTENCE.name
             ),
         ]

@@ -1,12 +1,14 @@
-"""A parameter that a model refuses is found in what the service says, left out, remembered and logged once."""
+"""What a model refuses is left out or asked in another way, and remembered if that helped."""
 
+import json
 import logging
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
-from custom_components.chatterbox.agent.providers.refused_parameters import RefusedParameters
+from custom_components.chatterbox.agent.providers.refused_parameters import AnthropicRefusals, RefusedParameters
 
 REQUIRED = {"model", "messages", "tools", "stream"}
 PAYLOAD: JsonObject = {
@@ -165,3 +167,365 @@ def test_each_refusal_takes_something_away_and_never_what_is_required(payload: J
 
     assert {name for name in payload if name in REQUIRED} <= trial.payload.keys()
     assert all(trial.payload[name] == payload[name] for name in REQUIRED if name in payload)
+
+
+ANTHROPIC_REQUIRED = {"model", "max_tokens", "messages", "system", "tools", "stream"}
+SIGNED: JsonObject = {"type": "thinking", "thinking": "hm", "signature": "Eqo="}
+REDACTED: JsonObject = {"type": "redacted_thinking", "data": "Ems="}
+CALL: JsonObject = {"type": "tool_use", "id": "a", "name": "on", "input": {}}
+RESULT: JsonObject = {"type": "tool_result", "tool_use_id": "a", "content": "done"}
+HI: JsonObject = {"type": "text", "text": "Hi"}
+
+NO_ADAPTIVE = "adaptive thinking is not supported on this model"
+NO_EFFORT = "This model does not support the effort parameter."
+NO_XHIGH = "This model does not support effort level 'xhigh'. Supported levels: high, low, max, medium."
+NO_DISABLED = (
+    '"thinking.type.disabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort"'
+    " to control thinking behavior."
+)
+NO_ENABLED = NO_DISABLED.replace("type.disabled", "type.enabled")
+CHANGED = (
+    "messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified."
+    " These blocks must remain as they were in the original response."
+)
+EXPECTED = (
+    "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is"
+    " enabled, a final `assistant` message must start with a thinking block."
+)
+NO_ROOM = (
+    "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease input length or `max_tokens`"
+    " and try again"
+)
+
+
+def refusal(message: str) -> bytes:
+    error = {"type": "error", "error": {"type": "invalid_request_error", "message": message}, "request_id": "req_1"}
+    return json.dumps(error).encode()
+
+
+def payload(*messages: JsonObject, **fields: JsonValue) -> JsonObject:
+    return {"model": "m", "max_tokens": 8192, "messages": [*messages], "stream": True, **fields}
+
+
+def said(role: str, *blocks: JsonObject) -> JsonObject:
+    return {"role": role, "content": [*blocks]}
+
+
+USER = said("user", HI)
+ADAPTIVE: JsonObject = {"thinking": {"type": "adaptive"}, "output_config": {"effort": "medium"}}
+
+
+def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], AnthropicRefusals]:
+    """Return what is sent after each refusal, the last of which helps, and what has been learnt."""
+    refusals = AnthropicRefusals("m", ANTHROPIC_REQUIRED)
+    trial = refusals.trial(before)
+    sent = []
+    for message in messages:
+        assert trial.leave_out(400, refusal(message)), message
+        sent.append(trial.payload)
+    trial.accepted()
+    return sent, refusals
+
+
+@pytest.mark.parametrize(
+    ("before", "message", "after"),
+    [
+        pytest.param(
+            payload(USER, **ADAPTIVE),
+            NO_ADAPTIVE,
+            payload(USER, thinking={"type": "enabled", "budget_tokens": 4096}),
+            id="adaptive thinking",
+        ),
+        pytest.param(
+            payload(USER, **ADAPTIVE),
+            NO_EFFORT,
+            payload(USER, thinking={"type": "enabled", "budget_tokens": 4096}),
+            id="effort",
+        ),
+        pytest.param(
+            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "low", "format": {}}),
+            "thinking: Input tag 'adaptive' found using 'type' does not match any of the expected tags: 'disabled'",
+            payload(USER, thinking={"type": "enabled", "budget_tokens": 1024}, output_config={"format": {}}),
+            id="adaptive thinking, in other words, beside another setting",
+        ),
+        pytest.param(
+            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "max"}, max_tokens=32_000),
+            NO_ADAPTIVE,
+            payload(USER, thinking={"type": "enabled", "budget_tokens": 16_000}, max_tokens=32_000),
+            id="half of the tokens are for the answer",
+        ),
+        pytest.param(
+            payload(USER, thinking={"type": "adaptive"}, max_tokens=100_000),
+            NO_ADAPTIVE,
+            payload(USER, thinking={"type": "enabled", "budget_tokens": 12_288}, max_tokens=100_000),
+            id="adaptive thinking without an effort",
+        ),
+        pytest.param(
+            payload(USER, **ADAPTIVE, max_tokens=1500),
+            NO_ADAPTIVE,
+            payload(USER, max_tokens=1500),
+            id="too few tokens to think within a budget",
+        ),
+        pytest.param(
+            payload(USER, **ADAPTIVE, tool_choice={"type": "any"}),
+            NO_ADAPTIVE,
+            payload(USER, tool_choice={"type": "any"}),
+            id="no budget where a call is forced",
+        ),
+        pytest.param(
+            payload(USER, **ADAPTIVE, tool_choice={"type": "none"}),
+            NO_ADAPTIVE,
+            payload(USER, thinking={"type": "enabled", "budget_tokens": 4096}, tool_choice={"type": "none"}),
+            id="a budget where no call may be made",
+        ),
+        pytest.param(
+            payload(USER, said("assistant", CALL), said("user", RESULT), **ADAPTIVE),
+            NO_ADAPTIVE,
+            payload(USER, said("assistant", CALL), said("user", RESULT)),
+            id="no budget amid calls that were made without thinking",
+        ),
+        pytest.param(
+            payload(USER, said("assistant", HI, SIGNED, CALL), said("user", RESULT), **ADAPTIVE),
+            NO_ADAPTIVE,
+            payload(USER, said("assistant", HI, SIGNED, CALL), said("user", RESULT)),
+            id="no budget amid a message that did not begin with thinking",
+        ),
+        pytest.param(
+            payload(USER, said("assistant", REDACTED, CALL), said("user", RESULT), **ADAPTIVE),
+            NO_ADAPTIVE,
+            payload(
+                USER,
+                said("assistant", REDACTED, CALL),
+                said("user", RESULT),
+                thinking={"type": "enabled", "budget_tokens": 4096},
+            ),
+            id="a budget amid calls that were made with thinking",
+        ),
+        pytest.param(
+            payload(USER, said("assistant", CALL), said("user", RESULT), said("assistant", HI), USER, **ADAPTIVE),
+            NO_ADAPTIVE,
+            payload(
+                USER,
+                said("assistant", CALL),
+                said("user", RESULT),
+                said("assistant", HI),
+                USER,
+                thinking={"type": "enabled", "budget_tokens": 4096},
+            ),
+            id="a budget after calls of an earlier turn",
+        ),
+        pytest.param(
+            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "xhigh"}),
+            NO_XHIGH,
+            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "high"}),
+            id="effort that the model does not know",
+        ),
+        pytest.param(
+            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "max"}),
+            "output_config: this model has no effort level 'max'",
+            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "high"}),
+            id="effort that the model does not know, and says no other",
+        ),
+        pytest.param(
+            payload(USER, thinking={"type": "disabled"}),
+            NO_DISABLED,
+            payload(USER, output_config={"effort": "low"}),
+            id="no thinking",
+        ),
+        pytest.param(
+            payload(USER, thinking={"type": "disabled"}),
+            '"thinking.type.disabled" is not supported for this model. To turn thinking off on this model, send'
+            ' "thinking": {"type": "between_tools"}.',
+            payload(USER, thinking={"type": "between_tools"}),
+            id="no thinking, where there is a way to ask for little",
+        ),
+        pytest.param(
+            payload(USER, said("assistant", SIGNED, HI, REDACTED, CALL), said("user", RESULT), **ADAPTIVE),
+            CHANGED,
+            payload(USER, said("assistant", HI, CALL), said("user", RESULT), **ADAPTIVE),
+            id="thinking that cannot go back",
+        ),
+        pytest.param(
+            payload(USER, said("assistant", SIGNED, CALL), said("user", RESULT), thinking={"type": "enabled"}),
+            "messages.1.content.0: Invalid `signature` in `thinking` block",
+            payload(USER, said("assistant", CALL), said("user", RESULT)),
+            id="thinking of another model, within a budget",
+        ),
+        pytest.param(
+            payload(USER, said("assistant", CALL), said("user", RESULT), thinking={"type": "enabled"}),
+            EXPECTED,
+            payload(USER, said("assistant", CALL), said("user", RESULT)),
+            id="thinking that is missing",
+        ),
+        pytest.param(
+            payload(USER, max_tokens=8192),
+            "max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens for m",
+            payload(USER, max_tokens=4096),
+            id="too long an answer",
+        ),
+        pytest.param(
+            payload(USER, max_tokens=64_000),
+            NO_ROOM,
+            payload(USER, max_tokens=21_041),
+            id="too long an answer beside the prompt",
+        ),
+        pytest.param(
+            payload(
+                said("user", {**HI, "cache_control": {"type": "ephemeral"}}),
+                system=[{**HI, "cache_control": {"type": "ephemeral"}}],
+                tools=[{"name": "on", "input_schema": {"required": ["x"]}, "cache_control": {"type": "ephemeral"}}],
+            ),
+            "tools.0.cache_control: Extra inputs are not permitted",
+            payload(USER, system=[HI], tools=[{"name": "on", "input_schema": {"required": ["x"]}}]),
+            id="cache breakpoints",
+        ),
+        pytest.param(
+            payload(USER, tool_choice={"type": "any"}),
+            'tool_choice: type "tool" and "any" are not supported for this model.',
+            payload(USER),
+            id="forced call",
+        ),
+        pytest.param(
+            payload(USER, thinking={"type": "adaptive"}, tool_choice={"type": "tool", "name": "on"}),
+            "Thinking may not be enabled when tool_choice forces tool use.",
+            payload(USER, thinking={"type": "adaptive"}),
+            id="forced call beside thinking",
+        ),
+        pytest.param(
+            payload(USER, thinking={"type": "enabled", "budget_tokens": 1024}, temperature=0.5, top_p=0.9),
+            "`temperature` may only be set to 1 when thinking is enabled.",
+            payload(USER, thinking={"type": "enabled", "budget_tokens": 1024}, top_p=0.9),
+            id="temperature beside thinking",
+        ),
+        pytest.param(
+            payload(USER, thinking={"type": "enabled", "budget_tokens": 1024}), NO_ENABLED, payload(USER), id="budget"
+        ),
+        pytest.param(payload(USER, output_config={"effort": "low"}), NO_EFFORT, payload(USER), id="effort alone"),
+        pytest.param(
+            payload(USER, output_config={"effort": "huge"}), NO_XHIGH, payload(USER), id="effort that nobody knows"
+        ),
+    ],
+)
+def test_what_is_refused_is_asked_in_another_way(before: JsonObject, message: str, after: JsonObject) -> None:
+    [sent], _ = answers(before, message)
+
+    assert sent == after
+
+
+@pytest.mark.parametrize(
+    ("before", "messages", "after"),
+    [
+        (
+            payload(USER, **ADAPTIVE, temperature=0.5),
+            [NO_ADAPTIVE, "`temperature` may only be set to 1 when thinking is enabled."],
+            payload(USER, thinking={"type": "enabled", "budget_tokens": 4096}),
+        ),
+        (payload(USER, **ADAPTIVE), [NO_ADAPTIVE, "'m' does not support thinking."], payload(USER)),
+        (
+            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "xhigh"}),
+            [NO_XHIGH, NO_EFFORT],
+            payload(USER, thinking={"type": "enabled", "budget_tokens": 4096}),
+        ),
+        (payload(USER, thinking={"type": "disabled"}), [NO_DISABLED, NO_EFFORT], payload(USER)),
+        (
+            payload(USER, said("assistant", SIGNED, CALL), said("user", RESULT), **ADAPTIVE),
+            [CHANGED, NO_ADAPTIVE],
+            payload(USER, said("assistant", CALL), said("user", RESULT)),
+        ),
+    ],
+)
+def test_several_refusals_follow_one_another(before: JsonObject, messages: Sequence[str], after: JsonObject) -> None:
+    sent, _ = answers(before, *messages)
+
+    assert sent[-1] == after
+
+
+@pytest.mark.parametrize(
+    ("before", "messages"),
+    [
+        (payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "xhigh"}), [NO_XHIGH]),
+        (payload(USER, thinking={"type": "disabled"}), [NO_DISABLED]),
+        (payload(USER, **ADAPTIVE), [NO_ADAPTIVE]),
+        (payload(USER, **ADAPTIVE), [NO_ADAPTIVE, "'m' does not support thinking."]),
+        (payload(USER, **ADAPTIVE, temperature=0.5), [NO_ADAPTIVE, "`temperature` is deprecated for this model."]),
+        (payload(USER, max_tokens=8192), ["max_tokens: 8192 > 4096, which is the maximum"]),
+    ],
+)
+def test_an_adjustment_that_helped_is_remembered_and_logged_once(
+    before: JsonObject, messages: Sequence[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        sent, refusals = answers(before, *messages)
+        again = [refusals.trial(before) for _ in range(2)]
+        for trial in again:
+            trial.accepted()
+
+    assert [trial.payload for trial in again] == [sent[-1], sent[-1]]
+    assert len(caplog.messages) == len(messages)
+    assert all(message.startswith("m ") and message.endswith("from now on") for message in caplog.messages)
+
+
+def test_what_did_not_help_is_forgotten() -> None:
+    refusals = AnthropicRefusals("m", ANTHROPIC_REQUIRED)
+    before = payload(USER, **ADAPTIVE)
+    trial = refusals.trial(before)
+
+    assert trial.leave_out(400, refusal(NO_ADAPTIVE))
+    assert not trial.leave_out(400, refusal("Your credit balance is too low to access the Claude API."))
+
+    assert refusals.trial(before).payload == before
+
+
+def test_that_one_conversation_cannot_take_its_thinking_along_says_nothing_about_the_next() -> None:
+    before = payload(USER, said("assistant", SIGNED, CALL), said("user", RESULT), **ADAPTIVE)
+
+    _, refusals = answers(before, CHANGED)
+
+    assert refusals.trial(before).payload == before
+
+
+def test_that_one_prompt_leaves_little_room_says_nothing_about_the_next() -> None:
+    before = payload(USER, max_tokens=64_000)
+
+    _, refusals = answers(before, NO_ROOM)
+
+    assert refusals.trial(before).payload == before
+
+
+def test_a_way_that_is_remembered_fits_itself_to_each_request() -> None:
+    _, refusals = answers(payload(USER, **ADAPTIVE), NO_ADAPTIVE)
+    amid_calls = payload(USER, said("assistant", CALL), said("user", RESULT))
+
+    assert refusals.trial({**amid_calls, **ADAPTIVE}).payload == amid_calls
+    assert refusals.trial(payload(USER)).payload == payload(USER)
+
+
+@pytest.mark.parametrize(
+    ("status", "before", "message"),
+    [
+        (429, payload(USER, **ADAPTIVE), NO_ADAPTIVE),
+        (400, payload(USER), NO_ADAPTIVE),
+        (400, payload(USER), NO_XHIGH),
+        (400, payload(USER), NO_DISABLED),
+        (400, payload(USER, thinking={"type": "between_tools"}), "messages: too many"),
+        (400, payload(USER), CHANGED),
+        (400, payload(USER), "max_tokens: 9000 > 8192, which is the maximum"),
+        (400, payload(USER), "tools.0.cache_control: Extra inputs are not permitted"),
+        (400, payload(USER, **ADAPTIVE), "prompt is too long: 210000 tokens > 200000 maximum"),
+        (400, payload(USER), NO_ROOM.replace("178959", "199900")),
+        (400, payload(USER, thinking={"type": "enabled", "budget_tokens": 32_000}), NO_ROOM),
+        (400, {**payload(), "output_config": 7, "tools": [7]}, EXPECTED),
+    ],
+)
+def test_where_nothing_can_be_changed_the_refusal_stands(status: int, before: JsonObject, message: str) -> None:
+    trial = AnthropicRefusals("m", ANTHROPIC_REQUIRED).trial(before)
+
+    assert not trial.leave_out(status, refusal(message))
+    assert trial.payload == before
+
+
+def test_no_way_is_tried_twice() -> None:
+    trial = AnthropicRefusals("m", ANTHROPIC_REQUIRED).trial(payload(USER, max_tokens=8192))
+
+    assert trial.leave_out(400, refusal("max_tokens: 8192 > 4096"))
+    assert not trial.leave_out(400, refusal("max_tokens: 4096 > 2048"))

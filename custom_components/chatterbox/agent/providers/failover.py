@@ -1,8 +1,6 @@
-"""A chain of providers that answers as one: where a link fails before it said anything, the next one takes over.
+"""A chain of providers that acts as one: if a provider fails before its first event, the next one takes over.
 
-Knows links and their order. Must not know any wire format, and
-keeps nothing of what is said. Links and their breakers outlive turns and belong to whoever
-builds them; a `FailoverProvider` costs nothing and is made for a turn.
+Managed providers and their breakers outlive turns; a `FailoverProvider` is cheap and made for one turn.
 """
 
 import math
@@ -17,246 +15,240 @@ from ..protocols import CompletionRequest, LeavableProvider
 from ..timeouts import SYSTEM_CLOCK, Clock, leavable
 from ..transcript import changing_tools
 from .breaker import BreakerState, Permit
-from .links import Link, every_tool
-from .patience import BegunStream
-from .retry import RANDOM_JITTER, Jitter, Retries, begin
+from .managed_provider import RANDOM_JITTER, Jitter, ManagedProvider, Retries, StartedStream, every_tool, start_stream
 
-_SHARE_OF_WAITING: Final = 0.75
-"""Part of the time that is left which may be spent on links that do not begin to answer."""
+_WAITING_SHARE: Final = 0.75
+"""Share of the remaining time that may be spent on providers that do not start to answer."""
 _ONCE: Final = Retries(attempts=1)
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A link that could be asked, and what it would be asked."""
+    """A provider to ask, and its request."""
 
     position: int
-    link: Link
+    provider: ManagedProvider
     request: CompletionRequest
 
 
 @dataclass(slots=True)
 class _Inference:
-    """What became of the links in one inference."""
+    """Failures of providers in one inference."""
 
     passed_over: list[str] = field(default_factory=list)
-    """Why links did not answer, since the last switch."""
-    failures: list[tuple[Link, ProviderError]] = field(default_factory=list)
+    """Why providers did not answer, since the last switch."""
+    failures: list[tuple[ManagedProvider, ProviderError]] = field(default_factory=list)
 
-    def pass_over(self, link: Link, reason: str) -> None:
-        """Take note of a link that was not asked, or not with success."""
-        self.passed_over.append(f"{link.name}: {reason}")
+    def pass_over(self, provider: ManagedProvider, reason: str) -> None:
+        """Note a provider that was not asked, or failed."""
+        self.passed_over.append(f"{provider.name}: {reason}")
 
-    def failed(self, link: Link, error: ProviderError) -> None:
-        """Take note of a failure."""
-        self.failures.append((link, error))
-        self.pass_over(link, type(error).__name__)
+    def failed(self, provider: ManagedProvider, error: ProviderError) -> None:
+        """Note a failure."""
+        self.failures.append((provider, error))
+        self.pass_over(provider, type(error).__name__)
 
-    def spent(self, position: int, link: Link, error: BudgetSpent) -> None:
-        """Take note of a link that may not be asked. That of the chosen model is an answer, that of a stand-in none."""
+    def spent(self, position: int, provider: ManagedProvider, error: BudgetSpent) -> None:
+        """Note a provider whose budget is spent. Only that of the first one is an error of the inference."""
         if position == 0:
-            self.failures.append((link, error))
-        self.pass_over(link, type(error).__name__)
+            self.failures.append((provider, error))
+        self.pass_over(provider, type(error).__name__)
 
     def with_notes(self, error: ProviderError) -> ProviderError:
-        """Return one of the failures, with notes about the others."""
-        for link, other in self.failures:
+        """Add notes about the other failures to an error."""
+        for provider, other in self.failures:
             if other is not error:
-                error.add_note(f"{link.name} failed too: {type(other).__name__}: {other}")
+                error.add_note(f"{provider.name} failed too: {type(other).__name__}: {other}")
         return error
 
     def error(self) -> ProviderError:
-        """Return the error of an inference that nobody has answered: the first, which is that of the chosen model.
+        """Return the error of an inference without an answer: the first one, which is that of the chosen model.
 
-        A refusal counts less: who stands in for the model often refuses what is not meant for it.
+        Refusals count less: a fallback often refuses what was meant for another model.
         """
         errors = [error for _, error in self.failures]
         telling = (error for error in errors if not isinstance(error, ProviderRejectedRequest))
-        nobody = ProviderRejectedRequest("no link of the chain has the tool that has to be called")
+        nobody = ProviderRejectedRequest("no provider of the chain has the tool that has to be called")
         return self.with_notes(next(telling, errors[0] if errors else nobody))
 
 
 class FailoverProvider(LeavableProvider):
-    """The `LLMProvider` of a chain, for one turn, or for several that do not overlap.
+    """`LLMProvider` of a chain, for one turn, or for several that do not overlap.
 
-    Each turn begins with the first link, so that it gets its place back by itself. A link that
-    took over keeps the rest of the turn: the next inference need not wait for the first link
-    to fail again, and who called a tool is who reads its result. A link whose budget is spent is
-    not asked, unless it has the turn already: no turn is cut for money.
+    Each turn starts with the first provider. A provider that took over keeps the rest of the turn: the next inference
+    need not wait for the first one to fail again, and the model that called a tool reads its result. A provider whose
+    budget is spent is not asked, unless it has the turn already.
     """
 
     def __init__(
         self,
-        links: Sequence[Link],
+        providers: Sequence[ManagedProvider],
         clock: Clock = SYSTEM_CLOCK,
         jitter: Jitter = RANDOM_JITTER,
         *,
         within: float = math.inf,
     ) -> None:
-        """Ask `links` in their order. Raises ValueError when there is none.
+        """Ask `providers` in their order. Raises ValueError if there is none.
 
-        `within` seconds from now the turn has to be over: no link is waited for so long that there is no time left for
-        those after it.
+        The turn has to end in `within` seconds: no provider may take the time of those after it.
         """
-        if not links:
-            raise ValueError("a chain needs at least one link")
+        if not providers:
+            raise ValueError("a chain needs at least one provider")
         self._ends_at = clock.now() + within
-        self._links = tuple(links)
+        self._providers = tuple(providers)
         self._clock = clock
         self._jitter = jitter
         self._position = 0
         self._has_begun = False
-        self._has_turn: Link | None = None
+        self._has_turn: ManagedProvider | None = None
         self._words: UserMessage | None = None
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`.
 
-        A link that fails, or is late, before its first event hands over, unless something was changed in
-        the turn: a service that fails then leaves an answer made of what was done. `ProviderSwitched` tells to
-        whom and why. Later its error is that of the inference. When no link has answered, the
-        first error that is no refusal is raised, with notes about the others. A conversation that is too long for a
-        link and may not be shortened is nobody else's either: who asks wants to know.
+        If a provider fails or times out before its first event, the next one takes over, unless a tool has changed
+        something in the turn. `ProviderSwitched` names it and the reason. A later error is that of the inference. If
+        no provider answers, the first error that is no refusal is raised, with notes about the others.
+        `PromptTooLong` is raised at once if the request may not be shortened.
         """
         words = request.transcript[-1]
-        # The same words again are those of an answer that is asked for anew, in the same turn.
+        # The same message object again means that an answer is requested anew in the same turn.
         if isinstance(words, UserMessage) and words is not self._words:
             self._position, self._words, self._has_turn = 0, words, None
         inference = _Inference()
         has_acted = _has_acted(request)
-        candidates = self._who_acted(request, inference) if has_acted else self._candidates(request, inference)
+        candidates = self._only_current(request, inference) if has_acted else self._candidates(request, inference)
         for candidate, permit in candidates:
             self._has_begun = True
             with permit:
                 if candidate.position != self._position:
                     self._position = candidate.position
-                    yield ProviderSwitched(candidate.link.name, "; ".join(inference.passed_over))
+                    yield ProviderSwitched(candidate.provider.name, "; ".join(inference.passed_over))
                     inference.passed_over.clear()
                 try:
-                    begun = await self._begin(candidate, may_retry=not has_acted)
+                    started = await self._start(candidate, may_retry=not has_acted)
                 except ProviderError as error:
-                    inference.failed(candidate.link, error)
-                    candidate.link.failed(permit, error)
+                    inference.failed(candidate.provider, error)
+                    candidate.provider.failed(permit, error)
                     if isinstance(error, PromptTooLong) and not request.may_be_shortened:
                         raise
                     continue
-                self._has_turn = candidate.link
-                event: ProviderEvent | None = begun.first
+                self._has_turn = candidate.provider
+                event: ProviderEvent | None = started.first
                 try:
                     while event is not None:
                         yield _passed_on(event, candidate, permit)
-                        event = await begun.after(event, candidate.link.patience)
+                        event = await started.after(event, candidate.provider.timeouts)
                 except ProviderError as error:
-                    inference.failed(candidate.link, error)
-                    candidate.link.failed(permit, error)
+                    inference.failed(candidate.provider, error)
+                    candidate.provider.failed(permit, error)
                     inference.with_notes(error)
                     raise
                 finally:
-                    await begun.aclose()
+                    await started.aclose()
                 return
         raise inference.error()
 
     def _candidates(self, request: CompletionRequest, inference: _Inference) -> Iterator[tuple[_Candidate, Permit]]:
-        """Yield who is to be asked, one after the other, from the link that has the turn.
+        """Yield the providers to ask, in order, starting with the one that has the turn.
 
-        When nobody has answered, one link is asked whatever its breaker says, or although it
-        failed earlier in the turn: the one that is soonest to be tried again. A budget that is spent is no failure:
-        its link is not asked at all.
+        At last, the provider whose circuit opens soonest is asked in spite of its breaker, or of a failure earlier in
+        the turn. A provider whose budget is spent is never asked.
         """
         spare: list[_Candidate] = []
         begin_at = self._position
-        for position, link in enumerate(self._links):
-            visible = link.request(request)
+        for position, provider in enumerate(self._providers):
+            visible = provider.request(request)
             if visible is None:
-                inference.pass_over(link, "has not the tool")
+                inference.pass_over(provider, "has not the tool")
                 continue
-            if spent := self._spent(link):
-                inference.spent(position, link, spent)
-                if position == begin_at == 0 and link.refuses_when_spent:
+            if spent := self._spent(provider):
+                inference.spent(position, provider, spent)
+                if position == begin_at == 0 and provider.refuses_when_spent:
                     return
                 continue
-            candidate = _Candidate(position, link, visible)
+            candidate = _Candidate(position, provider, visible)
             if position < begin_at:
                 spare.append(candidate)
-            elif permit := link.breaker.admit():
+            elif permit := provider.breaker.admit():
                 yield candidate, permit
             else:
                 spare.append(candidate)
-                inference.pass_over(link, f"circuit {link.breaker.state}")
+                inference.pass_over(provider, f"circuit {provider.breaker.state}")
         if spare:
-            least_bad = min(spare, key=lambda one: one.link.breaker.seconds_until_probe)
-            yield least_bad, least_bad.link.breaker.insist()
+            least_bad = min(spare, key=lambda one: one.provider.breaker.seconds_until_probe)
+            yield least_bad, least_bad.provider.breaker.insist()
 
-    def _who_acted(self, request: CompletionRequest, inference: _Inference) -> Iterator[tuple[_Candidate, Permit]]:
-        """Yield nobody but the link that has the turn: another one might do again what was done.
+    def _only_current(self, request: CompletionRequest, inference: _Inference) -> Iterator[tuple[_Candidate, Permit]]:
+        """Yield only the provider that has the turn: another one might repeat what was done.
 
-        In a turn that begins with what was done, after a person's yes, it is the first one that works.
+        In a turn that starts with approved calls, it is the first provider that works.
         """
         position = self._position if self._has_begun else self._first_that_works(inference)
-        link = self._links[position]
-        visible = link.request(request)
-        if spent := self._spent(link):
-            inference.spent(position, link, spent)
+        provider = self._providers[position]
+        visible = provider.request(request)
+        if spent := self._spent(provider):
+            inference.spent(position, provider, spent)
         elif visible is not None:
-            yield _Candidate(position, link, visible), link.breaker.insist()
+            yield _Candidate(position, provider, visible), provider.breaker.insist()
 
     def _first_that_works(self, inference: _Inference) -> int:
-        """Return the position of the first link that works and has money left, else of one that has."""
-        if self._links[0].refuses_when_spent and self._spent(self._links[0]):
+        """Return the position of the first working provider with a budget, else of one with a budget."""
+        if self._providers[0].refuses_when_spent and self._spent(self._providers[0]):
             return 0
-        payable = [at for at, link in enumerate(self._links) if not self._spent(link)]
-        working = (at for at in payable if self._links[at].breaker.state is BreakerState.CLOSED)
+        payable = [at for at, provider in enumerate(self._providers) if not self._spent(provider)]
+        working = (at for at in payable if self._providers[at].breaker.state is BreakerState.CLOSED)
         position = next(working, payable[0] if payable else 0)
-        for at, link in enumerate(self._links[:position]):
-            if spent := self._spent(link):
-                inference.spent(at, link, spent)
+        for at, provider in enumerate(self._providers[:position]):
+            if spent := self._spent(provider):
+                inference.spent(at, provider, spent)
             else:
-                inference.pass_over(link, f"circuit {link.breaker.state}")
+                inference.pass_over(provider, f"circuit {provider.breaker.state}")
         return position
 
-    def _spent(self, link: Link) -> BudgetSpent | None:
-        return None if link is self._has_turn else link.spent()
+    def _spent(self, provider: ManagedProvider) -> BudgetSpent | None:
+        return None if provider is self._has_turn else provider.spent()
 
-    def _begin(self, candidate: _Candidate, *, may_retry: bool) -> Awaitable[BegunStream]:
-        link = candidate.link
-        is_trusted = link.breaker.state is BreakerState.CLOSED
-        return begin(
-            lambda: _open(link, candidate.request),
-            min(link.patience.first_token, self._share(candidate.position)),
-            link.retries if is_trusted and may_retry else _ONCE,
+    def _start(self, candidate: _Candidate, *, may_retry: bool) -> Awaitable[StartedStream]:
+        provider = candidate.provider
+        is_trusted = provider.breaker.state is BreakerState.CLOSED
+        return start_stream(
+            lambda: _open(provider, candidate.request),
+            min(provider.timeouts.first_token, self._share(candidate.position)),
+            provider.retries if is_trusted and may_retry else _ONCE,
             self._clock,
             self._jitter,
         )
 
     def _share(self, position: int) -> float:
-        """Return the seconds that a link may take to begin; the last one needs hardly any, as a rule."""
-        waited_for = max(len(self._links) - 1 - position, 1)
-        return (self._ends_at - self._clock.now()) * _SHARE_OF_WAITING / waited_for
+        """Return the seconds that a provider may take to start."""
+        waited_for = max(len(self._providers) - 1 - position, 1)
+        return (self._ends_at - self._clock.now()) * _WAITING_SHARE / waited_for
 
 
 def _passed_on(event: ProviderEvent, candidate: _Candidate, permit: Permit) -> ProviderEvent:
-    """Return an event with what only the chain knows of it: who has answered, and which tools it was offered."""
-    link = candidate.link
+    """Return an event with the id of the provider and the tools that it was offered."""
+    provider = candidate.provider
     match event:
-        case ToolCallReady(call) if link.tools is not every_tool:
+        case ToolCallReady(call) if provider.tools is not every_tool:
             return ToolCallReady(call, frozenset([tool.name for tool in candidate.request.tools]))
         case CompletionResult(finish_reason, usage, provider_items):
-            link.succeeded(permit)  # before it is passed on: nobody reads on after it
-            return CompletionResult(finish_reason, usage, provider_items, link.id)
+            provider.succeeded(permit)  # before it is passed on: nothing is read after it
+            return CompletionResult(finish_reason, usage, provider_items, provider.id)
         case _:
             return event
 
 
-def _open(link: Link, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-    """Return a stream that whoever reads it can leave at any moment."""
-    stream = link.provider.stream(request)
-    if link.lets_go:
+def _open(provider: ManagedProvider, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+    """Return a stream that its reader can close at any time."""
+    stream = provider.provider.stream(request)
+    if provider.closes_promptly:
         return stream
-    return leavable(stream, f"provider of {link.name}", may_fail=ProviderError, cancelled_as=ProviderUnreachable)
+    return leavable(stream, f"provider of {provider.name}", may_fail=ProviderError, cancelled_as=ProviderUnreachable)
 
 
 def _has_acted(request: CompletionRequest) -> bool:
-    """Tell whether a tool that changes something has run since the person spoke, with success or not."""
+    """Return whether a tool that changes something has run in this turn, successfully or not."""
     for message in reversed(request.transcript):
         match message:
             case UserMessage():

@@ -1,8 +1,7 @@
-"""What goes wrong between us and a model service → our error tree.
+"""Failures of model services as our errors: HTTP statuses, error bodies, exceptions of `aiohttp`, overlong prompts.
 
-Knows HTTP statuses, the error bodies of Chat Completions servers and the exceptions of
-`aiohttp`; must not know what is asked of a service, or who asks. Messages say what the
-service said, in one short line, without keys.
+Messages quote what the service said in one short line, without keys. Sources of the wordings: the documentation and the
+source code of the services named beside them.
 """
 
 import json
@@ -29,20 +28,19 @@ from ..errors import (
     ProviderUnreachable,
 )
 from ..messages import JsonObject, JsonValue
-from .context_overflow import find_overflow
 
 OVERLOADED: Final = 529
-"""Status of services that are out of capacity; not registered, but widely sent."""
+"""Status of services that are out of capacity; unregistered, but widely used."""
 
 MAX_RETRY_AFTER: Final = 86_400.0
-"""Seconds. Nobody waits longer than a day."""
+"""Seconds."""
 
 _MESSAGE_LENGTH: Final = 200
 _WORDS_READ: Final = 1_000
-"""Characters of a body that are searched; more would only cost time."""
+"""Characters of a body that are searched."""
 _HIDDEN: Final = "…"
 _MASKED_KEY: Final = re.compile(r"\bsk-[\w-]+|\S*\*{2,}\S*")
-"""A key as services repeat it: whole, or with asterisks in it."""
+"""A key as services repeat it: whole or with asterisks."""
 
 STATUS_ERRORS: Final[Mapping[int, type[ProviderError]]] = {
     HTTPStatus.UNAUTHORIZED: ProviderRejectedKey,
@@ -54,7 +52,7 @@ STATUS_ERRORS: Final[Mapping[int, type[ProviderError]]] = {
     HTTPStatus.SERVICE_UNAVAILABLE: ProviderBusy,
     OVERLOADED: ProviderBusy,
 }
-"""Statuses with a meaning of their own. Other 4xx refuse the request, other 5xx mean that nobody is there to answer."""
+"""Other 4xx mean `ProviderRejectedRequest`, other 5xx `ProviderUnreachable`."""
 
 _SAYINGS: Final[tuple[tuple[re.Pattern[str], frozenset[int], type[ProviderError]], ...]] = (
     (
@@ -77,10 +75,10 @@ _SAYINGS: Final[tuple[tuple[re.Pattern[str], frozenset[int], type[ProviderError]
         ProviderRejectedKey,
     ),
 )
-"""What a body says that its status does not: OpenRouter, DeepSeek and Mistral refuse a model with 400, Google a key."""
+"""Messages that say more than the status: OpenRouter, DeepSeek and Mistral refuse a model with 400, Google a key."""
 
 _OVERFLOW_STATUSES: Final = frozenset({400, 413, 422, 429, 500, 503})
-"""How a prompt that does not fit is refused. 429: nor within the share of a minute; 500 and 503: local servers."""
+"""Of prompts that are too long. 429: beyond the tokens per minute; 500 and 503: local servers."""
 
 _REPORTED_STATUSES: Final[tuple[tuple[re.Pattern[str], int], ...]] = (
     (re.compile("rate_?limit|quota|too_many", re.IGNORECASE), HTTPStatus.TOO_MANY_REQUESTS),
@@ -89,7 +87,7 @@ _REPORTED_STATUSES: Final[tuple[tuple[re.Pattern[str], int], ...]] = (
     (re.compile("not_?found", re.IGNORECASE), HTTPStatus.NOT_FOUND),
     (re.compile("invalid|bad_?request|exceed|context", re.IGNORECASE), HTTPStatus.BAD_REQUEST),
 )
-"""Type or code of an error that is reported without a number → the status it stands for."""
+"""Type or code of an error without a status, and the status it stands for."""
 
 CONNECTION_ERRORS: Final[Mapping[type[BaseException], tuple[type[ProviderError], str]]] = {
     aiohttp.ConnectionTimeoutError: (ConnectTimeout, "no connection to the service in time"),
@@ -108,11 +106,81 @@ CONNECTION_ERRORS: Final[Mapping[type[BaseException], tuple[type[ProviderError],
     TimeoutError: (ProviderUnreachable, "the service did not answer in time"),
     OSError: (ProviderUnreachable, "no connection to the service"),
 }
-"""What `aiohttp` may raise, by class; the nearest class above an exception counts."""
+"""Errors of `aiohttp`; the nearest base class counts."""
+
+_N: Final = r"(\d[\d,]{0,12})"
+"""A number of tokens."""
+
+
+def _any_of(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+_OVERFLOWS: Final = _any_of(
+    r"context[_ ](?:length|window)[_ ]exceeded",  # OpenAI, Groq, Cerebras; the finish of Z.ai
+    r"exceed_context_size",  # llama.cpp
+    r"exceed(?:s|ed)?\b[\w' ]{0,40}\bcontext[ _](?:size|length|window|limit)",  # OpenAI, Anthropic, llama.cpp, Ollama
+    r"prompt (?:is )?too long",  # Anthropic, Ollama
+    r"longer than the (?:model'?s? context|maximum model) length",  # SGLang, vLLM
+    r"context length (?:is|of) (?:only )?\d",  # OpenAI, vLLM, DeepSeek, OpenRouter, LM Studio
+    r"maximum prompt length is \d",  # xAI
+    r"input token count .{0,20}exceeds the maximum",  # Gemini
+    r"too large for model with \d+ maximum context",  # Mistral
+    r"greater than the context length",  # LM Studio
+    r"exceeded model token limit",  # Moonshot
+    r"range of input length should be",  # Alibaba
+    r"request too large for .{0,200}tokens per min|tokens_limit_reached",  # Groq and OpenAI; GitHub
+    r"(?:prompt )?token count of \d+ exceeds the limit",  # GitHub
+    r"`inputs` tokens .{0,60}must be <=",  # Text Generation Inference
+    r"reduce the length of the (?:messages|input|prompt)",  # Groq, and others beside their numbers
+    r"input is too long for requested model",  # Bedrock
+)
+
+_WINDOWS: Final = _any_of(
+    rf"context[ _](?:length|size|window) (?:is|of)(?: only)? {_N}",
+    rf"context (?:size|length) \({_N}",
+    rf"> {_N} maximum",
+    rf"context limit: [\d,]+ \+ [\d,]+ > {_N}",
+    rf"tokens allowed \({_N}\)",
+    rf"model with {_N} maximum",
+    rf"maximum prompt length is {_N}",
+    rf"maximum model length of {_N}",
+    rf"token limit: {_N}",
+    rf"\bn_ctx: {_N}",
+    rf"length should be \[\d+, {_N}\]",
+    rf"exceeds the limit of {_N}",
+    rf"\blimit(?: is)? {_N}",
+    rf"max size: {_N} tokens",
+    rf"must be <= {_N}",
+)
+
+_PROMPTS: Final = (
+    _any_of(
+        rf"\({_N} in (?:the|your) (?:messages|prompt)",
+        rf"{_N} tokens from the input messages",
+        rf"resulted in {_N} tokens",
+        rf"\b(?:request|input|prompt) \((?:length )?{_N}(?: tokens)?\)",
+        rf"\b(?:has|passed|contains) {_N} (?:input )?tokens",
+        rf"too long: {_N} tokens",
+        rf"context limit: {_N} \+",
+        rf"token count (?:of {_N}|\({_N}\))",
+        rf"input length \(?{_N}",
+        rf"keep the first {_N} tokens",
+        rf"\bn_keep: {_N}",
+        rf"current length is {_N}",
+        rf"given: {_N} `inputs`",
+        rf"\brequested:? {_N}\b(?! tokens)",
+    ),
+    _any_of(rf"requested (?:about |a total of )?{_N} tokens"),
+)
+"""The prompt alone before the sum of prompt and answer."""
+
+_PARTS_OF_PROMPT: Final = re.compile(r"(\d{1,9}) of \w+ input")
+"""OpenRouter reports parts: text and tools."""
 
 
 def error_of_exception(exception: aiohttp.ClientError | OSError) -> ProviderError:
-    """Return our error for one of `aiohttp`'s; raise it from the original, which says more."""
+    """Return our error for one of `aiohttp`; raise it from the original."""
     known = (CONNECTION_ERRORS[kind] for kind in type(exception).__mro__ if kind in CONNECTION_ERRORS)
     error, message = next(known, (ProviderUnreachable, "no connection to the service"))
     match exception:
@@ -133,10 +201,10 @@ def error_of_response(
     secret: str = "",
     now: datetime | None = None,
 ) -> ProviderError:
-    """Return the error for a response that is no success.
+    """Return the error of an unsuccessful response.
 
-    `retry_after` is the header of that name, `secret` what no message may hold, `now` the
-    time that an HTTP date is counted from (default: the clock's).
+    `retry_after` is the header of that name, `secret` is removed from messages, `now` is the time that an HTTP date
+    counts from (default: the clock's).
     """
     if status < HTTPStatus.BAD_REQUEST:
         return ProviderReplyInvalid(f"HTTP {status}: the service is not at this address")
@@ -148,9 +216,9 @@ def error_of_response(
 
 
 def error_of_report(reported: JsonValue, secret: str = "") -> ProviderError:
-    """Return the error for a failure that the service reports inside a successful response.
+    """Return the error of a failure that the service reports in a successful response.
 
-    `reported` is the object or text that stands under `error`; `secret` as above.
+    `reported` is the object or text of `error`; `secret` is removed from messages.
     """
     report = _read_report(reported)
     numbers = (int(label) for label in report.labels.split() if re.fullmatch("[45][0-9]{2}", label))
@@ -161,7 +229,7 @@ def error_of_report(reported: JsonValue, secret: str = "") -> ProviderError:
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    """What a service says about a failure: words for people, labels for programs."""
+    """A service's report of a failure."""
 
     message: str = ""
     labels: str = ""
@@ -170,7 +238,7 @@ class _Report:
 
 
 def _read_body(body: str) -> _Report:
-    """Read an error body: JSON of any usual shape, or one line of plain text; a page is not read."""
+    """Parse an error body: JSON of any usual shape, or plain text; a web page is ignored."""
     try:
         return _read_report(json.loads(body))
     except ValueError, RecursionError:
@@ -178,7 +246,7 @@ def _read_body(body: str) -> _Report:
 
 
 def _read_report(value: JsonValue) -> _Report:
-    """Read `{"error": {...}}`, `{"error": "..."}`, `{"message": ...}`, FastAPI's `detail`, Google's list of one."""
+    """Parse `{"error": {...}}`, `{"error": "..."}`, `{"message": ...}`, FastAPI's `detail`, Google's list of one."""
     match value:
         case str():
             return _Report(value)
@@ -233,14 +301,14 @@ def _message(what: str, report: _Report, secret: str) -> str:
 
 
 def _line(text: str) -> str:
-    """Return the beginning of a text, on one line and without control characters."""
+    """Return the start of a text as one line without control characters."""
     words = " ".join(text[:_WORDS_READ].split())
     line = "".join(character for character in words if character.isprintable())
     return line if len(line) <= _MESSAGE_LENGTH else f"{line[: _MESSAGE_LENGTH - 1]}…"
 
 
 def _parse_retry_after(header: str | None, now: datetime) -> float | None:
-    """Read a number of seconds or an HTTP date (RFC 9110, 10.2.3); None when it is neither."""
+    """Parse a number of seconds or an HTTP date (RFC 9110, 10.2.3); None if it is neither."""
     if not header:
         return None
     try:
@@ -251,3 +319,27 @@ def _parse_retry_after(header: str | None, now: datetime) -> float | None:
         except ValueError:
             return None
     return min(max(seconds, 0.0), MAX_RETRY_AFTER) if math.isfinite(seconds) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextOverflow:
+    """A prompt that exceeds the context window; None for numbers that the message does not hold."""
+
+    prompt_tokens: int | None
+    window_tokens: int | None
+
+
+def find_overflow(words: str) -> ContextOverflow | None:
+    """Parse an error message about a prompt that exceeds the context window; None for other messages."""
+    if not _OVERFLOWS.search(words):
+        return None
+    if parts := _PARTS_OF_PROMPT.findall(words):
+        return ContextOverflow(sum(map(int, parts)), _number(_WINDOWS, words))
+    prompts = (_number(pattern, words) for pattern in _PROMPTS)
+    return ContextOverflow(next((prompt for prompt in prompts if prompt is not None), None), _number(_WINDOWS, words))
+
+
+def _number(pattern: re.Pattern[str], words: str) -> int | None:
+    """Return the number of the first match."""
+    match = pattern.search(words)
+    return int(match[match.lastindex or 0].replace(",", "")) if match else None

@@ -1,42 +1,45 @@
-"""A parameter that a model refuses is left out, and the request is sent again without it.
+"""Retries without a parameter that a model refuses, and Anthropic's other ways to ask.
 
-Knows payloads and what error bodies name; nothing of connections, nor of any one format.
-What helped is remembered by name and value for as long as the provider lives, and logged once for each name.
+What helped is remembered for as long as the provider lives, and logged once. Sources: Claude API guides
+"Troubleshooting thinking", "Effort" and "Extended thinking".
 """
 
 import logging
 import re
-from collections.abc import Collection, Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, override
 
 from ..messages import JsonObject, JsonValue, canonical_json
+from ..protocols import ReasoningEffort
+from .profiles import nearest_effort
 
 _LOGGER = logging.getLogger(__name__)
 
 _STATUSES: Final = frozenset({400, 404, 422, 500, 501})
-"""How parameters are refused. 404 is OpenRouter's, when no endpoint supports one; 500 that of older local servers."""
+"""Of refused parameters. 404: OpenRouter, if no endpoint supports one; 500: older local servers."""
 
 _MENTION: Final = r"([\"'`]?)(?<![\w.]){}(?![\w.]*\w)"
-"""A name, perhaps quoted, that is no part of another."""
+"""A name, perhaps quoted, that is not part of another."""
 
 OUTPUT_REFUSALS: Final = ("json_schema", "structured outputs", "structured output", "output_format")
-"""Words by which services refuse to keep a model to the shape of its answer, whatever the parameter is called."""
+"""Names of structured output in refusals, whatever the parameter is called."""
 
 _MOST_VALUES: Final = 64
-"""Refused values of one parameter that are remembered, the latest ones: callers may wish for any number."""
+"""Remembered values of one parameter; the oldest is dropped."""
 
 type _Path = tuple[str, ...]
 
 
 class RefusedParameters:
-    """What the model of one provider has refused so far."""
+    """Parameters that the model of one provider has refused."""
 
     def __init__(
         self, model: str, required: Collection[str], also_called: Mapping[str, Collection[str]] | None = None
     ) -> None:
-        """Never leave out the top-level fields `required`, without which a request means something else.
+        """Never leave out the top-level fields in `required`.
 
-        `also_called` gives parameters (`think`, `reasoning.effort`) the other words that error messages use for them.
+        `also_called` maps parameters (`think`, `reasoning.effort`) to other names in error messages.
         """
         self._model = model
         self._required = frozenset(required)
@@ -44,14 +47,14 @@ class RefusedParameters:
         self._remembered: dict[_Path, dict[str, None]] = {}
 
     def trial(self, payload: JsonObject) -> Trial:
-        """Begin to ask for one reply, without what is known to be refused."""
+        """Return a trial of a request, without what is known to be refused."""
         for path, value in list(_parameters(payload)) if self._remembered else ():
             if path in self._remembered and canonical_json(value) in self._remembered[path]:
                 payload = _without(payload, path)
         return Trial(self, payload)
 
     def named(self, payload: JsonObject, body: bytes) -> _Path | None:
-        """Return the parameter of `payload` that an error body names first, quoted names before others."""
+        """Return the first parameter of `payload` that an error body names, quoted names before others."""
         text = body.decode(errors="replace")
         mentions = [
             (not mention[1], mention.start(), path)
@@ -63,7 +66,7 @@ class RefusedParameters:
         return min(mentions)[-1] if mentions else None
 
     def remember(self, path: _Path, value: JsonValue) -> None:
-        """Leave this value of a parameter out from now on."""
+        """Leave out a value of a parameter from now on."""
         level = logging.DEBUG if path in self._remembered else logging.WARNING
         values = self._remembered.setdefault(path, {})
         values[canonical_json(value)] = None
@@ -73,7 +76,7 @@ class RefusedParameters:
 
 
 class Trial:
-    """One request, and what is left out of it until it is accepted."""
+    """One request, without the parameters that were refused."""
 
     def __init__(self, refused: RefusedParameters, payload: JsonObject) -> None:
         """Start with `payload`."""
@@ -83,7 +86,7 @@ class Trial:
         self._left_out: list[tuple[_Path, JsonValue]] = []
 
     def leave_out(self, status: int, body: bytes) -> bool:
-        """Take the parameter that a refusal names out of `payload`; False when it names none."""
+        """Remove the parameter that a refusal names from `payload`; False if it names none."""
         path = self._refused.named(self.payload, body) if status in _STATUSES else None
         if path is None:
             return False
@@ -92,14 +95,14 @@ class Trial:
         return True
 
     def accepted(self) -> None:
-        """Remember what had to be left out: it helped."""
+        """Remember what was left out, because it helped."""
         for path, value in self._left_out:
             self._refused.remember(path, value)
         self._left_out.clear()
 
 
 def _parameters(payload: JsonObject) -> Iterator[tuple[_Path, JsonValue]]:
-    """Yield every field, and every field of an object in it."""
+    """Yield every field and every field of an object in it."""
     for field, value in payload.items():
         yield (field,), value
         if isinstance(value, dict):
@@ -108,10 +111,256 @@ def _parameters(payload: JsonObject) -> Iterator[tuple[_Path, JsonValue]]:
 
 
 def _without(payload: JsonObject, path: _Path) -> JsonObject:
-    """Return `payload` without one field; an object that this leaves empty goes too."""
+    """Return `payload` without a field, and without the object that this leaves empty."""
     field, *inner = path
     rest = {name: value for name, value in payload.items() if name != field}
     outer = payload.get(field)
     if inner and isinstance(outer, dict) and (left := {name: outer[name] for name in outer if name != inner[0]}):
         return {name: left if name == field else value for name, value in payload.items()}
     return rest
+
+
+_ANTHROPIC_STATUSES: Final = frozenset({400, 422})
+_LEAST_BUDGET: Final = 1024
+"""Minimum tokens to think in."""
+_BUDGETS: Final[Mapping[str, int]] = {
+    ReasoningEffort.MINIMAL: _LEAST_BUDGET,
+    ReasoningEffort.LOW: _LEAST_BUDGET,
+    ReasoningEffort.MEDIUM: 4096,
+    ReasoningEffort.HIGH: 12_288,
+}
+_LARGEST_BUDGET: Final = 16_384
+"""Tokens; more would take longer than anybody waits."""
+_LEAST_ANSWER: Final = 256
+"""Tokens of a useful answer."""
+_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
+
+_ANTHROPIC_ALSO_CALLED: Final[Mapping[str, Collection[str]]] = {
+    "thinking": ("thinking.type.adaptive", "thinking.type.enabled", "thinking.type.disabled"),
+    "output_config.effort": ("effort",),
+    "output_config.format": OUTPUT_REFUSALS,
+}
+
+type _Change = Callable[[JsonObject, re.Match[str]], JsonObject]
+
+
+@dataclass(frozen=True, slots=True)
+class _Adjustment:
+    """A change of the payload after a certain refusal."""
+
+    what: str
+    """What the model does not accept, for the log."""
+    said: re.Pattern[str]
+    change: _Change
+    """Returns the payload to send instead; the same one if there is nothing to change."""
+    lasting: bool = True
+    """Whether it applies to the model rather than to this conversation."""
+
+
+def _without_thoughts(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+    """Leave out thinking: it came from another model, or something before it has changed."""
+    messages: list[JsonValue] = []
+    for message in _objects(payload.get("messages")):
+        content = [block for block in _objects(message.get("content")) if block.get("type") not in _THOUGHTS]
+        messages.append({**message, "content": [*content]})
+    changed: JsonObject = {**payload, "messages": messages}
+    if _kind(payload) == "enabled":  # which requires the thinking that was left out
+        del changed["thinking"]
+    return changed
+
+
+def _with_a_known_effort(payload: JsonObject, said: re.Match[str]) -> JsonObject:
+    """Use the nearest effort that the refusal lists, else the nearest common one."""
+    listed = {effort for effort in ReasoningEffort if re.search(rf"\b{effort}\b", said["known"] or "")}
+    known = listed or {ReasoningEffort.LOW, ReasoningEffort.MEDIUM, ReasoningEffort.HIGH}
+    effort = _effort(payload)
+    return payload if effort is None else _with_effort(payload, nearest_effort(effort, known))
+
+
+def _with_least_thinking(payload: JsonObject, said: re.Match[str]) -> JsonObject:
+    """Think as little as possible, where thinking cannot be disabled."""
+    if _kind(payload) != "disabled":
+        return payload
+    if "between_tools" in said.string:
+        return {**payload, "thinking": {"type": "between_tools"}}
+    rest = {name: value for name, value in payload.items() if name != "thinking"}
+    return _with_effort(rest, ReasoningEffort.LOW)
+
+
+def _with_a_budget(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+    """Use a token budget, as older models do, where thinking is allowed."""
+    if _kind(payload) != "adaptive":
+        return payload
+    effort = _effort(payload)
+    changed = {name: value for name, value in _with_effort(payload, None).items() if name != "thinking"}
+    limit = payload["max_tokens"]
+    half = limit // 2 if isinstance(limit, int) else 0
+    budget = min(_BUDGETS.get(effort or ReasoningEffort.HIGH, _LARGEST_BUDGET), half)
+    if budget >= _LEAST_BUDGET and not _is_forced(payload) and not _is_amid_unthought_calls(payload):
+        changed["thinking"] = {"type": "enabled", "budget_tokens": budget}
+    return changed
+
+
+def _with_fewer_tokens(payload: JsonObject, said: re.Match[str]) -> JsonObject:
+    """Limit the answer to what the model can give."""
+    limit = int(said["limit"])
+    asked = payload.get("max_tokens")
+    return {**payload, "max_tokens": limit} if isinstance(asked, int) and asked > limit > 0 else payload
+
+
+def _with_what_is_left(payload: JsonObject, said: re.Match[str]) -> JsonObject:
+    """Limit the answer to the room beside the prompt, if that suffices."""
+    room = int(said["window"]) - int(said["prompt"])
+    return {**payload, "max_tokens": room} if room >= _LEAST_ANSWER and _kind(payload) != "enabled" else payload
+
+
+def _without_cache(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+    """Set no cache breakpoints."""
+    return {name: _without_field(value, "cache_control") for name, value in payload.items()}
+
+
+_ADJUSTMENTS: Final = (
+    _Adjustment(
+        "the thinking of this conversation",
+        re.compile(r"\bmessages\.\d+(\.content\.\d+)?\b.{0,300}?(thinking|signature)", re.DOTALL),
+        _without_thoughts,
+        lasting=False,
+    ),
+    _Adjustment(
+        "this effort",
+        re.compile(r"\beffort level\b(.{0,80}?Supported levels:(?P<known>[\w\s,]+))?", re.DOTALL),
+        _with_a_known_effort,
+    ),
+    _Adjustment(
+        "to answer without thinking",
+        re.compile(r"thinking\.type\.disabled\W+is not supported|tag 'disabled'|thinking cannot be disabled"),
+        _with_least_thinking,
+    ),
+    _Adjustment(
+        "adaptive thinking",
+        re.compile(r"adaptive thinking is not supported|does not support the effort parameter|tag 'adaptive'"),
+        _with_a_budget,
+    ),
+    _Adjustment(
+        "so long an answer",
+        re.compile(r"max_tokens\W{1,3}\d+\s*>\s*(?P<limit>\d+)"),
+        _with_fewer_tokens,
+    ),
+    _Adjustment(
+        "so long an answer to this prompt",
+        re.compile(r"exceed context limit: (?P<prompt>\d+) \+ \d+ > (?P<window>\d+)"),
+        _with_what_is_left,
+        lasting=False,
+    ),
+    _Adjustment("cache breakpoints", re.compile("cache_control"), _without_cache),
+)
+
+
+class AnthropicRefusals(RefusedParameters):
+    """Refusals of an Anthropic model, and the adjustments that helped.
+
+    There is no list of models: their rules for thinking differ by version, so each is asked in the newest way first.
+    """
+
+    def __init__(self, model: str, required: Collection[str]) -> None:
+        """Never leave out the top-level fields in `required`."""
+        super().__init__(model, required, _ANTHROPIC_ALSO_CALLED)
+        self._name = model
+        self._adjustments: dict[_Adjustment, re.Match[str]] = {}
+
+    @override
+    def trial(self, payload: JsonObject) -> Trial:
+        for adjustment, said in self._adjustments.items():
+            payload = adjustment.change(payload, said)
+        return _AnthropicTrial(self, super().trial(payload).payload)
+
+    def remember_adjustment(self, adjustment: _Adjustment, said: re.Match[str]) -> None:
+        """Apply an adjustment to all requests."""
+        self._adjustments[adjustment] = said
+        _LOGGER.warning("%s does not take %s; it is asked in another way from now on", self._name, adjustment.what)
+
+
+class _AnthropicTrial(Trial):
+    """One request with its adjustments."""
+
+    def __init__(self, refusals: AnthropicRefusals, payload: JsonObject) -> None:
+        super().__init__(refusals, payload)
+        self._refusals = refusals
+        self._tried: dict[_Adjustment, re.Match[str]] = {}
+
+    @override
+    def leave_out(self, status: int, body: bytes) -> bool:
+        """Apply the adjustment for a refusal, each once; else leave out the parameter that it names."""
+        text = body.decode(errors="replace")
+        for adjustment in _ADJUSTMENTS if status in _ANTHROPIC_STATUSES else ():
+            said = None if adjustment in self._tried else adjustment.said.search(text)
+            if said is not None and (changed := adjustment.change(self.payload, said)) != self.payload:
+                self.payload = changed
+                self._tried[adjustment] = said
+                return True
+        return super().leave_out(status, body)
+
+    @override
+    def accepted(self) -> None:
+        for adjustment, said in self._tried.items():
+            if adjustment.lasting:
+                self._refusals.remember_adjustment(adjustment, said)
+        super().accepted()
+
+
+def _kind(payload: JsonObject) -> JsonValue:
+    match payload.get("thinking"):
+        case {"type": kind}:
+            return kind
+        case _:
+            return None
+
+
+def _effort(payload: JsonObject) -> ReasoningEffort | None:
+    match payload.get("output_config"):
+        case {"effort": str(effort)} if effort in set(ReasoningEffort):
+            return ReasoningEffort(effort)
+        case _:
+            return None
+
+
+def _with_effort(payload: JsonObject, effort: ReasoningEffort | None) -> JsonObject:
+    """Return the payload with an effort, None for none."""
+    config = payload.get("output_config")
+    kept = {name: value for name, value in config.items() if name != "effort"} if isinstance(config, dict) else {}
+    changed = kept if effort is None else {**kept, "effort": effort}
+    rest = {name: value for name, value in payload.items() if name != "output_config"}
+    return {**rest, "output_config": changed} if changed else rest
+
+
+def _is_forced(payload: JsonObject) -> bool:
+    """Return whether a call is forced: then there can be no thinking budget."""
+    match payload.get("tool_choice"):
+        case {"type": "any" | "tool"}:
+            return True
+        case _:
+            return False
+
+
+def _is_amid_unthought_calls(payload: JsonObject) -> bool:
+    """Return whether the last results belong to calls without thinking: it cannot begin among them."""
+    said = [_objects(message.get("content")) for message in _objects(payload.get("messages"))]
+    before, last = [[], [], *said][-2:]
+    has_results = any(block.get("type") == "tool_result" for block in last)
+    return has_results and all(block.get("type") not in _THOUGHTS for block in before[:1])
+
+
+def _objects(value: JsonValue) -> list[JsonObject]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _without_field(value: JsonValue, field: str) -> JsonValue:
+    """Remove a field from the objects of a list, recursively."""
+    if not isinstance(value, list):
+        return value
+    return [
+        {name: _without_field(inner, field) for name, inner in item.items() if name != field}
+        if isinstance(item, dict)
+        else item
+        for item in value
+    ]

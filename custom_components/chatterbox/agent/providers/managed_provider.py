@@ -1,0 +1,303 @@
+"""A provider of a chain with its circuit breaker, timeouts and retries, and how it starts to answer.
+
+Until its first event a stream has said nothing and called nothing, so a request can be repeated. Only the time that we
+wait counts, never what the reader of a stream does between two events. The whole turn has its own deadline, elsewhere.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
+from dataclasses import dataclass, fields, replace
+from random import SystemRandom
+from typing import Final
+
+from ..errors import (
+    BetweenTokensTimeout,
+    BudgetSpent,
+    FirstTokenTimeout,
+    ProviderBusy,
+    ProviderError,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
+from ..events import CompletionResult, ProviderEvent
+from ..messages import NamedTool, ToolChoiceMode, ToolDefinition
+from ..protocols import CompletionRequest, LLMProvider
+from ..timeouts import Clock, TookTooLong, WaitedTooLong, WaitLimit, finish_within, is_cancelled
+from .breaker import BreakerState, CircuitBreaker, Permit
+
+_LOGGER = logging.getLogger(__name__)
+
+type Jitter = Callable[[], float]
+"""Returns a random number from 0 up to 1."""
+
+RANDOM_JITTER: Final[Jitter] = SystemRandom().random
+
+_NO_FINISH: Final = "the stream ended without a finish"
+_CANCELLED: Final = "the stream was cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Timeouts of one provider, in seconds, each more than 0."""
+
+    connect: float = 5.0
+    """Until the connection is established, TLS included. The provider itself enforces it, because it alone sees its
+    connections; it raises `ConnectTimeout`."""
+    first_token: float = 20.0
+    """Until the first event, connecting and all retries included."""
+    between_tokens: float = 30.0
+    """Between two events. A tool call is one event, however long the model writes it."""
+
+    def __post_init__(self) -> None:
+        """Refuse timeouts that no service could meet."""
+        for one in fields(self):
+            if not getattr(self, one.name) > 0:
+                raise ValueError(f"{one.name} must be more than 0 seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """Number of requests and the waits between them: exponential backoff with full jitter.
+
+    Full jitter takes a random part of each wait, so that many homes do not return to a service in step (AWS
+    Architecture Blog, "Exponential Backoff And Jitter").
+    """
+
+    attempts: int = 2
+    """Requests in all; 1 for no retry."""
+    first_wait: float = 0.25
+    """Maximum seconds before the second request; each further wait may be twice as long."""
+    longest_wait: float = 4.0
+    """Limit of each wait in seconds, unless the service asks for more."""
+
+    def __post_init__(self) -> None:
+        """Refuse fewer than one request and negative waits."""
+        if self.attempts < 1:
+            raise ValueError("attempts must be at least 1")
+        if self.first_wait < 0 or self.longest_wait < 0:
+            raise ValueError("waits must be at least 0 seconds")
+
+    def wait_after(self, attempt: int, error: ProviderError, jitter: Jitter) -> float | None:
+        """Return the seconds to wait after request number `attempt`, from 1; None if it was the last.
+
+        A `Retry-After` is honoured in full.
+        """
+        if attempt >= self.attempts or not error.retryable:
+            return None
+        wait = min(self.first_wait * 2.0 ** (attempt - 1), self.longest_wait) * jitter()
+        asked_for = error.retry_after if isinstance(error, ProviderBusy) else None
+        return max(wait, asked_for or 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class StartedStream:
+    """A stream whose first event has arrived. Its holder closes it."""
+
+    first: ProviderEvent
+    rest: AsyncGenerator[ProviderEvent]
+    limit: WaitLimit
+    """Bounds the waits for `rest`."""
+
+    async def after(self, event: ProviderEvent, timeouts: Timeouts) -> ProviderEvent | None:
+        """Wait for the event after `event`; None after `CompletionResult`.
+
+        Raises as `await_first` does, with `BetweenTokensTimeout` for a silence that is too long.
+        """
+        if isinstance(event, CompletionResult):
+            return None
+        self.limit.set(timeouts.between_tokens)
+        try:
+            with self.limit:
+                return await anext(self.rest)
+        except StopAsyncIteration:
+            raise ProviderReplyInvalid(_NO_FINISH) from None
+        except WaitedTooLong as err:
+            raise BetweenTokensTimeout(f"the service fell silent for {timeouts.between_tokens:g} seconds") from err
+        except asyncio.CancelledError as err:
+            if is_cancelled():
+                raise
+            raise ProviderUnreachable(_CANCELLED) from err
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        self.limit.stop()
+        await self.rest.aclose()
+
+
+async def await_first(stream: AsyncGenerator[ProviderEvent], seconds: float, clock: Clock) -> StartedStream:
+    """Wait for the first event of a stream; closes the stream if there is none.
+
+    Raises `FirstTokenTimeout`, a `ProviderError` of the stream, `ProviderReplyInvalid` if it ends without a finish, or
+    `ProviderUnreachable` if it was cancelled although its reader was not.
+    """
+    limit = WaitLimit(clock)
+    limit.set(seconds)
+    started = None
+    try:
+        with limit:
+            started = StartedStream(await anext(stream), stream, limit)
+    except StopAsyncIteration:
+        raise ProviderReplyInvalid(_NO_FINISH) from None
+    except WaitedTooLong as err:
+        raise FirstTokenTimeout(f"the service sent nothing for {max(seconds, 0):g} seconds") from err
+    except asyncio.CancelledError as err:
+        if is_cancelled():
+            raise
+        raise ProviderUnreachable(_CANCELLED) from err
+    finally:
+        if started is None:
+            limit.stop()
+            await stream.aclose()
+    return started
+
+
+async def start_stream(
+    open_stream: Callable[[], AsyncGenerator[ProviderEvent]],
+    within: float,
+    retries: Retries,
+    clock: Clock,
+    jitter: Jitter,
+) -> StartedStream:
+    """Open a stream and wait for its first event, with as many retries as fit in `within` seconds.
+
+    Raises the `ProviderError` of the last request, at once if there is no time for another one.
+    """
+    deadline = clock.now() + within
+    attempt = 1
+    while True:
+        try:
+            return await await_first(open_stream(), deadline - clock.now(), clock)
+        except ProviderError as error:
+            wait = retries.wait_after(attempt, error, jitter)
+            if wait is None or clock.now() + wait >= deadline:
+                raise
+        await clock.sleep(wait)
+        attempt += 1
+
+
+def every_tool(_tool: ToolDefinition) -> bool:
+    """Offer all tools of a turn to a provider."""
+    return True
+
+
+def without_budget() -> None:
+    """Allow all requests to a provider, whatever they cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManagedProvider:
+    """One provider of a chain. Built once and used by many turns; `failover.py` decides their order."""
+
+    name: str
+    """For people: who took over, what failed."""
+    provider: LLMProvider
+    breaker: CircuitBreaker
+    timeouts: Timeouts = Timeouts()
+    retries: Retries = Retries()
+    tools: Callable[[ToolDefinition], bool] = every_tool
+    """Decides which tools of a turn this provider is offered. A turn offers those of all providers."""
+    closes_promptly: bool = False
+    """Whether its streams end at once when they are closed: then they need no task of their own."""
+    id: str = ""
+    """Identifies who has answered; names may be ambiguous."""
+    check: Callable[[], Coroutine[object, object, None]] | None = None
+    """Checks whether the service would answer; raises a `ProviderError`. None if no check is needed."""
+    spent: Callable[[], BudgetSpent | None] = without_budget
+    """Returns an error if the budget of the model is spent: then no turn is started with it or handed to it."""
+    refuses_when_spent: bool = False
+    """Whether no other provider takes over if it is the first of a chain and its budget is spent."""
+
+    def request(self, request: CompletionRequest) -> CompletionRequest | None:
+        """Return the request for this provider; None if it forces a tool that the provider is not offered."""
+        tools = tuple(filter(self.tools, request.tools))
+        match request.tool_choice:
+            case NamedTool(name) if all(tool.name != name for tool in tools):
+                return None
+            case ToolChoiceMode.REQUIRED if not tools:
+                return None
+            case _:
+                return request if len(tools) == len(request.tools) else replace(request, tools=tools)
+
+    def succeeded(self, permit: Permit) -> None:
+        """Record a success; logged if it follows a failure."""
+        if self.breaker.last_error is not None:
+            _LOGGER.info("%s answers again", self.name)
+        permit.succeeded()
+
+    def failed(self, permit: Permit, error: ProviderError) -> None:
+        """Record a failure; logged as a warning unless it repeats the previous one."""
+        breaker = self.breaker
+        is_news = breaker.last_error is not type(error)
+        was_closed = breaker.state is BreakerState.CLOSED
+        permit.failed(error)
+        level = logging.WARNING if is_news else logging.DEBUG
+        _LOGGER.log(level, "%s failed: %s: %s", self.name, type(error).__name__, error)
+        if was_closed and breaker.state is BreakerState.OPEN:
+            _LOGGER.warning(
+                "%s failed %d times in a row and is left alone for %g seconds",
+                self.name,
+                breaker.failures,
+                breaker.seconds_until_probe,
+            )
+
+    def tripped(self, error: ProviderError) -> None:
+        """Record a failure outside of a turn, and open the circuit; logged unless it repeats the previous one."""
+        if self.breaker.last_error is not type(error):
+            _LOGGER.warning("%s failed: %s: %s", self.name, type(error).__name__, error)
+        self.breaker.trip(error)
+
+    async def probe(self) -> None:
+        """Check whether the service has recovered, unless its circuit is closed. The caller decides when.
+
+        Takes no longer than an answer may take to begin, and raises no `ProviderError`.
+        """
+        if self.check is None or self.breaker.state is BreakerState.CLOSED:
+            return
+        with self.breaker.insist() as permit:
+            try:
+                await finish_within(self.timeouts.first_token, self.check(), f"check of {self.name}")
+            except ProviderError as error:
+                self.failed(permit, error)
+            except TookTooLong:
+                self.failed(permit, FirstTokenTimeout("the service did not begin to answer in time"))
+            else:
+                self.succeeded(permit)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderState:
+    """State of a provider, for diagnostics."""
+
+    name: str
+    breaker: BreakerState
+    failures: int
+    """Since the last success."""
+    last_error: type[ProviderError] | None
+    """Class of the last failure since the last success."""
+    seconds_in_state: float
+    seconds_until_probe: float
+    """Until an open circuit admits a request; 0 otherwise."""
+
+
+def chain_state(providers: Iterable[ManagedProvider]) -> tuple[ProviderState, ...]:
+    """Return the state of each provider of a chain, in its order."""
+    return tuple(
+        ProviderState(
+            name=provider.name,
+            breaker=provider.breaker.state,
+            failures=provider.breaker.failures,
+            last_error=provider.breaker.last_error,
+            seconds_in_state=provider.breaker.seconds_in_state,
+            seconds_until_probe=provider.breaker.seconds_until_probe,
+        )
+        for provider in providers
+    )
+
+
+def is_available(providers: Iterable[ManagedProvider]) -> bool:
+    """Return whether the circuit of any provider of a chain is closed.
+
+    An open or half-open one closes by a `probe`, or by a turn that has no other provider.
+    """
+    return any(provider.breaker.state is BreakerState.CLOSED for provider in providers)

@@ -1,0 +1,507 @@
+"""A managed provider starts in time, is retried, and tells its breaker and the log."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from contextlib import aclosing
+
+import pytest
+from hypothesis import given, strategies as st
+
+from custom_components.chatterbox.agent.errors import (
+    BetweenTokensTimeout,
+    ConnectTimeout,
+    FirstTokenTimeout,
+    ModelNotFound,
+    PromptTooLong,
+    ProviderBusy,
+    ProviderError,
+    ProviderRejectedKey,
+    ProviderRejectedRequest,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
+from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
+from custom_components.chatterbox.agent.messages import FinishReason, UserMessage
+from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.providers.breaker import BreakerPolicy, BreakerState, CircuitBreaker
+from custom_components.chatterbox.agent.providers.managed_provider import (
+    RANDOM_JITTER,
+    ManagedProvider,
+    Retries,
+    StartedStream,
+    Timeouts,
+    await_first,
+    start_stream,
+)
+from custom_components.chatterbox.agent.timeouts import SYSTEM_CLOCK
+from tests.agent.turns import let_others_go_on
+from tests.support.doubles import Gate, Line, ScriptedProvider, never, say
+
+from .manual_clock import ManualClock
+
+CLOSED, OPEN, HALF_OPEN = BreakerState
+POLICY = BreakerPolicy(failures=2, cool_down=10, growth=2, longest_cool_down=60)
+DOWN = ProviderUnreachable("HTTP 500: boom")
+
+
+class Server:
+    """What a link asks whether it would answer: raises its outcomes in turn, None for none."""
+
+    def __init__(self, *outcomes: ProviderError | None) -> None:
+        self.outcomes = list(outcomes)
+        self.asked = 0
+
+    async def check(self) -> None:
+        self.asked += 1
+        if (outcome := self.outcomes.pop(0)) is not None:
+            raise outcome
+
+
+class House:
+    """A link whose circuit is open, on a clock of its own."""
+
+    def __init__(self, check: Callable[[], Coroutine[object, object, None]] | None, seconds: float = 30) -> None:
+        self.clock = ManualClock()
+        self.breaker = CircuitBreaker(POLICY, self.clock)
+        self.link = ManagedProvider(
+            "kitchen", ScriptedProvider(), self.breaker, Timeouts(first_token=seconds), check=check
+        )
+        self.breaker.trip(DOWN)
+
+    def cool_down(self) -> None:
+        self.clock.advance(self.breaker.seconds_until_probe)
+
+
+async def test_a_service_that_is_back_gets_its_place_back(caplog: pytest.LogCaptureFixture) -> None:
+    house = House(Server(None).check)
+    house.cool_down()
+
+    with caplog.at_level(logging.INFO):
+        await house.link.probe()
+
+    assert house.breaker.state is CLOSED
+    assert caplog.messages == ["kitchen answers again"]
+
+
+@pytest.mark.parametrize("error", [DOWN, ProviderRejectedKey("HTTP 401")], ids=repr)
+async def test_a_service_that_is_not_back_is_left_alone_for_longer(error: ProviderError) -> None:
+    house = House(Server(error).check)
+    house.cool_down()
+
+    await house.link.probe()
+
+    assert (house.breaker.state, house.breaker.seconds_until_probe) == (OPEN, 20)
+    assert house.breaker.last_error is type(error)
+
+
+async def test_who_refuses_is_there() -> None:
+    house = House(Server(PromptTooLong("too long")).check)
+    house.cool_down()
+
+    await house.link.probe()
+
+    assert house.breaker.state is CLOSED
+
+
+async def test_what_is_new_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    house = House(Server(DOWN, DOWN, ProviderRejectedKey("no"), None).check)
+
+    with caplog.at_level(logging.INFO):
+        for _ in range(4):
+            house.cool_down()
+            await house.link.probe()
+
+    assert [(record.levelname, record.message) for record in caplog.records] == [
+        ("WARNING", "kitchen failed: ProviderRejectedKey: no"),
+        ("INFO", "kitchen answers again"),
+    ]
+
+
+async def test_a_service_that_works_is_not_asked() -> None:
+    server = Server()
+    house = House(server.check)
+    house.breaker.insist().succeeded()
+
+    await house.link.probe()
+
+    assert server.asked == 0
+
+
+async def test_a_service_may_be_asked_before_its_time() -> None:
+    house = House(Server(DOWN, None).check)
+
+    await house.link.probe()
+    assert (house.breaker.state, house.breaker.seconds_until_probe) == (OPEN, 10)
+
+    await house.link.probe()
+    assert house.breaker.state is CLOSED
+
+
+async def test_where_nobody_needs_to_ask_nothing_happens() -> None:
+    house = House(None)
+    house.cool_down()
+
+    await house.link.probe()
+
+    assert house.breaker.state is HALF_OPEN
+
+
+async def test_a_service_that_is_late_is_not_back() -> None:
+    gate = Gate()
+
+    async def check() -> None:
+        await gate()
+
+    house = House(check, seconds=0.01)
+    house.cool_down()
+
+    await house.link.probe()
+
+    assert house.breaker.state is OPEN
+    assert house.breaker.last_error is FirstTokenTimeout
+    assert not gate.passed.is_set()
+
+
+async def test_asking_can_be_broken_off() -> None:
+    gate = Gate()
+
+    async def check() -> None:
+        await gate()
+
+    house = House(check)
+    house.cool_down()
+    asking = asyncio.create_task(house.link.probe())
+    await gate.reached.wait()
+
+    asking.cancel()
+    await let_others_go_on()
+
+    assert asking.cancelled()
+    assert house.breaker.state is HALF_OPEN
+    assert house.breaker.admit() is not None
+
+
+def test_what_somebody_else_has_found_out_is_told_while_it_is_news(caplog: pytest.LogCaptureFixture) -> None:
+    house = House(None)
+    for error in (DOWN, ProviderRejectedKey("no"), ProviderRejectedKey("no")):
+        house.link.tripped(error)
+
+    assert house.breaker.state is OPEN
+    assert [record.message for record in caplog.records] == ["kitchen failed: ProviderRejectedKey: no"]
+
+
+REQUEST = CompletionRequest("", (UserMessage("Hi"),))
+TIMEOUTS = Timeouts(connect=1, first_token=4, between_tokens=2)
+END = CompletionResult(FinishReason.STOP)
+
+
+async def read(provider: ScriptedProvider, clock: ManualClock) -> list[ProviderEvent]:
+    """Follow a stream to its end, within the timeouts of these tests."""
+    begun = await await_first(provider.stream(REQUEST), TIMEOUTS.first_token, clock)
+    async with aclosing(begun):
+        return await read_on(begun)
+
+
+async def read_on(begun: StartedStream, after_each: Callable[[], None] = lambda: None) -> list[ProviderEvent]:
+    """Follow a stream that has begun to its end."""
+    events: list[ProviderEvent] = []
+    event: ProviderEvent | None = begun.first
+    while event is not None:
+        events.append(event)
+        after_each()
+        event = await begun.after(event, TIMEOUTS)
+    return events
+
+
+async def test_a_stream_in_time_passes_unchanged_and_is_closed() -> None:
+    provider = ScriptedProvider([TextDelta("It is "), TextDelta("dark."), END])
+
+    assert await read(provider, ManualClock()) == [TextDelta("It is "), TextDelta("dark."), END]
+    assert provider.open_streams == 0
+
+
+async def test_an_end_alone_is_a_stream() -> None:
+    assert await read(ScriptedProvider([END]), ManualClock()) == [END]
+
+
+async def test_nothing_is_asked_of_a_stream_after_its_end() -> None:
+    assert await read(ScriptedProvider([END, ProviderUnreachable("never seen")]), ManualClock()) == [END]
+
+
+@pytest.mark.parametrize(
+    ("lines", "seconds", "late"),
+    [([], 4, FirstTokenTimeout), ([TextDelta("It")], 2, BetweenTokensTimeout)],
+    ids=["first", "between"],
+)
+async def test_each_wait_has_its_own_bound_and_error(
+    lines: list[Line], seconds: float, late: type[ProviderError]
+) -> None:
+    clock, gate = ManualClock(), Gate()
+    provider = ScriptedProvider([*lines, gate, *say("Late.")])
+    reading = asyncio.create_task(read(provider, clock))
+    await gate.reached.wait()
+
+    clock.advance(seconds - 0.001)
+    await asyncio.sleep(0)
+    assert not reading.done()
+    clock.advance(0.001)
+
+    with pytest.raises(late, match=f"for {seconds:g} seconds") as caught:
+        await reading
+    assert type(caught.value) is late
+    assert provider.open_streams == 0
+    assert not gate.passed.is_set()
+
+
+async def test_the_time_that_a_reader_takes_is_not_the_models() -> None:
+    clock = ManualClock()
+    stream = ScriptedProvider([TextDelta("It "), TextDelta("is "), END]).stream(REQUEST)
+    begun = await await_first(stream, TIMEOUTS.first_token, clock)
+
+    async with aclosing(begun):
+        read_slowly = await read_on(begun, lambda: clock.advance(60))
+    assert read_slowly == [TextDelta("It "), TextDelta("is "), END]
+
+
+@pytest.mark.parametrize("lines", [[], [TextDelta("It")]], ids=["at once", "in the middle"])
+async def test_a_stream_that_ends_without_a_finish_is_a_failure(lines: list[Line]) -> None:
+    with pytest.raises(ProviderReplyInvalid, match="without a finish"):
+        await read(ScriptedProvider(lines), ManualClock())
+
+
+@pytest.mark.parametrize("error", [ProviderUnreachable("gone"), TimeoutError("a bug"), ValueError("a bug")], ids=repr)
+async def test_what_a_stream_raises_is_passed_on(error: Exception) -> None:
+    scripts: list[list[Line]] = [[error], [TextDelta("It"), error]]
+    for lines in scripts:
+        with pytest.raises(type(error)) as caught:
+            await read(ScriptedProvider(lines), ManualClock())
+        assert caught.value is error
+
+
+async def test_leaving_in_the_middle_closes_the_stream() -> None:
+    provider = ScriptedProvider([TextDelta("It"), never])
+    begun = await await_first(provider.stream(REQUEST), 1, ManualClock())
+    assert begun.first == TextDelta("It")
+
+    await begun.aclose()
+
+    assert provider.open_streams == 0
+
+
+async def test_who_is_cancelled_takes_the_stream_along() -> None:
+    clock, gate = ManualClock(), Gate()
+    provider = ScriptedProvider([gate])
+    reading = asyncio.create_task(read(provider, clock))
+    await gate.reached.wait()
+
+    reading.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    assert provider.open_streams == 0
+
+
+@pytest.mark.parametrize("lines", [[], [TextDelta("It")]], ids=["first", "between"])
+async def test_what_a_stream_waits_for_may_be_cancelled_by_others(lines: list[Line]) -> None:
+    """Then the service has failed, and whoever waits for it was not cancelled."""
+    waited_for = asyncio.get_running_loop().create_future()
+    gate = Gate()
+
+    async def wait() -> None:
+        gate.reached.set()
+        await waited_for
+
+    provider = ScriptedProvider([*lines, wait])
+    reading = asyncio.create_task(read(provider, ManualClock()))
+    await gate.reached.wait()
+
+    waited_for.cancel()
+
+    with pytest.raises(ProviderUnreachable):
+        await reading
+    assert provider.open_streams == 0
+
+
+async def test_the_clock_of_the_machine_keeps_the_bounds_too() -> None:
+    before = SYSTEM_CLOCK.now()
+    with pytest.raises(FirstTokenTimeout):
+        await await_first(ScriptedProvider([never]).stream(REQUEST), 0.01, SYSTEM_CLOCK)
+    await SYSTEM_CLOCK.sleep(0)
+    assert SYSTEM_CLOCK.now() > before
+
+
+@pytest.mark.parametrize("field", ["connect", "first_token", "between_tokens"])
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_a_deadline_that_nobody_could_keep_is_refused(field: str, seconds: float) -> None:
+    with pytest.raises(ValueError, match=f"{field} must be more than 0"):
+        Timeouts(**{field: seconds})
+
+
+THRICE = Retries(attempts=3, first_wait=1, longest_wait=60)
+BROKEN = ProviderUnreachable("down")
+
+
+def at_most() -> float:
+    """Make every wait as long as it may be (nearly: jitter stays below 1)."""
+    return 1.0
+
+
+async def ask(
+    provider: ScriptedProvider, clock: ManualClock, retries: Retries = THRICE, within: float = 10
+) -> StartedStream:
+    """Begin a stream with the retries of these tests."""
+    return await start_stream(lambda: provider.stream(REQUEST), within, retries, clock, at_most)
+
+
+async def test_a_second_try_that_works_is_the_answer() -> None:
+    clock, provider = ManualClock(), ScriptedProvider([BROKEN], say("Here."))
+
+    begun = await ask(provider, clock)
+
+    assert begun.first == TextDelta("Here.")
+    assert clock.sleeps == [1]
+    assert provider.open_streams == 1
+    await begun.rest.aclose()
+    assert provider.open_streams == 0
+
+
+async def test_waits_grow_and_requests_are_counted() -> None:
+    clock, provider = ManualClock(), ScriptedProvider([BROKEN], [BROKEN], [ProviderReplyInvalid("nonsense")])
+
+    with pytest.raises(ProviderReplyInvalid):
+        await ask(provider, clock)
+
+    assert clock.sleeps == [1, 2]
+    assert len(provider.requests) == 3
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ProviderRejectedKey("no"),
+        ModelNotFound("no"),
+        ProviderRejectedRequest("no"),
+        ConnectTimeout("late"),
+        FirstTokenTimeout("late"),
+        ProviderError("something"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_what_does_not_pass_by_itself_is_not_asked_again(error: ProviderError) -> None:
+    clock, provider = ManualClock(), ScriptedProvider([error])
+
+    with pytest.raises(type(error)):
+        await ask(provider, clock)
+
+    assert len(provider.requests) == 1
+    assert not clock.sleeps
+
+
+async def test_a_late_first_token_leaves_no_time_for_another_try() -> None:
+    clock, gate = ManualClock(), Gate()
+    provider = ScriptedProvider([gate])
+    asking = asyncio.create_task(ask(provider, clock))
+    await gate.reached.wait()
+
+    clock.advance(10)
+
+    with pytest.raises(FirstTokenTimeout):
+        await asking
+    assert provider.open_streams == 0
+
+
+async def test_all_tries_share_one_deadline() -> None:
+    clock, gate = ManualClock(), Gate()
+    provider = ScriptedProvider([BROKEN], [gate])
+    asking = asyncio.create_task(ask(provider, clock))
+    await gate.reached.wait()
+
+    clock.advance(9)
+
+    with pytest.raises(FirstTokenTimeout, match="for 9 seconds"):
+        await asking
+
+
+@pytest.mark.parametrize(("within", "tries"), [(1, 1), (1.01, 2)])
+async def test_a_wait_that_does_not_fit_is_not_begun(within: float, tries: int) -> None:
+    clock, provider = ManualClock(), ScriptedProvider([BROKEN], [BROKEN], [BROKEN])
+
+    with pytest.raises(ProviderUnreachable):
+        await ask(provider, clock, within=within)
+
+    assert len(provider.requests) == tries
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "waits"), [(None, [1]), (0.5, [1]), (7.0, [7.0]), (10.0, []), (3600.0, [])], ids=repr
+)
+async def test_retry_after_is_honoured_when_it_fits(retry_after: float | None, waits: list[float]) -> None:
+    clock, provider = ManualClock(), ScriptedProvider([ProviderBusy("slow down", retry_after)], say("Here."))
+    asking = ask(provider, clock)
+
+    if waits:
+        await (await asking).rest.aclose()
+    else:
+        with pytest.raises(ProviderBusy):
+            await asking
+
+    assert clock.sleeps == waits
+    assert len(provider.requests) == len(waits) + 1
+
+
+async def test_once_begun_nothing_is_asked_again() -> None:
+    clock, provider = ManualClock(), ScriptedProvider([TextDelta("It "), BROKEN])
+
+    begun = await ask(provider, clock)
+
+    with pytest.raises(ProviderUnreachable):
+        await anext(begun.rest)
+    assert len(provider.requests) == 1
+
+
+async def test_a_cancelled_start_closes_the_stream() -> None:
+    gate = Gate()
+    provider = ScriptedProvider([gate])
+    asking = asyncio.create_task(ask(provider, ManualClock()))
+    await gate.reached.wait()
+
+    asking.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert provider.open_streams == 0
+
+
+@given(
+    retries=st.builds(
+        Retries,
+        attempts=st.integers(1, 50),
+        first_wait=st.floats(0, 10),
+        longest_wait=st.floats(0, 100),
+    ),
+    attempt=st.integers(1, 60),
+    jitter=st.floats(0, 1, exclude_max=True),
+    retry_after=st.none() | st.floats(0, 1000),
+)
+def test_waits_stay_within_what_was_set(
+    retries: Retries, attempt: int, jitter: float, retry_after: float | None
+) -> None:
+    wait = retries.wait_after(attempt, ProviderBusy("", retry_after), lambda: jitter)
+
+    if attempt >= retries.attempts:
+        assert wait is None
+    else:
+        assert wait is not None
+        assert (retry_after or 0) <= wait <= max(retry_after or 0, retries.longest_wait)
+        assert retry_after or wait <= retries.first_wait * 2 ** (attempt - 1)
+
+
+@pytest.mark.parametrize("wrong", [{"attempts": 0}, {"first_wait": -1}, {"longest_wait": -0.1}], ids=repr)
+def test_retries_that_make_no_sense_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="must be at least"):
+        Retries(**wrong)
+
+
+def test_jitter_is_a_part_of_one() -> None:
+    assert all(0 <= RANDOM_JITTER() < 1 for _ in range(100))
