@@ -27,8 +27,7 @@ from .agent.speech import asks_back, speakable
 from .approvals.questions import GivenAnswer, Question
 from .const import LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
-from .records.facts import TurnFacts
-from .records.turn_record import TurnRecord
+from .records.turn_record import TurnFacts, TurnRecord
 from .repair_issues import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.health import async_check_health

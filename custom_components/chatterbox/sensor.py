@@ -20,7 +20,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.util import dt as dt_util
 
-from .agent.conversation.prompt_size import PromptSize
+from .agent.conversation.windowed_provider import PromptSize
 from .agent.messages import JsonValue, Usage
 from .approvals.questions import SIGNAL_QUESTION, Question, QuestionUpdate, async_get_approvals, expiry
 from .const import DOMAIN, SUBENTRY_CONVERSATION

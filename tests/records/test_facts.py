@@ -20,7 +20,13 @@ from custom_components.chatterbox.agent.events import (
 )
 from custom_components.chatterbox.agent.history.records import PhaseTime
 from custom_components.chatterbox.agent.messages import ToolCall, ToolResult, Usage
-from custom_components.chatterbox.records.facts import HandoverFacts, InferenceFacts, ToolFacts, TurnFacts, TurnWatch
+from custom_components.chatterbox.records.turn_record import (
+    HandoverFacts,
+    InferenceFacts,
+    ToolFacts,
+    TurnFacts,
+    TurnWatch,
+)
 
 LIGHT = ToolCall("1", "light", "{}")
 LOCK = ToolCall("2", "lock", "{}")

@@ -2,7 +2,13 @@
 
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.messages import Usage
-from custom_components.chatterbox.records.facts import HandoverFacts, InferenceFacts, ToolFacts, TurnFacts, times_of
+from custom_components.chatterbox.records.turn_record import (
+    HandoverFacts,
+    InferenceFacts,
+    ToolFacts,
+    TurnFacts,
+    times_of,
+)
 
 EMPTY = TurnFacts(
     began_at=0,

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.messages import JsonValue, Usage
-from custom_components.chatterbox.records.facts import InferenceFacts, ToolFacts, TurnFacts
+from custom_components.chatterbox.records.turn_record import InferenceFacts, ToolFacts, TurnFacts
 from custom_components.chatterbox.usage.prices import ModelPrice, Rates
 from custom_components.chatterbox.usage.totals import AgentUsage, Budget, UsageTotals
 

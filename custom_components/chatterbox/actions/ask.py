@@ -21,8 +21,7 @@ from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 
 from ..agent.messages import JsonObject
 from ..const import DOMAIN, SERVICE_ASK
-from ..records.facts import times_of, usage_as_json
-from ..records.turn_record import TurnRecord, parsed_content, shown_arguments
+from ..records.turn_record import TurnRecord, parsed_content, shown_arguments, times_of, usage_as_json
 from ..runtime.agents import async_agent_entries
 
 _SCHEMA: Final = vol.Schema(

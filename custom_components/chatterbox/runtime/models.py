@@ -8,8 +8,13 @@ from typing import Any, Final, Protocol
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant
 
-from ..agent.conversation.context_window import DEFAULT_WINDOW, ContextWindow, WindowQuestion
-from ..agent.conversation.windowed_provider import Allowance, WindowedProvider
+from ..agent.conversation.windowed_provider import (
+    DEFAULT_WINDOW,
+    Allowance,
+    ContextWindow,
+    WindowedProvider,
+    WindowQuestion,
+)
 from ..agent.errors import PromptTooLong
 from ..agent.events import CompletionResult, ProviderEvent
 from ..agent.messages import ToolDefinition, Usage

@@ -18,8 +18,7 @@ from homeassistant.util import dt as dt_util
 from ..agent.messages import JsonObject, JsonValue
 from ..const import CONF_DIAGNOSE_WORDS, DOMAIN
 from ..data import singleton
-from ..records.facts import InferenceFacts, TurnFacts
-from ..records.turn_record import SIGNAL_TURN, TurnRecord
+from ..records.turn_record import SIGNAL_TURN, InferenceFacts, TurnFacts, TurnRecord
 
 MOST_TURNS: Final = 20
 """Of each agent; those that came last."""

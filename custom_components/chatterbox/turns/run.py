@@ -29,10 +29,9 @@ from ..runtime.agents import Agent
 from ..speech.sentences import TranslatedComposer, async_get_composer
 from .chat_log import async_stream_into_chat_log, history
 from .continuity import Continuity, Thread
-from .events import turn_origin
 from .input import TurnInput
 from .prepare import PreparedTurn, async_prepare
-from .record import TurnRecorder, async_audit, async_start_recording, reply_events
+from .record import TurnRecorder, async_audit, async_start_recording, reply_events, turn_origin
 from .script_hooks import HookScripts, script_hooks
 from .source import TurnSource
 from .warm_up import WarmUp

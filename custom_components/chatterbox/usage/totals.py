@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from ..agent.errors import BudgetPeriod
 from ..agent.events import StopReason
 from ..agent.messages import Usage
-from ..records.facts import TurnFacts
+from ..records.turn_record import TurnFacts
 from .prices import ModelPrice
 
 _TURNS_KNOWN: Final = 50

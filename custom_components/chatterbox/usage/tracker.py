@@ -22,8 +22,7 @@ from ..agent.errors import BudgetPeriod, BudgetSpent
 from ..agent.messages import Usage
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
-from ..records.facts import TurnFacts
-from ..records.turn_record import SIGNAL_TURN, TurnRecord
+from ..records.turn_record import SIGNAL_TURN, TurnFacts, TurnRecord
 from .prices import ModelPrice
 from .totals import AgentUsage, Budget, UsageTotals
 

@@ -1,6 +1,10 @@
 """How much a model is taken to read."""
 
-from custom_components.chatterbox.agent.conversation.context_window import DEFAULT_WINDOW, LEAST_WINDOW, ContextWindow
+from custom_components.chatterbox.agent.conversation.windowed_provider import (
+    DEFAULT_WINDOW,
+    LEAST_WINDOW,
+    ContextWindow,
+)
 
 
 def test_nobody_knows_at_first() -> None:

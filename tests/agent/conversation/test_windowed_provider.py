@@ -9,10 +9,15 @@ from dataclasses import replace
 
 import pytest
 
-from custom_components.chatterbox.agent.conversation.context_window import Ask, ContextWindow, WindowQuestion
-from custom_components.chatterbox.agent.conversation.prompt_size import PromptSize
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
-from custom_components.chatterbox.agent.conversation.windowed_provider import Allowance, WindowedProvider
+from custom_components.chatterbox.agent.conversation.windowed_provider import (
+    Allowance,
+    Ask,
+    ContextWindow,
+    PromptSize,
+    WindowedProvider,
+    WindowQuestion,
+)
 from custom_components.chatterbox.agent.errors import PromptTooLong, ProviderBusy, ProviderUnreachable
 from custom_components.chatterbox.agent.events import ProviderEvent, TextDelta
 from custom_components.chatterbox.agent.messages import (

@@ -6,9 +6,8 @@ from itertools import pairwise
 
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.conversation.context_window import ContextWindow
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
-from custom_components.chatterbox.agent.conversation.windowed_provider import Allowance, WindowedProvider
+from custom_components.chatterbox.agent.conversation.windowed_provider import Allowance, ContextWindow, WindowedProvider
 from custom_components.chatterbox.agent.errors import PromptTooLong
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent
 from custom_components.chatterbox.agent.messages import (

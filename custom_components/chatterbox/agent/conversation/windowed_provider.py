@@ -5,19 +5,138 @@ and rejected prompts correct the token estimate and the window; a rejected promp
 provider of a failover chain has its own. The budget moves in steps, because services cache the beginning of a prompt.
 """
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..errors import PromptTooLong
+from ..errors import PromptTooLong, ProviderError
 from ..events import CompletionResult, ProviderEvent
 from ..messages import ToolDefinition, UserMessage
 from ..protocols import CompletionRequest, LLMProvider
-from .context_window import ContextWindow, WindowQuestion
+from ..timeouts import TookTooLong, WorkCancelled, finish_within
 from .large_results import LargeResults
-from .prompt_size import PromptSize
 from .token_estimate import TokenEstimate, TokenScale
 from .window import GrownWindows, Window, fit_window, shows_something
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSize:
+    """The tokens of one request to a model."""
+
+    tools: int
+    instructions: int
+    """The system prompt, the description of the home included."""
+    history: int
+    """The messages that were sent, those of this turn included."""
+    window: int
+    """Context window of the model, the answer included."""
+    dropped: int = 0
+    """Messages at the beginning of the conversation that were not sent."""
+    is_reported: bool = False
+    """Whether the service reported the sum; the parts are always estimates."""
+
+    @property
+    def prompt(self) -> int:
+        """Tokens of the whole prompt."""
+        return self.tools + self.instructions + self.history
+
+    @property
+    def share(self) -> float:
+        """Prompt tokens divided by the window; above 1 where it does not fit."""
+        return self.prompt / self.window
+
+    def as_reported(self, tokens: int) -> PromptSize:
+        """Scale the parts to the `tokens` that the service reported."""
+        estimated = self.prompt
+        if tokens <= 0 or not estimated:
+            return self
+        tools, instructions = (part * tokens // estimated for part in (self.tools, self.instructions))
+        history = tokens - tools - instructions
+        return PromptSize(tools, instructions, history, self.window, self.dropped, is_reported=True)
+
+
+DEFAULT_WINDOW: Final = 32_768
+"""Tokens assumed where nothing is known; most current models read more."""
+LEAST_WINDOW: Final = 1_024
+"""Tokens that any model with tool calls can read."""
+
+_SECONDS: Final = 20.0
+_TRIES: Final = 3
+"""Times that a server is asked before a failure is final."""
+
+type Ask = Callable[[], Coroutine[object, object, int | None]]
+"""Returns the tokens of the window, None where the server does not say; raises a `ProviderError`."""
+type InBackground = Callable[[Coroutine[object, object, None]], object]
+"""Runs a coroutine in the background of its config entry."""
+
+
+class ContextWindow:
+    """The context window of one model, in tokens, the answer included."""
+
+    def __init__(self, chosen: int | None = None, guess: int = DEFAULT_WINDOW) -> None:
+        """Start with the configured value, if any, and with a guess."""
+        self._chosen = chosen
+        self._reported: int | None = None
+        self._guess = guess
+        self._limit: int | None = None
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the window is configured, so that no server has to be asked."""
+        return self._chosen is not None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is more than a guess."""
+        return (self._chosen or self._reported or self._limit) is not None
+
+    @property
+    def tokens(self) -> int:
+        """The best known value."""
+        believed = self._chosen or self._reported or self._guess
+        return max(LEAST_WINDOW, believed if self._limit is None else min(believed, self._limit))
+
+    def reported(self, tokens: int) -> None:
+        """Take the value that the server reports."""
+        self._reported = tokens
+
+    def refused(self, tokens: int) -> None:
+        """Lower the window to `tokens`, because the server rejected a longer prompt."""
+        self._limit = tokens if self._limit is None else min(self._limit, tokens)
+
+
+class WindowQuestion:
+    """Asks the server for a `ContextWindow` in the background, once the model has answered.
+
+    By then the model is loaded, which some servers need to know its window.
+    """
+
+    def __init__(self, window: ContextWindow, ask: Ask, in_background: InBackground) -> None:
+        """Ask nothing yet."""
+        self._window = window
+        self._ask = ask
+        self._in_background = in_background
+        self._tries = 0 if window.is_chosen else _TRIES
+        self._is_open = False
+
+    def put(self) -> None:
+        """Ask, unless the window is known or is being asked for."""
+        if self._tries and not self._is_open:
+            self._tries -= 1
+            self._is_open = True
+            self._in_background(self._put())
+
+    async def _put(self) -> None:
+        try:
+            tokens = await finish_within(_SECONDS, self._ask(), "question for the context window")
+        except ProviderError, TookTooLong, WorkCancelled:
+            return
+        finally:
+            self._is_open = False
+        self._tries = 0
+        if tokens is not None:
+            self._window.reported(tokens)
+
 
 _ANSWER: Final = 2_048
 """Tokens reserved for an answer without a configured limit."""
