@@ -119,8 +119,8 @@ TOOL_FORGET: Final = f"{DOMAIN}__forget"
 TOOL_LIST_MEMORIES: Final = f"{DOMAIN}__list_memories"
 TOOL_SEARCH_HISTORY: Final = f"{DOMAIN}__search_history"
 
-HIDDEN_WORDS: Final = "(a PIN)"
-"""In place of words in which somebody has said a PIN."""
+REDACTED_PIN: Final = "(a PIN)"
+"""Replaces an input that contains a PIN, also where a model reads it."""
 
 BASE_PATH: Final = f"/api/{DOMAIN}/v1"
 """Of the Responses API."""

@@ -13,7 +13,7 @@ from pytest_homeassistant_custom_component.common import async_fire_time_changed
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
-from custom_components.chatterbox.const import DOMAIN, HIDDEN_WORDS
+from custom_components.chatterbox.const import DOMAIN, REDACTED_PIN
 from tests.support.leaks import Leaks
 from tests.support.listening_room import StreamingVoice, WholeVoice, furnish
 from tests.support.servers.chat_completions import ScriptedChatCompletions
@@ -100,7 +100,7 @@ async def test_the_right_pin(
     assert hass.states.is_state(DOOR, "unlocked")
     await say("thank you")
 
-    assert [words.endswith(HIDDEN_WORDS) for words in said_to(server)] == [False, True, False]
+    assert [words.endswith(REDACTED_PIN) for words in said_to(server)] == [False, True, False]
     leaks.assert_nowhere(PIN, "eight five nine", servers=[server])
     assert PIN not in await diagnostics(hass, hass_client)
 

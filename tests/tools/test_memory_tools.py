@@ -9,7 +9,7 @@ from homeassistant.core import HomeAssistant
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.const import HIDDEN_WORDS, TOOL_FORGET, TOOL_LIST_MEMORIES, TOOL_REMEMBER
+from custom_components.chatterbox.const import REDACTED_PIN, TOOL_FORGET, TOOL_LIST_MEMORIES, TOOL_REMEMBER
 from custom_components.chatterbox.memory.facts import LONGEST_FACT, MOST_FACTS, Fact, Keeper, async_get_memories
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
 from custom_components.chatterbox.tools.memory_tools import MAX_PROMPT, async_run_memory_tool, memory_prompt
@@ -110,7 +110,7 @@ async def test_what_was_put_aside_is_not_told(hass: HomeAssistant) -> None:
 
 
 async def test_a_hidden_pin_is_never_remembered(hass: HomeAssistant) -> None:
-    outcome = await run(hass, TOOL_REMEMBER, f"The code is {HIDDEN_WORDS}.")
+    outcome = await run(hass, TOOL_REMEMBER, f"The code is {REDACTED_PIN}.")
 
     assert outcome.is_error
     assert texts(hass) == []

@@ -25,8 +25,8 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
-from custom_components.chatterbox.const import HIDDEN_WORDS
-from custom_components.chatterbox.turns.pin_redaction import async_hide_pin
+from custom_components.chatterbox.const import REDACTED_PIN
+from custom_components.chatterbox.turns.pin_redaction import async_redact_pin
 from tests.support.asked_questions import NAMED, nobody_goes_on, scope, unlocking
 from tests.support.ears import add_ear
 from tests.support.leaks import LOGGED_BEFORE_AN_AGENT_HEARS, Leaks
@@ -55,7 +55,7 @@ class Listener(ConversationEntity):
     async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
         self.heard.append(user_input.text)
         where = replace(scope(chat_log.conversation_id, user_input.device_id), agent_id=AGENT)
-        user_input = async_hide_pin(self.hass, user_input, chat_log, where, NAMED, has_pin=self.has_pin)
+        user_input = async_redact_pin(self.hass, user_input, chat_log, where, NAMED, has_pin=self.has_pin)
         self.heard.append(user_input.text)
         chat_log.async_add_assistant_content_without_tools(AssistantContent(AGENT, f"I heard {user_input.text}"))
         response = intent.IntentResponse("en")
@@ -131,8 +131,8 @@ async def test_a_pin_is_gone_from_wherever_it_can_be_read(
     await say(hass, said)
     async_get_approvals(hass).take("question-1", answer)
 
-    assert listener.heard[-2:] == [said, HIDDEN_WORDS]
-    assert user_words(hass) == ["Unlock the front door", HIDDEN_WORDS]
+    assert listener.heard[-2:] == [said, REDACTED_PIN]
+    assert user_words(hass) == ["Unlock the front door", REDACTED_PIN]
     leaks.assert_nowhere(PIN, said)
 
 
@@ -178,7 +178,7 @@ async def test_a_pin_is_hidden_though_it_was_taken_away_since_it_was_asked_for(
     await say(hass, PIN)
     async_get_approvals(hass).take("question-1", answer)
 
-    assert listener.heard[-1] == HIDDEN_WORDS
+    assert listener.heard[-1] == REDACTED_PIN
 
 
 @pytest.mark.usefixtures("listener")
@@ -188,10 +188,10 @@ async def test_traces_that_hold_no_pin_are_kept(hass: HomeAssistant) -> None:
     log = ChatLog(hass, TALK)
     heard = ConversationInput(PIN, Context(), TALK, None, None, "en", AGENT)
 
-    shown = async_hide_pin(hass, heard, log, replace(scope(TALK), agent_id=AGENT), NAMED, has_pin=True)
+    shown = async_redact_pin(hass, heard, log, replace(scope(TALK), agent_id=AGENT), NAMED, has_pin=True)
     async_get_approvals(hass).take("question-1", answer)
 
-    assert shown.text == HIDDEN_WORDS
+    assert shown.text == REDACTED_PIN
     assert [trace.trace_id for trace in async_get_traces()] == kept != []
 
 
@@ -205,7 +205,7 @@ async def test_a_pin_is_hidden_for_ten_minutes_after_its_question_was_answered(
     await say(hass, PIN)
     await say(hass, "wake me at 12:30")
 
-    assert listener.heard[-3:] == [HIDDEN_WORDS, "wake me at 12:30", "wake me at 12:30"]
+    assert listener.heard[-3:] == [REDACTED_PIN, "wake me at 12:30", "wake me at 12:30"]
     leaks.assert_nowhere(PIN)
     freezer.tick(1)
     await say(hass, "47 11 47 11")
@@ -225,7 +225,7 @@ async def test_a_pin_is_hidden_in_another_conversation_at_the_same_device(
     await say(hass, "4711 4711", "a-third-talk", "kitchen")
 
     hidden = [listener.heard[place] for place in range(-9, 1, 2)]
-    assert hidden == [HIDDEN_WORDS, HIDDEN_WORDS, HIDDEN_WORDS, "wake me at 12:30", "4711 4711"]
+    assert hidden == [REDACTED_PIN, REDACTED_PIN, REDACTED_PIN, "wake me at 12:30", "4711 4711"]
 
 
 async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline(
@@ -239,8 +239,8 @@ async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline(
     await say_aloud(hass, room.pipeline)
     async_get_approvals(hass).take("question-1", answer)
 
-    assert listener.heard[-2:] == [PIN, HIDDEN_WORDS]
-    assert room.heard == f"[I heard {HIDDEN_WORDS}]"
+    assert listener.heard[-2:] == [PIN, REDACTED_PIN]
+    assert room.heard == f"[I heard {REDACTED_PIN}]"
     leaks.assert_nowhere(PIN)
     await client.send_json_auto_id({"type": "assist_pipeline/pipeline_debug/list", "pipeline_id": room.pipeline.id})
     events = list[dict[str, Any]]()  # as it came over the socket
@@ -248,8 +248,8 @@ async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline(
         which = {"pipeline_id": room.pipeline.id, "pipeline_run_id": run["pipeline_run_id"]}
         await client.send_json_auto_id({"type": "assist_pipeline/pipeline_debug/get", **which})
         events += (await client.receive_json())["result"]["events"]
-    assert [event["data"]["intent_input"] for event in events if event["type"] == "intent-start"] == [HIDDEN_WORDS] * 2
-    assert [event["data"]["stt_output"]["text"] for event in events if event["type"] == "stt-end"] == [HIDDEN_WORDS]
+    assert [event["data"]["intent_input"] for event in events if event["type"] == "intent-start"] == [REDACTED_PIN] * 2
+    assert [event["data"]["stt_output"]["text"] for event in events if event["type"] == "stt-end"] == [REDACTED_PIN]
 
 
 async def test_a_pipeline_that_keeps_its_runs_in_another_way_stops_nobody(
@@ -261,8 +261,8 @@ async def test_a_pipeline_that_keeps_its_runs_in_another_way_stops_nobody(
     await say(hass, PIN)
     async_get_approvals(hass).take("question-1", answer)
 
-    assert listener.heard[-1] == HIDDEN_WORDS
-    assert "A PIN may stand in what Home Assistant keeps of the last runs of voice pipelines" in caplog.text
+    assert listener.heard[-1] == REDACTED_PIN
+    assert "A PIN may be in the debug runs of voice pipelines, which could not be redacted" in caplog.text
 
 
 @pytest.mark.usefixtures("listener")

@@ -187,7 +187,7 @@ class CallGuard(Hooks):
                 return None
             case Verdict.DENY, _:
                 return Refusal.RULES
-            case Verdict.PIN, Asking.PERSON if self._speaker.is_program:
+            case Verdict.PIN, Asking.PERSON if self._speaker.is_api_client:
                 return Refusal.PIN_BY_PROGRAM
             case Verdict.PIN, Asking.PERSON:
                 return None if self._settings.pin else Refusal.PIN_NOT_SET

@@ -1,12 +1,11 @@
-"""Which automations and scripts run in a context, and whether a turn of an agent has led to it.
+"""Tracks which automations and scripts run in a context, and whether a turn of an agent has led to it.
 
-Knows events and contexts of Home Assistant. Must not know people, agents or settings. An automation runs in a context
-of its own, a script in that of whoever started it, which may be a person's or an automation's; an agent that they talk
-to gets that context. What led to an automation is the parent of its context. Nobody outside can choose a context: Home
-Assistant makes a new one for everything that it is asked.
+An automation runs in a context of its own, whose parent is the context of its trigger. A script runs in the context of
+its caller, a person or an automation, and an agent gets the context of the script. Clients cannot choose a context:
+Home Assistant creates one for every request.
 
-Only so many contexts are kept in mind. The id of a context tells when it was made (it is a ULID), so of one that is not
-known it can still be told whether it has never been heard of or may have been forgotten.
+The number of tracked contexts is limited. The id of a context contains its time (it is a ULID), so that an unknown
+context can be told from one that may have been dropped.
 """
 
 from collections import OrderedDict
@@ -23,45 +22,43 @@ from homeassistant.util.ulid import ulid_to_bytes_or_none
 from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED, SERVICE_ASK
 from ..data import singleton
 
-# Names of events of two integrations that would be set up before us if we imported them, and start before we listen.
+# Importing them from their integrations would set these up before us, and we would miss their first events.
 EVENT_AUTOMATION_TRIGGERED: Final = "automation_triggered"
 EVENT_SCRIPT_STARTED: Final = "script_started"
 
 _BY_QUESTION: Final = f"event '{EVENT_APPROVAL_REQUESTED}'"
-"""What Home Assistant says of an automation that the event of a question has triggered.
+"""Source of an automation that was triggered by the event of a question.
 
 Source: `async_attach_trigger` in homeassistant/components/homeassistant/triggers/event.py
 """
 
-# So would the one of AI tasks, and its cameras.
+# As above for AI tasks.
 _ASKING_ACTIONS: Final = frozenset(
     {(CONVERSATION_DOMAIN, SERVICE_PROCESS), (DOMAIN, SERVICE_ASK), ("ai_task", "generate_data")}
 )
-"""Domain and name of the actions by which an agent is asked."""
+"""Domain and name of the actions that call an agent."""
 
 MAX_CONTEXTS: Final = 5000
-"""Those that were heard of last: in a busy house, of many minutes. An older one has no callers any more, so nobody is
-trusted because of it."""
+"""The latest contexts, many minutes even in a busy home. An older one has no callers, so nobody is trusted for it."""
 _MAX_GENERATIONS: Final = 20
 _TIME_BYTES: Final = 6
-"""So many of a ULID, at its beginning, are the time."""
+"""Bytes of the time at the beginning of a ULID."""
 
 
 @dataclass(frozen=True, slots=True)
 class Callers:
-    """What is known of a context."""
+    """The callers in a context."""
 
     entity_ids: tuple[str, ...] = ()
     """The automations and scripts that have started in it, the latest last."""
     is_by_action: bool = False
-    """An action was called in it by which an agent is asked, such as `conversation.process`: what it answers goes to
-    whoever called."""
+    """True if an action such as `conversation.process` was called in it; the answer goes to the caller."""
     comes_of_turn: bool = False
-    """An agent has led to it, by something that it did."""
+    """True if an action of an agent has led to it."""
     has_turn: bool = False
-    """An agent has spoken in it, whoever began."""
+    """True if a turn of an agent ran in it."""
     is_fully_known: bool = True
-    """Nothing of it, or of what led to it, can have been forgotten."""
+    """True if neither the context nor its parents can have been dropped."""
 
 
 _NOBODY: Final = Callers()
@@ -74,28 +71,28 @@ class _Known:
     is_by_action: bool = False
     has_turn: bool = False
     begins_with_turn: bool = False
-    """An agent has spoken before any automation or script has started."""
+    """True if a turn ran before any automation or script had started."""
     is_detached: bool = False
     is_fully_known: bool = True
-    """It cannot have been forgotten, and then heard of again."""
+    """False if it may have been dropped and seen again."""
 
 
 class ContextWatch:
-    """Listens to what happens in a house, and tells of a context who runs in it."""
+    """Follows the events of automations, scripts and actions by context."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Listen from now on, for as long as Home Assistant runs."""
+        """Follow the events from now on."""
         self._known: OrderedDict[str, _Known] = OrderedDict()
-        """By the ids of contexts, the one that was heard of last at the end."""
+        """By context id, the latest last."""
         self._forgotten_until: bytes | None = None
-        """When the youngest of those was made that were forgotten; None if none was yet."""
+        """Time of the youngest context that was dropped; None before the first."""
         hass.bus.async_listen(EVENT_AUTOMATION_TRIGGERED, self._on_started)
         hass.bus.async_listen(EVENT_SCRIPT_STARTED, self._on_started)
         hass.bus.async_listen(EVENT_CALL_SERVICE, self._on_asking, event_filter=_is_asking)
 
     @callback
     def callers(self, context: Context) -> Callers:
-        """Return who runs in a context."""
+        """Return the callers in a context."""
         own = self._known.get(context.id)
         if own is None and context.parent_id is None and self._forgotten_until is None:
             return _NOBODY
@@ -111,14 +108,14 @@ class ContextWatch:
 
     @callback
     def take_for_turn(self, context: Context) -> None:
-        """Take what goes on in a context for the doing of an agent from now on."""
+        """Attribute the context to an agent from now on."""
         known = self._of(context)
         known.has_turn = True
         known.begins_with_turn = known.begins_with_turn or not known.entity_ids
 
     @callback
     def detach(self, context: Context) -> None:
-        """Take what comes of a new context for a thing of its own, whatever led to the context."""
+        """Separate a new context from its parents."""
         known = self._of(context)
         known.parent_id = None
         known.is_detached = True
@@ -128,14 +125,14 @@ class ContextWatch:
         return known is not None and known.is_detached
 
     def _line(self, parent_id: str | None) -> Iterator[_Known]:
-        """Yield what led to a context, the latest first, until nothing more is known."""
+        """Yield the parents of a context, the latest first, as far as known."""
         for _ in range(_MAX_GENERATIONS):
             if parent_id is None:
                 return
             known = self._known.get(parent_id) or self._unheard(parent_id)
             yield known
             parent_id = known.parent_id
-        yield _Known(None, has_turn=True)  # so long a line is not looked through: the worst is taken for true
+        yield _Known(None, has_turn=True)  # the line is too long: assume the worst
 
     def _unheard(self, context_id: str, parent_id: str | None = None) -> _Known:
         return _Known(parent_id, is_fully_known=not self._may_be_forgotten(context_id))
@@ -152,7 +149,7 @@ class ContextWatch:
         if event.origin is not EventOrigin.local or not isinstance(entity_id, str):
             return
         if event.data.get("source") == _BY_QUESTION and not self._is_detached(event.context.parent_id):
-            self.take_for_turn(event.context)  # no question has fired that event: users can have their phones fire any
+            self.take_for_turn(event.context)  # users can have their phones fire this event
         known = self._of(event.context)
         known.entity_ids = (*(other for other in known.entity_ids if other != entity_id), entity_id)
 
@@ -161,7 +158,7 @@ class ContextWatch:
         self._of(event.context).is_by_action = True
 
     def _of(self, context: Context) -> _Known:
-        """Return what is known of a context, and keep in mind that it was heard of, and what led to it, too."""
+        """Return a context, and mark it and its parent as seen last."""
         if context.id not in self._known:
             self._known[context.id] = self._unheard(context.id, context.parent_id)
         if context.parent_id is not None and context.parent_id in self._known:
@@ -178,7 +175,7 @@ class ContextWatch:
 
 
 def _time_of(context_id: str) -> bytes | None:
-    """Return when a context was made, in an order of bytes; None if it has an id that somebody made up."""
+    """Return the time of a context as sortable bytes; None if its id is no ULID."""
     ulid = ulid_to_bytes_or_none(context_id)
     return ulid and ulid[:_TIME_BYTES]
 
@@ -191,5 +188,5 @@ def _is_asking(data: Mapping[str, Any]) -> bool:
 @callback
 @singleton
 def async_get_context_watch(hass: HomeAssistant) -> ContextWatch:
-    """Return what listens in a house; it begins to when it is asked for first."""
+    """Return the watch, which starts with the first call."""
     return ContextWatch(hass)

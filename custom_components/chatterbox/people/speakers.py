@@ -1,7 +1,6 @@
-"""Who speaks to an agent, as far as it is known, and whether they can be asked something.
+"""Identifies the speaker of a request, and decides whether somebody can be asked for approval.
 
-Knows users, persons and devices of Home Assistant, and which automations call. Must not know rules, or what was said.
-It decides about safety: where it is not sure that somebody is there, nobody is.
+This decides about safety: unless it is certain that somebody is there, nobody is.
 """
 
 import asyncio
@@ -21,45 +20,44 @@ from .callers import Callers, async_get_context_watch
 
 _PERSON_DOMAIN: Final = "person"
 _USER_ID: Final = "user_id"
-"""Of a person."""
+"""Attribute of a person."""
 
 _is_in_turn: ContextVar[bool] = ContextVar("chatterbox_is_in_turn", default=False)
-"""Whether what runs was started by a turn of an agent, at whatever remove."""
+"""True in a task that a turn of an agent has started, directly or not."""
 
 
 class Asking(StrEnum):
-    """What comes of a question whether something may be done."""
+    """Who can approve a call."""
 
     PERSON = "person"
-    """Somebody is there who can answer it."""
+    """Somebody is there and can answer."""
     NOBODY = "nobody"
-    """Nobody hears it, so the answer is no."""
+    """Nobody can answer: the call is denied."""
     TRUSTED = "trusted"
-    """An automation or a script asks that the owner trusts: the answer is yes, but where a PIN has to be said."""
+    """A trusted automation or script asks: the call is approved, unless it needs a PIN."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """Who asks, as far as it is known."""
+    """The speaker of a request, as far as known."""
 
     user_id: str | None = None
-    """Whose permissions hold. A script that a user has started speaks in the name of that user."""
+    """The user whose permissions apply. A script runs with the permissions of the user who has started it."""
     device_id: str | None = None
     name: str | None = None
-    """What they are called."""
     asking: Asking = Asking.NOBODY
     caller: str | None = None
-    """Entity id of the automation or the script that speaks in nobody's place."""
+    """Entity id of the automation or script that sent the request."""
     is_signed_in: bool = False
-    """It is a user of Home Assistant who speaks, in an app or a browser, and may call any device their own."""
+    """True for a user in an app or a browser, who may pretend to be at any device."""
     person_id: str | None = None
-    """Id of the person, else of the user, where it is known who speaks: what is kept of them is found by it."""
-    is_program: bool = False
-    """It is a program that a user has given a token. It can say yes, and must never be told a PIN."""
+    """Id of the person, or else of the user. Memories and history are looked up by it."""
+    is_api_client: bool = False
+    """True for an API client with the token of a user. It can approve calls, but never with a PIN."""
 
     @property
     def sure_device_id(self) -> str | None:
-        """The device, where it is not only said to be that one."""
+        """Return the device, unless a client only pretends to be at it."""
         return None if self.is_signed_in else self.device_id
 
 
@@ -67,20 +65,17 @@ NOBODY: Final = Speaker()
 
 
 def in_turn() -> AbstractContextManager[object]:
-    """Mark what a turn of an agent does meanwhile: a turn that comes of it has nobody to ask, and is not trusted.
+    """Mark the tasks of a turn: a turn that they start has nobody to ask, and is not trusted.
 
-    Otherwise a model could have a trusted script say to an agent what it may not do itself.
+    Otherwise a model could use a trusted script to request from an agent what it may not do itself.
     """
     return _is_in_turn.set(True)
 
 
 async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput, settings: AgentSettings) -> Speaker:
-    """Return who speaks to an agent with these settings.
-
-    That is the user of Home Assistant who is there, else the person whom the owner has assigned to the satellite.
-    """
+    """Return the speaker of a request: the signed-in user, or else the person assigned to the satellite."""
     if _is_telling_of_events(hass):
-        await asyncio.sleep(0)  # an event that is fired while another one is told of is told of after that one
+        await asyncio.sleep(0)  # let the bus finish: an event fired within another is dispatched after it
     callers = async_get_context_watch(hass).callers(user_input.context)
     device_id, satellite_id = user_input.device_id, user_input.satellite_id
     if satellite_id and not device_id:
@@ -95,9 +90,9 @@ async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput, 
 
 @callback
 def speaker_context(context: Context, speaker: Speaker) -> Context:
-    """Return the context in which a turn runs, so that Home Assistant asks for the permissions of who speaks.
+    """Return the context of a turn, so that Home Assistant checks the permissions of the speaker.
 
-    It is that of the words, or a child of it in the name of the person who was recognised by the satellite.
+    It is the context of the request, or a child of it with the user of the person at the satellite.
     """
     if speaker.user_id in (None, context.user_id):
         return context
@@ -106,16 +101,13 @@ def speaker_context(context: Context, speaker: Speaker) -> Context:
 
 @callback
 def person_id_of(hass: HomeAssistant, user_id: str) -> str:
-    """Return the id of the person that a user is, else that of the user: what is kept of them is found by it.
-
-    It stays when the person gets another name or entity id.
-    """
+    """Return the id of the person of a user, or else the id of the user. It survives a new name or entity id."""
     persons = (state for state in hass.states.async_all(_PERSON_DOMAIN) if state.attributes.get(_USER_ID) == user_id)
     return next((known for person in persons if (known := _text(person, ATTR_ID))), user_id)
 
 
 def _is_telling_of_events(hass: HomeAssistant) -> bool:
-    """Tell whether the bus may be in the middle of an event; where Home Assistant does not say, it may be.
+    """Return True if the bus may be dispatching an event, or if Home Assistant does not tell.
 
     Source: `EventBus.async_fire_internal` (homeassistant.core).
     """
@@ -129,13 +121,13 @@ def _asking(user_input: ConversationInput, callers: Callers, trusted: frozenset[
         return Asking.PERSON
     if _is_in_turn.get():
         return Asking.NOBODY
-    # A device that speaks in no conversation is a timer with a command: nobody listens to what comes of that.
+    # A device without a conversation is a timer with a command: nobody listens.
     is_device = user_input.device_id is not None and user_input.conversation_id is not None
     return Asking.PERSON if is_user or is_device else Asking.NOBODY
 
 
 def _is_trusted(callers: Callers, trusted: frozenset[str]) -> bool:
-    """Tell whether only automations and scripts that are trusted had a part in what is said."""
+    """Return True if only trusted automations and scripts have led to the request."""
     if callers.comes_of_turn or _is_in_turn.get() or not callers.is_by_action:
         return False
     return bool(callers.entity_ids) and trusted.issuperset(callers.entity_ids)
@@ -146,7 +138,7 @@ class _Identity:
     user_id: str | None = None
     name: str | None = None
     is_user: bool = False
-    """A user of Home Assistant who is let in."""
+    """True for an active user."""
     person_id: str | None = None
 
 
@@ -154,10 +146,10 @@ _UNKNOWN: Final = _Identity()
 
 
 async def _async_identity(hass: HomeAssistant, context: Context, person_id: str | None) -> _Identity:
-    """Return what is known of the user who speaks, else of the person whom the owner expects to.
+    """Return the identity of the user, or else of the person assigned to the satellite.
 
-    A user who is deactivated or gone is not mistaken for that person, has no name any more, and may do nothing.
-    Integrations speak as users of their own, such as the one for phone calls; so it does not matter who these are.
+    A deactivated or removed user is not mistaken for that person and has no permissions. The users of integrations,
+    such as the one for phone calls, are ignored.
     """
     if context.user_id is not None:
         user = await hass.auth.async_get_user(context.user_id)

@@ -142,7 +142,7 @@ class ApiTurns:
     def _make_room(self, user_id: str | None) -> None:
         """Drop the oldest questions of a user's clients, where too many wait."""
         approvals = async_get_approvals(self._hass)
-        theirs = [one for one in approvals.waiting if one.speaker.is_program and one.scope.user_id == user_id]
+        theirs = [one for one in approvals.waiting if one.speaker.is_api_client and one.scope.user_id == user_id]
         for question in theirs[: max(len(theirs) - _MOST_QUESTIONS, 0)]:
             approvals.drop(question.id)
 
@@ -150,7 +150,11 @@ class ApiTurns:
     def _question(self, request: TurnRequest, given: ApprovalDecisions) -> Question:
         asked = (self.agent_id, request.caller.user_id, given.pending_id)
         for question in async_get_approvals(self._hass).waiting:
-            if question.speaker.is_program and asked == (question.scope.agent_id, question.scope.user_id, question.id):
+            if question.speaker.is_api_client and asked == (
+                question.scope.agent_id,
+                question.scope.user_id,
+                question.id,
+            ):
                 return question
         raise _no_question()
 
@@ -177,7 +181,7 @@ def _as_client(speaker: Speaker, user_id: str) -> Speaker:
     """
     asking = Asking.PERSON if speaker.user_id is None else speaker.asking
     person_id = speaker.person_id or user_id
-    return replace(speaker, user_id=user_id, person_id=person_id, asking=asking, is_program=True)
+    return replace(speaker, user_id=user_id, person_id=person_id, asking=asking, is_api_client=True)
 
 
 def _nobody_hears(_event: BackendEvent) -> None:

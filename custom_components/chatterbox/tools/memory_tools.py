@@ -12,7 +12,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonObject
-from ..const import HIDDEN_WORDS, TOOL_FORGET, TOOL_LIST_MEMORIES, TOOL_REMEMBER
+from ..const import REDACTED_PIN, TOOL_FORGET, TOOL_LIST_MEMORIES, TOOL_REMEMBER
 from ..memory.facts import LONGEST_FACT, MOST_FACTS, Fact, Keeper, MemoryProblem, NotRemembered, async_get_memories
 from ..people.speakers import Speaker
 from .own_tools import FACT, ToolAnswer, error_answer, known_person
@@ -84,7 +84,7 @@ async def async_run_memory_tool(
     try:
         await memories.async_load()
         if tool == TOOL_REMEMBER:
-            if HIDDEN_WORDS in text:
+            if REDACTED_PIN in text:
                 return error_answer(_PIN)
             return ToolAnswer({"remembered": _shown(await memories.async_add(keeper, text, speaker.name or ""))})
         facts = memories.facts(keeper)

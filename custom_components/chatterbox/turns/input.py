@@ -24,7 +24,7 @@ from ..approvals.wording import ApprovalSentences, asked_of
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from ..settings.agent import AgentSettings
 from ..speech.sentences import async_get_sentences
-from .pin_redaction import async_hide_pin, async_was_asked
+from .pin_redaction import async_redact_pin, async_was_asked
 from .source import TurnSource
 
 
@@ -229,11 +229,11 @@ class InputReader:
         question = async_get_approvals(self.hass).asked_at(scope) if is_person else None
         has_pin = self.settings.pin is not None
         if question is None:
-            shown = async_hide_pin(self.hass, user_input, chat_log, scope, has_pin=has_pin)
+            shown = async_redact_pin(self.hass, user_input, chat_log, scope, has_pin=has_pin)
             late = "" if shown is user_input else ApprovalSentences(sentences).expired
             return TurnInput(shown, speaker, self.source, reply=late)
         asked = asked_of(self.hass, sentences, question.calls, understood_language(user_input.language))
-        shown = async_hide_pin(self.hass, user_input, chat_log, scope, asked, has_pin=has_pin)
+        shown = async_redact_pin(self.hass, user_input, chat_log, scope, asked, has_pin=has_pin)
         read = TurnInput(shown, speaker, self.source)
         reading = await self._async_read(question, user_input, asked)
         return self._as_answer(read, question, reading, ApprovalSentences(sentences))

@@ -1,8 +1,6 @@
-"""Takes a spoken PIN out of what Home Assistant holds of a turn, before anybody else reads it.
+"""Redacts a spoken PIN in the input of a turn, the chat log, conversation traces and debug runs of voice pipelines.
 
-Knows Home Assistant's chat log, conversation traces and debug runs of voice pipelines, and where the PIN was asked for
-lately. Must not know which PIN is right, or what becomes of an answer. `docs/consent.md` tells what cannot be taken
-back, because it was told or written before an agent hears of it.
+`docs/consent.md` lists what cannot be redacted, because it is published or written before an agent is called.
 """
 
 from collections.abc import Iterator
@@ -22,28 +20,24 @@ from ..agent.consent.answers import NOTHING_NAMED, QuestionContext, understood_l
 from ..agent.consent.pin_detection import may_be_pin
 from ..agent.consent.spoken_digits import spoken_digits
 from ..approvals.questions import SIGNAL_QUESTION, ApprovalScope, QuestionUpdate, async_get_approvals
-from ..const import LOGGER
+from ..const import LOGGER, REDACTED_PIN
 from ..data import singleton
 
 if TYPE_CHECKING:
     from homeassistant.components.assist_pipeline.pipeline import PipelineData
 
-from ..const import HIDDEN_WORDS
-
-"""What stands in place of a PIN, also where a model reads it."""
-
 LATELY: Final = timedelta(minutes=10)
-"""For so long after something became of a question that needs a PIN, somebody may still say it, or say it again."""
+"""Time after the last change of a question for a PIN in which the PIN may still be said, or said again."""
 
 
 @callback
 def async_was_asked(hass: HomeAssistant) -> bool:
-    """Tell whether words may be an answer to a question, or a PIN. To be called at the beginning of every turn."""
-    return not (_asked_places(hass).is_empty and async_get_approvals(hass).is_empty)
+    """Return True if an input may be an answer to a question, or a PIN. Call it at the beginning of every turn."""
+    return not (_pin_questions(hass).is_empty and async_get_approvals(hass).is_empty)
 
 
 @callback
-def async_hide_pin(  # noqa: PLR0913  # each of these alone changes what may be a PIN
+def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may be a PIN
     hass: HomeAssistant,
     user_input: ConversationInput,
     chat_log: ChatLog,
@@ -52,14 +46,14 @@ def async_hide_pin(  # noqa: PLR0913  # each of these alone changes what may be 
     *,
     has_pin: bool,
 ) -> ConversationInput:
-    """Return the input of a turn with other words, if a PIN may be among them; else as it is.
+    """Return the input of a turn, redacted if it may contain a PIN.
 
-    To be called at the beginning of a turn, before anything else is told of its words. `asked` is what the question
-    named that was asked at this scope; `has_pin` tells whether the agent has one, which may be said to a question that
-    needs none. Where no question waits, words are only hidden where the PIN was asked for lately, in the same
-    conversation or at the same device, and while it is asked for anywhere in the house, if they are nothing else.
+    Call it at the beginning of a turn, before anything else reads the input. `asked` is what the question at this scope
+    named; `has_pin` is True if the agent has a PIN, which may be said to a question that needs none. Without a waiting
+    question, an input is redacted if the PIN was asked for lately in the same conversation or at the same device, or if
+    it is nothing but digits while the PIN is asked for anywhere in the home.
     """
-    places, approvals = _asked_places(hass), async_get_approvals(hass)
+    places, approvals = _pin_questions(hass), async_get_approvals(hass)
     question = approvals.asked_at(scope)
     text, language = user_input.text, user_input.language
     is_asked_for = question is not None and question.needs_pin
@@ -70,74 +64,74 @@ def async_hide_pin(  # noqa: PLR0913  # each of these alone changes what may be 
         is_pin = is_asked_elsewhere and spoken_digits(text, understood_language(language), asked) is not None
     if not is_pin:
         return user_input
-    _hide_in_chat_logs(hass, chat_log, user_input.text)
-    _hide_in_pipeline_runs(hass, user_input.text)
-    _hide_in_traces(user_input.text)
-    return replace(user_input, text=HIDDEN_WORDS)
+    _redact_chat_logs(hass, chat_log, user_input.text)
+    _redact_pipeline_runs(hass, user_input.text)
+    _clear_traces(user_input.text)
+    return replace(user_input, text=REDACTED_PIN)
 
 
-def _hide_in_chat_logs(hass: HomeAssistant, chat_log: ChatLog, said: str) -> None:
-    """Replace the words in the chat log that the turn writes to, and in what is kept of the conversation so far."""
+def _redact_chat_logs(hass: HomeAssistant, chat_log: ChatLog, said: str) -> None:
+    """Replace the text in the chat log of the turn, and in the stored chat log of the conversation."""
     kept = hass.data.get(DATA_CHAT_LOGS, {}).get(chat_log.conversation_id)
     for log in (chat_log, kept) if kept is not None else (chat_log,):
         log.content[:] = [
-            replace(content, content=HIDDEN_WORDS)
+            replace(content, content=REDACTED_PIN)
             if isinstance(content, UserContent) and content.content == said
             else content
             for content in log.content
         ]
 
 
-def _hide_in_traces(said: str) -> None:
-    """Clear the traces if one holds the words: Home Assistant has no way to change one, and keeps three."""
+def _clear_traces(text: str) -> None:
+    """Clear the traces if one contains the text. Home Assistant keeps three, and none can be changed."""
     events = (event for trace in async_get_traces() for event in trace.as_dict()["events"])
-    if any((event["data"] or {}).get("text") == said for event in events):
+    if any((event["data"] or {}).get("text") == text for event in events):
         async_clear_traces()
 
 
 _PIPELINES: HassKey[PipelineData] = HassKey("assist_pipeline")
 
 
-def _hide_in_pipeline_runs(hass: HomeAssistant, said: str) -> None:
-    """Replace the words in what is kept of the last runs of voice pipelines: people show it when they ask for help.
+def _redact_pipeline_runs(hass: HomeAssistant, said: str) -> None:
+    """Replace the text in the debug runs of voice pipelines, which people show when they ask for help.
 
     Source: `PipelineRun.process_event` (homeassistant.components.assist_pipeline.run).
     """
     try:
         for data in _pipeline_events(hass):
             if data.get("intent_input") == said:
-                data["intent_input"] = HIDDEN_WORDS
+                data["intent_input"] = REDACTED_PIN
             match data.get("stt_output"):
                 case {"text": text, **rest} if text == said:
-                    data["stt_output"] = rest | {"text": HIDDEN_WORDS}
-    except AttributeError, TypeError:  # it is Home Assistant's own, and may change
-        LOGGER.warning("A PIN may stand in what Home Assistant keeps of the last runs of voice pipelines")
+                    data["stt_output"] = rest | {"text": REDACTED_PIN}
+    except AttributeError, TypeError:  # internals of Home Assistant, which may change
+        LOGGER.warning("A PIN may be in the debug runs of voice pipelines, which could not be redacted")
 
 
 def _pipeline_events(hass: HomeAssistant) -> Iterator[dict[str, object]]:
-    """Yield what is kept of each event of each run."""
+    """Yield the data of each event of each debug run."""
     if (pipelines := hass.data.get(_PIPELINES)) is not None:
         for runs in pipelines.pipeline_debug.values():
             for run in runs.values():
                 yield from (event.data for event in run.events if event.data)
 
 
-class _AskedPlaces:
-    """Where the PIN was asked for lately."""
+class _PinQuestions:
+    """The conversations and devices in which the PIN was asked for lately."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Listen to what becomes of questions, for as long as Home Assistant runs."""
+        """Follow the questions from now on."""
         self._until: dict[str, datetime] = {}
-        """By the id of a conversation or of a device."""
+        """By the id of a conversation or device."""
         async_dispatcher_connect(hass, SIGNAL_QUESTION, self._note)
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether it was asked for nowhere."""
+        """Return True if it was asked for nowhere."""
         return not self._until
 
     def know(self, scope: ApprovalScope) -> bool:
-        """Tell whether it was asked for here."""
+        """Return True if it was asked for in this scope."""
         now = dt_util.utcnow()
         return any(place in self._until and now < self._until[place] for place in _places(scope))
 
@@ -156,6 +150,6 @@ def _places(scope: ApprovalScope) -> tuple[str, ...]:
 
 @callback
 @singleton
-def _asked_places(hass: HomeAssistant) -> _AskedPlaces:
-    """Return those of a house. It is asked for at the beginning of every turn, so before any question."""
-    return _AskedPlaces(hass)
+def _pin_questions(hass: HomeAssistant) -> _PinQuestions:
+    """Return the questions for a PIN. Every turn begins with this call, so they are followed before the first one."""
+    return _PinQuestions(hass)

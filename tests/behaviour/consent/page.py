@@ -9,7 +9,7 @@ from pathlib import Path
 from custom_components.chatterbox.agent.consent.answers import MAX_WORDS
 from custom_components.chatterbox.agent.consent.pin import LONGEST_PIN, SHORTEST_PIN
 from custom_components.chatterbox.agent.consent.pin_guard import LOCK_SECONDS, MAX_TRIES
-from custom_components.chatterbox.const import HIDDEN_WORDS
+from custom_components.chatterbox.const import REDACTED_PIN
 from custom_components.chatterbox.turns.pin_redaction import LATELY
 
 from .measurement import Measurement
@@ -161,7 +161,7 @@ def page(measurements: Iterable[Measurement]) -> str:
         longest=LONGEST_PIN,
         tries=MAX_TRIES,
         minutes=round(LOCK_SECONDS / 60),
-        hidden=HIDDEN_WORDS,
+        hidden=REDACTED_PIN,
         lately=round(LATELY.total_seconds() / 60),
     )
     return before + table(measurements) + after
