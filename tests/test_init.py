@@ -37,13 +37,6 @@ def reason_of(entry: MockConfigEntry) -> str:
     )
 
 
-async def test_the_offline_service_needs_nothing(hass: HomeAssistant) -> None:
-    entry = await set_up(hass, offline_entry())
-
-    assert entry.state is ConfigEntryState.LOADED
-    assert hass.states.get(ENTITY_ID)
-
-
 async def test_an_agent_is_a_service_device(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
@@ -70,14 +63,9 @@ async def test_the_service_is_asked_for_its_models_and_no_more(hass: HomeAssista
 
 async def test_a_service_that_is_down_is_tried_again(hass: HomeAssistant) -> None:
     entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
-
-    assert entry.state is ConfigEntryState.SETUP_RETRY
+    assert state_of(entry) is ConfigEntryState.SETUP_RETRY
     assert reason_of(entry).startswith("The server does not answer.")
 
-
-async def test_a_service_that_comes_back_is_set_up(hass: HomeAssistant) -> None:
-    entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
-    assert state_of(entry) is ConfigEntryState.SETUP_RETRY
     async with serving_script(TALKING) as address:
         hass.config_entries.async_update_entry(entry, data={**entry.data, "base_url": address})
         await hass.config_entries.async_reload(entry.entry_id)
@@ -152,7 +140,7 @@ async def test_an_entry_reloads(hass: HomeAssistant) -> None:
     assert hass.states.get(ENTITY_ID)
 
 
-async def test_a_removed_entry_leaves_nothing(hass: HomeAssistant) -> None:
+async def test_a_removed_entry_leaves_nothing_and_may_be_added_again(hass: HomeAssistant) -> None:
     entry = await set_up(hass, offline_entry())
 
     await hass.config_entries.async_remove(entry.entry_id)
@@ -161,6 +149,11 @@ async def test_a_removed_entry_leaves_nothing(hass: HomeAssistant) -> None:
     assert hass.states.get(ENTITY_ID) is None
     assert not er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
     assert not dr.async_entries_for_config_entry(dr.async_get(hass), entry.entry_id)
+
+    again = await set_up(hass, offline_entry())
+    assert state_of(again) is ConfigEntryState.LOADED
+    assert (state := hass.states.get(ENTITY_ID)) is not None
+    assert state.state != STATE_UNAVAILABLE
 
 
 async def test_a_removed_agent_leaves_nothing_and_the_others_stay(hass: HomeAssistant) -> None:

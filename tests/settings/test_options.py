@@ -165,29 +165,30 @@ async def test_options_that_the_model_refuses_are_told_in_the_servers_words(hass
         ("limits", "between_tokens_timeout", 601, "from 1 to 600"),
     ],
 )
-async def test_a_number_out_of_its_bounds_is_refused_and_kept(
-    hass: HomeAssistant, place: str, option: str, value: float, bounds: str
-) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        step = await changed(hass, entry, **{place: {option: value}})
+def test_a_number_out_of_its_bounds_is_refused(place: str, option: str, value: float, bounds: str) -> None:
+    (problem,) = find_problems({place: {option: value}})
 
-    said = text_of_error(step, place)
+    said = sentence(f"config_subentries.conversation.error.{problem.key}", **problem.placeholders)
+    assert problem.place == place
     assert said.startswith(f"{value} does not fit")
     assert bounds in said
-    assert is_open(step, place)
-    assert suggested(step)[place] == {option: value}
+
+
+async def test_what_is_refused_is_kept_in_the_dialog(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await changed(hass, entry, voice={"filler_after": 61})
+
+    assert text_of_error(step, "voice").startswith("61 does not fit")
+    assert is_open(step, "voice")
+    assert suggested(step)["voice"] == {"filler_after": 61}
 
 
 @pytest.mark.parametrize("value", [["seed", 7], "seed", 7])
-async def test_extra_parameters_that_are_no_object_are_refused_and_kept(hass: HomeAssistant, value: JsonValue) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        step = await changed(hass, entry, model_options={"extra_parameters": value, "temperature": 3})
+def test_extra_parameters_have_to_be_an_object(value: JsonValue) -> None:
+    problems = find_problems({"model_options": {"extra_parameters": value, "temperature": 3}})
 
-    assert step["errors"] is not None
-    assert step["errors"]["model_options"] == "extra_parameters_no_object"
-    assert suggested(step)["model_options"] == {"extra_parameters": value, "temperature": 3}
+    assert [problem.key for problem in problems] == ["extra_parameters_no_object", "number_unfit"]
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ from custom_components.chatterbox.data import DATA
 from custom_components.chatterbox.records.turn_record import SIGNAL_TURN, TurnRecord
 from custom_components.chatterbox.usage.totals import UsageTotals
 from custom_components.chatterbox.usage.tracker import UsageTracker, async_get_usage_tracker
+from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
 from tests.support.talk import LIGHT_ON, move_into_the_demo_home, say, speech
@@ -240,29 +241,15 @@ async def test_sensors_can_be_plotted_and_summed_up(hass: HomeAssistant, freezer
 
 
 async def test_an_agent_without_a_model_has_no_tokens(hass: HomeAssistant) -> None:
-    entry = MockConfigEntry(
-        domain=DOMAIN,
-        data={CONF_KIND: ServiceKind.OFFLINE},
-        subentries_data=[
-            {
-                "subentry_type": SUBENTRY_CONVERSATION,
-                "subentry_id": "talker",
-                "title": "Talker",
-                "unique_id": None,
-                "data": {},
-            }
-        ],
-    )
-    entry.add_to_hass(hass)
-    await hass.config_entries.async_setup(entry.entry_id)
-    await hass.async_block_till_done()
+    entry = await set_up(hass, offline_entry())
+    agent = only_agent(entry).subentry_id
 
     await turn(hass, "turn on the kitchen ceiling light")
 
     entities = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
-    keys = {one.unique_id.removeprefix("talker_") for one in entities if one.domain == "sensor"}
+    keys = {one.unique_id.removeprefix(f"{agent}_") for one in entities if one.domain == "sensor"}
     assert keys == {"waiting_questions", "turns", "tool_calls", "failures", "turn_time"}
-    assert number_of(hass, "turns") == 1
+    assert number_of(hass, "turns", agent) == 1
 
 
 async def test_each_token_counts_for_the_model_that_has_read_it(hass: HomeAssistant) -> None:
@@ -281,22 +268,15 @@ async def test_each_token_counts_for_the_model_that_has_read_it(hass: HomeAssist
     assert of_helper == [0, 500, 250, 1]
 
 
-async def test_what_a_model_takes_outside_of_turns_counts_too(hass: HomeAssistant) -> None:
+@pytest.mark.parametrize(("is_priced", "cost"), [(True, 2), (False, 0)])
+async def test_requests_outside_of_turns_count_too(hass: HomeAssistant, *, is_priced: bool, cost: float) -> None:
+    """A picture is made by another model, whose price is unknown."""
     async with serving_script(TALKS) as address:
         await add_agent(hass, address, **PRICES)
-        async_get_usage_tracker(hass).async_count_request("talker", Usage(1000, 500))
+        async_get_usage_tracker(hass).async_count_request("talker", Usage(1000, 500), is_priced=is_priced)
         await counted(hass)
 
-    assert (number_of(hass, "input_tokens"), number_of(hass, "cost"), number_of(hass, "turns")) == (1000, 2, 0)
-
-
-async def test_a_picture_is_counted_without_a_price_that_is_another_models(hass: HomeAssistant) -> None:
-    async with serving_script(TALKS) as address:
-        await add_agent(hass, address, **PRICES)
-        async_get_usage_tracker(hass).async_count_request("talker", Usage(1000, 500), is_priced=False)
-        await counted(hass)
-
-    assert (number_of(hass, "input_tokens"), number_of(hass, "cost")) == (1000, 0)
+    assert [number_of(hass, key) for key in ("input_tokens", "cost", "turns")] == [1000, cost, 0]
 
 
 async def test_a_turn_that_is_told_twice_counts_once(hass: HomeAssistant) -> None:
@@ -465,21 +445,21 @@ class TestBudgets:
         assert said == ["Hello.", GONE]
         assert number_of(hass, "cost", "helper") == 1
 
-    async def test_an_agent_may_refuse_instead(self, hass: HomeAssistant) -> None:
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ({"budget_day": 1.0, "when_spent": "refuse"}, ["Hello.", SPENT]),
+            ({"budget_day": 0.0, "when_spent": "refuse"}, [SPENT, SPENT]),
+            ({"budget_month": 1.0, CONF_LLM_HASS_API: []}, ["Hello.", "My budget for this month is used up."]),
+        ],
+    )
+    async def test_an_agent_that_refuses_or_has_no_fallback_says_why(
+        self, hass: HomeAssistant, options: dict[str, object], said: list[str]
+    ) -> None:
         async with serving_script(TALKS) as address:
-            await add_agent(hass, address, budget_day=1.0, when_spent="refuse", **PRICES)
+            await add_agent(hass, address, **PRICES, **options)
 
-            said = [await turn(hass) for _ in range(2)]
-
-        assert said == ["Hello.", SPENT]
-
-    async def test_where_nobody_is_left_it_says_why(self, hass: HomeAssistant) -> None:
-        async with serving_script(TALKS) as address:
-            await add_agent(hass, address, budget_month=1.0, **{CONF_LLM_HASS_API: []}, **PRICES)
-
-            said = [await turn(hass) for _ in range(2)]
-
-        assert said == ["Hello.", "My budget for this month is used up."]
+            assert [await turn(hass), await turn(hass)] == said
 
     async def test_home_assistant_itself_says_why_it_answers(self, hass: HomeAssistant) -> None:
         async with serving_script(TALKS) as address:
@@ -493,12 +473,6 @@ class TestBudgets:
             await add_agent(hass, address, budget_day=0.0001, when_spent="refuse", **PRICES)
 
             assert await turn(hass, "turn on the kitchen light") == "It is on."
-            assert await turn(hass) == SPENT
-
-    async def test_a_budget_of_nothing_lets_nothing_be_spent(self, hass: HomeAssistant) -> None:
-        async with serving_script(TALKS) as address:
-            await add_agent(hass, address, budget_day=0.0, when_spent="refuse", **PRICES)
-
             assert await turn(hass) == SPENT
 
     async def test_the_owner_is_told_until_the_new_day(

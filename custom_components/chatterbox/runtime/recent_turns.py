@@ -1,8 +1,8 @@
-"""The last turns of each agent, for people who look for what went wrong: how they went, and no word of what was said.
+"""The last turns of each agent, for diagnostics: how they went, without what was said.
 
-Listens for as long as Home Assistant runs, because somebody who looks for a fault reloads the service first of all.
-Kept in memory only, and for agents that there are. Words are kept of turns that were taken while the owner of a service
-had asked for them, and forgotten when they do not any more.
+They are kept in memory until Home Assistant stops, because people reload a service that fails before they look for the
+reason. What was said is kept only of turns that ran while the owner of the service had asked for it, and dropped when
+the owner no longer does.
 """
 
 from collections import deque
@@ -21,10 +21,9 @@ from ..data import singleton
 from ..records.turn_record import SIGNAL_TURN, InferenceFacts, TurnFacts, TurnRecord
 
 MOST_TURNS: Final = 20
-"""Of each agent; those that came last."""
-_HOUSE: Final = "Home Assistant"
+"""Of each agent."""
 _WORDS: Final = ("input", "speech", "withheld", "tool_calls", "more_tool_calls")
-"""What of a report was said or written, by a person, a model or a tool."""
+"""Fields of a turn's event that hold what a person, a model or a tool has said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +34,12 @@ class RecentTurn:
     """See `turn_events.turn_origin`."""
     facts: TurnFacts
     words: JsonObject | None = None
-    """Parts of `TurnRecord.as_event_data`, so cut where they are long; None where nobody has asked for them."""
+    """Parts of `TurnRecord.as_event_data`, shortened as there; None where the owner has not asked for them."""
 
     def as_json(self, models: Mapping[str, str]) -> JsonObject:
-        """Return it for a reader. `models` are the titles of agents by subentry id.
+        """Return it for diagnostics; `models` are the titles of agents by subentry id.
 
-        Moments and durations are milliseconds, as in `TurnFacts.as_json`. Who spoke is not told, only how.
+        Times are in milliseconds, as in `TurnFacts.as_json`. The speaker is left out.
         """
         data = self.facts.as_json()
         inferences = zip(self.facts.inferences, _objects(data["inferences"]), strict=True)
@@ -54,7 +53,7 @@ class RecentTurn:
 
 
 class RecentTurns:
-    """The last turns of all agents of a house."""
+    """The last turns of all agents."""
 
     def __init__(self, hass: HomeAssistant) -> None:
         """Listen from now on."""
@@ -66,12 +65,12 @@ class RecentTurns:
 
     @callback
     def of(self, agent: str) -> tuple[RecentTurn, ...]:
-        """Return the last turns of the agent of a subentry, the newest last."""
+        """Return the last turns of an agent, by its subentry id, the newest last."""
         return tuple(self._turns.get(agent, ()))
 
     @callback
     def forget_words(self) -> None:
-        """Forget what was said in all of them."""
+        """Drop what was said in all turns."""
         for turns in self._turns.values():
             _drop_words(turns)
 
@@ -79,7 +78,7 @@ class RecentTurns:
     def _on_turn(self, record: TurnRecord) -> None:
         entries = self._hass.config_entries.async_entries(DOMAIN)
         if not (found := [entry for entry in entries if record.agent in entry.subentries]):
-            return  # its agent was removed while it ran
+            return  # the agent was removed in the meantime
         words: JsonObject | None = None
         if record.is_stored and _shows_words(found[0]):
             data = record.as_event_data()
@@ -108,14 +107,12 @@ def _drop_words(turns: deque[RecentTurn]) -> None:
 
 
 def _answer(inference: InferenceFacts, models: Mapping[str, str]) -> JsonObject:
-    """Return who has answered a request, and how much of it the server had read before; None where nobody has told."""
+    """Return which agent's model answered a request, and the share of the prompt that was cached; None if unknown."""
     usage, by = inference.usage, inference.answered_by
-    return {
-        "answered_by": None if usage is None else models.get(by, by or _HOUSE),
-        "cache_hit_percent": round(100 * usage.cached_tokens / usage.input_tokens)
-        if usage and usage.input_tokens
-        else None,
-    }
+    if usage is None:
+        return {"answered_by": None, "cache_hit_percent": None}
+    percent = round(100 * usage.cached_tokens / usage.input_tokens) if usage.input_tokens else None
+    return {"answered_by": models.get(by, by or "Home Assistant"), "cache_hit_percent": percent}
 
 
 def _objects(value: JsonValue) -> list[JsonObject]:
@@ -125,5 +122,5 @@ def _objects(value: JsonValue) -> list[JsonObject]:
 @callback
 @singleton
 def async_get_recent_turns(hass: HomeAssistant) -> RecentTurns:
-    """Return the last turns of a house, which are kept from the first call on."""
+    """Return the last turns, which are kept from the first call on."""
     return RecentTurns(hass)
