@@ -1,8 +1,7 @@
 """Plain Python functions as tools: `@tool` describes them, a `Toolbox` offers and runs them.
 
-The JSON Schema of a tool comes from the function's annotations and defaults, its
-description from the first paragraph of the docstring; pydantic reads both. Knows the
-seams of the loop and pydantic; nothing of turns or models.
+The JSON Schema of a tool is made from the function's annotations and defaults, its description from the first paragraph
+of the docstring.
 """
 
 import asyncio
@@ -29,28 +28,22 @@ _ONE_BY_ONE: Final = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What a function takes, and what it says of itself."""
+    """The parameters and the description of a function."""
 
     description: str
     schema: JsonObject
-    """JSON Schema of all parameters together; the top level is a closed object."""
+    """JSON Schema of all parameters, an object without additional properties."""
     names: tuple[str, ...]
     _model: type[BaseModel]
 
     def values(self, arguments: JsonObject) -> dict[str, object]:
-        """Return a value for every parameter, as its annotation wants it.
-
-        Raises pydantic's `ValidationError` for arguments that do not fit.
-        """
+        """Validate arguments and return a value for every parameter. Raises pydantic's `ValidationError`."""
         model = self._model.model_validate_json(canonical_json(arguments))
         return {name: getattr(model, _field(index)) for index, name in enumerate(self.names)}
 
 
 def read_parameters(name: str, function: Callable[..., object]) -> Parameters:
-    """Read a function that is to be offered under a name.
-
-    Raises ValueError or TypeError whose text says what a model could not be told.
-    """
+    """Inspect a function that is to be offered as `name`. Raises ValueError or TypeError if it cannot be described."""
     if not (inspect.isfunction(function) or inspect.ismethod(function)):
         raise TypeError("it is not a function")
     if not _NAME.fullmatch(name):
@@ -77,7 +70,7 @@ def _hints(function: Callable[..., object]) -> dict[str, object]:
 
 
 def _field(index: int) -> str:
-    """Name a field so that no parameter's name can collide with pydantic's own."""
+    """Return a field name that cannot collide with pydantic's own names."""
     return f"parameter_{index}"
 
 
@@ -97,7 +90,7 @@ def _definition(parameter: inspect.Parameter, hints: dict[str, object]) -> tuple
 
 
 class _Generator(GenerateJsonSchema):
-    """Makes up no titles for parameters, which cost tokens and say nothing."""
+    """Omits titles, which cost tokens and repeat the names."""
 
     @override
     def field_title_should_be_set(self, schema: object) -> bool:
@@ -105,25 +98,25 @@ class _Generator(GenerateJsonSchema):
 
     @override
     def render_warning_message(self, kind: JsonSchemaWarningKind, detail: str) -> None:
-        """Leave out a default that JSON cannot write, without a word: the function still has it."""
+        """Omit a default that JSON cannot represent without a warning: the function still has it."""
 
 
 def _without_titles(schema: dict[str, Any]) -> JsonObject:
-    """Return a schema without the names of the classes that it was made from."""
+    """Remove the names of the classes that a schema was made from."""
     for part in (schema, *schema.get("$defs", {}).values()):
         part.pop("title", None)
     return schema
 
 
 _SHOWN_PROBLEMS: Final = 5
-"""So many problems with arguments are told to a model at once."""
+"""Problems in one message to the model."""
 
 type Targets = Callable[..., Iterable[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Tool[**P, R]:
-    """A function and how it behaves as a tool. It can still be called as the function."""
+    """A function with its behaviour as a tool. It can still be called like the function."""
 
     function: Callable[P, R]
     name: str
@@ -137,7 +130,7 @@ class Tool[**P, R]:
 
     @property
     def owner(self) -> str:
-        """Where the function stands, for people who look for it."""
+        """Return the module and name of the function."""
         kind = type(self.function)
         module = getattr(self.function, "__module__", kind.__module__)
         return f"{module}.{getattr(self.function, '__qualname__', kind.__qualname__)}"
@@ -148,7 +141,7 @@ class Behaviour(TypedDict, total=False):
 
     read_only: bool
     destructive: bool
-    """True where nothing is said, unless the tool is `read_only`."""
+    """True by default, unless the tool is `read_only`."""
     idempotent: bool
     open_world: bool
 
@@ -174,10 +167,9 @@ def tool[**P, R](
 ) -> Tool[P, R] | Callable[[Callable[P, R]], Tool[P, R]]:
     """Make a function a tool, as `@tool` or with options, as `@tool(read_only=True)`.
 
-    The options are fields of `ToolAnnotations` and `ToolDefinition`, and `targets`: what a
-    call would change. It gets the arguments of the call by name and returns ids, so that
-    calls which touch different things may run at once. A function that is not async runs in
-    a thread. Whether a model can be told about it is checked when a `Toolbox` is built.
+    The options are fields of `ToolAnnotations` and `ToolDefinition`, and `targets`: a function that takes the arguments
+    of a call by name and returns the ids of what it would change, so that calls with different targets can run
+    concurrently. A function that is not async runs in a thread. The checks are made when a `Toolbox` is built.
     """
     behaviour.setdefault("destructive", not behaviour.get("read_only", False))
     annotations = ToolAnnotations(**behaviour)
@@ -199,13 +191,12 @@ class _Offer:
 
 
 class Toolbox:
-    """The `ToolDispatcher` of plain Python: tools that can be offered together."""
+    """The `ToolDispatcher` of plain Python functions."""
 
     def __init__(self, tools: Iterable[Tool[..., object]] = ()) -> None:
         """Check the tools and describe them.
 
-        Raises `InvalidToolbox` for a name that two of them have or that no provider accepts,
-        and for a function whose parameters or description a model could not be told.
+        Raises `InvalidToolbox` for invalid or duplicate names, and for functions that cannot be described.
         """
         self._offers: dict[str, _Offer] = {}
         for one in tools:
@@ -216,11 +207,11 @@ class Toolbox:
 
     @property
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """The tools as they are offered to a model, sorted by name."""
+        """Return the definitions of the tools, sorted by name."""
         return tuple(self._offers[name].definition for name in sorted(self._offers))
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
-        """Return what the tool itself says it would change; None when it does not say."""
+        """Return the targets that the tool declares for a call, or None."""
         offer = self._offers.get(name)
         if offer is None or offer.tool.targets is None:
             return None
@@ -228,10 +219,9 @@ class Toolbox:
         return frozenset([targets] if isinstance(targets, str) else targets)
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
-        """Run the function with validated arguments; what it raises goes to the caller.
+        """Run the function with validated arguments. Its exceptions are raised.
 
-        Arguments that its annotations refuse, and results that are not JSON, become outcomes
-        with `is_error`.
+        Invalid arguments, and results that are not JSON, become outcomes with `is_error`.
         """
         if (offer := self._offers.get(call.name)) is None:
             return ToolOutcome(f"There is no tool {call.name!r}.", is_error=True)
@@ -246,7 +236,7 @@ class Toolbox:
             return ToolOutcome(f"{call.name} ran, but its result cannot be read: {err}", is_error=True)
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """Run a call as a model wrote it, outside of a turn; a failure is an outcome too."""
+        """Run a call outside of a turn. Exceptions become outcomes too."""
         try:
             offer = self._offers.get(call.name)
             return await self.dispatch(
@@ -259,10 +249,9 @@ class Toolbox:
 
 
 def as_outcome(result: object) -> ToolOutcome:
-    """Write what a function returned as the model reads it: text as it is, all else as JSON.
+    """Convert the result of a function to an outcome: text as it is, everything else as JSON.
 
-    Takes everything that pydantic can write, models and dataclasses too; an outcome comes
-    back as it is. Raises ValueError for anything else.
+    Accepts everything that pydantic can serialize. Raises ValueError for other values.
     """
     match result:
         case ToolOutcome():
@@ -299,7 +288,7 @@ async def _call(function: Callable[..., object], values: dict[str, object]) -> o
 
 
 def _problems(err: ValidationError) -> str:
-    """Say what was expected, and where."""
+    """Describe the first problems."""
     problems = err.errors(include_url=False, include_context=False, include_input=False)
     told = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems[:_SHOWN_PROBLEMS]]
     return f"{'; '.join(told)}."

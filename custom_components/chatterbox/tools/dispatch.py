@@ -4,6 +4,7 @@ import asyncio
 import difflib
 import traceback
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from itertools import islice
 from typing import Final
 
@@ -12,7 +13,6 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import area_registry as ar, floor_registry as fr, intent, llm
 
-from ..agent.json.text import copied
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..const import LOGGER
 from ..effects.effect import Effects, Touches
@@ -62,7 +62,7 @@ class LlmToolDispatcher:
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Run a tool. Every exception becomes an outcome with `is_error`, except for the cancellation of this task."""
         # A tool may change its arguments, and the loop records them.
-        tool_input = llm.ToolInput(tool_name=call.name, tool_args=copied(arguments), id=call.id)
+        tool_input = llm.ToolInput(tool_name=call.name, tool_args=deepcopy(arguments), id=call.id)
         try:
             result = await self._instance.async_call_tool(tool_input)
         except asyncio.CancelledError as error:

@@ -6,8 +6,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.json.text import MAX_DEPTH, check_json, copied, parse_json, shown
-from custom_components.chatterbox.agent.messages import JsonObject
+from custom_components.chatterbox.agent.json.text import MAX_DEPTH, check_json, parse_json, shown
 from tests.agent.json_values import json_values
 
 
@@ -98,16 +97,3 @@ def test_what_is_read_keeps_to_the_rules_and_nothing_else_is_refused(text: str) 
 def test_a_long_value_is_cut() -> None:
     assert shown({"b": 1, "a": "ä"}) == '{"a":"ä","b":1}'
     assert shown("x" * 100, 10) == '"xxxxxxxxx…'
-
-
-def test_a_copy_shares_nothing_with_what_it_is_of() -> None:
-    read: JsonObject = {"a": {"b": [{"c": 1}]}}
-
-    made = copied(read)
-    match made:
-        case {"a": {"b": [dict() as innermost]}}:
-            innermost["c"] = 2
-        case _:
-            pytest.fail("it is another value")
-
-    assert read == {"a": {"b": [{"c": 1}]}}

@@ -1,9 +1,4 @@
-"""From what a model wrote to what may run: the arguments of a tool call.
-
-Reads JSON text and fits it to a tool's JSON Schema. Whatever cannot run is an
-`UnusableArguments` whose message tells the model what was expected. Knows JSON and
-schemas; nothing of turns or transports.
-"""
+"""Parses the arguments of a tool call and coerces them to the tool's JSON Schema."""
 
 from typing import Final
 
@@ -13,19 +8,17 @@ from .repair import repair_json
 from .text import parse_json, shown
 
 MAX_ARGUMENTS_LENGTH: Final = 65_536
-"""Characters. A spoken request never needs more, and a runaway model writes far more."""
+"""Characters. A spoken request never needs more; a model that repeats itself writes far more."""
 
 
 class UnusableArguments(ValueError):
-    """Arguments that cannot run. The message is written for the model."""
+    """Invalid arguments. The message is written for the model."""
 
 
 def read_arguments(text: str, schema: JsonObject) -> JsonObject:
-    """Parse the arguments of a call and fit them to the tool's schema.
+    """Parse the arguments of a call and coerce them to the tool's schema.
 
-    Empty text means no arguments; almost-JSON is read where there is one way to read it.
-    Raises `UnusableArguments` for text that is too long, is not JSON, is not an object, or
-    does not fit.
+    Empty text means no arguments, and malformed JSON is repaired where that is unambiguous. Raises `UnusableArguments`.
     """
     if len(text) > MAX_ARGUMENTS_LENGTH:
         raise UnusableArguments(f"The arguments are too long: {len(text)} characters, at most {MAX_ARGUMENTS_LENGTH}.")

@@ -1,11 +1,10 @@
-"""Fits a JSON value to a JSON Schema, where there is only one way to read it.
+"""Coerces a JSON value to a JSON Schema where the conversion is unambiguous.
 
-"50" is a number where a number is wanted, "light" a list of one, "" nothing. A value that
-fits already comes back as it is; one that can be read in two ways, or in none, is refused
-in words that tell a model what was expected. Knows the part of JSON Schema that describes
-tools; nothing of tools, calls or turns.
+`"50"` becomes a number where a number is expected, `"light"` a list of one, `""` null. A valid value is returned as it
+is. A value with no conversion, or with several, is refused with a message for the model.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -13,24 +12,28 @@ from itertools import chain
 from typing import Final
 
 from ..messages import JsonObject, JsonValue, canonical_json
-from .bounds import bounds_in_words, is_within
 from .text import finite, parse_json, shown
 
 _KEY_LENGTH: Final = 60
-"""Characters shown of a key that a model made up."""
+"""Characters of an unknown key in a message."""
 _CHOICES_LENGTH: Final = 400
-"""Characters shown of what would have been accepted."""
+"""Characters of the accepted values in a message."""
 _DESCRIBED_LEVELS: Final = 3
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _MISSING: Final = object()
+_SIZES: Final = {"string": ("minLength", "maxLength", "character"), "array": ("minItems", "maxItems", "item")}
+_BOUNDS: Final = frozenset(
+    ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems")
+)
+"""Keywords that are checked. `pattern` is not: a regular expression from elsewhere could run for ever."""
 
 
 class Unfit(ValueError):
-    """A value that does not fit. The message is written for a model."""
+    """A value that does not fit the schema. The message is written for the model."""
 
 
 def fit(value: JsonValue, schema: JsonObject) -> JsonValue:
-    """Return the value as the schema wants it. Raises `Unfit` when it cannot be read so."""
+    """Return the value in the form that the schema describes. Raises `Unfit`."""
     try:
         return _Fit(schema).fit(schema, value, "", generous=True)
     except RecursionError as err:
@@ -43,13 +46,13 @@ class _Fit:
 
     root: JsonObject
     _tried: dict[tuple[int, int, bool], tuple[JsonValue, JsonValue, object]] = field(default_factory=dict)
-    """What came of trying a value with a schema, by the ids of both, which are kept so that no id is given anew.
+    """Outcomes by the ids of schema and value, which are kept alive with them.
 
-    Choices within choices would otherwise be tried more often with every level.
+    Without it, the time for nested choices would grow exponentially.
     """
 
     def fit(self, schema: JsonValue, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
-        """Return the value as the schema wants it; raise `Unfit` otherwise."""
+        """Return the value in the form that the schema describes. Raises `Unfit`."""
         if not isinstance(schema, dict):
             return value
         if "$ref" in schema:
@@ -81,7 +84,7 @@ class _Fit:
         return schema
 
     def _fit_all(self, demands: list[JsonValue], value: JsonValue, path: str, *, generous: bool) -> JsonValue:
-        """Read a value as each part wants it, if that is the same for all."""
+        """Coerce a value to every part of `allOf`, if the result is the same for all."""
         fitted = value
         for demand in demands:
             fitted = self.fit(demand, fitted, path, generous=generous)
@@ -152,7 +155,7 @@ class _Fit:
             if not generous or value is None or value == "":
                 raise self._unfit(path, schema, value)
             value = [value]
-        if not is_within(value, schema):
+        if not _is_within(value, schema):
             raise self._unfit(path, schema, value)
         items = schema.get("items")
         return [self.fit(items, item, f"{path}[{index}]", generous=generous) for index, item in enumerate(value)]
@@ -176,7 +179,7 @@ class _Fit:
         accepts, readings = _SCALARS[kind]
         one = value[0] if generous and isinstance(value, list) and len(value) == 1 else value
         for candidate in chain((one,), readings(one) if generous else ()):
-            if accepts(candidate) and is_within(candidate, schema):
+            if accepts(candidate) and _is_within(candidate, schema):
                 return candidate
         raise self._unfit(path, schema, value)
 
@@ -185,7 +188,7 @@ class _Fit:
         return Unfit(f"{subject}: expected {self._describe(schema)}, got {shown(value)}.")
 
     def _describe(self, part: JsonValue, levels: int = _DESCRIBED_LEVELS) -> str:
-        """Say in a few words what a part of the schema accepts."""
+        """Describe what a part of the schema accepts."""
         if not isinstance(part, dict) or not levels:
             return "a value"
         schema = self._resolve(part)
@@ -201,9 +204,9 @@ class _Fit:
             case "array":
                 items = schema.get("items")
                 of_what = f" of {self._describe(items, levels - 1)}" if isinstance(items, dict) else ""
-                return f"a list{of_what}{bounds_in_words(schema, 'array')}"
+                return f"a list{of_what}{_bounds_in_words(schema, 'array')}"
             case str(kind):
-                return f"{kind}{bounds_in_words(schema, kind)}"
+                return f"{kind}{_bounds_in_words(schema, kind)}"
             case _:
                 return "a value"
 
@@ -213,7 +216,7 @@ def _join(path: str, key: str) -> str:
 
 
 def _embedded(value: JsonValue, opening: str) -> JsonValue:
-    """Return the list or object that a text spells out as JSON, or the value as it is."""
+    """Return the list or object that a text contains as JSON, or the value as it is."""
     if isinstance(value, str) and value.lstrip().startswith(opening):
         try:
             return parse_json(value)
@@ -243,12 +246,74 @@ def _alternatives(schema: JsonObject) -> list[JsonValue]:
     return []
 
 
+def _is_within(value: JsonValue, schema: JsonObject) -> bool:
+    """Tell whether a value is within the bounds of a schema for its type."""
+    if _BOUNDS.isdisjoint(schema):
+        return True
+    match value:
+        case bool():
+            return True
+        case int() | float():
+            return (
+                _bound(schema, "minimum", -math.inf) <= value <= _bound(schema, "maximum", math.inf)
+                and not value <= _bound(schema, "exclusiveMinimum", -math.inf)
+                and not value >= _bound(schema, "exclusiveMaximum", math.inf)
+            )
+        case str():
+            return _has_size(len(value), "string", schema)
+        case list():
+            return _has_size(len(value), "array", schema)
+        case _:
+            return True
+
+
+def _bounds_in_words(schema: JsonObject, kind: str) -> str:
+    """Describe the bounds of a type, to follow its name."""
+    if kind in _SIZES:
+        least, most, unit = _SIZES[kind]
+        return _sizes_in_words(_bound(schema, least, 0), _bound(schema, most, math.inf), unit)
+    low, high = _bound(schema, "minimum", -math.inf), _bound(schema, "maximum", math.inf)
+    if math.isfinite(low) and math.isfinite(high):
+        return f" from {low} to {high}"
+    words = [
+        (" of at least ", low),
+        (" of at most ", high),
+        (" above ", _bound(schema, "exclusiveMinimum", -math.inf)),
+        (" below ", _bound(schema, "exclusiveMaximum", math.inf)),
+    ]
+    return "".join(f"{word}{bound}" for word, bound in words if math.isfinite(bound))
+
+
+def _sizes_in_words(least: float, most: float, unit: str) -> str:
+    units = f"{unit}{'' if (most if math.isfinite(most) else least) == 1 else 's'}"
+    match least > 0, math.isfinite(most):
+        case True, True:
+            return f", {least} {units}" if least == most else f", {least} to {most} {units}"
+        case True, False:
+            return f", at least {least} {units}"
+        case False, True:
+            return f", at most {most} {units}"
+        case _:
+            return ""
+
+
+def _has_size(size: int, kind: str, schema: JsonObject) -> bool:
+    least, most, _ = _SIZES[kind]
+    return _bound(schema, least, 0) <= size <= _bound(schema, most, math.inf)
+
+
+def _bound(schema: JsonObject, keyword: str, default: float) -> float:
+    """Return a bound, or the default if it is not a number."""
+    value = schema.get(keyword)
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else default
+
+
 def _is_number(value: JsonValue) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _as_numbers(value: JsonValue) -> Iterator[JsonValue]:
-    """Read "50", " 50 % " and 50.0 as numbers, whole ones as integers."""
+    """Convert "50", " 50 % " and 50.0 to numbers, whole ones to integers."""
     if isinstance(value, str):
         text = value.strip().removesuffix("%").rstrip()
         if not _NUMBER.fullmatch(text):

@@ -1,8 +1,7 @@
-"""JSON as models really write it: read where there is only one way to read it.
+"""Parses malformed JSON of models where it is unambiguous.
 
-Repairs quotes of other kinds, keys without quotes, trailing commas, comments, Python's
-constants and closing brackets that are missing or too many at the very end. Whatever could be
-read in two ways is refused. Knows JSON; nothing of calls, tools or who wrote it.
+Accepts other quotation marks, keys without quotes, trailing commas, comments, Python's constants, and closing brackets
+that are missing or superfluous at the very end.
 """
 
 import json
@@ -21,7 +20,7 @@ _QUOTES: Final = {
     "\u2018": "\u2019",
     "\u2019": "\u2019",
 }
-"""What opens a text, and what may close it."""
+"""Closing quotation marks by opening ones."""
 _BLANK: Final = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
 _WORD: Final = re.compile(r"[A-Za-z_$][\w$-]*")
@@ -32,12 +31,10 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 
 
 def repair_json(text: str, *, close: bool = False) -> JsonValue:
-    """Read almost-JSON; what comes out is JSON in the sense of `parse_json`.
+    """Parse malformed JSON to a value that `parse_json` accepts too.
 
-    `close` also supplies brackets that are missing at the end, provided that the text ends
-    with a whole text, list or object. Only to be used for text that was not cut off: of
-    `{"area": "Kitchen"` nobody knows whether more was to come.
-    Raises ValueError when the text can be read in no way, or in more than one.
+    `close` adds missing brackets if the text ends with a complete string, list or object. Use it only for text that was
+    not cut off: `{"area": "Kitchen"` could have continued. Raises ValueError if the text is unreadable or ambiguous.
     """
     if fenced := _FENCED.fullmatch(text):
         text = fenced[1]
@@ -48,20 +45,20 @@ def repair_json(text: str, *, close: bool = False) -> JsonValue:
 
 
 def read_value(text: str, start: int = 0, *, close: bool = False) -> tuple[JsonValue, int]:
-    """Read one value that begins at `start`; return it and where it ends. Else as `repair_json`."""
+    """Parse the value at `start` like `repair_json`, and return it with its end."""
     reader = _Reader(text, start, close=close)
     value = reader.value()
     return parse_json(canonical_json(value)), reader.position
 
 
 def skip_blank(text: str, position: int) -> int:
-    """Return where whitespace and comments end."""
+    """Return the end of whitespace and comments."""
     blank = _BLANK.match(text, position)
     return blank.end() if blank else position
 
 
 class _Reader:
-    """Reads from left to right, one method per kind of value."""
+    """A recursive descent parser."""
 
     def __init__(self, text: str, start: int, *, close: bool) -> None:
         self.position = start
@@ -69,7 +66,7 @@ class _Reader:
         self._close = close
         self._depth = 0
         self._after_closer = False
-        """True after a text, a list or an object: what stands there is whole."""
+        """True after a complete string, list or object."""
 
     def value(self) -> JsonValue:
         char = self._next_char()
@@ -122,7 +119,7 @@ class _Reader:
         self._after_closer = True
 
     def _ends(self, closer: str) -> bool:
-        """Step over the closing bracket, or over the end of the text where it may stand for one."""
+        """Skip the closing bracket, or the end of the text if it may stand for one."""
         char = self._next_char()
         if char == closer:
             self.position += 1
@@ -130,11 +127,11 @@ class _Reader:
         return char == "" and self._close and self._after_closer
 
     def _separate(self, closer: str) -> None:
-        """Step over the comma after a part; there is none before the end."""
+        """Skip the comma after a part. Before the end there is none."""
         char = self._next_char()
         if char == ",":
             self.position += 1
-            self._after_closer = False  # something was to follow
+            self._after_closer = False  # another part has to follow
         elif char not in {closer, ""}:
             raise self._unreadable("a comma")
 

@@ -1,7 +1,4 @@
-"""JSON as text, read strictly and shown briefly.
-
-Knows JSON; nothing of schemas, tools or who wrote it.
-"""
+"""Parses JSON strictly, and formats values for messages."""
 
 import json
 import math
@@ -11,17 +8,17 @@ from typing import Final
 from ..messages import JsonObject, JsonValue, canonical_json
 
 MAX_DEPTH: Final = 50
-"""Levels of lists and objects inside one another; no tool needs more."""
+"""Levels of nested lists and objects."""
 
 _SHOWN_LENGTH: Final = 60
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
 
 def parse_json(text: str, *, unique_names: bool = False) -> JsonValue:
-    """Read JSON strictly: finite numbers, whole characters, at most `MAX_DEPTH` levels.
+    """Parse JSON with finite numbers, no lone surrogates, and at most `MAX_DEPTH` levels.
 
-    With `unique_names`, no name may stand twice in an object; otherwise the last one counts, as models mean it. Raises
-    ValueError whose text says what is wrong, for whoever wrote it.
+    If a name occurs twice in an object, the last one counts; with `unique_names` that is an error. Raises ValueError
+    with a text for the author of the JSON.
     """
     if text.startswith(_BYTE_ORDER_MARK):
         raise ValueError("it begins with a byte order mark (BOM), which no JSON text has")
@@ -32,18 +29,13 @@ def parse_json(text: str, *, unique_names: bool = False) -> JsonValue:
         raise ValueError("it is nested too deeply") from err
     if "\\u" in text or text.count("{") + text.count("[") > MAX_DEPTH:
         check_json(value)
-    elif not text.isascii():  # nothing else can be wrong with what the decoder lets pass
+    elif not text.isascii():  # the decoder has checked all else
         _check_characters(text)
     return value
 
 
-def copied(value: JsonObject) -> JsonObject:
-    """Return an object of which whoever gets it may change every part."""
-    return {key: _copied(item) if isinstance(item, (dict, list)) else item for key, item in value.items()}
-
-
 def check_json(value: JsonValue) -> None:
-    """See to it that JSON which somebody else has read keeps to the same rules. Raises ValueError as above."""
+    """Check a value that another decoder has parsed against the same rules. Raises ValueError."""
     level, depth = [value], 0
     while level:
         for item in level:
@@ -57,7 +49,7 @@ def check_json(value: JsonValue) -> None:
 
 
 def finite(text: str) -> float:
-    """Read a number; raises ValueError for one that no JSON can hold."""
+    """Parse a number. Raises ValueError for infinity and NaN."""
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(f"{text} is not a number that can be used")
@@ -65,7 +57,7 @@ def finite(text: str) -> float:
 
 
 def shown(value: JsonValue, length: int = _SHOWN_LENGTH) -> str:
-    """Write a value for a message, cut to `length` characters."""
+    """Format a value for a message, cut to `length` characters."""
     text = canonical_json(value)
     return text if len(text) <= length else f"{text[:length]}…"
 
@@ -80,12 +72,6 @@ def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
 
 _DECODER: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite)
 _STRICT: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite, object_pairs_hook=_unique)
-
-
-def _copied(value: JsonObject | list[JsonValue]) -> JsonValue:
-    if isinstance(value, dict):
-        return copied(value)
-    return [_copied(item) if isinstance(item, (dict, list)) else item for item in value]
 
 
 def _parts(value: JsonValue) -> list[JsonValue]:

@@ -8,11 +8,11 @@ Knows the `Hooks` protocol and time; nothing of turns.
 
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, assert_never, final
 
-from ..json.text import copied
 from ..messages import JsonObject, JsonValue, ToolCall, ToolDefinition, ToolResult, canonical_json
 from ..protocols import Ask, Deny, HookPoint, Hooks, Rewrite
 from ..timeouts import TookTooLong, finish_within
@@ -104,14 +104,14 @@ class HookChain:
         """
         point = HookPoint.PRE_TOOL_USE
         return await self._show(
-            point, arguments, lambda hook, value: hook.pre_tool_use(tool, copied(value)), _decides, fitted
+            point, arguments, lambda hook, value: hook.pre_tool_use(tool, deepcopy(value)), _decides, fitted
         )
 
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
         """Show a call that was said yes to, right before it runs."""
         point = HookPoint.PRE_TOOL_USE
         seen = await self._show(
-            point, arguments, lambda hook, value: hook.pre_approved_use(tool, copied(value)), _permits
+            point, arguments, lambda hook, value: hook.pre_approved_use(tool, deepcopy(value)), _permits
         )
         return seen.decision
 
