@@ -156,22 +156,22 @@ async def test_defaults_of_a_structure_are_filled_in(hass: HomeAssistant) -> Non
         (
             ScriptedFailure(status=401, body={"error": {"message": "no"}}),
             "provider_rejected_key",
-            "The server does not accept its API key. Enter a new one.",
+            "The server no longer accepts its API key. Enter a new one.",
         ),
         (
             ScriptedFailure(status=400, body={"error": {"message": "No."}}),
             "provider_rejected_request",
-            "The server refuses to answer. Check its address and the models of its agents.",
+            "The server rejected the request. Check its address and the models of its agents.",
         ),
         (
             ScriptedAnswer(content="Three lamps", finish_reason="length"),
             "task_not_done",
-            "The task “count lamps” was not done. Three lamps",
+            "The task “count lamps” failed. Three lamps",
         ),
         (
             ScriptedAnswer(content=""),
             "task_not_done",
-            "The task “count lamps” was not done. I have no answer to that.",
+            "The task “count lamps” failed. I don't have an answer to that.",
         ),
     ],
 )
@@ -191,7 +191,7 @@ async def test_what_was_done_before_a_failure_is_told(hass: HomeAssistant) -> No
 
     assert hass.states.is_state(LIGHT, "on")
     assert error.translation_key == "task_not_done"
-    assert worded(error).startswith("The task “count lamps” was not done. Done: Kitchen Ceiling Light.")
+    assert worded(error).startswith("The task “count lamps” failed. Done: Kitchen Ceiling Light.")
 
 
 async def test_a_deed_without_words_is_told_by_what_was_done(hass: HomeAssistant) -> None:

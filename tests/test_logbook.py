@@ -50,10 +50,15 @@ async def test_changes_are_shown_with_who_and_where(talk: AuditedTalk) -> None:
 
     assert await entries(talk.hass, "name", "message", "entity_id", "icon") == [
         ("Kitchen satellite (Anna)", "turned on Lamp", "light.lamp", "mdi:forum-outline"),
-        ("Kitchen satellite (Anna)", "did not unlock Front Door: waits for a yes", "lock.front", "mdi:timer-sand"),
         (
             "Kitchen satellite (Anna)",
-            "unlocked Front Door, after a yes by voice",
+            "did not unlock Front Door: waiting for confirmation",
+            "lock.front",
+            "mdi:timer-sand",
+        ),
+        (
+            "Kitchen satellite (Anna)",
+            "unlocked Front Door, approved by voice",
             "lock.front",
             "mdi:shield-check-outline",
         ),
@@ -73,7 +78,7 @@ async def test_what_was_not_done_is_shown_to_be_that(talk: AuditedTalk) -> None:
     (refused, failed) = await entries(talk.hass, "name", "message", "icon")
     assert refused == (
         "Kitchen satellite",
-        "did not unlock Front Door: nobody was there to say yes",
+        "did not unlock Front Door: nobody was there to confirm it",
         "mdi:shield-remove-outline",
     )
     assert failed[2] == "mdi:alert-circle-outline"

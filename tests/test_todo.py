@@ -20,7 +20,7 @@ from custom_components.chatterbox.memory.facts import LONGEST_FACT, Keeper, Memo
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.listening_agent import add_person
 
-LIST = "todo.talker_what_it_remembers_of_anna"
+LIST = "todo.talker_memories_of_anna"
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def anna_of(agent: ConfigSubentry) -> Keeper:
 
 
 async def test_each_person_has_a_list_on_the_agents_device(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    assert lists(hass) == {LIST: "Talker What it remembers of Anna"}
+    assert lists(hass) == {LIST: "Talker Memories of Anna"}
     shown = er.async_get(hass).async_get(LIST)
     assert shown is not None
     agent = only_agent(entry).subentry_id
@@ -154,17 +154,17 @@ async def test_lists_come_and_go_with_persons(
         return answer
 
     created = await send(type="person/create", name="Ben")
-    bens, agent = "todo.talker_what_it_remembers_of_ben", only_agent(entry).subentry_id
+    bens, agent = "todo.talker_memories_of_ben", only_agent(entry).subentry_id
     assert lists(hass).keys() == {LIST, bens}
     assert isinstance(created["result"], dict)
     ben = str(created["result"]["id"])
 
     await send(type="person/update", person_id=ben, name="Benjamin")
-    assert lists(hass)[bens] == "Talker What it remembers of Benjamin"
+    assert lists(hass)[bens] == "Talker Memories of Benjamin"
     await memories.async_add(Keeper(agent, ben), "Has a dog.", "Benjamin")
 
     await send(type="person/delete", person_id=ben)
-    assert lists(hass)[bens] == "Talker What it remembers of Benjamin"
+    assert lists(hass)[bens] == "Talker Memories of Benjamin"
     await act(hass, "remove_item", {"item": "Has a dog."}, bens)
     await hass.async_block_till_done()
     assert lists(hass).keys() == {LIST}
@@ -177,9 +177,7 @@ async def test_who_is_no_person_has_a_list_with_the_first_fact(
     keeper = Keeper(only_agent(entry).subentry_id, "id-of-a-user")
     fact = await memories.async_add(keeper, "Is a guest.", "Guest")
     await hass.async_block_till_done()
-    assert await items(hass, "todo.talker_what_it_remembers_of_guest") == [
-        {"summary": "Is a guest.", "status": "needs_action"}
-    ]
+    assert await items(hass, "todo.talker_memories_of_guest") == [{"summary": "Is a guest.", "status": "needs_action"}]
 
     await memories.async_forget(keeper, [fact.id])
     await hass.async_block_till_done()
@@ -230,7 +228,7 @@ async def test_lists_are_in_the_language_of_the_house(hass: HomeAssistant) -> No
     await add_person(hass, "Anna")
     await set_up(hass, offline_entry(remember_facts=True))
 
-    assert list(lists(hass).values()) == ["Talker Gemerkt über Anna"]
+    assert list(lists(hass).values()) == ["Talker Erinnerungen an Anna"]
 
 
 async def test_what_cannot_be_read_is_tried_again_and_shows_no_list(
@@ -242,7 +240,7 @@ async def test_what_cannot_be_read_is_tried_again_and_shows_no_list(
     entry = await set_up(hass, offline_entry(remember_facts=True))
 
     assert lists(hass) == {}
-    assert "Restore it from a backup" in caplog.text
+    assert "Restore them from a backup" in caplog.text
     assert hass.states.get("conversation.talker") is not None
     assert await hass.config_entries.async_unload(entry.entry_id)
 

@@ -64,7 +64,7 @@ async def test_a_door_is_unlocked_from_a_phone(hass: HomeAssistant, phone: Phone
 
     assert hass.states.is_state(DOOR, "unlocked")
     await phone.next()
-    assert (await phone.next()).message == f"{speech(asked)}\nAnna said yes. Come in."
+    assert (await phone.next()).message == f"{speech(asked)}\nApproved by Anna. Come in."
 
 
 async def test_a_yes_by_voice_leaves_nothing_on_the_phone(hass: HomeAssistant, phone: Phone) -> None:

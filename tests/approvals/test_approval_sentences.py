@@ -55,8 +55,8 @@ async def test_a_wait_is_said_in_minutes(hass: HomeAssistant, seconds: float, te
 async def test_tries_are_counted(hass: HomeAssistant) -> None:
     said = ApprovalSentences(await async_get_sentences(hass, "en"))
 
-    assert "2 tries" in said.pin_wrong(2)
-    assert "one try" in said.pin_wrong(1)
+    assert "2 attempts" in said.pin_wrong(2)
+    assert "one attempt" in said.pin_wrong(1)
 
 
 async def test_what_became_of_a_question_is_told_once_something_did(hass: HomeAssistant) -> None:

@@ -176,7 +176,7 @@ async def test_a_question_runs_out_and_a_late_yes_is_told_so(
     late = await say(hass, "yes")
 
     assert hass.states.is_state(DOOR, "locked")
-    assert "late" in speech(late)
+    assert "expired" in speech(late)
     assert len(server.requests) == 1
     assert speech(await say(hass, "yes")) == "Come in."  # of the script: it is no answer any more
     assert hass.states.is_state(DOOR, "locked")
@@ -196,7 +196,7 @@ async def test_what_would_be_done_has_changed_so_it_is_asked_again(hass: HomeAss
     again = await say(hass, "yes")
 
     assert hass.states.is_state(DOOR, "locked")
-    assert speech(again).startswith("What this would do has changed")
+    assert speech(again).startswith("The effect of this has changed")
     assert "Safe" in speech(again)
     assert again.continue_conversation
     assert len(server.requests) == 1
@@ -251,7 +251,7 @@ async def test_home_assistants_own_understanding_asks_too(hass: HomeAssistant) -
 
     declined = await say(hass, "no")
     assert hass.states.is_state(DOOR, "locked")
-    assert "not" in speech(declined)
+    assert "won't" in speech(declined)
 
     await say(hass, "turn on the kitchen light and unlock the front door")
     assert hass.states.is_state(DOOR, "locked")
@@ -398,4 +398,4 @@ async def test_what_was_done_and_what_was_refused_are_both_told_when_the_model_s
     said = speech(await say(hass, "light, and unlock the front door"))
 
     assert said.startswith("Done: Kitchen Ceiling Light.")
-    assert said.endswith("The rules of this home do not let me do that.")
+    assert said.endswith("The rules of this home don't allow that.")

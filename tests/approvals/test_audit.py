@@ -114,7 +114,7 @@ async def test_what_fails_is_told_with_the_reason(talk: AuditedTalk, changes: Ch
 
     reason = "Failed to call turn_on for: ['light.lamp']"
     assert told(changes, "outcome", "entity_ids", "done_to", "error", "message") == [
-        ("failed", ["light.lamp"], [], reason, f"did not turn on Lamp: it failed ({reason})")
+        ("failed", ["light.lamp"], [], reason, f"did not turn on Lamp: failed ({reason})")
     ]
 
 
@@ -129,8 +129,8 @@ async def test_an_approved_call_is_told_to_wait_and_then_to_be_done(talk: Audite
     ]
     assert told(changes, "message") == [
         ("turned on Lamp",),
-        ("did not unlock Front Door: waits for a yes",),
-        ("unlocked Front Door, after a yes by voice",),
+        ("did not unlock Front Door: waiting for confirmation",),
+        ("unlocked Front Door, approved by voice",),
     ]
     assert told(changes[-1:], "verdict", "decided_by", "answered_by") == [("ask", ["default"], YES.user_id)]
 
@@ -138,9 +138,9 @@ async def test_an_approved_call_is_told_to_wait_and_then_to_be_done(talk: Audite
 @pytest.mark.parametrize(
     ("answer", "approval", "words"),
     [
-        (replace(YES, with_pin=True), "pin", "after the PIN"),
-        (replace(YES, channel=Channel.NOTIFICATION), "notification", "after a yes to a notification"),
-        (replace(YES, channel=Channel.ACTION), "action", "after a yes by an action"),
+        (replace(YES, with_pin=True), "pin", "approved with the PIN"),
+        (replace(YES, channel=Channel.NOTIFICATION), "notification", "approved on a notification"),
+        (replace(YES, channel=Channel.ACTION), "action", "approved by an action"),
     ],
 )
 async def test_the_way_of_a_yes_is_told(
@@ -155,7 +155,7 @@ async def test_a_no_is_told_once(talk: AuditedTalk, changes: Changes) -> None:
     await talk.answer(await talk.take(call(UNLOCK)), NO, say("As you like."))
 
     assert told(changes[1:], "outcome", "approval", "answered_through", "answered_by", "message") == [
-        ("denied", "missing", "notification", NO.user_id, "did not unlock Front Door: somebody said no")
+        ("denied", "missing", "notification", NO.user_id, "did not unlock Front Door: it was denied")
     ]
 
 
@@ -166,7 +166,7 @@ async def test_a_question_that_runs_out_is_told_once(talk: AuditedTalk, changes:
         await talk.hass.async_block_till_done()
 
     assert told(changes[1:], "outcome", "question_id", "message") == [
-        ("expired", question.id, "did not unlock Front Door: nobody said yes in time")
+        ("expired", question.id, "did not unlock Front Door: nobody confirmed it in time")
     ]
 
 
@@ -210,11 +210,11 @@ async def test_what_decided_is_told_first(talk: AuditedTalk, changes: Changes) -
     assert told(changes, "entity_ids", "message") == [
         (
             ["lock.front", "light.lamp", "light.spot"],
-            "did not unlock Front Door; did not turn off Lamp, Spot: waits for a yes",
+            "did not unlock Front Door; did not turn off Lamp, Spot: waiting for confirmation",
         ),
         (
             ["lock.front", "light.lamp", "light.spot"],
-            "unlocked Front Door; turned off Lamp, Spot, after a yes by voice",
+            "unlocked Front Door; turned off Lamp, Spot, approved by voice",
         ),
     ]
 
@@ -232,7 +232,7 @@ async def test_a_house_that_changed_before_the_yes_asks_anew(talk: AuditedTalk, 
         ("waiting", anew.id, "pin", "missing"),
         ("done", anew.id, "pin", "pin"),
     ]
-    assert changes[1].data["message"] == "did not unlock Front Door: waits for the PIN"
+    assert changes[1].data["message"] == "did not unlock Front Door: waiting for the PIN"
 
 
 async def test_rules_that_changed_before_the_yes_refuse_it(talk: AuditedTalk, changes: Changes) -> None:
@@ -252,16 +252,16 @@ async def test_an_approved_call_that_does_not_come_to_run_is_told(talk: AuditedT
     await talk.events_of(say("That was too late."), answered=(late, YES))
 
     assert told(changes[1:], "outcome", "approval", "message") == [
-        ("not_run", "voice", "did not unlock Front Door: something came in between")
+        ("not_run", "voice", "did not unlock Front Door: it was approved, but did not run")
     ]
 
 
 @pytest.mark.parametrize(
     ("circumstances", "outcome", "reason"),
     [
-        ((NEVER_LOCKS, ANNA), "refused_by_rules", "the rules do not allow it"),
-        ((AgentSettings(policy=LOCKS_BY_PIN), ANNA), "pin_not_set", "it needs a PIN, and none is set"),
-        ((AgentSettings(), Speaker()), "nobody_to_ask", "nobody was there to say yes"),
+        ((NEVER_LOCKS, ANNA), "refused_by_rules", "not allowed by the rules"),
+        ((AgentSettings(policy=LOCKS_BY_PIN), ANNA), "pin_not_set", "it needs a PIN, but none is set"),
+        ((AgentSettings(), Speaker()), "nobody_to_ask", "nobody was there to confirm it"),
     ],
 )
 async def test_a_refusal_is_told_once_a_turn(
@@ -284,7 +284,7 @@ async def test_who_may_not_control_it_is_told(
     await talk.events_of(call(LAMP_ON), say("You may not."))
 
     assert told(changes, "outcome", "person", "message") == [
-        ("not_permitted", "Guest", "did not turn on Lamp: this user is not allowed to")
+        ("not_permitted", "Guest", "did not turn on Lamp: this user doesn't have permission")
     ]
 
 
@@ -304,7 +304,7 @@ async def test_a_script_that_refuses_is_told_with_what_it_prevented(talk: Audite
     await talk.events_of(call(LAMP_ON, READ), call(replace(LAMP_ON, id="again")), say("Not now."))
 
     assert told(changes, "outcome", "entity_ids", "verdict", "decided_by", "message") == [
-        ("refused_by_script", ["light.lamp"], None, ["script"], "did not turn on Lamp: a script refused it")
+        ("refused_by_script", ["light.lamp"], None, ["script"], "did not turn on Lamp: refused by a script")
     ]
 
 
@@ -352,7 +352,7 @@ async def test_a_refused_call_of_which_nothing_can_be_told_is_told(talk: Audited
     await talk.events_of(call(LAMP_ON), say("Not now."))
 
     assert told(changes, "outcome", "entity_ids", "message") == [
-        ("refused_by_script", [], "did not use hass turn on: a script refused it")
+        ("refused_by_script", [], "did not use hass turn on: refused by a script")
     ]
 
 
@@ -381,8 +381,8 @@ async def test_a_tool_of_somebody_else_is_told_by_its_name(talk: AuditedTalk, ch
     await talk.answer(question, YES, say("It is ordered."))
 
     assert told(changes, "outcome", "entity_ids", "decided_by", "message") == [
-        ("waiting", [], ["tool"], "did not use order: waits for a yes"),
-        ("done", [], ["tool"], "used order, after a yes by voice"),
+        ("waiting", [], ["tool"], "did not use order: waiting for confirmation"),
+        ("done", [], ["tool"], "used order, approved by voice"),
     ]
 
 
@@ -421,7 +421,7 @@ async def test_a_call_that_is_interrupted_is_told(talk: AuditedTalk, changes: Ch
     await asyncio.wait({turn})
 
     assert told(changes, "outcome", "approval", "message") == [
-        ("interrupted", "not_needed", "did not turn on Lamp, as far as is known: it was interrupted")
+        ("interrupted", "not_needed", "did not turn on Lamp, as far as is known: interrupted")
     ]
 
 
@@ -456,4 +456,4 @@ async def test_the_documented_note_about_locks_is_left(talk: AuditedTalk) -> Non
     await talk.answer(await talk.take(call(UNLOCK, LAMP_ON)), NO, say("As you like."))
 
     (note,) = (note.data["service_data"] for note in notes if note.data["domain"] == "persistent_notification")
-    assert note["message"] == "Kitchen satellite did not unlock Front Door: somebody said no"
+    assert note["message"] == "Kitchen satellite did not unlock Front Door: it was denied"

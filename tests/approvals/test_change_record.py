@@ -102,8 +102,11 @@ def test_every_kind_of_action_has_a_word(words: ChangeTexts, entity_id: str, act
 def test_a_script_that_did_not_run_has_a_word_too(words: ChangeTexts) -> None:
     run = touching(("script.night", "script.turn_on"))
 
-    assert words.message(record_of(run, ChangeOutcome.DENIED)) == "did not run Good Night: somebody said no"
-    assert words.message(record_of(run, ChangeOutcome.NOT_RUN)) == "did not run Good Night: something came in between"
+    assert words.message(record_of(run, ChangeOutcome.DENIED)) == "did not run Good Night: it was denied"
+    assert (
+        words.message(record_of(run, ChangeOutcome.NOT_RUN))
+        == "did not run Good Night: it was approved, but did not run"
+    )
 
 
 @pytest.mark.parametrize(
@@ -127,7 +130,7 @@ def test_a_tool_that_acts_on_no_entity_is_named(words: ChangeTexts) -> None:
 def test_what_cannot_be_told_is_admitted(words: ChangeTexts) -> None:
     unknowns = frozenset({Unknown(UnknownReason.TEMPLATE, SCRIPT)})
 
-    assert words.message(record_of(Unresolved(unknowns, frozenset({SCRIPT})))) == "ran Good Night, and perhaps more"
+    assert words.message(record_of(Unresolved(unknowns, frozenset({SCRIPT})))) == "ran Good Night, and possibly more"
     assert words.message(record_of(Unresolved(unknowns))) == "used order"
 
 

@@ -102,9 +102,9 @@ async def test_a_yes_takes_the_turn_on_and_is_told(hass: HomeAssistant, anna: Ph
 
     (user,) = [user for user in await hass.auth.async_get_users() if user.name == "Anna"]
     assert turn.answers == [GivenAnswer(approved=True, channel=Channel.NOTIFICATION, user_id=user.id)]
-    assert (await anna.next()).message == f"{TEXT}\nAnna said yes."
+    assert (await anna.next()).message == f"{TEXT}\nApproved by Anna."
     last = await anna.next()
-    assert last.message == f"{TEXT}\nAnna said yes. It is unlocked."
+    assert last.message == f"{TEXT}\nApproved by Anna. It is unlocked."
     assert last.data["tag"] == shown.data["tag"]
     assert last.buttons == {}
     assert last.data["push"] == {"interruption-level": "passive", "sound": "none"}
@@ -119,7 +119,7 @@ async def test_a_no_is_told_too(hass: HomeAssistant, anna: Phone) -> None:
 
     assert [answer.approved for answer in turn.answers] == [False]
     await anna.next()
-    assert (await anna.next()).message == f"{TEXT}\nAnna said no. Then I leave it."
+    assert (await anna.next()).message == f"{TEXT}\nDenied by Anna. Then I leave it."
 
 
 async def test_the_words_are_in_the_language_of_the_question(hass: HomeAssistant, anna: Phone) -> None:
@@ -140,7 +140,7 @@ async def test_a_question_for_a_pin_can_only_be_declined(hass: HomeAssistant, an
     shown = await anna.next()
 
     assert list(shown.buttons) == ["No"]
-    assert shown.message.endswith("This needs the PIN. Say it where the question was asked.")
+    assert shown.message.endswith("This requires the PIN. Please say it where the question was asked.")
     await anna.tap(shown.buttons["No"])
     assert [answer.approved for answer in turn.answers] == [False]
 
@@ -154,7 +154,7 @@ async def test_a_second_tap_is_told_what_became_of_it(hass: HomeAssistant, anna:
 
     await anna.tap(shown.buttons["No"])
 
-    assert (await anna.next()).message == f"{TEXT}\nAnna said yes. It is unlocked."
+    assert (await anna.next()).message == f"{TEXT}\nApproved by Anna. It is unlocked."
     assert [answer.approved for answer in turn.answers] == [True]
 
 
@@ -191,7 +191,7 @@ async def test_a_question_that_runs_out_is_said_not_to_be_done(
     freezer.tick(timedelta(seconds=31))
     async_fire_time_changed(hass)
 
-    over = f"{TEXT}\nNobody answered in time, so it was not done."
+    over = f"{TEXT}\nNobody answered in time, so nothing was done."
     assert (await anna.next()).message == over
     await anna.tap(shown.buttons["Yes"])
     assert (await anna.next()).message == over
@@ -249,12 +249,12 @@ async def test_who_may_not_control_the_door_cannot_open_it(hass: HomeAssistant, 
 
     assert turn.answers == []
     refused = await guest.next()
-    assert refused.message == f"{TEXT}\nYou may not control this, so somebody else has to answer."
+    assert refused.message == f"{TEXT}\nYou don't have permission to control this, so somebody else has to answer."
     assert refused.buttons == {}
     await anna.tap((await anna.next()).buttons["Yes"])
     assert [answer.approved for answer in turn.answers] == [True]
     await guest.next()
-    assert (await guest.next()).message == f"{TEXT}\nAnna said yes. It is unlocked."
+    assert (await guest.next()).message == f"{TEXT}\nApproved by Anna. It is unlocked."
 
 
 async def test_who_was_deactivated_cannot_answer(hass: HomeAssistant, shop: PhoneShop) -> None:
@@ -268,7 +268,7 @@ async def test_who_was_deactivated_cannot_answer(hass: HomeAssistant, shop: Phon
     await phone.tap(shown.buttons["Yes"])
 
     assert turn.answers == []
-    assert "does not know your user any more, or has deactivated it" in (await phone.next()).message
+    assert "no longer exists in Home Assistant or is deactivated" in (await phone.next()).message
 
 
 async def test_a_phone_whose_answer_an_agent_has_set_off_is_told_so(hass: HomeAssistant, anna: Phone) -> None:
@@ -281,7 +281,7 @@ async def test_a_phone_whose_answer_an_agent_has_set_off_is_told_so(hass: HomeAs
     await settle(hass)
 
     assert turn.answers == []
-    assert "may have come of what an agent did" in (await anna.next()).message
+    assert "may have been triggered by an agent" in (await anna.next()).message
 
 
 @pytest.mark.parametrize(("group", "answers"), [(GROUP_ID_USER, 0), (GROUP_ID_ADMIN, 1)])
@@ -309,7 +309,7 @@ async def test_a_turn_that_breaks_is_logged_and_told(
     await anna.tap((await anna.next()).buttons["Yes"])
 
     await anna.next()
-    assert (await anna.next()).message == f"{TEXT}\nAnna said yes."
+    assert (await anna.next()).message == f"{TEXT}\nApproved by Anna."
     assert "broken turn" in caplog.text
 
 
@@ -326,7 +326,7 @@ async def test_nobody_waits_for_a_phone_and_it_hears_all_in_order(
     assert await async_get_approvals(hass).answer(asked.id, GivenAnswer(approved=True, channel=Channel.ACTION))
 
     assert turn.answers
-    over = f"{TEXT}\nThe answer was yes. It is unlocked."
+    over = f"{TEXT}\nApproved. It is unlocked."
     while (await quick.next()).message != over:
         pass
     assert slow.inbox.empty()

@@ -38,7 +38,7 @@ WITH_PIN: dict[str, object] = {
     "pin": PinHash.of(PIN, HashCost(2, 1)).as_json(),
     "rules": [{"verdict": "pin", "domains": ["lock"]}],
 }
-UNCLEAR = "I did not understand the PIN. Please say it digit by digit."
+UNCLEAR = "I didn't understand the PIN. Please say it digit by digit."
 TALK = "a-talk"
 
 type Voice = Callable[[], WholeVoice]
@@ -88,7 +88,7 @@ async def test_what_was_done_is_heard_before_the_question(hass: HomeAssistant, s
 
     heard = await talk(room, "light on, blinds down, and unlock the front door")
 
-    assert heard == f"Turned on the light. Closing. {QUESTION}"
+    assert heard == f"Done: Kitchen Ceiling Light, Living Room Blinds. {QUESTION}"
     assert listens(room)
     assert await talk(room, "yes") == "Come in."
     assert hass.states.is_state(DOOR, "unlocked")
@@ -106,7 +106,7 @@ async def test_what_a_model_says_before_a_question_does_not_run_into_it(
 
     await talk(room, "light on, and unlock the front door")
 
-    assert room.heard == f"[{content}][Turned on the light.][{QUESTION}]"
+    assert room.heard == f"[{content}][Done: Kitchen Ceiling Light.][{QUESTION}]"
 
 
 @in_both_ways
@@ -130,7 +130,7 @@ async def test_a_model_that_fails_after_the_yes_leaves_nobody_in_doubt(
 
     heard = await talk(room, "unlock the front door", "yes")
 
-    assert heard.startswith("Unlocking.")
+    assert heard.startswith("Done: Front Door.")
     assert hass.states.is_state(DOOR, "unlocked")
 
 
@@ -145,7 +145,13 @@ async def test_a_model_that_fails_after_the_yes_leaves_nobody_in_doubt(
             "Nein, lass es.",
             "Gut, dann lasse ich es.",
         ),
-        ("fr", "Déverrouiller Front Door côté Hallway ?", "Oui, vas-y !", "Non merci.", "D'accord, je ne le fais pas."),
+        (
+            "fr",
+            "Déverrouiller Front Door côté Hallway ?",
+            "Oui, vas-y !",
+            "Non merci.",
+            "D'accord, je ne le ferai pas.",
+        ),
     ],
 )
 async def test_questions_are_heard_and_answered_in_the_language_of_the_room(
@@ -180,7 +186,7 @@ async def test_something_else_is_answered_and_first_it_is_said_that_nothing_was_
     await serve(Script(answers=(ASKS, ScriptedAnswer(content="It is noon."), ScriptedAnswer(content="Yes to what?"))))
     room = await furnish(hass, voice())
 
-    assert await talk(room, "unlock the front door", "what time is it?") == "I left that undone. It is noon."
+    assert await talk(room, "unlock the front door", "what time is it?") == "OK, I won't do that. It is noon."
     assert await talk(room, "yes") == "Yes to what?"
     assert is_locked(hass)
 
@@ -193,7 +199,7 @@ async def test_another_question_follows_the_one_that_was_left(hass: HomeAssistan
 
     heard = await talk(room, "unlock the front door", "no, open the garage instead")
 
-    assert heard == "I left that undone. Open the Garage Door?"
+    assert heard == "OK, I won't do that. Open the Garage Door?"
     assert listens(room)
     assert await talk(room, "yes") == "It opens."
     assert is_locked(hass)
@@ -213,7 +219,7 @@ async def test_the_next_words_come_to_who_asked_whoever_else_would_take_them(
     room = await furnish(hass, voice(), prefer_local_intents=True)
 
     assert await talk(room, "I have no key with me") == QUESTION
-    assert await talk(room, "unlock the front door") == f"I left that undone. {QUESTION}"
+    assert await talk(room, "unlock the front door") == f"OK, I won't do that. {QUESTION}"
     assert is_locked(hass)
     assert await talk(room, "yes") == "Come in."
 
@@ -231,9 +237,9 @@ async def test_a_wrong_pin_a_plain_yes_and_the_right_pin(hass: HomeAssistant, se
 
     assert await talk(room, "unlock the front door") == f"{QUESTION} Please say the PIN."
     assert listens(room)
-    assert await talk(room, "yes") == "A yes is not enough for that. Please say the PIN."
+    assert await talk(room, "yes") == "A yes isn't enough for that. Please say the PIN."
     assert listens(room)
-    assert await talk(room, "one two three four") == "That is not the PIN. You have 4 tries left."
+    assert await talk(room, "one two three four") == "That's not the PIN. You have 4 attempts left."
     assert listens(room)
     assert await talk(room, "seven three and something") == UNCLEAR
     assert listens(room)
@@ -251,11 +257,11 @@ async def test_five_wrong_pins_lock_and_even_the_right_one_has_to_wait(
     await serve(Script(answers=(ASKS, ASKS, ASKS, *UNLOCKS.answers[1:])), **WITH_PIN)
     room = await furnish(hass, voice())
 
-    assert await talk(room, "door!", *["1 2 3 4"] * 4) == "That is not the PIN. You have one try left."
+    assert await talk(room, "door!", *["1 2 3 4"] * 4) == "That's not the PIN. You have one attempt left."
     assert listens(room)
-    assert await talk(room, "1 2 3 4") == "The PIN was wrong too often. Please try again in 10 minutes."
+    assert await talk(room, "1 2 3 4") == "There were too many wrong PINs. Please try again in 10 minutes."
     assert not listens(room)
-    assert await talk(room, "door!", PIN) == "The PIN was wrong too often. Please try again in 10 minutes."
+    assert await talk(room, "door!", PIN) == "There were too many wrong PINs. Please try again in 10 minutes."
     assert is_locked(hass)
 
     freezer.tick(601)
@@ -268,7 +274,7 @@ async def test_a_pin_takes_a_no_too(hass: HomeAssistant, serve: Serve, voice: Vo
     await serve(Script(answers=(ASKS, ScriptedAnswer(content=""))), **WITH_PIN)
     room = await furnish(hass, voice())
 
-    assert await talk(room, "unlock the front door", "no") == "All right, I will not."
+    assert await talk(room, "unlock the front door", "no") == "All right, I won't."
     assert not listens(room)
 
 
@@ -284,7 +290,7 @@ async def test_a_yes_that_comes_too_late_is_told_so(
     async_fire_time_changed(hass)
     await hass.async_block_till_done()
 
-    assert await talk(room, "yes") == "That came too late. Please ask again."
+    assert await talk(room, "yes") == "That question has expired. Please ask again."
     assert not listens(room)
     assert is_locked(hass)
     assert len(server.requests) == 1

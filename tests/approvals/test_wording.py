@@ -143,20 +143,20 @@ async def test_a_question_names_what_would_be_done(home: HomeAssistant) -> None:
         ([asked(effects_of((FRONT, MOVIE, NIGHT), ()), FRONT)], "Unlock the Front Door along with the rest?"),
         (
             [asked(effects_of((MOVIE, *LAMPS), (OPAQUE,)), OPAQUE)],
-            "I cannot tell all that this would do. Run Movie Night?",
+            "I can't tell everything this would do. Run Movie Night?",
         ),
         (
             [asked(effects_of((), (SPRAYING,)), SPRAYING)],
-            "I cannot tell all that this would do. Use the Sprinkler in the Garden?",
+            "I can't tell everything this would do. Use the Sprinkler in the Garden?",
         ),
         (KINDS["a tool"], "Use send email?"),
-        (KINDS["a scene that cannot be read"], "I cannot tell all that this would do. Run Movie Night?"),
-        ([asked(effects_of((), (LATER,)), LATER)], "I cannot tell all that this would do. Shall I do that?"),
+        (KINDS["a scene that cannot be read"], "I can't tell everything this would do. Run Movie Night?"),
+        ([asked(effects_of((), (LATER,)), LATER)], "I can't tell everything this would do. Should I do that?"),
         (
             [asked(effects_of((FRONT,), (LATER,)), FRONT)],
-            "I cannot tell all that this would do. Unlock the Front Door along with the rest?",
+            "I can't tell everything this would do. Unlock the Front Door along with the rest?",
         ),
-        ([asked(NOTHING, verdict=Verdict.ALLOW, reason=" It is\nlate ")], "It is late. Shall I do that?"),
+        ([asked(NOTHING, verdict=Verdict.ALLOW, reason=" It is\nlate ")], "It is late. Should I do that?"),
         ([doing(FRONT), doing(FRONT)], "Unlock the Front Door in the Hallway?"),
         ([using("weather"), using("lookUpThings")], "Use weather and look up things?"),
         (
@@ -171,7 +171,7 @@ async def test_a_question_names_what_would_be_done(home: HomeAssistant) -> None:
         (
             [from_outside(EntityAction("light.hallway", "light.turn_on"))],
             (
-                "Something from outside this house is part of this conversation, so I ask first. "
+                "This conversation includes content from outside your home, so I'm asking first. "
                 "Turn on the Hallway Light?"
             ),
         ),

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 LONG = "The light in the kitchen is on, and so is the one in the garden, as you have asked. "
 NOBODY_THERE = ScriptedCall(name="HassTurnOn", arguments={"name": "Lighthouse"})
 UNREADABLE = "I have an answer, but it cannot be read aloud."
-BROKEN = "The language model's answer was broken. Please try again."
+BROKEN = "The language model sent an invalid answer. Please try again."
 
 
 @pytest.mark.parametrize("voice", [StreamingVoice, WholeVoice])
@@ -35,11 +35,11 @@ BROKEN = "The language model's answer was broken. Please try again."
             ScriptedAnswer(content="https://example.com/a/page/with/a/long/address?that=nobody&wants=to&hear=at-all"),
             "a link",
         ),
-        (ScriptedAnswer(content="\n"), "I have no answer to that."),
-        (ScriptedAnswer(content="\u00a0"), "I have no answer to that."),
+        (ScriptedAnswer(content="\n"), "I don't have an answer to that."),
+        (ScriptedAnswer(content="\u00a0"), "I don't have an answer to that."),
         (
             ScriptedAnswer(reasoning_content="They want a light, and I know all about it, but I never come to an end."),
-            "I have no answer to that.",
+            "I don't have an answer to that.",
         ),
         (ScriptedAnswer(content="", finish_reason="length"), "My answer got too long"),
         (ScriptedAnswer(content="", finish_reason="content_filter"), "does not want to answer that"),
@@ -95,4 +95,4 @@ async def test_what_did_not_work_is_no_silence(
     await room.say("turn on the lighthouse!")
 
     assert room.heard == f"[{room.speech}]"
-    assert room.speech == "I have no answer to that."
+    assert room.speech == "I don't have an answer to that."

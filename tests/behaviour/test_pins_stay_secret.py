@@ -118,8 +118,8 @@ async def test_pins_that_open_nothing(
     say = await way(hass)
 
     await say("unlock the front door")
-    assert "4 tries left" in await say(OTHER)
-    assert "3 tries left" in await say(f"My PIN is {OTHER}, please.")
+    assert "4 attempts left" in await say(OTHER)
+    assert "3 attempts left" in await say(f"My PIN is {OTHER}, please.")
     assert "did not understand" in await say(f"{OTHER}?")  # nobody can tell what this is
     for _ in range(3):
         await say(" ".join(OTHER))

@@ -219,7 +219,7 @@ async def test_an_llm_api_that_is_not_there_is_kept_until_it_is_taken_out(hass: 
     assert suggested(step)[CONF_LLM_HASS_API] == ["assist", "vanished"]
     assert step["data_schema"] is not None
     options = step["data_schema"].schema[CONF_LLM_HASS_API].config["options"]
-    assert {"value": "vanished", "label": "vanished (not there at the moment)"} in options
+    assert {"value": "vanished", "label": "vanished (currently unavailable)"} in options
     assert only_agent(entry).data[CONF_LLM_HASS_API] == kept
 
 

@@ -1,4 +1,4 @@
-"""The dialog "What needs a yes", in a real Home Assistant: what it shows, stores, refuses, and what it never tells."""
+"""The dialog "Confirmations", in a real Home Assistant: what it shows, stores, refuses, and what it never tells."""
 
 import json
 import logging
@@ -279,7 +279,7 @@ async def test_what_the_rules_mean_is_shown_before_they_are_saved(hass: HomeAssi
     assert counted(house) == {"entities": 5, "allow": 2, "ask": 1, "pin": 1, "deny": 1}
     assert only_agent(entry).data == {}
     lines = placeholders(house)["table"].splitlines()
-    assert lines[0] == "| Device | Area | What | What happens |"
+    assert lines[0] == "| Device | Area | Action | Result |"
     assert lines[2] == "| Garage | Gar\\|den | Close cover, Close cover tilt, Open cover, … | Never |"
     assert lines[3] == "| Front Door | Hall | Unlock lock | Ask for the PIN |"
     assert lines[4].startswith("| Blind \\*1\\* |  | Close")
@@ -374,7 +374,7 @@ async def test_a_rule_for_everything_has_to_be_the_last(hass: HomeAssistant, ent
     locks = {"verdict": "Ask first", "domains": ["Lock"]}
     refused = await sent(hass, entry, rules=[locks, everything, locks])
 
-    assert text_of_error(refused, "rules").startswith("Rule 2 fits everything")
+    assert text_of_error(refused, "rules").startswith("Rule 2 has no conditions")
     assert [rule.verdict for rule in (await saved(hass, entry, rules=[locks, everything])).policy.rules] == [
         Verdict.ASK,
         Verdict.ALLOW,
@@ -396,8 +396,8 @@ async def test_a_rule_that_asks_for_a_pin_needs_one(hass: HomeAssistant, entry: 
 @pytest.mark.parametrize(
     ("pin", "said"),
     [
-        ("four", "A PIN consists of digits only."),
-        ("•••", "A PIN consists of digits only."),
+        ("four", "The PIN may contain digits only."),
+        ("•••", "The PIN may contain digits only."),
         ("739", f"{SHORTEST_PIN} to {LONGEST_PIN}"),
         ("73910573910", f"{SHORTEST_PIN} to {LONGEST_PIN}"),
         ("1234", "one of the first PINs"),

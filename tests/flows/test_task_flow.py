@@ -167,12 +167,12 @@ async def test_what_is_changed_holds_from_then_on(hass: HomeAssistant) -> None:
 @pytest.mark.parametrize(
     ("changes", "place", "words"),
     [
-        ({"name": " "}, CONF_NAME, "Give it a name."),
-        ({"model": " "}, CONF_MODEL, "Choose a model, or type its name."),
+        ({"name": " "}, CONF_NAME, "Enter a name."),
+        ({"model": " "}, CONF_MODEL, "Select a model, or enter its name."),
         ({"prompt": "{{ nonsense"}, CONF_PROMPT, "The instructions are not a valid template: "),
-        ({"fallbacks": ["conversation.stranger"]}, "fallbacks", "Only agents of Chatterbox that have a model"),
-        ({"limits": LIMITS | {"deadline": 1}}, "limits", "1 does not fit here: a whole number from 5 to 600"),
-        ({"limits": LIMITS | {"deadline": 60}}, "limits", "The first words may take 90 seconds"),
+        ({"fallbacks": ["conversation.stranger"]}, "fallbacks", "Only Chatterbox agents with a model"),
+        ({"limits": LIMITS | {"deadline": 1}}, "limits", "1 is out of range. Enter a whole number from 5 to 600."),
+        ({"limits": LIMITS | {"deadline": 60}}, "limits", "The time to the first words (90 seconds)"),
         ({"model": "no-model"}, CONF_MODEL, "The server has no model with this name."),
     ],
 )

@@ -62,7 +62,7 @@ async def test_what_was_never_done_to_a_light_is_not_done_under_its_new_id(hass:
         hass, "turn on the Kitchen Ceiling Light", None, Context(), "en", AGENT, device_id="a-satellite"
     )
 
-    assert speech(said) == "The rules of this home do not let me do that."
+    assert speech(said) == "The rules of this home don't allow that."
     lamp = hass.states.get(LAMP)
     assert lamp is not None
     assert lamp.state == "off"
@@ -292,12 +292,12 @@ async def test_what_is_gone_is_told_where_it_is_named(hass: HomeAssistant, kind:
         == {
             "entities": [
                 f"- Rule 2 · Ask for the PIN · Entities · `{LIGHT}`",
-                "- Ask on phones as well · `notify.phone`",
+                "- Also ask on phones · `notify.phone`",
                 "- People at satellites · Person · `person.anna`",
             ],
             "area": [f"- Rule 2 · Ask for the PIN · Areas · `{home.area}`"],
             "label": [f"- Rule 2 · Ask for the PIN · Labels · `{home.label}`"],
-            "user": [f"- Rule 2 · Ask for the PIN · Who asks · `{home.user.id}`"],
+            "user": [f"- Rule 2 · Ask for the PIN · Speaker · `{home.user.id}`"],
             "devices": [
                 f"- Rule 2 · Ask for the PIN · Asked from · `{home.device}`",
                 f"- People at satellites · Satellite · `{home.satellite}`",

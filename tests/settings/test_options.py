@@ -170,7 +170,7 @@ def test_a_number_out_of_its_bounds_is_refused(place: str, option: str, value: f
 
     said = sentence(f"config_subentries.conversation.error.{problem.key}", **problem.placeholders)
     assert problem.place == place
-    assert said.startswith(f"{value} does not fit")
+    assert said.startswith(f"{value} is out of range")
     assert bounds in said
 
 
@@ -179,7 +179,7 @@ async def test_what_is_refused_is_kept_in_the_dialog(hass: HomeAssistant) -> Non
         entry = await set_up(hass, server_entry(address))
         step = await changed(hass, entry, voice={"filler_after": 61})
 
-    assert text_of_error(step, "voice").startswith("61 does not fit")
+    assert text_of_error(step, "voice").startswith("61 is out of range")
     assert is_open(step, "voice")
     assert suggested(step)["voice"] == {"filler_after": 61}
 
@@ -194,9 +194,12 @@ def test_extra_parameters_have_to_be_an_object(value: JsonValue) -> None:
 @pytest.mark.parametrize(
     ("limits", "said"),
     [
-        ({"deadline": 15}, "The first words may take 20 seconds, but the whole answer 15 seconds only."),
-        ({"first_token_timeout": 60.5}, "The first words may take 60.5 seconds"),
-        ({"connect_timeout": 10, "first_token_timeout": 5}, "Connecting may take 10 seconds"),
+        (
+            {"deadline": 15},
+            "The time to the first words (20 seconds) must not be longer than the time for an answer (15 seconds).",
+        ),
+        ({"first_token_timeout": 60.5}, "The time to the first words (60.5 seconds)"),
+        ({"connect_timeout": 10, "first_token_timeout": 5}, "The connection timeout (10 seconds)"),
     ],
 )
 async def test_waits_that_make_no_sense_together_are_refused_and_kept(

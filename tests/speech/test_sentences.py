@@ -125,13 +125,13 @@ async def test_the_words_are_those_of_the_speaker(hass: HomeAssistant) -> None:
 
 
 async def test_no_words_and_no_deeds_are_admitted(english: TranslatedComposer) -> None:
-    assert english.compose(StopReason.COMPLETED, (), None) == "I have no answer to that."
+    assert english.compose(StopReason.COMPLETED, (), None) == "I don't have an answer to that."
 
 
 async def test_looking_is_no_deed(english: TranslatedComposer) -> None:
     looked = result(llm.ToolResult({"lights": 3}), name=LOOK.name)
 
-    assert english.compose(StopReason.COMPLETED, [looked], None) == "I have no answer to that."
+    assert english.compose(StopReason.COMPLETED, [looked], None) == "I don't have an answer to that."
     assert english.compose(StopReason.DEADLINE, [looked], None) == TOO_LONG
 
 
@@ -146,7 +146,7 @@ async def test_what_was_done_comes_before_why_it_ended(english: TranslatedCompos
 
     assert english.compose(StopReason.DEADLINE, tool_results, None) == f"Done: Kitchen light. {TOO_LONG}"
     unreachable = english.compose(StopReason.PROVIDER_FAILED, tool_results, ProviderUnreachable(""))
-    assert unreachable == "Done: Kitchen light. I cannot reach the language model. Please check that it is running."
+    assert unreachable == "Done: Kitchen light. I can't reach the language model. Please check that it is running."
 
 
 async def test_many_names_are_counted(english: TranslatedComposer) -> None:
@@ -159,7 +159,7 @@ async def test_many_names_are_counted(english: TranslatedComposer) -> None:
 async def test_what_failed_beside_it_is_not_hidden(english: TranslatedComposer) -> None:
     tool_results = [intent_receipt("Lamp", failed=("Heater",))]
 
-    assert english.compose(StopReason.COMPLETED, tool_results, None) == "Done: Lamp. That did not work: Heater."
+    assert english.compose(StopReason.COMPLETED, tool_results, None) == "Done: Lamp. That didn't work: Heater."
 
 
 async def test_a_room_is_named_where_no_entity_is(english: TranslatedComposer) -> None:
@@ -178,13 +178,13 @@ async def test_an_intent_that_words_its_own_answer_is_quoted(english: Translated
 async def test_a_question_that_was_answered_is_no_deed(english: TranslatedComposer) -> None:
     answered = intent_receipt("Lamp", answer=True)
 
-    assert english.compose(StopReason.COMPLETED, [answered], None) == "I have no answer to that."
+    assert english.compose(StopReason.COMPLETED, [answered], None) == "I don't have an answer to that."
 
 
 async def test_the_short_confirmation_stands_for_what_was_done_in_a_complete_turn(hass: HomeAssistant) -> None:
     tool_results = [intent_receipt("Lamp", speech="It shines."), intent_receipt("Fan", failed=("Heater",))]
     for language, words in {
-        "en": "It shines. Done. That did not work: Heater.",
+        "en": "It shines. Done. That didn't work: Heater.",
         "de": "It shines. Erledigt. Das hat nicht geklappt: Heater.",
     }.items():
         brief = await async_get_composer(hass, language, confirmation=Confirmation.DONE)

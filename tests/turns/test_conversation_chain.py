@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 DOWN = ScriptedFailure(status=500, body="boom")
 ALWAYS_DOWN = Script(answers=(DOWN,), after_last="start again")
-OFFLINE = "My language model does not answer."
+OFFLINE = "My language model isn't responding."
 
 
 async def add_agents(
@@ -164,7 +164,7 @@ async def test_an_agent_that_may_only_talk_does_not_act_by_another_way(hass: Hom
         result = await say(hass, "turn on the kitchen ceiling light")
 
     assert hass.states.is_state("light.kitchen_ceiling", "off")
-    assert speech(result) == "I cannot reach the language model. Please check that it is running."
+    assert speech(result) == "I can't reach the language model. Please check that it is running."
     assert result.response.response_type is intent.IntentResponseType.ERROR
 
 
@@ -178,7 +178,7 @@ async def test_what_was_done_is_not_done_again_by_who_comes_next(hass: HomeAssis
         result = await say(hass, "turn on the kitchen light")
 
     assert hass.states.is_state("light.kitchen_ceiling", "on")
-    assert speech(result).endswith("I cannot reach the language model. Please check that it is running.")
+    assert speech(result).endswith("I can't reach the language model. Please check that it is running.")
     assert len(turns[0].data["tool_calls"]) == 1
     assert not turns[0].data["handovers"]
     assert result.response.response_type is intent.IntentResponseType.ACTION_DONE

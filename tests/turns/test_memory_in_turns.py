@@ -179,9 +179,7 @@ async def test_after_a_page_was_read_nothing_is_remembered_or_forgotten(hass: Ho
 
     said = speech(await say(hass, anna, "remember that"))
 
-    assert (
-        said == "Something from outside this house is part of this conversation, so I leave what I remember as it is."
-    )
+    assert said == "This conversation includes content from outside your home, so I won't change what I remember."
     assert "nobody outside may change what you remember" in result(server)
     assert kept(hass, anna) == [FACT]
 

@@ -191,8 +191,8 @@ async def test_a_script_that_asks_need_not_ask_an_automation_that_is_trusted(has
     [
         ({"decision": "deny", "reason": "Not before school."}, "Not before school."),
         ({"decision": "deny", "reason": 42}, "42"),
-        ({"decision": "deny"}, "I am not allowed to do that."),
-        ({"decision": "deny", "reason": ""}, "I am not allowed to do that."),
+        ({"decision": "deny"}, "I'm not allowed to do that."),
+        ({"decision": "deny", "reason": ""}, "I'm not allowed to do that."),
     ],
 )
 async def test_a_script_refuses_what_was_said(hass: HomeAssistant, serve: Serve, answer: object, heard: str) -> None:

@@ -43,8 +43,8 @@ async def test_a_yes_by_voice(hass: HomeAssistant, serve: Serve, changes: Change
 
     assert messages(changes) == [
         "turned on Kitchen Ceiling Light",
-        "did not unlock Front Door: waits for a yes",
-        "unlocked Front Door, after a yes by voice",
+        "did not unlock Front Door: waiting for confirmation",
+        "unlocked Front Door, approved by voice",
     ]
     assert len({event.data["turn_id"] for event in changes}) == 2
 
@@ -55,7 +55,7 @@ async def test_a_no_by_voice(hass: HomeAssistant, serve: Serve, changes: Changes
     await say(hass, "let me in")
     await say(hass, "no")
 
-    assert messages(changes)[1:] == ["did not unlock Front Door: somebody said no"]
+    assert messages(changes)[1:] == ["did not unlock Front Door: it was denied"]
 
 
 async def test_a_yes_to_a_notification(hass: HomeAssistant, serve: Serve, changes: Changes) -> None:
@@ -66,7 +66,7 @@ async def test_a_yes_to_a_notification(hass: HomeAssistant, serve: Serve, change
     await approvals.answer(approvals.waiting[0].id, GivenAnswer(approved=True, channel=Channel.NOTIFICATION))
     await hass.async_block_till_done()
 
-    assert messages(changes)[1:] == ["unlocked Front Door, after a yes to a notification"]
+    assert messages(changes)[1:] == ["unlocked Front Door, approved on a notification"]
     assert changes[0].data["question_id"] == changes[1].data["question_id"]
 
 
@@ -81,6 +81,6 @@ async def test_an_agent_without_a_model(hass: HomeAssistant, changes: Changes) -
 
     assert messages(changes) == [
         "turned on Kitchen Ceiling Light",
-        "did not unlock Front Door: waits for a yes",
-        "unlocked Front Door, after a yes by voice",
+        "did not unlock Front Door: waiting for confirmation",
+        "unlocked Front Door, approved by voice",
     ]

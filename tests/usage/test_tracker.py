@@ -68,7 +68,7 @@ TALKS = Script(
 """Each turn costs a dollar."""
 DOWN = Script(answers=(ScriptedFailure(status=404, body="no such model"),), after_last="start again")
 """Fails at once, and is not asked again, so that no clock has to move on."""
-GONE = "My language model does not exist any more. Please choose another one in my settings."
+GONE = "My language model no longer exists. Please choose another one in my settings."
 FILE = "chatterbox.usage"
 type Storage = dict[str, Any]  # as Home Assistant's test storage is typed
 SPENT = "My budget for today is used up."

@@ -269,7 +269,7 @@ async def test_speech_that_a_hook_empties_still_ends_in_words() -> None:
     provider = ScriptedProvider(say("The code is 1234."))
     hook = ScriptedCensor(lambda _: Rewrite(""))
     events = await collect(AgenticLoop(provider, ScriptedDispatcher(), hooks=[hook]), TURN)
-    assert finished(events).text == "I have no answer to that."
+    assert finished(events).text == "I don't have an answer to that."
 
 
 async def test_speech_that_was_cut_off_is_shown_to_the_hook_too() -> None:

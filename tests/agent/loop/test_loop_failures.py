@@ -195,7 +195,7 @@ async def test_an_answer_without_words_is_made_from_what_was_done(finish: Finish
 @pytest.mark.parametrize("text", ["", " \n"])
 async def test_no_answer_at_all_is_still_not_silence(text: str) -> None:
     events = await collect(AgenticLoop(ScriptedProvider(say(text)), ScriptedDispatcher()), TURN)
-    assert finished(events).text.strip() == "I have no answer to that."
+    assert finished(events).text.strip() == "I don't have an answer to that."
 
 
 async def test_an_answer_cut_by_its_length_stays_as_it_is() -> None:

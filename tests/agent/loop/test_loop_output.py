@@ -105,4 +105,4 @@ async def test_who_has_to_speak_for_the_model_says_so() -> None:
 
     end = finished(await collect(loop, turn))
 
-    assert (end.text, end.composed) == ("I have no answer to that.", True)
+    assert (end.text, end.composed) == ("I don't have an answer to that.", True)

@@ -83,7 +83,7 @@ class Frontend:
         """Begin to add an agent to the only service, on the page of the integration; return the dialog."""
         await self.page.get_by_role("button", name="Add conversation agent").click()
         dialog = self.page.locator("dialog-data-entry-flow")
-        await dialog.get_by_text("If the model fails").wait_for()
+        await dialog.get_by_text("Fallback agents").wait_for()
         return dialog
 
     async def begin_task(self) -> Locator:
@@ -105,7 +105,7 @@ class Frontend:
         """Begin to change the settings of an agent, on the page of the integration; return the dialog."""
         dialog = await self.open_agent_menu(name)
         await dialog.get_by_text("Settings", exact=True).click()
-        await dialog.get_by_text("If the model fails").wait_for()
+        await dialog.get_by_text("Fallback agents").wait_for()
         return dialog
 
     async def open_agent_menu(self, name: str) -> Locator:
@@ -113,7 +113,7 @@ class Frontend:
         row = self.page.locator("ha-config-sub-entry-row").filter(has_text=name)
         await row.get_by_role("button", name="Change agent").click()
         dialog = self.page.locator("dialog-data-entry-flow")
-        await dialog.get_by_text("What needs a yes").wait_for()
+        await dialog.get_by_text("Confirmations").wait_for()
         return dialog
 
     async def finish(self, dialog: Locator) -> None:
@@ -140,7 +140,7 @@ class Frontend:
         `model` is needed where the server has several.
         """
         dialog = await self.pick_integration("Chatterbox")
-        await dialog.get_by_text("A model", exact=True).click()
+        await dialog.get_by_text("Language model", exact=True).click()
         await self.choose_option(dialog, "Server", "LM Studio")
         await self.submit(dialog)
         await dialog.get_by_role("textbox", name="Address").fill(base_url)

@@ -87,7 +87,7 @@ async def _add_server(frontend: Frontend, camera: Camera, base_url: str) -> None
     """Add a model of a server, after a wrong address and without its key at first."""
     await frontend.open_devices_and_services()
     dialog = await frontend.pick_integration("Chatterbox")
-    await dialog.get_by_text("A model", exact=True).click()
+    await dialog.get_by_text("Language model", exact=True).click()
     await dialog.get_by_text("Choose a server").wait_for()
     await frontend.choose_option(dialog, "Server", "LM Studio")
     await camera.take_dialog(dialog, "choose-server")

@@ -42,7 +42,7 @@ async def test_what_an_agent_is_asked_to_remember_is_in_a_list(
         assert await assist.ask("Remember how I take my tea") == "I'll remember that."
         await assist.close()
 
-    remembered = await frontend.open_list(f"todo.small_model_what_it_remembers_of_{Owner().name.lower()}")
+    remembered = await frontend.open_list(f"todo.small_model_memories_of_{Owner().name.lower()}")
     await expect(remembered.get_by_text(_FACT)).to_be_visible()
     await remembered.get_by_placeholder("Add item").fill("Gets up at six.")
     await frontend.page.keyboard.press("Enter")

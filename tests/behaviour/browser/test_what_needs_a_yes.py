@@ -57,7 +57,7 @@ async def _open_approvals(frontend: Frontend) -> Locator:
 async def _add_rules(frontend: Frontend, dialog: Locator) -> None:
     """Add one rule for locks, and one for the garage door."""
     row = await _begin_rule(frontend, dialog, "Ask for the PIN")
-    await frontend.pick_in_rule(row, "Kinds of device", "Lock")
+    await frontend.pick_in_rule(row, "Device types", "Lock")
     await _finish_rule(row, "Add")
     row = await _begin_rule(frontend, dialog, "Ask first")
     await frontend.pick_in_rule(row, "Select an entity", "Garage Door")
@@ -77,7 +77,7 @@ async def _change_verdict(frontend: Frontend, dialog: Locator, place: int, verdi
 async def _choose_verdict(frontend: Frontend, verdict: str) -> Locator:
     """Choose what happens, in the open dialog of a rule; return the dialog."""
     row = frontend.page.locator("dialog-form")
-    await row.get_by_label("What happens").click()
+    await row.get_by_label("Result").click()
     await row.get_by_role("menuitem", name=verdict).click()
     return row
 

@@ -35,7 +35,7 @@ its wake word, and what you say then reaches the agent even where Home Assistant
 - **A yes** does exactly what was asked, once, before the model says another word. If it would do something else by
   then, because a group has one more lock in it, you are asked again.
 - **A no** leaves it, and the model is told.
-- **Anything else** drops the question. You hear "I left that undone." before the answer to your new request.
+- **Anything else** drops the question. You hear "OK, I won't do that." before the answer to your new request.
 - **Only where it was asked** are the next words an answer: in the same conversation, at the same device, from the same
   user. Yes and no may also come from a phone or an automation; the first answer counts.
 - **After a minute** a question has run out, and an answer to it is told that it came too late. None is left after a
@@ -51,7 +51,7 @@ One question names all that waits for a yes, by what it would do and to which de
 | Unlock the Front Door and open the Garage Door? | both were asked for at once |
 | Unlock the Front Door along with the rest? | "turn everything off" means the lock, too |
 | Run Good Night and unlock the Front Door? | the script unlocks it |
-| I cannot tell all that this would do. Run Movie Night? | the scene cannot be read |
+| I can't tell everything this would do. Run Movie Night? | the scene cannot be read |
 | Unlock the Front Door in the Hallway? Please say the PIN. | the rules want it |
 
 Of many devices, up to five are named and the others counted; of many kinds of deeds, those that let somebody in.

@@ -8,7 +8,7 @@ from ..events import StopReason
 from ..messages import ToolResult
 
 _ENDINGS: Final[dict[StopReason, str]] = {
-    StopReason.COMPLETED: "I have no answer to that.",
+    StopReason.COMPLETED: "I don't have an answer to that.",
     StopReason.MAX_ITERATIONS: "I ran out of steps before I was finished.",
     StopReason.MAX_TOOL_CALLS: "I ran out of tool calls before I was finished.",
     StopReason.DEADLINE: "I ran out of time before I was finished.",
@@ -20,7 +20,7 @@ _ENDINGS: Final[dict[StopReason, str]] = {
     StopReason.APPROVAL_REQUIRED: "That needs a yes first.",
     StopReason.CLIENT_TOOLS: "That is yours to do.",
     StopReason.PROVIDER_FAILED: "The model could not be reached.",
-    StopReason.PROMPT_DENIED: "I am not allowed to do that.",
+    StopReason.PROMPT_DENIED: "I'm not allowed to do that.",
 }
 
 
