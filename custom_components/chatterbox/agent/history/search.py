@@ -6,14 +6,10 @@ each character is a word, and characters that stand together in a query have to 
 """
 
 import hashlib
-import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import groupby
 from typing import Final
 
 from sqlalchemy import (
@@ -42,6 +38,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 
 from ..messages import Message
+from ..text import fold, runs
 from .query import HistoryQuery
 from .records import answered_in, said_in
 from .schema import POSTGRESQL, SQLITE, key_of, turns
@@ -55,15 +52,6 @@ _MOST_PHRASES: Final = 20
 """Words of a query that count."""
 _NEWEST: Final = 200
 """Newest matches that are ranked, so that a frequent word is found as quickly as a rare one."""
-
-_ACCENTS: Final = re.compile("[\u0300-\u036f]")
-"""Of Latin, Greek and Cyrillic letters; marks of other scripts make another letter."""
-_ASCII_WORD: Final = re.compile("[a-z0-9]+")
-_UNSPACED: Final = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u303f\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-)
-"""Characters of scripts without spaces."""
 
 _NAME: Final = "chatterbox_search"
 _VECTORS: Final = Table(
@@ -119,39 +107,21 @@ class _Wanted:
 
 def words_of(value: str) -> list[str]:
     """Return the words of a text."""
-    plain = _plain(value)
-    if plain.isascii():
-        return [word[:_LONGEST] for word in _ASCII_WORD.findall(plain)][:MOST_WORDS]
-    return [word for run in _runs(plain) for word in run][:MOST_WORDS]
+    return [word for run in _runs(value) for word in run][:MOST_WORDS]
 
 
 def phrases_of(words: str) -> tuple[Phrase, ...]:
     """Return the phrases of a query, each once."""
-    phrases = [Phrase(tuple(run[:_LONGEST])) for run in _runs(_plain(words))]
+    phrases = [Phrase(tuple(run[:_LONGEST])) for run in _runs(words)]
     if phrases and len(phrases[-1].words[0]) >= _SHORTEST_PREFIX:
         phrases[-1] = Phrase(phrases[-1].words, is_prefix=True)
     return tuple(dict.fromkeys(phrases))[:_MOST_PHRASES]
 
 
-def _plain(value: str) -> str:
-    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", value).casefold()))
-    return unicodedata.normalize("NFC", plain)
-
-
-def _runs(plain: str) -> Iterable[list[str]]:
+def _runs(value: str) -> Iterator[list[str]]:
     """Yield each word alone, and adjacent characters of scripts without spaces together."""
-    for is_unspaced, characters in groupby(plain, _kind):
-        if is_unspaced is not None:
-            run = "".join(characters)
-            yield list(run) if is_unspaced else [run[:_LONGEST]]
-
-
-@lru_cache(maxsize=4096)
-def _kind(character: str) -> bool | None:
-    """Return whether a letter, mark or digit is of a script without spaces; None for other characters."""
-    if unicodedata.category(character)[0] not in "LMN":
-        return None
-    return _UNSPACED.match(character) is not None
+    for run, is_unspaced in runs(fold(value)):
+        yield list(run) if is_unspaced else [run[:_LONGEST]]
 
 
 def create_index(connection: Connection) -> None:
