@@ -17,7 +17,7 @@ from .agent.errors import ProviderError
 from .approvals.audit import async_audit_questions
 from .approvals.notifications import ApprovalNotifications
 from .const import CONF_RESPONSES_API, DOMAIN
-from .history.retention import HistoryUpkeep
+from .history.retention import async_schedule_retention
 from .history.stores import async_get_histories
 from .people.callers import async_get_context_watch
 from .responses.views import async_load_api, async_register_api
@@ -56,7 +56,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     """
     # First of all, so that no change is missed in the meantime.
     entry.async_on_unload(entry.add_update_listener(_async_reload))
-    HistoryUpkeep(hass, entry).async_start()  # even if the service is not there
+    async_schedule_retention(hass, entry)  # also while the service is down
     try:
         entry.runtime_data = await async_build(hass, entry)
     except ProviderError as error:

@@ -1,8 +1,4 @@
-"""Writes what became of each turn, of each change, and whatever else is kept, into the history of the house.
-
-Knows turns, records of changes, and the store. Must not know how a turn is taken, or what is done with what is stored.
-Where an agent is set to keep nothing, nothing is written.
-"""
+"""Records turns, changes and responses in the history, unless their agent keeps none."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,8 +17,8 @@ from ..records.turn_record import TurnRecord
 from ..settings.tasks import keeps_history
 from .stores import async_get_histories
 
-_PATIENCE: Final = 0.1
-"""Seconds that the end of a turn waits until it is safe. What is heard of it has begun long before."""
+_TIMEOUT: Final = 0.1
+"""Seconds that the end of a turn waits until the turn is stored; its answer is already being spoken."""
 _PLACES: Final = {
     "person_id": "person_id",
     "person": "person",
@@ -31,47 +27,47 @@ _PLACES: Final = {
     "caller": "caller",
     "language": "language",
 }
-"""What is stored of an origin, and its names in `turn_events.turn_origin`."""
+"""Fields of `TurnOrigin`, and their names in the origin of events."""
 
 
 @dataclass(slots=True)
 class TurnRecording:
-    """Has one turn of an agent stored, once, when it is over."""
+    """Records one turn, once."""
 
     hass: HomeAssistant
     entry: ConfigEntry
     subentry: ConfigSubentry
     origin: Mapping[str, JsonValue]
-    """That of `turn_events.turn_origin`."""
+    """As in the events of the turn."""
     report: TurnRecord
     is_wanted: bool = True
-    """Whether who speaks lets it be stored."""
-    _is_handed_in: bool = False
+    """Whether the speaker lets it be stored."""
+    _is_recorded: bool = False
     _acknowledgement: Acknowledgement | None = None
 
     @callback
     def async_store(self) -> None:
-        """Hand the turn to the store, also one that was cut off; again does nothing."""
+        """Record the turn, also if it was cut off. A second call does nothing."""
         agent = self.subentry.subentry_id
-        if self._is_handed_in or not self.is_wanted or not _async_is_kept(self.hass, self.entry, agent):
+        if self._is_recorded or not self.is_wanted or not _async_is_kept(self.hass, self.entry, agent):
             return
-        self._is_handed_in = True
+        self._is_recorded = True
         try:
             record = _stored_turn(agent, self.origin, self.report)
-            self._acknowledgement = _async_hand_in(self.hass, self.entry, agent, record)
-        except Exception:  # noqa: BLE001  # no turn fails because it cannot be stored
-            LOGGER.exception("A turn of %s is not stored", self.subentry.title)
+            self._acknowledgement = _async_record(self.hass, self.entry, agent, record)
+        except Exception:  # noqa: BLE001  # no turn fails because of the history
+            LOGGER.exception("A turn of %s could not be recorded", self.subentry.title)
 
     async def async_settle(self) -> None:
-        """Hand the turn to the store, and give it a moment to be safe, unless the store is down."""
+        """Record the turn, and wait a moment until it is stored, unless the store is down."""
         self.async_store()
         if self._acknowledgement is not None:
-            await self._acknowledgement.stored(_PATIENCE)
+            await self._acknowledgement.stored(_TIMEOUT)
 
 
 @callback
 def _async_is_kept(hass: HomeAssistant, entry: ConfigEntry, agent: str) -> bool:
-    """Tell whether an agent is set to keep something, and still there: what is deleted with it must not come after."""
+    """Return whether an agent keeps a history and still exists: nothing is stored after its records were deleted."""
     is_there = hass.config_entries.async_get_entry(entry.entry_id) is not None
     subentry = entry.subentries.get(agent) if is_there else None
     return subentry is not None and keeps_history(subentry)
@@ -79,19 +75,19 @@ def _async_is_kept(hass: HomeAssistant, entry: ConfigEntry, agent: str) -> bool:
 
 @callback
 def async_store_record(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> Acknowledgement | None:
-    """Hand a record of an agent to the store, if anything is kept of it.
+    """Record something of an agent, if it keeps a history.
 
-    Returns None where nobody can tell soon whether it is safe.
+    Returns None if the store is closed or down, so that waiting is useless.
     """
-    return _async_hand_in(hass, entry, agent, record) if _async_is_kept(hass, entry, agent) else None
+    return _async_record(hass, entry, agent, record) if _async_is_kept(hass, entry, agent) else None
 
 
 @callback
-def _async_hand_in(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> Acknowledgement | None:
+def _async_record(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> Acknowledgement | None:
     store = async_get_histories(hass).of(entry)
     if store is None:
         later = _async_store_later(hass, entry, agent, record)
-        _ = hass.async_create_background_task(later, "chatterbox history")  # Home Assistant keeps it
+        _ = hass.async_create_background_task(later, "chatterbox history")
         return None
     acknowledgement = store.record(record)
     return None if store.state.trouble else acknowledgement
@@ -126,7 +122,7 @@ def _turn_origin(agent: str, origin: Mapping[str, JsonValue]) -> TurnOrigin:
 
 @callback
 def async_record_change(hass: HomeAssistant, change: JsonObject, at: float) -> None:
-    """Store the audit record of a change, unless its agent keeps no history. `at` is in seconds since the epoch."""
+    """Record a change. `at` is in seconds since the epoch."""
     registered = er.async_get(hass).async_get(str(change.get("entity_id")))
     if registered is None or registered.config_entry_id is None or registered.config_subentry_id is None:
         return

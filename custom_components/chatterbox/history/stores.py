@@ -1,10 +1,10 @@
-"""The histories of the house: one store for each database that the services name, open until Home Assistant stops.
+"""The open stores: one for each database URL that entries use, open until Home Assistant stops.
 
-Knows entries, the folder of the configuration, and where the owner is told that a store is down. Must not know what is
-stored. SQLAlchemy takes a third of a second to import, so whatever needs it is imported in a thread.
+SQLAlchemy takes a third of a second to import, so modules that need it are imported in a thread.
 """
 
 import asyncio
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -22,13 +22,13 @@ from ..const import CONF_HISTORY_ADDRESS, DOMAIN, INTEGRATION
 from ..data import singleton
 from ..repair_issues import async_report_history
 
-if TYPE_CHECKING:  # see the head of this module
+if TYPE_CHECKING:  # it imports SQLAlchemy
     from ..agent.history.store import HistoryStore
 
 _FILE: Final = f"{DOMAIN}.db"
-"""In the folder of the configuration."""
+"""In the configuration folder."""
 _LAST_WAIT: Final = 3.0
-"""Seconds that the end waits for turns that were cut off by it."""
+"""Seconds to wait at shutdown for turns that it cuts off."""
 STORE_MODULE: Final = f"{INTEGRATION}.agent.history.store"
 
 
@@ -38,97 +38,98 @@ def _now() -> float:
 
 @dataclass(slots=True)
 class _Kept:
-    """A store, and what has been said about it; the store is None for an address that cannot be used."""
+    """A store and the entries that use it; the store is None for an invalid URL."""
 
     store: HistoryStore | None
     entries: set[str]
 
 
 class AwaitedTurns:
-    """Turns that will be recorded: the block that is entered for each ends when it was."""
+    """Counts running turns; each is a `with` block that ends when the turn was recorded."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start with none."""
         self._count = 0
         self._is_none = asyncio.Event()
         self._is_none.set()
 
     def __enter__(self) -> None:
-        """Wait for one more."""
+        """Count a turn."""
         self._count += 1
         self._is_none.clear()
 
     def __exit__(self, *_: object) -> None:
-        """Wait for it no longer, whatever became of it."""
+        """Count it no longer."""
         self._count -= 1
         if not self._count:
             self._is_none.set()
 
     async def wait(self) -> None:
-        """Return when there is none."""
+        """Wait until there is none."""
         await self._is_none.wait()
 
 
 class Histories:
-    """Opens stores when they are needed, and keeps them open while their services are reloaded."""
+    """Opens stores on demand, and keeps them open while entries are reloaded."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Begin with none."""
+        """Start with none."""
         self._hass = hass
         self._file = f"sqlite:///{hass.config.path(_FILE)}"
         self._kept: dict[str, _Kept] = {}
         """By address."""
         self._opening = asyncio.Lock()
         self.awaiting: Final = AwaitedTurns()
-        """Nothing is closed at the end of Home Assistant before these are recorded, which takes no long."""
+        """Turns that are recorded before shutdown."""
+        self.growth: Final = Counter[str]()
+        """Bytes of responses by agent, since they were last pruned."""
         self._is_over = False
         self.began_at: Final = _now()
-        """Seconds since the epoch. Of what was said before, Home Assistant knows nothing."""
+        """Seconds since the epoch; Home Assistant has forgotten earlier conversations."""
         hass.bus.async_listen_once(EVENT_HOMEASSISTANT_CLOSE, self._async_end)
 
     @callback
     def of(self, entry: ConfigEntry) -> HistoryStore | None:
-        """Return the store of a service; None while it is not open, or for an address that cannot be used."""
+        """Return the store of an entry; None while it is not open, or for an invalid URL."""
         kept = self._kept.get(self.address(entry))
         return kept.store if kept else None
 
     def address(self, entry: ConfigEntry) -> str:
-        """Return where the database of a service is, as SQLAlchemy writes it: what its owner has set, or a file."""
+        """Return the database URL of an entry: the configured one, or a file."""
         return entry.options.get(CONF_HISTORY_ADDRESS) or self._file
 
     @property
     def all(self) -> tuple[HistoryStore, ...]:
-        """Return every store that is open."""
+        """Return all open stores."""
         return tuple(kept.store for kept in self._kept.values() if kept.store)
 
     async def async_open(self, entry: ConfigEntry) -> HistoryStore | None:
-        """Return the store of a service, which is opened if it is not; None for an address that cannot be used.
+        """Return the store of an entry, opened if necessary; None for an invalid URL.
 
-        A store that was opened for an address that nobody names any more is closed, and what it could not store goes
-        to the new one. Whether the database can be
-        reached is not waited for: that is the store's, and the owner is told.
+        It does not wait for the database; a repair issue tells if that is down. A store that no entry uses any more is
+        closed, and records that it could not store go to the new one.
         """
         address = self.address(entry)
         async with self._opening:
             if self._is_over:
                 return None
             if address not in self._kept:
-                self._kept[address] = _Kept(await self._async_made(address), set())
+                self._kept[address] = _Kept(await self._async_create(address), set())
             kept = self._kept[address]
             kept.entries.add(entry.entry_id)
         await self._async_leave(entry, but=address)
         return kept.store
 
     async def async_release(self, entry: ConfigEntry) -> None:
-        """Close what only this service, which is removed, has used."""
+        """Close the store of a removed entry, if no other uses it."""
         await self._async_leave(entry)
 
-    async def _async_made(self, address: str) -> HistoryStore | None:
+    async def _async_create(self, address: str) -> HistoryStore | None:
         await async_import_module(self._hass, STORE_MODULE)
         from ..agent.history.store import HistoryStore  # noqa: PLC0415  # imported in a thread, a line above
 
         try:
-            store = HistoryStore(address, partial(self._tell, address), clock=_now)
+            store = HistoryStore(address, partial(self._report, address), clock=_now)
         except StoreUnavailable as error:
             async_report_history(self._hass, address, "", StoreState(error.trouble, str(error)))
             return None
@@ -143,30 +144,31 @@ class Histories:
                 del self._kept[address]
                 async_report_history(self._hass, address, "", StoreState())
                 if kept.store:
-                    self._async_hand_over(await kept.store.close(), but)
+                    self._async_move(await kept.store.close(), but)
 
     @callback
-    def _async_hand_over(self, records: tuple[Record, ...], address: str | None) -> None:
+    def _async_move(self, records: tuple[Record, ...], address: str | None) -> None:
         kept = self._kept.get(address) if address else None
         if kept and kept.store:
             for record in records:
                 kept.store.record(record)
 
-    def _tell(self, address: str, state: StoreState) -> None:
-        """Hear of a store in its own thread."""
+    def _report(self, address: str, state: StoreState) -> None:
+        """Report a state; called in the thread of a store."""
         if not self._is_over:
-            self._hass.loop.call_soon_threadsafe(self._async_follow, address, state)
+            self._hass.loop.call_soon_threadsafe(self._async_report, address, state)
 
     @callback
-    def _async_follow(self, address: str, state: StoreState) -> None:
+    def _async_report(self, address: str, state: StoreState) -> None:
         kept = self._kept.get(address)
         if kept and kept.store and not self._is_over:
             async_report_history(self._hass, address, kept.store.where, state)
 
     async def _async_end(self, _event: Event) -> None:
-        """Store what waits, as far as that can be done now.
+        """Store the waiting records.
 
-        Home Assistant cuts turns off when it stops, the last ones after its final writes, and does not wait for them.
+        Home Assistant cancels running turns at shutdown, the last ones after its final writes, without waiting for
+        them.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_WAIT):
@@ -178,5 +180,5 @@ class Histories:
 @callback
 @singleton
 def async_get_histories(hass: HomeAssistant) -> Histories:
-    """Return the histories of the house."""
+    """Return the open stores."""
     return Histories(hass)

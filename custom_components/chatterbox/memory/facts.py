@@ -1,7 +1,6 @@
-"""What people have asked their agents to remember: facts, kept for each agent and each person of a house.
+"""Memories: facts that people asked an agent to remember, looked up by agent and person.
 
-Knows Home Assistant's storage. Must not know tools, lists, or who may tell a fact. What an agent is told in confidence
-stays with that agent: another one, such as one whose model runs elsewhere, never gets it.
+Agents never share facts: the model of another one may run elsewhere.
 """
 
 import asyncio
@@ -24,42 +23,42 @@ from ..const import DOMAIN, LOGGER
 from ..data import singleton
 
 MOST_FACTS: Final = 100
-"""Of one person, with one agent."""
+"""Of one person with one agent."""
 LONGEST_FACT: Final = 300
 """Characters."""
 
 _VERSION: Final = 1
 _ID_BYTES: Final = 3
 _JOINERS: Final = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
-"""Invisible, and part of the spelling of some languages."""
+"""Invisible, but part of the spelling in some languages."""
 
 
 class MemoryProblem(StrEnum):
-    """Why a fact is not kept as somebody wants it. The values are keys of what a person reads."""
+    """Why a fact was not changed. The values are translation keys."""
 
     EMPTY = "memory_empty"
     TOO_LONG = "memory_too_long"
     FULL = "memory_full"
     GONE = "memory_gone"
-    """There is no such fact."""
+    """The fact does not exist."""
     NOT_KEPT = "memory_not_kept"
-    """It cannot be stored. Everything is as it was."""
+    """It cannot be stored; nothing was changed."""
     UNREADABLE = "memory_unreadable"
-    """What is stored cannot be read. It is left as it is."""
+    """The stored facts cannot be read; the file is left as it is."""
 
 
 class NotRemembered(Exception):
     """Nothing was changed."""
 
     def __init__(self, problem: MemoryProblem) -> None:
-        """Carry why, for who has words of their own."""
+        """Keep the problem, for callers with texts of their own."""
         super().__init__(problem.value)
         self.problem = problem
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that a person wants an agent to know."""
+    """A fact that a person wants an agent to know."""
 
     id: str
     """Short, because models have to copy it; unique among the facts of a person with an agent."""
@@ -68,12 +67,12 @@ class Fact:
     created: datetime
     """In UTC."""
     is_aside: bool = False
-    """It is kept, and the agent is not told of it."""
+    """Whether it is kept without being told to the agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keeper:
-    """Whose facts with which agent."""
+    """A person and an agent, whose facts belong together."""
 
     agent: str
     """Subentry id."""
@@ -90,11 +89,11 @@ class _Kept:
     facts: tuple[Fact, ...]
     """The oldest first."""
     name: str
-    """What the person was called when a fact was last kept."""
+    """Name of the person when a fact was last changed."""
 
 
 type Change = Callable[[tuple[Fact, ...]], tuple[Fact, ...]]
-"""Returns the facts of a person as they are to be; raises `NotRemembered`."""
+"""Returns the changed facts of a person; raises `NotRemembered`."""
 
 
 class _StoredFact(BaseModel):
@@ -116,34 +115,34 @@ class _Stored(BaseModel):
 
 
 class Memories:
-    """All facts of a house."""
+    """All facts of the home."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Read nothing yet."""
+        """Prepare the storage without reading it."""
         self._hass = hass
         self._store = Store[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.memories", private=True, atomic_writes=True)
         self._kept: Mapping[Keeper, _Kept] | None = None
         self._one_at_a_time = asyncio.Lock()
 
     async def async_load(self) -> None:
-        """Read what is stored, once; later nobody waits, not even for a change. Raises `NotRemembered` (UNREADABLE)."""
+        """Read the stored facts once. Raises `NotRemembered` (UNREADABLE)."""
         if self._kept is None:
             async with self._one_at_a_time:
                 await self._async_known()
 
     @callback
     def facts(self, keeper: Keeper) -> tuple[Fact, ...]:
-        """Return the facts of a person, the oldest first; none before they are loaded."""
+        """Return the facts of a person, oldest first; none before they are loaded."""
         kept = (self._kept or {}).get(keeper)
         return kept.facts if kept else ()
 
     @callback
     def people(self, agent: str) -> dict[str, str]:
-        """Return the names of the people of whom an agent has facts, by their ids."""
+        """Return the names of the people who have facts with an agent, by their ids."""
         return {keeper.person: kept.name for keeper, kept in (self._kept or {}).items() if keeper.agent == agent}
 
     async def async_add(self, keeper: Keeper, text: str, name: str) -> Fact:
-        """Keep a fact of a person who is called `name`. What is kept already is told again. Raises `NotRemembered`."""
+        """Add a fact of the person called `name`, or return the same one if it exists. Raises `NotRemembered`."""
         text = one_line(text)
         told: list[Fact] = []
 
@@ -160,7 +159,7 @@ class Memories:
         return told[0]
 
     async def async_change(self, keeper: Keeper, fact_id: str, text: str, *, is_aside: bool) -> None:
-        """Put other words in place of those of a fact, or put it aside, or take it up again. Raises `NotRemembered`."""
+        """Change the text of a fact, and whether it is aside. Raises `NotRemembered`."""
         text = one_line(text)
 
         def change(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
@@ -172,12 +171,12 @@ class Memories:
         await self._async_change(keeper, change)
 
     async def async_forget(self, keeper: Keeper, fact_ids: Iterable[str]) -> None:
-        """Forget facts; those that there are not are forgotten already. Raises `NotRemembered`."""
+        """Delete facts; unknown ones are ignored. Raises `NotRemembered`."""
         gone = frozenset(fact_ids)
         await self._async_change(keeper, lambda facts: tuple(fact for fact in facts if fact.id not in gone))
 
     async def async_forget_removed(self) -> None:
-        """Forget what agents were told that there are no more."""
+        """Delete the facts of removed agents."""
         agents = {agent for entry in self._hass.config_entries.async_entries(DOMAIN) for agent in entry.subentries}
         async with self._one_at_a_time:
             try:
@@ -185,7 +184,7 @@ class Memories:
                 left = {keeper: kept for keeper, kept in known.items() if keeper.agent in agents}
                 await self._async_store(left)
             except NotRemembered as error:
-                LOGGER.warning("What a removed agent was told to remember is still stored: %s", error)
+                LOGGER.warning("Memories of a removed agent could not be deleted: %s", error)
 
     async def _async_known(self) -> Mapping[Keeper, _Kept]:
         if self._kept is None:
@@ -193,12 +192,12 @@ class Memories:
                 self._kept = _read(_Stored.model_validate(await self._store.async_load() or {}))
             except Exception as error:
                 # Its text may quote what somebody said.
-                LOGGER.error("What agents were told to remember cannot be read: %s", type(error).__name__)
+                LOGGER.error("The memories of agents cannot be read: %s", type(error).__name__)
                 raise NotRemembered(MemoryProblem.UNREADABLE) from error
         return self._kept
 
     async def _async_change(self, keeper: Keeper, change: Change, name: str = "") -> None:
-        """Change the facts of a person, and tell of it. Who asks for it may be cut off; the change is not."""
+        """Change the facts of a person, also if the caller is cancelled meanwhile."""
         changing = self._async_change_whole(keeper, change, name)
         await asyncio.shield(self._hass.async_create_task(changing, "chatterbox change of facts"))
 
@@ -212,9 +211,9 @@ class Memories:
         async_dispatcher_send(self._hass, SIGNAL_MEMORIES, keeper)
 
     async def _async_store(self, kept: Mapping[Keeper, _Kept]) -> None:
-        """Take a new state as soon as it is stored.
+        """Store a new state, and use it once it is stored.
 
-        Home Assistant only logs that it could not write a file, so what was written is read again.
+        Home Assistant only logs when it cannot write a file, so the file is read again.
         """
         if kept == self._kept:
             return
@@ -222,8 +221,8 @@ class Memories:
         try:
             await self._store.async_save(written)
             is_stored = await self._store.async_load() == written
-        except Exception as error:  # noqa: BLE001  # whatever a disk does, who asked is told
-            LOGGER.error("What agents are told to remember cannot be stored: %s", type(error).__name__)
+        except Exception as error:  # noqa: BLE001  # the caller has to learn of any failure
+            LOGGER.error("The memories of agents cannot be stored: %s", type(error).__name__)
             is_stored = False
         if not is_stored:
             raise NotRemembered(MemoryProblem.NOT_KEPT)
@@ -256,7 +255,7 @@ def _written(kept: Mapping[Keeper, _Kept]) -> dict[str, Any]:
 
 
 def one_line(text: str) -> str:
-    """Return a fact as it is kept: without line breaks, and without characters that nobody can see."""
+    """Return a text on one line, without invisible characters. Raises `NotRemembered`."""
     shown = (char if char in _JOINERS or not unicodedata.category(char).startswith("C") else " " for char in text)
     line = " ".join("".join(shown).split())
     if not line.strip(_JOINERS):
@@ -284,5 +283,5 @@ def _new_id(facts: Sequence[Fact]) -> str:
 @callback
 @singleton
 def async_get_memories(hass: HomeAssistant) -> Memories:
-    """Return the facts of a house."""
+    """Return the facts of the home."""
     return Memories(hass)

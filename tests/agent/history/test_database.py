@@ -24,16 +24,15 @@ from custom_components.chatterbox.agent.history.query import HistoryQuery, Selec
 from custom_components.chatterbox.agent.history.rows import insert_record
 from custom_components.chatterbox.agent.history.state import (
     RecordRefused,
-    StoreState,
     StoreUnavailable,
     Trouble,
-    WriterLimits,
 )
 from custom_components.chatterbox.agent.history.store import HistoryStore, check_address
 
 from .postgresql import PostgreSQL
 from .records import audit, turn
-from .stores import HASTY, Stores, sqlite_url
+from .stores import Stores, sqlite_url
+from .test_store import ids
 
 
 class Disk:
@@ -106,11 +105,6 @@ def make(folder: Path) -> None:
 def parts(file: Path) -> list[Path]:
     """Return the files whose names begin like that of a database."""
     return list(file.parent.glob(f"{file.name}*"))
-
-
-async def ids(store: HistoryStore) -> list[str]:
-    """Return the ids of the turns that are kept."""
-    return [one.id for one in await store.turns("kitchen talk")]
 
 
 async def test_a_full_disk_loses_nothing_that_was_acknowledged_or_still_waits(sqlite: str, stores: Stores) -> None:
@@ -413,82 +407,6 @@ async def test_a_server_that_never_was_is_told_without_the_password(stores: Stor
     assert "hunter2" not in state.message
     await store.close()
     assert not await answer.stored()
-
-
-async def test_at_the_bound_the_oldest_give_way(tmp_path: Path, stores: Stores) -> None:
-    folder = tmp_path / "later"
-    store, watch = stores.open(
-        sqlite_url(folder / "history.db"), limits=WriterLimits(records=2, first_pause=0.01, longest_pause=0.01)
-    )
-    await watch.until_down(Trouble.CANNOT_OPEN)
-    answers = [store.record(turn(number)) for number in range(4)]
-    assert not await answers[0].stored()
-    assert not await answers[1].stored()
-    state = await watch.until(lambda state: state.dropped == 2)
-    assert store.state.waiting == 2
-    make(folder)
-    assert await answers[2].stored()
-    assert await answers[3].stored()
-    assert await ids(store) == ["turn 2", "turn 3"]
-    assert state.trouble is Trouble.CANNOT_OPEN
-
-
-async def test_what_waits_is_bounded_in_bytes_too(sqlite: str, stores: Stores) -> None:
-    store, _ = stores.open(sqlite, limits=WriterLimits(bytes=10_000), starts=False)
-    answers = [store.record(turn(number, said="x" * 4_000)) for number in range(3)]
-    assert not await answers[0].stored()
-    store.start()
-    assert await answers[2].stored()
-    await store.close()
-
-
-async def test_a_record_that_is_refused_takes_no_other_along(url: str, stores: Stores) -> None:
-    store, watch = stores.open(url, starts=False)
-    answers = [
-        store.record(turn(1)),
-        store.record(turn(2, ended_at=10**400)),
-        store.record(turn(3, ended_at=float("nan"))),
-        store.record(turn(4)),
-    ]
-    store.start()
-    stored = [await answer.stored() for answer in answers]
-    assert (stored[0], stored[1], stored[3]) == (True, False, True)
-    state = await watch.until(lambda state: state.dropped > 0)
-    assert state.trouble is None
-    await store.close()
-
-
-async def test_who_watches_may_fail(sqlite: str) -> None:
-    def fail(_state: StoreState) -> None:
-        raise LookupError
-
-    store = HistoryStore(f"{sqlite}", fail, limits=HASTY)
-    store.start()
-    assert await store.record(turn(1)).stored()
-    await store.close()
-    assert store.state.trouble is Trouble.CLOSED
-
-
-async def test_a_closed_store_takes_nothing(sqlite: str, stores: Stores) -> None:
-    store, _ = stores.open(sqlite)
-    assert await store.record(turn(1)).stored()
-    await store.close()
-    assert not await store.record(turn(2)).stored()
-    assert not await store.record(audit(3)).stored()
-    assert store.state.dropped == 2
-    with pytest.raises(StoreUnavailable, match="closed"):
-        await store.purge(Selection())
-
-
-async def test_a_store_that_is_down_ends_and_says_what_it_has_not_done(tmp_path: Path, stores: Stores) -> None:
-    store, watch = stores.open(
-        sqlite_url(tmp_path / "no" / "history.db"), limits=WriterLimits(first_pause=3600, longest_pause=3600)
-    )
-    await watch.until_down(Trouble.CANNOT_OPEN)
-    answer = store.record(turn(1))
-    await store.close()
-    assert not await answer.stored()
-    assert (store.state.trouble, store.state.dropped, store.state.waiting) == (Trouble.CANNOT_OPEN, 1, 0)
 
 
 async def test_a_stored_turn_that_somebody_damaged_is_left_out(sqlite: str, file: Path, stores: Stores) -> None:

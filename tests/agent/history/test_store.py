@@ -34,6 +34,11 @@ async def kept(store: HistoryStore, selection: Selection | None = None) -> list[
     return [json.loads(line)["id"] async for line in store.export(selection or Selection())]
 
 
+async def ids(store: HistoryStore) -> list[str]:
+    """Return the ids of the turns that are kept."""
+    return [one.id for one in await store.turns("kitchen talk")]
+
+
 async def test_a_turn_that_was_acknowledged_is_there_after_a_restart(url: str, stores: Stores) -> None:
     store, _ = stores.open(url)
     recorded = (turn(1), turn(2), turn(3, "another talk"))

@@ -1,22 +1,17 @@
 """Responses of the API are there once they are recorded, in their last state, with their whole chain, until deleted."""
 
 import asyncio
-import sqlite3
-from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
 from sqlalchemy import Engine, event
 
 from custom_components.chatterbox.agent.history.query import Retention, Selection
 from custom_components.chatterbox.agent.history.records import ResponseRecord
 from custom_components.chatterbox.agent.history.rows import ResponseTotals
-from custom_components.chatterbox.agent.history.state import StoreUnavailable, Trouble, WriterLimits
-from custom_components.chatterbox.agent.history.store import HistoryStore
+from custom_components.chatterbox.agent.history.state import StoreUnavailable, Trouble
 
-from .records import DAY, MORNING, RESPONSES, audit, response, turn
+from .records import DAY, MORNING, audit, response, turn
 from .stores import Stores, sqlite_url
 from .test_store import all_bytes, kept
 
@@ -155,21 +150,6 @@ async def test_responses_are_kept_for_a_time_of_their_own(url: str, stores: Stor
     assert await kept(store) == ["turn 1", "audit 1", "resp 5"]
 
 
-async def test_an_agent_keeps_no_more_of_responses_than_their_size_and_the_newest_stay(
-    url: str, stores: Stores
-) -> None:
-    store, _ = stores.open(url)
-    store.record(turn(1))
-    store.record(response(1, said="x" * 100_000))
-    store.record(response(2, said="x" * 10_000))
-    store.record(response(3, said="x" * 10_000))
-    assert await store.record(response(4, agent="other", said="x" * 500_000)).stored()
-    assert await store.prune_responses("agent", Retention(size=150_000)) == 1
-    assert await kept(store) == ["turn 1", "resp 2", "resp 3", "resp 4"]
-    assert await store.prune_responses("agent", Retention(size=30_000)) == 1
-    assert await kept(store) == ["turn 1", "resp 3", "resp 4"]
-
-
 async def test_a_response_that_went_on_does_not_count_as_new(url: str, stores: Stores) -> None:
     """Its row is where it was: else a clock that is set back could make others go with it."""
     store, _ = stores.open(url, clock=lambda: MORNING + DAY)
@@ -192,47 +172,6 @@ async def test_how_much_is_kept_is_counted(url: str, stores: Stores) -> None:
     assert await store.response_totals([]) == ResponseTotals(0, 0)
 
 
-async def test_responses_give_way_before_what_was_said_and_done(sqlite: str, stores: Stores) -> None:
-    store, _ = stores.open(sqlite, limits=WriterLimits(records=3), starts=False)
-    answers = [store.record(one) for one in (turn(1), response(1), audit(1), response(2), turn(2))]
-    assert [answer.given for answer in answers] == [False, True, False, True, False]
-    store.start()
-    assert await kept(store) == ["turn 1", "turn 2", "audit 1"]
-    assert store.state.dropped == 2
-    await store.close()
-
-
-async def test_a_heavy_response_pushes_out_no_turn(sqlite: str, stores: Stores) -> None:
-    store, _ = stores.open(sqlite, limits=WriterLimits(bytes=100_000), starts=False)
-    said = store.record(turn(1, said="x" * 40_000))
-    small = store.record(response(1, said="x" * 1_000))
-    heavy = store.record(response(2, said="x" * 90_000))
-    assert not await heavy.stored()
-    assert not await small.stored(), "the oldest first, as with turns"
-    another = store.record(response(3, said="x" * 1_000))
-    store.start()
-    assert await said.stored()
-    assert await another.stored()
-    await store.close()
-
-
-async def test_a_response_that_goes_on_while_it_waits_weighs_what_its_last_state_weighs(
-    sqlite: str, stores: Stores
-) -> None:
-    store, _ = stores.open(sqlite, limits=WriterLimits(bytes=150_000), starts=False)
-    answers = [store.record(response(1, said="x" * 50_000, status=str(state))) for state in range(10)]
-    assert not any(answer.given for answer in answers)
-    said = store.record(turn(1))
-    store.record(response(1, said="x" * 500_000))
-    assert answers[0].given, "its last state is too heavy to wait"
-    again = store.record(response(1))
-    store.start()
-    assert not await answers[0].stored()
-    assert await said.stored()
-    assert await again.stored()
-    await store.close()
-
-
 async def test_a_response_survives_a_database_that_is_down(tmp_path: Path, stores: Stores) -> None:
     folder = tmp_path / "later"
     store, watch = stores.open(sqlite_url(folder / "history.db"))
@@ -250,56 +189,3 @@ async def test_a_response_survives_a_database_that_is_down(tmp_path: Path, store
     assert await queued.stored()
     assert await done.stored()
     assert await store.response("resp 1") == response(1)
-
-
-async def test_a_response_that_somebody_damaged_is_not_there(sqlite: str, file: Path, stores: Stores) -> None:
-    store, _ = stores.open(sqlite)
-    store.record(response(1))
-    store.record(response(2))
-    assert await store.record(response(3)).stored()
-    with closing(sqlite3.connect(file)) as other, other:
-        other.execute("UPDATE chatterbox_responses SET body = 'oops' WHERE id = 'resp 1'")
-        other.execute("UPDATE chatterbox_responses SET body = '{}' WHERE id = 'resp 2'")
-    assert await store.response("resp 1") is None
-    assert await store.response("resp 2") is None
-    assert ids(await store.responses("resp 1", AGENTS)) == ["resp 3"]
-
-
-async def test_a_response_that_is_refused_takes_no_other_record_along(url: str, stores: Stores) -> None:
-    store, _ = stores.open(url, starts=False)
-    unstorable = response(2, created_at=10**400)
-    answers = [store.record(one) for one in (turn(1), response(1), unstorable, response(3), response(1))]
-    store.start()
-    assert [await answer.stored() for answer in answers] == [True, True, False, True, True]
-    assert await kept(store) == ["turn 1", "resp 1", "resp 3"]
-    await store.close()
-
-
-async def test_odd_names_are_told_apart(url: str, stores: Stores) -> None:
-    names = ["", " ", "a", "A", "ä", "a\0", "x" * 300, "x" * 301, "\ud800"]
-    store, _ = stores.open(url)
-    for number, name in enumerate(names):
-        store.record(replace(response(number, name, person=name), id=name))
-    for name in names:
-        found = await store.response(name)
-        assert found is not None
-        assert await store.responses(name, AGENTS) == (found,)
-        assert found.id == found.conversation_id == name
-    assert await store.purge(Selection(conversation_id="x" * 300)) == 1
-    assert await store.response("x" * 301)
-
-
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(recorded=st.lists(RESPONSES, max_size=3, unique_by=lambda one: one.id))
-async def test_any_responses_come_back_as_they_were(url: str, recorded: list[ResponseRecord]) -> None:
-    store = HistoryStore(url, lambda _state: None)
-    store.start()
-    try:
-        await store.purge(Selection())
-        for one in recorded:
-            assert await store.record(one).stored()
-        for one in recorded:
-            assert await store.response(one.id) == one
-            assert one in await store.responses(one.conversation_id, [one.agent])
-    finally:
-        await store.close()
