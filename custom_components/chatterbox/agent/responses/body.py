@@ -8,7 +8,7 @@ response", as of its Python client 3.54.
 
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue as AnyJson, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue as AnyJson, ValidationError
 
 from ..json.text import check_json
 from ..messages import JsonObject, JsonValue
@@ -18,7 +18,9 @@ from .items.schema import VENDOR_TYPE, path_of, path_within
 CLIENT_TOOLS_STATUS: Final = "chatterbox:client_tools_status"
 
 type Short = Annotated[str, Field(max_length=64)]
-type Id = Annotated[str, Field(min_length=1, max_length=256)]
+MOST_ID_CHARACTERS: Final = 256
+
+type Id = Annotated[str, Field(min_length=1, max_length=MOST_ID_CHARACTERS)]
 type Summary = Literal["auto", "concise", "detailed"]
 type FunctionName = Annotated[str, Field(min_length=1, max_length=64, pattern="^[a-zA-Z0-9_-]+$")]
 
@@ -128,15 +130,13 @@ class CompactBody(_Unserved):
     service_tier: Literal["auto", "default", "fast", "flex", "priority"] | None = None
 
 
-_CREATE: Final = TypeAdapter(CreateBody)
-_COMPACT: Final = TypeAdapter(CompactBody)
 _NOT_ON_SOCKETS: Final = ("stream", "stream_options", "background", "stream_id")
 """Fields without a meaning on a WebSocket, where every response is a stream."""
 
 
 def parse_create(body: JsonValue) -> CreateBody:
     """Parse the body of a request for a response. Raises `ApiError`."""
-    return _parsed(_CREATE, _fields(body))
+    return _parsed(CreateBody, _fields(body))
 
 
 def parse_socket_create(body: JsonValue) -> CreateBody:
@@ -149,18 +149,18 @@ def parse_socket_create(body: JsonValue) -> CreateBody:
         if fields.pop(name, None) is not None:
             text = f"'{name}' cannot be used over a WebSocket: every response is streamed, and none in the background."
             raise invalid(text, name, "unsupported_parameter")
-    return _parsed(_CREATE, fields)
+    return _parsed(CreateBody, fields)
 
 
 def parse_compact(body: JsonValue) -> CompactBody:
     """Parse the body of a request to compact a conversation. Raises `ApiError`."""
-    return _parsed(_COMPACT, _fields(body))
+    return _parsed(CompactBody, _fields(body))
 
 
-def parse_part[T](kind: TypeAdapter[T], value: JsonValue, place: str) -> T:
+def parse_part[T: BaseModel](model: type[T], value: JsonValue, place: str) -> T:
     """Validate a part of a body; `place` is its path, as in `tools[0]`. Raises `ApiError` with the parameter."""
     try:
-        return kind.validate_python(value)
+        return model.model_validate(value)
     except ValidationError as err:
         first = err.errors(include_url=False, include_context=False, include_input=False)[0]
         path = path_of(first["loc"])
@@ -179,8 +179,8 @@ def unsupported(param: str, why: str) -> ApiError:
     return invalid(f"Unsupported parameter: '{param}'. {why}", param, "unsupported_parameter")
 
 
-def _parsed[T: _Unserved](kind: TypeAdapter[T], fields: JsonObject) -> T:
-    read = parse_part(kind, fields, "")
+def _parsed[T: _Unserved](model: type[T], fields: JsonObject) -> T:
+    read = parse_part(model, fields, "")
     for name in _Unserved.model_fields:
         if getattr(read, name):
             raise unsupported(name, "It cannot be served here.")

@@ -3,7 +3,7 @@
 Responses of other users do not exist for a caller.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Final
@@ -47,32 +47,19 @@ class StoredResponses:
 
     async def find(self, caller: Caller, response_id: str) -> ResponseRecord | None:
         """Return a response of the caller; None if there is none."""
-        trouble: ApiError | None = None
-        for store in self._backend.stores():
-            try:
-                record = await store.get(response_id)
-            except ApiError as error:
-                trouble = error
-                continue
-            if record is not None:
-                return record if record.user_id == caller.user_id else None
-        if trouble is not None:
-            raise trouble
+        for record in await self._from_all(lambda store: store.get(response_id)):
+            return record if record.user_id == caller.user_id else None
         return None
 
     async def delete(self, response_id: str) -> None:
-        """Delete a response from every store. An unreachable store matters only if no other has it."""
-        trouble: ApiError | None = None
-        is_deleted = False
-        for store in self._backend.stores():
-            try:
-                if await store.get(response_id) is not None:
-                    await store.delete(response_id)
-                    is_deleted = True
-            except ApiError as error:
-                trouble = error
-        if trouble is not None and not is_deleted:
-            raise trouble
+        """Delete a response from every store."""
+
+        async def delete(store: ResponseStore) -> ResponseRecord | None:
+            if (record := await store.get(response_id)) is not None:
+                await store.delete(response_id)
+            return record
+
+        await self._from_all(delete)
 
     async def after_response(self, caller: Caller, previous_id: str, response_id: str) -> ConversationState:
         """Return the state that `response_id` continues, which names `previous_id`.
@@ -139,20 +126,25 @@ class StoredResponses:
     async def _chain(
         self, caller: Caller, conversation_id: str, newest: int | None = None
     ) -> Mapping[str, ResponseRecord]:
-        """Return the caller's responses of a chain or conversation, or about so many of the newest, by id.
+        """Return the caller's responses of a chain or conversation, or about so many of the newest, by id."""
+        chains = await self._from_all(lambda store: store.chain(conversation_id, newest))
+        records = (record for chain in chains for record in chain.values())
+        return {record.id: record for record in records if record.user_id == caller.user_id}
 
-        An unreachable store matters only if no other has any.
-        """
-        found: dict[str, ResponseRecord] = {}
+    async def _from_all[T](self, ask: Callable[[ResponseStore], Awaitable[T | None]]) -> list[T]:
+        """Return what the stores have. An unreachable store matters only if no other has anything."""
+        found: list[T] = []
         trouble: ApiError | None = None
         for store in self._backend.stores():
             try:
-                found |= await store.chain(conversation_id, newest)
+                answer = await ask(store)
             except ApiError as error:
                 trouble = error
+            else:
+                found += [answer] if answer else []
         if trouble is not None and not found:
             raise trouble
-        return {one: record for one, record in found.items() if record.user_id == caller.user_id}
+        return found
 
     async def _line(self, caller: Caller, last_id: str) -> tuple[ResponseRecord, ...]:
         """Return a response and all before it, the oldest first."""

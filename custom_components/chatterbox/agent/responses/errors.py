@@ -3,8 +3,8 @@
 Sources: OpenResponses specification 2026-04-24, "Errors"; OpenAI API reference, "Error codes".
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
-from http import HTTPStatus
 from traceback import format_tb
 from typing import Final
 
@@ -82,59 +82,48 @@ def not_found(message: str, param: str | None = None, code: str | None = "not_fo
     return ApiError(message, status=404, kind=ErrorType.NOT_FOUND, code=code, param=param)
 
 
+_FAILURES: Final[Mapping[type[AgentError], tuple[int, ErrorType, str, str]]] = {
+    ProviderBusy: (429, ErrorType.TOO_MANY_REQUESTS, "rate_limit_exceeded", "is busy. Try again later"),
+    ConnectTimeout: (503, ErrorType.MODEL, "model_timeout", "did not answer in time. Try again later"),
+    FirstTokenTimeout: (503, ErrorType.MODEL, "model_timeout", "did not answer in time. Try again later"),
+    BetweenTokensTimeout: (503, ErrorType.MODEL, "model_timeout", "did not answer in time. Try again later"),
+    ProviderUnreachable: (503, ErrorType.MODEL, "model_unreachable", "cannot be reached. Try again later"),
+    ProviderRejectedKey: (
+        502,
+        ErrorType.MODEL,
+        "model_access_denied",
+        "rejects its key. Only its owner can change that",
+    ),
+    ModelNotFound: (502, ErrorType.MODEL, "model_not_found", "does not exist. Only its owner can change that"),
+    ProviderRejectedRequest: (502, ErrorType.MODEL, "model_rejected_request", "rejects the request"),
+    ProviderReplyInvalid: (502, ErrorType.MODEL, "model_reply_invalid", "sent an incomplete or invalid reply"),
+}
+"""Status, type, code, and what the model behind an agent does."""
+
+
 def as_api_error(failure: AgentError | ApiError | None) -> ApiError:
     """Return what a client is told of a failed turn.
 
-    The client can do nothing about that service's key, account or address and must not learn them, so the messages are
-    our own and quote nothing. A failure without a name here counts as a bug.
+    A client must not learn the provider's key, account or address, so the messages are our own and quote nothing. A
+    failure without a name here counts as a bug.
     """
-    busy, unavailable = HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE
     match failure:
         case ApiError():
             return failure
-        case ProviderBusy():
-            return ApiError(
-                "The model behind this agent is busy. Try again later.",
-                status=busy,
-                kind=ErrorType.TOO_MANY_REQUESTS,
-                code="rate_limit_exceeded",
-                retry_after=failure.retry_after,
-            )
         case BudgetSpent():
             message = f"What may be spent on the model behind this agent in one {failure.period} is spent."
-            return ApiError(message, status=busy, kind=ErrorType.TOO_MANY_REQUESTS, code="insufficient_quota")
+            return ApiError(message, status=429, kind=ErrorType.TOO_MANY_REQUESTS, code="insufficient_quota")
         case PromptTooLong():
-            return invalid(
-                "The conversation is longer than the model can read at once. Shorten it, or set `truncation` to"
-                " `auto`.",
-                "input",
-                "context_length_exceeded",
-            )
-        case ConnectTimeout() | FirstTokenTimeout() | BetweenTokensTimeout():
-            message = "The model behind this agent did not answer in time. Try again later."
-            return ApiError(message, status=unavailable, kind=ErrorType.MODEL, code="model_timeout")
-        case ProviderUnreachable():
-            message = "The model behind this agent cannot be reached. Try again later."
-            return ApiError(message, status=unavailable, kind=ErrorType.MODEL, code="model_unreachable")
+            message = "The conversation is too long for the model. Shorten it, or set `truncation` to `auto`."
+            return invalid(message, "input", "context_length_exceeded")
         case _:
-            return _bad_gateway(failure)
-
-
-def _bad_gateway(failure: AgentError | None) -> ApiError:
-    match failure:
-        case ProviderRejectedKey():
-            message = "The model behind this agent rejects its key. Only the owner of the agent can change that."
-            code = "model_access_denied"
-        case ModelNotFound():
-            message = "The model of this agent does not exist. Only the owner of the agent can change that."
-            code = "model_not_found"
-        case ProviderRejectedRequest():
-            message, code = "The model behind this agent rejects the request.", "model_rejected_request"
-        case ProviderReplyInvalid():
-            message, code = "The model behind this agent sent an incomplete or invalid reply.", "model_reply_invalid"
-        case _:
-            return internal_error()
-    return ApiError(message, status=HTTPStatus.BAD_GATEWAY, kind=ErrorType.MODEL, code=code)
+            pass
+    for kind, (status, error_type, code, does) in _FAILURES.items():
+        if isinstance(failure, kind):
+            retry_after = failure.retry_after if isinstance(failure, ProviderBusy) else None
+            message = f"The model behind this agent {does}."
+            return ApiError(message, status=status, kind=error_type, code=code, retry_after=retry_after)
+    return internal_error()
 
 
 def internal_error() -> ApiError:

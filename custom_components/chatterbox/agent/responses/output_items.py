@@ -14,7 +14,6 @@ from .ids import NewId
 from .items.parts import output_text, refusal, summary_text
 from .items.schema import (
     IN_PROGRESS,
-    approval_request_item,
     function_call_item,
     mcp_call_item,
     message_item,
@@ -203,11 +202,6 @@ def write_function_call(events: EventWriter, item_id: str, call: ToolCall) -> No
     item.write("response.function_call_arguments.delta", delta=call.arguments)
     item.write("response.function_call_arguments.done", arguments=call.arguments)
     item.done(whole)
-
-
-def write_approval_request(events: EventWriter, request_id: str, server_label: str, call: ToolCall) -> None:
-    """Write a call that waits for approval."""
-    events.place(approval_request_item(request_id, server_label, call), request_id)
 
 
 def write_tool_list(

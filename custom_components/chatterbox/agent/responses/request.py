@@ -8,14 +8,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-from pydantic import TypeAdapter
-
 from ..messages import JsonObject, JsonValue, ToolChoiceMode
 from ..protocols import NO_WISHES, AnswerOptions, OutputFormat, ReasoningEffort, Verbosity
 from .body import (
+    MOST_ID_CHARACTERS,
     Conversation,
     CreateBody,
-    Id,
     TextFormat,
     parse_compact,
     parse_create,
@@ -45,8 +43,6 @@ _INCLUDABLE: Final = frozenset(
 _ANY_OBJECT: Final[JsonObject] = {"type": "object", "properties": {}}
 _LEAST_TOP_P: Final = 0.01
 """Replaces 0, which not all services accept."""
-_CONVERSATION: Final = TypeAdapter(Conversation)
-_ID: Final[TypeAdapter[str]] = TypeAdapter(Id)
 
 
 class Truncation(StrEnum):
@@ -185,10 +181,13 @@ def _conversation_id(conversation: JsonValue) -> str | None:
     match conversation:
         case None:
             return None
+        case str() if 1 <= len(conversation) <= MOST_ID_CHARACTERS:
+            return conversation
         case str():
-            return parse_part(_ID, conversation, "conversation")
+            text = f"An id has 1 to {MOST_ID_CHARACTERS} characters."
+            raise invalid(text, "conversation", "invalid_value")
         case _:
-            return parse_part(_CONVERSATION, conversation, "conversation").id
+            return parse_part(Conversation, conversation, "conversation").id
 
 
 def _options(body: CreateBody) -> AnswerOptions:

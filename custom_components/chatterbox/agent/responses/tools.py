@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Final, Literal
 
-from pydantic import Field, JsonValue as AnyJson, TypeAdapter
+from pydantic import Field, JsonValue as AnyJson, RootModel
 
 from ..messages import JsonObject, JsonValue, ToolChoiceMode, ToolDefinition
 from .body import FunctionName, Part, parse_part, unsupported
@@ -135,6 +135,11 @@ class _Filter(Part):
         return ToolFilter(names, self.read_only)
 
 
+class _Names(RootModel[list[str]]):
+    def read(self) -> ToolFilter:
+        return ToolFilter(frozenset(self.root))
+
+
 class _Approval(Part):
     always: _Filter | None = None
     never: _Filter | None = None
@@ -165,16 +170,6 @@ class _AllowedTools(Part):
     tools: Annotated[list[AnyJson], Field(min_length=1, max_length=128)]
 
 
-_FUNCTION: Final = TypeAdapter(_Function)
-_MCP: Final = TypeAdapter(_Mcp)
-_FILTER: Final = TypeAdapter(_Filter)
-_APPROVAL: Final = TypeAdapter(_Approval)
-_NAMES: Final = TypeAdapter(list[str])
-_FUNCTION_CHOICE: Final = TypeAdapter(_FunctionChoice)
-_MCP_CHOICE: Final = TypeAdapter(_McpChoice)
-_ALLOWED: Final = TypeAdapter(_AllowedTools)
-
-
 @dataclass(frozen=True, slots=True)
 class RequestedTools:
     """The `tools` of a request."""
@@ -196,7 +191,7 @@ def read_tools(tools: Sequence[JsonValue] | None) -> RequestedTools:
         place = f"{_TOOLS}[{index}]"
         match tool:
             case {"type": "function"}:
-                function = _function(parse_part(_FUNCTION, tool, place))
+                function = _function(parse_part(_Function, tool, place))
                 name = function.definition.name
                 if name in functions:
                     raise invalid(f"There are two functions with the name '{name}'.", f"{place}.name", "invalid_value")
@@ -222,7 +217,7 @@ def read_tool_choice(choice: JsonValue, tools: RequestedTools) -> tuple[Requeste
         case str():
             return _mode(choice, tools)
         case {"type": "allowed_tools"}:
-            allowed = parse_part(_ALLOWED, choice, _CHOICE)
+            allowed = parse_part(_AllowedTools, choice, _CHOICE)
             places = [f"{_CHOICE}.tools[{index}]" for index in range(len(allowed.tools))]
             read = [_reference(tool, tools, place) for tool, place in zip(allowed.tools, places, strict=True)]
             mode = ToolChoiceMode(allowed.mode or ToolChoiceMode.AUTO)
@@ -248,12 +243,12 @@ def _mode(choice: str, tools: RequestedTools) -> tuple[ToolChoiceMode, str]:
 def _reference(value: JsonValue, tools: RequestedTools, place: str) -> tuple[ToolRef, JsonObject]:
     match value:
         case {"type": "function"}:
-            name = parse_part(_FUNCTION_CHOICE, value, place).name
+            name = parse_part(_FunctionChoice, value, place).name
             if not any(function.definition.name == name for function in tools.functions):
                 raise invalid(f"There is no function '{name}' among the tools.", f"{place}.name", "invalid_value")
             return FunctionRef(name), {"type": "function", "name": name}
         case {"type": "mcp"}:
-            read = parse_part(_MCP_CHOICE, value, place)
+            read = parse_part(_McpChoice, value, place)
             label = read.server_label
             if tools.hosted is not None and not any(hosted.server_label == label for hosted in tools.hosted):
                 text = f"There is no server_label '{label}' among the tools."
@@ -282,7 +277,7 @@ def _hosted_tools(tool: JsonObject, place: str) -> tuple[HostedTools, JsonObject
         if tool.get(name) not in (None, {}):
             why = "Only tools of this home can be used, by the server_label alone."
             raise unsupported(f"{place}.{name}", why)
-    sent = parse_part(_MCP, {name: value for name, value in tool.items() if name not in _REMOTE_FIELDS}, place)
+    sent = parse_part(_Mcp, {name: value for name, value in tool.items() if name not in _REMOTE_FIELDS}, place)
     allowed = _allowed(sent.allowed_tools, f"{place}.allowed_tools")
     always, never, otherwise = _approval(sent.require_approval, f"{place}.require_approval")
     read = HostedTools(server_label=sent.server_label, allowed=allowed, always=always, never=never, otherwise=otherwise)
@@ -302,10 +297,9 @@ def _allowed(value: JsonValue, place: str) -> ToolFilter | None:
         case None:
             return None
         case list():
-            names = parse_part(_NAMES, value, place)
-            return ToolFilter(frozenset(names))
+            return parse_part(_Names, value, place).read()
         case _:
-            return parse_part(_FILTER, value, place).read()
+            return parse_part(_Filter, value, place).read()
 
 
 def _approval(value: JsonValue, place: str) -> tuple[ToolFilter | None, ToolFilter | None, RequireApproval]:
@@ -317,7 +311,7 @@ def _approval(value: JsonValue, place: str) -> tuple[ToolFilter | None, ToolFilt
         case str():
             raise invalid("Expected 'always', 'never' or an object.", place, "invalid_value")
         case _:
-            read = parse_part(_APPROVAL, value, place)
+            read = parse_part(_Approval, value, place)
             always, never = (None if part is None else part.read() for part in (read.always, read.never))
             return always, never, RequireApproval.ALWAYS
 

@@ -21,13 +21,13 @@ from ..messages import AssistantMessage, ProviderItem, ToolCall, ToolResult, Tra
 from .backend import ApprovalDecisions, BackendEvent, ToolsOffered
 from .ids import NewId, approval_request_id
 from .items.encrypted_content import encode_provider_items
+from .items.schema import approval_request_item
 from .output_items import (
     COMMENTARY,
     FINAL_ANSWER,
     EventWriter,
     McpCall,
     TextItems,
-    write_approval_request,
     write_function_call,
     write_tool_list,
 )
@@ -42,72 +42,49 @@ class CallQueue:
         self._events = events
         self._new_id = new_id
         self._approval = approval
-        self._offered = ToolsOffered({})
+        self.offered = ToolsOffered({})
         self._known: set[str] = set()
         self._waiting: deque[ToolCall] = deque()
-        self._started: set[str] = set()
-        self._results: dict[str, ToolResult] = {}
-        self._for_client: set[str] = set()
-        self._hidden: set[str] = set()
+        self.started: set[str] = set()
+        self.results: dict[str, ToolResult] = {}
+        self.of_client: set[str] = set()
+        self.hidden: set[str] = set()
         """Calls that wait for approval, and are written as approval requests instead."""
         self._approved: dict[str, str] = {}
         """Approval request ids, by call."""
         self._open: McpCall | None = None
-        self.has_acted = False
-        """Whether a hosted tool was started."""
 
     @property
     def is_empty(self) -> bool:
         """Whether all calls are written that are going to be."""
-        return all(call.id in self._hidden for call in self._waiting)
-
-    def offer(self, offered: ToolsOffered) -> None:
-        """Set the tools of the turn."""
-        self._offered = offered
+        return all(call.id in self.hidden for call in self._waiting)
 
     def label_of(self, call: ToolCall) -> str:
         """Return the server label of the called tool."""
-        return self._offered.label_of(call.name)
+        return self.offered.label_of(call.name)
 
     def expect(self, calls: Iterable[ToolCall]) -> None:
         """Append the calls of a message; those that are known already keep their place."""
         new = [call for call in calls if call.id not in self._known]
-        if new and not self._known and self._offered.question is not None:
-            self._note_approvals(self._offered.question.id, new)
+        if new and not self._known and self.offered.question is not None:
+            self._note_approvals(self.offered.question.id, new)
         self._known |= {call.id for call in new}
         self._waiting.extend(new)
-
-    def start(self, call: ToolCall) -> None:
-        """Note that a call runs."""
-        self.has_acted = True
-        self._started.add(call.id)
-
-    def finish(self, result: ToolResult) -> None:
-        """Note the result of a call."""
-        self._results[result.call_id] = result
-
-    def hide(self, call_id: str) -> None:
-        """Note that a call waits for approval."""
-        self._hidden.add(call_id)
-
-    def hand_out(self, call: ToolCall) -> None:
-        """Note that the client runs a call."""
-        self._for_client.add(call.id)
 
     def write(self) -> None:
         """Write all calls that can be written by now."""
         while self._waiting:
             call = self._waiting[0]
-            if call.id in self._for_client:
+            if call.id in self.of_client:
                 write_function_call(self._events, self._new_id("fc"), call)
-            elif call.id not in self._hidden and not self._write_hosted(call):
+            elif call.id not in self.hidden and not self._write_hosted(call):
                 return
             self._waiting.popleft()
 
     def _write_hosted(self, call: ToolCall) -> bool:
         """Write a call of a hosted tool as far as it has come; return whether it is done."""
-        result = self._results.get(call.id)
-        if self._open is None and (result is not None or call.id in self._started):
+        result = self.results.get(call.id)
+        if self._open is None and (result is not None or call.id in self.started):
             approved = self._approved.get(call.id)
             self._open = McpCall(self._events, self._new_id("mcp"), self.label_of(call), call, approved)
         if self._open is None or result is None:
@@ -123,7 +100,7 @@ class CallQueue:
             if isinstance(decisions.get(index), Approved):
                 self._approved[call.id] = approval_request_id(pending_id, index)
             else:
-                self._hidden.add(call.id)
+                self.hidden.add(call.id)
 
 
 class TurnItems:
@@ -147,7 +124,7 @@ class TurnItems:
     @property
     def has_acted(self) -> bool:
         """Whether a hosted tool was started."""
-        return self._calls.has_acted
+        return bool(self._calls.started)
 
     def add(self, event: BackendEvent) -> None:
         """Write the items of an event; for the end of the turn, use `end`."""
@@ -163,7 +140,7 @@ class TurnItems:
             case MessageDone(message):
                 self._end_message(message)
             case ToolStarted(call):
-                self._calls.start(call)
+                self._calls.started.add(call.id)
                 self._calls.write()
             case ToolFinished():
                 self._finish_call(event)
@@ -174,8 +151,7 @@ class TurnItems:
 
     def end(self, end: TurnFinished, *, is_whole: bool) -> None:
         """Write what has waited for the end of the turn. The last item of an incomplete response is incomplete."""
-        for call in end.client_calls:
-            self._calls.hand_out(call)
+        self._calls.of_client |= {call.id for call in end.client_calls}
         self._calls.write()
         phase = self._phase_of(FINAL_ANSWER if is_whole else COMMENTARY)
         self._write_held(phase)
@@ -194,14 +170,13 @@ class TurnItems:
         """Complete the items of a turn that has no end. The transcript has a result for every call."""
         for calls in (one.tool_calls for one in transcript if isinstance(one, AssistantMessage)):
             self._calls.expect(calls)
-        for result in (one for one in transcript if isinstance(one, ToolResult)):
-            self._calls.finish(result)
+        self._calls.results |= {one.call_id: one for one in transcript if isinstance(one, ToolResult)}
         self._write_held(self._phase_of(COMMENTARY))
         self._texts.close(is_whole=not self._calls.is_empty)
         self._calls.write()
 
     def _list_tools(self, offered: ToolsOffered) -> None:
-        self._calls.offer(offered)
+        self._calls.offered = offered
         for hosted in self._request.hosted or ():
             label = hosted.server_label
             if label not in self._plan.listed:
@@ -238,10 +213,10 @@ class TurnItems:
 
     def _finish_call(self, event: ToolFinished) -> None:
         if event.awaits_approval:
-            self._calls.hide(event.result.call_id)
+            self._calls.hidden.add(event.result.call_id)
             self._provider_items = ()  # they belong to a message that is not written as a whole
         else:
-            self._calls.finish(event.result)
+            self._calls.results[event.result.call_id] = event.result
         self._write_calls()
 
     def _write_calls(self) -> None:
@@ -258,7 +233,8 @@ class TurnItems:
     def _request_approval(self, pending: PendingApproval) -> None:
         for index, pending_call in enumerate(pending.calls):
             label = self._calls.label_of(pending_call.call)
-            write_approval_request(self._events, approval_request_id(pending.id, index), label, pending_call.call)
+            request_id = approval_request_id(pending.id, index)
+            self._events.place(approval_request_item(request_id, label, pending_call.call), request_id)
 
     def _phase_of(self, phase: str) -> str | None:
         """Return the phase for structured output, which has to be told from commentary."""
