@@ -1,9 +1,4 @@
-"""The AI task entity: a task of an automation or an app comes in, a turn of the loop does it.
-
-Knows Home Assistant's AI Task platform. No loop, no JSON, no vendor: the runtime brings what does the task, and it goes
-the way of every other turn. Nobody listens, so nothing is spoken, and no answer is checked against tool results: it
-is data. Nobody can be asked: what needs a yes is not done, unless the owner trusts the automation.
-"""
+"""The AI task entity: one task of an automation or an app is one turn of the loop."""
 
 from collections.abc import Collection
 from contextvars import ContextVar
@@ -188,7 +183,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
     @override
     async def _async_generate_image(self, task: GenImageTask, chat_log: ChatLog) -> GenImageTaskResult:
         """Make a picture. Raises a `HomeAssistantError` that says what went wrong."""
-        _asked_in.set(None)  # nothing is done in the house
+        _asked_in.set(None)  # no tool is called
         if task.attachments:
             raise task_error("task_image_from_words_alone", task=task.name)
         if spent := self._agent.chain.own.spent():

@@ -29,7 +29,7 @@ DEFAULT_RESPONSE_MEGABYTES: Final = 100
 
 
 class ServiceKind(StrEnum):
-    """What a config entry talks to: nothing but this house, or a model server over a wire format.
+    """What a config entry talks to: nothing but this home, or a model server over a wire format.
 
     A model server has CONF_SERVER (id of a profile in `agent/providers/profiles.py`), CONF_BASE_URL and,
     where it asks for one, CONF_API_KEY.

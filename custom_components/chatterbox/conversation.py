@@ -1,8 +1,4 @@
-"""The conversation entity: a person's words come in, a turn of the loop answers them.
-
-Knows Home Assistant's conversation platform. No loop, no JSON, no vendor: the runtime
-brings the agent, the bridges translate.
-"""
+"""The conversation entity: reads the words of a person, has the loop answer them, and returns the result."""
 
 import asyncio
 from contextlib import suppress

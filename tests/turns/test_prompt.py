@@ -114,7 +114,7 @@ async def test_no_name_ends_what_stands_beside_the_words(house: HomeAssistant, n
     device_id = satellite(house, area.id)
     offer = await offer_of(house, llm.LLM_API_ASSIST, device_id=device_id)
 
-    sources = PromptSources(house=offer.prompt, moment=offer.context, person=name)
+    sources = PromptSources(home=offer.prompt, moment=offer.context, person=name)
     context = async_write_prompt(house, asked(device_id), sources).context
 
     lines = context.splitlines()
@@ -148,7 +148,7 @@ async def test_the_chat_log_shows_what_the_model_got(house: HomeAssistant, chat_
     unsubscribe = async_subscribe_chat_logs(house, note)
     instance = await api.async_get_api_instance(asked())
     with async_conversation_trace() as trace:
-        prompt = async_provide_prompt(chat_log, asked(), PromptSources(house="A house."), instance)
+        prompt = async_provide_prompt(chat_log, asked(), PromptSources(home="A house."), instance)
         trace_events.extend(ConversationTraceEvent(**event) for event in trace.as_dict()["events"])
     unsubscribe()
 
@@ -179,7 +179,7 @@ async def test_what_was_added_when_a_conversation_began_holds_until_it_ends(chat
 async def test_home_assistants_own_instructions_stand_in_for_a_template_that_cannot_be_rendered(
     chat_log: ChatLog,
 ) -> None:
-    prompt = async_provide_prompt(chat_log, asked(), PromptSources("{{ 1 / 0 }}", house="A house."), None)
+    prompt = async_provide_prompt(chat_log, asked(), PromptSources("{{ 1 / 0 }}", home="A house."), None)
 
     assert (
         prompt.instructions

@@ -156,7 +156,7 @@ async def test_a_file_that_comes_late_is_told(hass: HomeAssistant, tmp_path: Pat
     chat_log = ChatLog(hass, "kitchen-talk")
     chat_log.async_add_user_content(UserContent("what is this?", [picture(SleepyShare(tmp_path / "door.png"))]))
 
-    files = await async_read_shown_files(hass, shown_paths(chat_log), patience=0.01)
+    files = await async_read_shown_files(hass, shown_paths(chat_log), seconds=0.01)
 
     SleepyShare.wakes.set()
     said = words(chat_log, files)

@@ -87,7 +87,7 @@ class ToolResult:
     synthetic: bool = False
     """True when the tool did not run and the loop itself wrote the answer."""
     open_world: bool = False
-    """True when the tool did run, or may have, and brings in what people outside the house wrote."""
+    """True when the tool did run, or may have, and brings in text from outside the home."""
     native: object = field(default=None, compare=False)
     """What the dispatcher's own side made of the result. The loop carries it untouched."""
 
@@ -104,7 +104,7 @@ class Summary:
     messages: int
     """How many messages it stands for, from the first one of the transcript."""
     has_outside_content: bool = False
-    """Whether these held what people outside the house may have written; see `transcript.has_outside_content`."""
+    """Whether these held text from outside the home; see `transcript.has_outside_content`."""
 
     def __post_init__(self) -> None:
         """Refuse a summary of less than nothing."""
@@ -149,7 +149,7 @@ class ToolOutcome:
     is_error: bool = False
     native: object = None
     open_world: bool = False
-    """True when it brings in what people outside the house wrote, although its tool does not always."""
+    """True when it brings in text from outside the home, although its tool does not always."""
 
 
 class ToolChoiceMode(StrEnum):

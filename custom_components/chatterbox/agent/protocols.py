@@ -254,7 +254,7 @@ class HookPoint(StrEnum):
 
 
 class Hooks(Protocol):
-    """What an owner may put between the model and the house. None means no opinion.
+    """Decisions of an owner between the model and the home. None means no opinion.
 
     Subclass it and override what is needed. Hooks run in order and the first `Deny` wins;
     after a `Rewrite` the others see what was put in place. An `Ask` ends nothing: the others

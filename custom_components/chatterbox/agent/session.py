@@ -95,7 +95,7 @@ class Session:
         """
         if (pending := self.pending) is None:
             raise ValueError("Nothing waits for a yes.")
-        ids = [gated.call.id for gated in pending.calls]
+        ids = [pending_call.call.id for pending_call in pending.calls]
         decisions = decision if isinstance(decision, Mapping) else dict.fromkeys(ids, decision)
         for call_id in decisions:
             if call_id not in ids:

@@ -21,7 +21,7 @@ def synthetic_result(call: ToolCall, content: str) -> ToolResult:
 
 
 def has_outside_content(transcript: Iterable[Message]) -> bool:
-    """Tell whether a tool has put into a transcript what people outside the house may have written."""
+    """Tell whether a tool has put text from outside the home into a transcript."""
     return any(isinstance(message, ToolResult) and message.open_world for message in transcript)
 
 

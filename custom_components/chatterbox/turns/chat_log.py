@@ -1,8 +1,7 @@
-"""ChatLog ⇄ transcript, and the events of a turn → ChatLog deltas.
+"""Translation between Home Assistant's ChatLog and our transcript, and from the events of a turn to ChatLog deltas.
 
-Knows Home Assistant's ChatLog and our messages and events. Must not know providers, tools
-or how a turn is driven. Our loop runs the tools itself, so calls enter the ChatLog as
-`external` and results as the native `llm.ToolResult` that keeps cards and targets.
+Our loop runs the tools itself, so calls enter the ChatLog as `external` and results as the native `llm.ToolResult`,
+which keeps cards and targets.
 """
 
 import weakref
@@ -58,7 +57,7 @@ from .shown_files import NO_FILES, ShownFiles
 
 
 class FromOutside:
-    """Marks a result that holds what people outside the house may have written.
+    """Marks a result that holds text from outside the home.
 
     It marks by type alone: for everybody else a marked result is the one that it was, with all its fields.
     """
@@ -114,7 +113,7 @@ def from_native(hass: HomeAssistant, content: ToolResultContent) -> ToolResult:
         text,
         is_error=content.result.error,
         synthetic=synthetic,
-        open_world=isinstance(content.result, FromOutside) or not _knows_only_the_house(hass, content.agent_id),
+        open_world=isinstance(content.result, FromOutside) or not _knows_only_the_home(hass, content.agent_id),
         native=content.result,
     )
 
@@ -135,8 +134,8 @@ def _read(result: llm.ToolResult) -> tuple[str, bool]:
 
 
 @callback
-def _knows_only_the_house(hass: HomeAssistant, agent_id: str) -> bool:
-    """Tell whether results of an agent that have no mark are from the house.
+def _knows_only_the_home(hass: HomeAssistant, agent_id: str) -> bool:
+    """Tell whether results of an agent that have no mark are from the home.
 
     Ours have a mark if they are not. The built-in agent knows nothing else; in a pipeline that asks it first, it writes
     under the name of the agent that would have been next. What the tools of others bring in, nobody here knows.

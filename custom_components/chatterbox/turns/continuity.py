@@ -1,7 +1,6 @@
-"""Goes on with a conversation that Home Assistant has forgotten: after a restart, or later if the owner wants.
+"""Resuming a conversation that Home Assistant has forgotten: after a restart, or later if the owner allows it.
 
-Knows the history, Home Assistant's conversations and who speaks. Must not know how a turn is taken or recorded. Only
-what the same person, or nobody in particular at the same device, has said to the same agent is taken up again.
+Only turns of the same person, or of nobody in particular at the same device, with the same agent are resumed.
 """
 
 import asyncio
@@ -30,12 +29,12 @@ from .chat_log import is_fresh, put_before
 if TYPE_CHECKING:  # it imports SQLAlchemy, which is done in a thread
     from ..agent.history.store import HistoryStore
 
-_PATIENCE: Final = 0.5
+_READ_TIMEOUT: Final = 0.5
 """Seconds that a person may wait for what was said earlier; later, the agent goes on without it."""
 _MOST_TURNS: Final = 200
 """Of a conversation; of a longer one, the last."""
 _MOST_THREADS: Final = 200
-"""Of a house, in the few minutes for which Home Assistant remembers a conversation."""
+"""In one home, in the few minutes for which Home Assistant remembers a conversation."""
 _SECONDS: Final = 60.0
 """Of a minute."""
 
@@ -110,7 +109,7 @@ class Continuity:
         if not asked_for and _turns_of(speaker) is None:
             return None
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_READ_TIMEOUT):
                 store = await async_get_histories(self.hass).async_open(self.entry)
                 if store is None or store.state.trouble is not None:
                     return None

@@ -166,13 +166,17 @@ class TurnInput:
     @property
     def approved(self) -> Sequence[PendingCall]:
         """The calls that were approved, with the PIN where one is needed."""
-        return [gated for gated in self._asked if isinstance(self.decisions.get(gated.call.id), Approved)]
+        return [
+            pending_call
+            for pending_call in self._asked
+            if isinstance(self.decisions.get(pending_call.call.id), Approved)
+        ]
 
     @property
     def denied(self) -> Sequence[PendingCall]:
         """The calls that were denied while others of the same question were approved."""
         approved = self.approved
-        return [gated for gated in self._asked if gated not in approved] if approved else ()
+        return [pending_call for pending_call in self._asked if pending_call not in approved] if approved else ()
 
     @property
     def approval(self) -> ApprovalAnswer | None:
@@ -192,7 +196,7 @@ class TurnInput:
         """Return this input as the answer to a question, which is one decision about all of its calls."""
         is_yes = answer.approved and (answer.with_pin or not question.needs_pin)
         decision = Approved() if is_yes else Denied()
-        decisions = {gated.call.id: decision for gated in question.pending.calls}
+        decisions = {pending_call.call.id: decision for pending_call in question.pending.calls}
         return replace(self, answered=(question, answer), decisions=decisions)
 
 

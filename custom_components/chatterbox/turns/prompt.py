@@ -1,8 +1,7 @@
-"""The prompt of a turn in two parts: what stays the same for the whole house, and what holds at this moment.
+"""The prompt of a turn in two parts: one that is the same for the whole home, and one that holds at this moment.
 
-Knows templates, persons, rooms and Home Assistant's ChatLog. Must not know which APIs speak, or how a model is asked.
-Servers keep the beginning of a prompt that they have read; a minute or the name of a room in it would make them read
-it all again. So the first part is sent first in every turn, and the second right before the person's words.
+Servers cache the beginning of a prompt; a minute or the name of a room in it would make them read all of it again. So
+the first part is sent first in every turn, and the second right before the words of the person.
 """
 
 import re
@@ -44,7 +43,7 @@ class PromptSources(NamedTuple):
 
     template: str | None = None
     """The owner's instructions, which get the same variables as from Home Assistant; None for Home Assistant's own."""
-    house: str = ""
+    home: str = ""
     """What the LLM APIs say that holds for everybody."""
     moment: str = ""
     """What the LLM APIs say that holds for who asks, or at this moment."""
@@ -95,7 +94,7 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
     others = (moment, sources.things, sources.memories, sources.extra)
     facts += [told for other in others if other and (told := other.strip())]
     context = "\n".join(facts)
-    instructions = _instructions(own, sources.house, language, hass.config.time_zone)
+    instructions = _instructions(own, sources.home, language, hass.config.time_zone)
     return TurnPrompt(instructions, f"{_BEGIN}\n{context}\n{_END}", template_error)
 
 
@@ -157,10 +156,10 @@ def _notify(chat_log: ChatLog) -> None:
 
 
 @lru_cache(maxsize=16)
-def _instructions(own: str, house: str, language: str, zone: str) -> str:
+def _instructions(own: str, home: str, language: str, zone: str) -> str:
     """Join what stays; the same text is the same object, so that whoever has kept something of it finds it at once."""
-    on_house = (house, _ON_ROOMS, _ON_QUESTIONS) if house else ()
-    return "\n".join(filter(None, (own, *on_house, f"Home: language {language}, time zone {zone}.")))
+    on_home = (home, _ON_ROOMS, _ON_QUESTIONS) if home else ()
+    return "\n".join(filter(None, (own, *on_home, f"Home: language {language}, time zone {zone}.")))
 
 
 def _shown(now: datetime) -> str:

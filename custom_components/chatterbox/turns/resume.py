@@ -25,10 +25,10 @@ async def async_resume(
 ) -> str:
     """Resume a turn with an answer, in its own conversation, and return what is said in the end."""
     # The answer may come in the middle of another conversation, whose context variables must not leak into this one.
-    taking = asyncio.get_running_loop().create_task(
+    task = asyncio.get_running_loop().create_task(
         _async_take(hass, turns, source, question, answer), name="chatterbox resumed turn", context=Variables()
     )
-    return await taking
+    return await task
 
 
 async def _async_take(

@@ -1,7 +1,6 @@
-"""An owner's scripts as hooks: a script is told what is about to happen, and what it answers decides.
+"""An owner's scripts as hooks: a script receives what is about to happen, and its response decides.
 
-Knows scripts of Home Assistant and the `Hooks` of the loop. Must not know how a turn is run, or what an agent's
-options look like. What a script is told, and what it may answer, stands in `docs/using.md`.
+`docs/using.md` lists what a script receives and what it may answer.
 """
 
 from collections.abc import Callable, Mapping, Sequence

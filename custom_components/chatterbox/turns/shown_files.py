@@ -1,7 +1,6 @@
-"""Pictures and documents that people put into a chat → what a model is shown of them.
+"""Pictures and documents in a chat, as a model receives them.
 
-Knows the attachments of the ChatLog, and files. Must not know which of them a model can see. All files of a
-conversation are read at once, each once, for one turn; nothing is kept.
+All files of a conversation are read at once, each once, for one turn; nothing is kept.
 """
 
 import asyncio
@@ -21,7 +20,7 @@ MAX_FILE: Final = 10 * 2**20
 """Bytes of one file; services take 5 to 20 MB of a picture."""
 MAX_FILES: Final = 20 * 2**20
 """Bytes of all files of a conversation, the newest first; base64 makes a third more of them."""
-PATIENCE: Final = 5.0
+READ_TIMEOUT: Final = 5.0
 """Seconds that all of them may take, from a share too."""
 
 
@@ -75,10 +74,10 @@ def shown_paths(chat_log: ChatLog) -> Collection[Path]:
     }
 
 
-async def async_read_shown_files(hass: HomeAssistant, paths: Collection[Path], patience: float) -> ShownFiles:
-    """Read the files of a conversation within `patience` seconds, and within `PATIENCE` in any case."""
+async def async_read_shown_files(hass: HomeAssistant, paths: Collection[Path], seconds: float) -> ShownFiles:
+    """Read the files of a conversation within `seconds`, and within `READ_TIMEOUT` in any case."""
     try:
-        async with asyncio.timeout(min(patience, PATIENCE)):
+        async with asyncio.timeout(min(seconds, READ_TIMEOUT)):
             return ShownFiles(await hass.async_add_executor_job(_read_all, tuple(paths)))
     except TimeoutError:
         return ShownFiles(dict.fromkeys(paths, _NotShown.LATE))

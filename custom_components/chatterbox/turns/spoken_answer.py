@@ -1,9 +1,7 @@
-"""One short sentence into the silence before an answer whose first words are late.
+"""Spoken answers: the deltas that a voice says, and a filler when the first words are late.
 
-Knows what makes Home Assistant's pipeline begin to speak while an answer still streams. Must not know why it is late,
-or what a turn is. Only who listens to the deltas hears the sentence: it is no part of the ChatLog or of the result.
-
-A pipeline whose text-to-speech takes no stream speaks the result alone, so it is silent until then, filler or not.
+The filler is spoken only: it is no part of the ChatLog or of the result. A pipeline whose text-to-speech takes no
+stream speaks the result alone, so it is silent until then.
 """
 
 import asyncio

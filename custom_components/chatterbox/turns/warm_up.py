@@ -1,8 +1,6 @@
-"""Gets an agent ready while a person still speaks: its server reads what every turn begins with.
+"""Warming up an agent while a person still speaks: its server reads the beginning of the prompt.
 
-Knows what a turn of an agent begins with, when a server has read it, and who owns the task. Must not know how a server
-is told, or whether it keeps what it reads: providers do. Nothing here is ever worth an error, a wait or a line in the
-log: without it, an answer only comes a little later.
+Nothing here is worth an error, a wait or a line in the log: without it, an answer only comes a little later.
 """
 
 import asyncio
@@ -65,11 +63,11 @@ class WarmUp:
         """Tell whether the server is made to read at the moment."""
         return self._task is not None
 
-    async def async_give_way(self, patience: float) -> None:
-        """Leave the server to a turn; returns when nothing is in its way, after `patience` seconds at the latest."""
+    async def async_give_way(self, seconds: float) -> None:
+        """Leave the server to a turn; returns when nothing is in its way, after `seconds` at the latest."""
         if (task := self._task) is not None:
             task.cancel()
-            await asyncio.wait({task}, timeout=min(patience, _A_MOMENT))
+            await asyncio.wait({task}, timeout=min(seconds, _A_MOMENT))
 
     @callback
     def async_note_turn(self, turn: Turn) -> None:

@@ -82,20 +82,20 @@ def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:
 
 
 def decide_call(
-    state: TurnState, gated: PendingCall, decision: Approved | Denied | None, *, expired: bool
+    state: TurnState, pending_call: PendingCall, decision: Approved | Denied | None, *, expired: bool
 ) -> JudgedCall:
     """Bring a call that waited for a yes into the turn that has the answer.
 
     It comes as a new call: the one that asked has its result already. It runs once, and
     only as exactly what was asked.
     """
-    judged = judge_call(state, replace(gated.call, id=""))
+    judged = judge_call(state, replace(pending_call.call, id=""))
     match decision:
-        case _ if _came_again(state, gated.call):
+        case _ if _came_again(state, pending_call.call):
             return settle(judged.call, "Not run: this question was answered or asked anew in the meantime.")
         case None | Approved() if expired:
             return settle(judged.call, "Not run: no yes came in time.")
-        case Approved() if isinstance(judged.verdict, Resolved) or _is_same(judged, gated.call):
+        case Approved() if isinstance(judged.verdict, Resolved) or _is_same(judged, pending_call.call):
             return judged
         case Approved():
             return settle(judged.call, "Not run: the tool has changed since the question. Ask again.")
@@ -107,12 +107,12 @@ def decide_call(
             assert_never(decision)
 
 
-def check_again(judged: JudgedCall, gated: PendingCall, opinion: Deny | Ask | None) -> JudgedCall:
+def check_again(judged: JudgedCall, pending_call: PendingCall, opinion: Deny | Ask | None) -> JudgedCall:
     """Apply what the hooks say now of a call that a person said yes to. A yes is to the terms of its question only."""
     match opinion, judged.verdict:
         case Deny(reason), _:
             return settle(judged.call, reason)
-        case Ask(reason, terms), Runnable(tool, arguments) if not covers(gated.terms, terms):
+        case Ask(reason, terms), Runnable(tool, arguments) if not covers(pending_call.terms, terms):
             return JudgedCall(judged.call, NeedsApproval(tool, arguments, reason, terms))
         case _:
             return judged

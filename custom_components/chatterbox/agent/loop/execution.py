@@ -35,7 +35,7 @@ class _Changing:
     task: asyncio.Task[ToolResult]
 
     def meets(self, targets: frozenset[str] | None) -> bool:
-        """Tell whether both may touch the same thing."""
+        """Tell whether both may change the same target."""
         return self.targets is None or targets is None or not self.targets.isdisjoint(targets)
 
 
@@ -114,8 +114,8 @@ class ToolRunner:
             outcome = await finish_within(self.tool_timeout, work, f"tool {call.name}")
             return self._answered(call, outcome)
         except TookTooLong:
-            patience = f"{self.tool_timeout:g} seconds"
-            return self._failed(call, f"{call.name} did not finish within {patience}. It may still take effect.")
+            bound = f"{self.tool_timeout:g} seconds"
+            return self._failed(call, f"{call.name} did not finish within {bound}. It may still take effect.")
         except Exception as err:  # whatever a tool does is an answer to the model
             _LOGGER.warning("Tool %s failed", call.name, exc_info=True)
             return self._failed(call, _reason(err)[:_REASON_LENGTH])

@@ -190,7 +190,7 @@ async def _question[V: JsonValue](
 ) -> Deny | Ask | None:
     """Make one question of what was asked, about nothing but what is in place in the end.
 
-    Who asked about something else is shown that, and decides anew. If it would put yet another thing in place, the
+    Who asked about something else is shown that, and decides anew. If it would put yet another value in place, the
     hooks do not agree on what a yes would be to.
     """
     asks: list[Ask] = []

@@ -112,7 +112,7 @@ class CallModel:
 
 @dataclass(frozen=True, slots=True)
 class ExecuteTools:
-    """Bring these calls to their results; those that are settled only need recording."""
+    """Bring these calls to their results; those that are resolved only need recording."""
 
     calls: tuple[JudgedCall, ...]
 
@@ -142,7 +142,7 @@ type NextStep = CallModel | ExecuteTools | InterruptForApproval | ReturnToClient
 
 
 class IllegalState(AssertionError):
-    """A state that no walk of a turn can reach: a bug of the driver."""
+    """A state that no turn can reach: a bug of the runner."""
 
 
 def next_step(state: TurnState) -> NextStep:

@@ -178,12 +178,12 @@ class TurnRunner:
         # The owner may have set a lower bound since the question.
         iterations = min(pending.iterations, self._state.turn.limits.max_iterations)
         state = self._state._replace(iterations=iterations, tool_calls=pending.tool_calls)
-        for gated in pending.calls:
-            decision = answer.decisions.get(gated.call.id)
-            judged = decide_call(state, gated, decision, expired=expired)
+        for pending_call in pending.calls:
+            decision = answer.decisions.get(pending_call.call.id)
+            judged = decide_call(state, pending_call, decision, expired=expired)
             if isinstance(judged.verdict, Runnable) and state.prompt_denied is None:
                 opinion = await self._hooks.pre_approved_use(judged.verdict.tool, judged.verdict.arguments)
-                judged = check_again(judged, gated, opinion)
+                judged = check_again(judged, pending_call, opinion)
             state = state._replace(open_calls=(*state.open_calls, judged))
         self._state = state
         return state.open_calls
@@ -213,7 +213,7 @@ class TurnRunner:
 
     async def _interrupt_for_approval(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.APPROVAL_INTERRUPT)
-        gated = tuple(
+        pending_calls = tuple(
             PendingCall(judged.call, judged.verdict.reason, judged.verdict.terms)
             for judged in calls
             if isinstance(judged.verdict, NeedsApproval)
@@ -222,7 +222,7 @@ class TurnRunner:
             yield await self._finish_call(judged)
         pending = PendingApproval(
             id=uuid4().hex,
-            calls=gated,
+            calls=pending_calls,
             expires_at=time.time() + self._state.turn.limits.approval_expiry,
             iterations=self._state.iterations,
             tool_calls=self._state.tool_calls,
