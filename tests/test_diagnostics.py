@@ -270,8 +270,8 @@ async def test_diagnostics_tell_how_the_models_of_an_agent_are_doing(
 
     (agent,) = (await download(hass_client, down))["agents"]
     assert agent["data"]["extra_parameters"] == "**REDACTED**"
-    (link,) = agent["chain"]
-    assert (link["circuit"], link["failures"], link["last_error"]) == ("open", 1, "ProviderUnreachable")
+    (provider,) = agent["chain"]
+    assert (provider["circuit"], provider["failures"], provider["last_error"]) == ("open", 1, "ProviderUnreachable")
     data = await download(hass_client, failed)
     assert data["entry"]["state"] == "setup_retry"
     assert data["agents"][0]["chain"] == []

@@ -1,4 +1,4 @@
-"""What an agent remembers of somebody is a list in the house, and the list is what it remembers."""
+"""What an agent remembers of somebody is a list in the home, and the list is what it remembers."""
 
 from collections.abc import Mapping
 
@@ -25,7 +25,7 @@ LIST = "todo.talker_memories_of_anna"
 
 @pytest.fixture
 async def entry(hass: HomeAssistant) -> MockConfigEntry:
-    """Set up an agent that may remember something, in Anna's house."""
+    """Set up an agent that may remember something, in Anna's home."""
     await add_person(hass, "Anna")
     return await set_up(hass, offline_entry(remember_facts=True))
 
@@ -223,7 +223,7 @@ async def test_what_cannot_be_remembered_is_told(
     assert await items(hass) == [{"summary": "Has a cat.", "status": "needs_action"}]
 
 
-async def test_lists_are_in_the_language_of_the_house(hass: HomeAssistant) -> None:
+async def test_lists_are_in_the_language_of_the_home(hass: HomeAssistant) -> None:
     hass.config.language = "de"
     await add_person(hass, "Anna")
     await set_up(hass, offline_entry(remember_facts=True))
@@ -245,7 +245,7 @@ async def test_what_cannot_be_read_is_tried_again_and_shows_no_list(
     assert await hass.config_entries.async_unload(entry.entry_id)
 
 
-async def test_a_house_without_persons_has_no_lists(hass: HomeAssistant) -> None:
+async def test_a_home_without_persons_has_no_lists(hass: HomeAssistant) -> None:
     assert await async_setup_component(hass, PERSON, {})
     await set_up(hass, offline_entry(remember_facts=True))
 

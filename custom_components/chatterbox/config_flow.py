@@ -35,6 +35,7 @@ from .const import (
 )
 from .flows.agent_flow import ConversationAgentFlow
 from .flows.model_form import model_selector, model_title, only_model
+from .flows.service_check import answering_interface, check_key, models_of
 from .flows.service_form import (
     EXAMPLE_URL,
     INTERFACES,
@@ -48,8 +49,7 @@ from .flows.service_form import (
 from .flows.service_options import ServiceOptionsFlow
 from .flows.task_flow import AITaskFlow
 from .runtime.composition import is_same_server, model_server
-from .runtime.models import ModelProvider
-from .runtime.service_check import answering_interface, check_key, models_of, offered_models
+from .runtime.models import ModelProvider, offered_models
 from .settings.agent import AgentSettings, settings_of
 from .settings.options import new_agent_data
 from .settings.service_address import parse_address

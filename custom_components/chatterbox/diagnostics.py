@@ -31,7 +31,7 @@ from .turns.prompt import PromptSources, async_write_prompt
 async def async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, model: WindowedProvider) -> JsonObject:
     """Return the parts of the prompt of an agent in tokens, which are estimated, and the tools, the largest first.
 
-    `instructions` are the agent's own, `home` what the sources of its tools tell of the house, `tools` all of them
+    `instructions` are the agent's own, `home` what the sources of its tools tell of the home, `tools` all of them
     together, `total` everything, `window` what the model can read, and `last_request` what the last one took. Takes as
     long as those sources do, but no longer than they may in a turn.
     """

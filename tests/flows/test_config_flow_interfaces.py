@@ -10,8 +10,9 @@ from homeassistant.data_entry_flow import FlowResultType
 from yarl import URL
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
+from custom_components.chatterbox.flows.service_check import answering_interface
 from custom_components.chatterbox.flows.service_form import INTERFACES, title_of
-from custom_components.chatterbox.runtime.service_check import ModelServer, answering_interface
+from custom_components.chatterbox.runtime.models import ModelServer
 from tests.support.config_entries import prepare, server_entry, set_up
 from tests.support.sentences import sentence
 from tests.support.servers.anthropic_messages import ScriptedMessages

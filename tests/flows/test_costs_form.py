@@ -5,7 +5,9 @@ from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.const import CONF_SERVER, DOMAIN
+from custom_components.chatterbox.flows.model_form import price_words
 from custom_components.chatterbox.settings.agent import WhenSpent, settings_of
+from custom_components.chatterbox.usage.prices import FREE, ModelPrice, Rates
 from tests.flows.test_agent_flow import TALKING, add, change, filled_in, submit, suggested, text_of_error
 from tests.support.config_entries import only_agent, server_entry, set_up
 from tests.support.servers.in_process import serving_script
@@ -77,3 +79,25 @@ async def test_a_budget_without_a_price_is_refused_and_kept(hass: HomeAssistant)
 
         mended = await submit(hass, result, filled_in(costs=costs | {"price_output": 9.0}))
         assert mended["type"] == "abort", mended["errors"]
+
+
+WORDS = {
+    "price_free": "free",
+    "price_known": "{model} {input} {cached} {output}",
+    "price_unknown": "unknown {model}",
+    "price_of_no_model": "no model",
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "price", "words"),
+    [
+        ("gpt-5", ModelPrice(Rates(1.25, 0.125, 10)), "gpt-5 1.25 0.125 10"),
+        ("gpt-5", ModelPrice(FREE), "free"),
+        ("", ModelPrice(FREE), "free"),
+        ("mine", None, "unknown mine"),
+        ("", None, "no model"),
+    ],
+)
+def test_it_is_said_in_words(model: str, price: ModelPrice | None, words: str) -> None:
+    assert price_words(WORDS, model, price) == words

@@ -185,7 +185,7 @@ async def test_a_writer_that_is_gone_or_fails_leaves_the_list(hass: HomeAssistan
 async def test_a_writer_that_is_left_alone_is_not_asked(hass: HomeAssistant, add: Add) -> None:
     server = await add(Script(answers=(WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     (model,) = async_get_models(hass).values()
-    model.link.tripped(ProviderUnreachable("gone"))
+    model.managed.tripped(ProviderUnreachable("gone"))
     await talk(hass, summaries_of_last(hass), said(13))
     assert not server.requests
 
@@ -206,9 +206,7 @@ async def test_a_summary_does_not_stand_for_the_end_of_a_history(hass: HomeAssis
 
 
 @pytest.mark.parametrize(("server_id", "asked"), [("llama_cpp", 2), ("openrouter", 1)])
-async def test_a_server_in_the_house_is_left_to_who_speaks(
-    hass: HomeAssistant, add: Add, server_id: str, asked: int
-) -> None:
+async def test_a_local_server_is_left_to_the_speaker(hass: HomeAssistant, add: Add, server_id: str, asked: int) -> None:
     slow = ScriptedAnswer(content="They like it dark.", delay_seconds=0.2)
     server = await add(Script(answers=(slow, WRITTEN)), server_id, **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
@@ -263,7 +261,7 @@ async def test_of_too_many_conversations_the_oldest_is_forgotten(hass: HomeAssis
 
 
 @pytest.mark.parametrize(("minutes", "is_kept"), [(0, False), (60, True)])
-async def test_a_conversation_that_nobody_can_go_on_with_is_forgotten(
+async def test_a_conversation_that_cannot_be_continued_is_forgotten(
     hass: HomeAssistant, add: Add, freezer: FrozenDateTimeFactory, minutes: int, *, is_kept: bool
 ) -> None:
     options = {CONF_SUMMARY: SUMMARY_OWN_MODEL, CONF_CONTINUE_MINUTES: minutes}

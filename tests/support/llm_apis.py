@@ -14,7 +14,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, ToolOutcome
 from custom_components.chatterbox.home.description import AS_USUAL
-from custom_components.chatterbox.settings.agent import HomeTelling
+from custom_components.chatterbox.settings.agent import HomeDetail
 from custom_components.chatterbox.tools.offer import TurnTools, async_offer_tools
 
 KITCHEN = """
@@ -103,12 +103,12 @@ def register(hass: HomeAssistant, api_id: str, *tools: llm.Tool, name: str = "Se
     return api
 
 
-LISTED = HomeTelling(is_compact=False)
+LISTED = HomeDetail(is_compact=False)
 """By Home Assistant's own list."""
 
 
 async def offer_of(
-    hass: HomeAssistant, *api_ids: str, device_id: str | None = None, home: HomeTelling = AS_USUAL
+    hass: HomeAssistant, *api_ids: str, device_id: str | None = None, home: HomeDetail = AS_USUAL
 ) -> TurnTools:
     return await async_offer_tools(hass, api_ids, asked(device_id), home=home)
 

@@ -15,7 +15,7 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockModule, MockPlatform, mock_integration, mock_platform
 
 from custom_components.chatterbox.home.description import AS_USUAL
-from custom_components.chatterbox.settings.agent import HomeTelling
+from custom_components.chatterbox.settings.agent import HomeDetail
 from custom_components.chatterbox.tools.offer import TurnTools, async_offer_tools
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import KITCHEN, LISTED, StubTool, asked, error_of, offer_of, register, run, satellite
@@ -85,7 +85,7 @@ async def test_timers_of_one_device_are_offered_to_all_and_refused_to_the_others
 
 
 @pytest.mark.parametrize("home", [LISTED, AS_USUAL], ids=["listed", "described"])
-async def test_assist_of_home_assistant_offers_nothing_else(house: HomeAssistant, home: HomeTelling) -> None:
+async def test_assist_of_home_assistant_offers_nothing_else(house: HomeAssistant, home: HomeDetail) -> None:
     """Home Assistant's own platform is not asked where its list of the home is not needed."""
     device_id = satellite(house, "kitchen")
     async_register_timer_handler(house, device_id, lambda *_: None)

@@ -34,7 +34,7 @@ def _find_custom_integrations(recorder_mock: Recorder, enable_custom_integration
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_sums_go_on_over_midnight(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+async def test_sums_continue_over_midnight(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
     freezer.move_to(LATE)
     assert await async_setup_component(hass, "sensor", {})
     async with serving_script(Script()) as address:

@@ -20,7 +20,6 @@ from custom_components.chatterbox.usage.prices import (
     async_get_known_models,
     async_known_price,
     entered_price,
-    price_words,
     read_known_models,
 )
 
@@ -161,12 +160,6 @@ async def test_it_is_read_once(hass: HomeAssistant) -> None:
 
 
 KNOWN = ModelPrice(Rates(1, 0.5, 4), ((1000, Rates(2, 1, 8)),))
-WORDS = {
-    "price_free": "free",
-    "price_known": "{model} {input} {cached} {output}",
-    "price_unknown": "unknown {model}",
-    "price_of_no_model": "no model",
-}
 
 
 async def known_price(
@@ -188,7 +181,7 @@ async def test_nobody_knows_what_another_service_takes(hass: HomeAssistant) -> N
     assert await known_price(hass, "https://models.example.com/v1") is None
 
 
-async def test_a_server_in_the_house_costs_nothing_unless_it_asks_others(hass: HomeAssistant) -> None:
+async def test_a_local_server_costs_nothing_unless_it_asks_others(hass: HomeAssistant) -> None:
     assert await known_price(hass, "http://192.168.1.5:8080") == ModelPrice(FREE)
     assert await known_price(hass, "http://192.168.1.5:4000", LITELLM) is None
 
@@ -208,14 +201,14 @@ async def test_a_server_in_the_house_costs_nothing_unless_it_asks_others(hass: H
         "http://addon_llama",
     ],
 )
-def test_addresses_in_the_house(address: str) -> None:
+def test_local_addresses(address: str) -> None:
     assert is_local_address(address)
 
 
 @pytest.mark.parametrize(
     "address", ["https://api.openai.com/v1", "http://8.8.8.8", "https://local.example.org", "http://[2606:4700::1111]"]
 )
-def test_addresses_elsewhere(address: str) -> None:
+def test_other_addresses(address: str) -> None:
     assert not is_local_address(address)
 
 
@@ -237,17 +230,3 @@ def test_what_the_owner_says_counts(
     settings: AgentSettings, known_price: ModelPrice | None, price: ModelPrice | None
 ) -> None:
     assert entered_price(settings, known_price) == price
-
-
-@pytest.mark.parametrize(
-    ("model", "price", "words"),
-    [
-        ("gpt-5", ModelPrice(Rates(1.25, 0.125, 10)), "gpt-5 1.25 0.125 10"),
-        ("gpt-5", ModelPrice(FREE), "free"),
-        ("", ModelPrice(FREE), "free"),
-        ("mine", None, "unknown mine"),
-        ("", None, "no model"),
-    ],
-)
-def test_it_is_said_in_words(model: str, price: ModelPrice | None, words: str) -> None:
-    assert price_words(WORDS, model, price) == words

@@ -393,7 +393,7 @@ async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant, hass_s
     assert set(stored(hass_storage).agents) == {"talker"}
 
 
-async def test_a_server_in_the_house_costs_nothing_unless_its_owner_says_so(hass: HomeAssistant) -> None:
+async def test_a_local_server_costs_nothing_unless_its_owner_says_so(hass: HomeAssistant) -> None:
     async with serving_script(TALKS) as address:
         await add_agent(hass, address)
         await turn(hass)
@@ -406,7 +406,7 @@ async def test_a_server_in_the_house_costs_nothing_unless_its_owner_says_so(hass
 
 
 async def test_what_has_no_known_price_has_no_cost(hass: HomeAssistant) -> None:
-    """LiteLLM runs in the house and asks others, which may charge for it."""
+    """LiteLLM is local and asks others, which may charge for it."""
     async with serving_script(TALKS) as address:
         await add_agent(hass, address, "talker", "litellm")
         await turn(hass)

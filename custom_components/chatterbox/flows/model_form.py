@@ -52,7 +52,7 @@ from ..const import (
     ServiceKind,
 )
 from ..runtime.composition import REASONING_EFFORTS, SERVICE_TIERS, VERBOSITIES, known_server, model_server
-from ..runtime.service_check import offered_models
+from ..runtime.models import offered_models
 from ..settings.agent import SUMMARIES, AgentSettings, Confirmation, WhenSpent
 from ..settings.options import (
     NUMBERS,
@@ -68,7 +68,7 @@ from ..settings.options import (
     value_of,
 )
 from ..speech.sentences import async_get_sentences, error_key
-from ..usage.prices import async_known_price, entered_price, price_words
+from ..usage.prices import FREE, ModelPrice, async_known_price, entered_price
 
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
     CONF_REASONING_EFFORT: REASONING_EFFORTS,
@@ -337,3 +337,17 @@ def _selector(option: str) -> Selector[Any]:
         CONF_SEARCH_HISTORY: BooleanSelector(),
     }
     return selectors[option]
+
+
+def price_words(sentences: Mapping[str, str], model: str, known: ModelPrice | None) -> str:
+    """Return a sentence about the known price of a model; `model` is empty before one was chosen."""
+    match known:
+        case ModelPrice(usual=rates) if rates == FREE:
+            return sentences["price_free"]
+        case ModelPrice(usual=rates) if model:
+            numbers = {"input": rates.input, "cached": rates.cached, "output": rates.output}
+            return sentences["price_known"].format(model=model, **{name: f"{one:g}" for name, one in numbers.items()})
+        case _ if model:
+            return sentences["price_unknown"].format(model=model)
+        case _:
+            return sentences["price_of_no_model"]

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Final
 
 from ..const import DOMAIN
-from ..settings.agent import HomeTelling
+from ..settings.agent import HomeDetail
 from .entities import ExposedEntity, Floor, Home, Room
 from .names import listed, quoted
 
@@ -46,10 +46,10 @@ _NO_ROOM: Final = "# (in no room)"
 _NAMELESS: Final = "(without a name)"
 
 
-AS_USUAL: Final = HomeTelling()
+AS_USUAL: Final = HomeDetail()
 
 
-def describe_home(home: Home, state_tool: str, telling: HomeTelling = AS_USUAL) -> str:
+def describe_home(home: Home, state_tool: str, telling: HomeDetail = AS_USUAL) -> str:
     """Write what there is in a home, and how to use it; `state_tool` is the name of the tool that tells states."""
     if telling.sums_up(len(home.entities)):
         guide = _GUIDE_TO_MANY.format(count=len(home.entities), find=FIND_ENTITIES)

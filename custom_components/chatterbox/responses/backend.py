@@ -93,7 +93,7 @@ class ResponsesBackend:
         model = found.entry.runtime_data.models.get(found.subentry.subentry_id)
         if model is None:
             return recap(None, transcript, MOST_TOKENS, TokenEstimate()) or _NOTHING_TO_TELL, Usage()
-        if spent := model.link.spent():
+        if spent := model.managed.spent():
             raise ApiError(str(spent), status=429, kind=ErrorType.TOO_MANY_REQUESTS, code="budget_spent")
         provider = CountedModel(self._hass, model)
         tokens = min(MOST_TOKENS, model.windowed.context_window - _FOR_ANSWER)

@@ -45,8 +45,15 @@ from ..usage.totals import Budget
 from ..usage.tracker import Account, async_get_usage_tracker
 from .agents import Agent, ChatterboxConfigEntry, Runtime, async_get_models
 from .health import HealthMonitor
-from .models import AgentModel, ModelProvider, ProviderChain, is_for_models, offline_provider, windowed_model
-from .service_check import offered_models
+from .models import (
+    AgentModel,
+    ModelProvider,
+    ProviderChain,
+    is_for_models,
+    offered_models,
+    offline_provider,
+    windowed_model,
+)
 from .summaries import ConversationSummaries
 
 _FOR_A_LIST: Final = TimeLimits(between_bytes=10.0)
@@ -163,7 +170,7 @@ def _agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSuben
         is_for_tasks = agent.subentry_type == SUBENTRY_AI_TASK
         understands_sentences = not is_for_tasks and llm.LLM_API_ASSIST in settings.llm_apis
         fallbacks = partial(_fallbacks, hass, settings.fallbacks) if settings.fallbacks else tuple
-        chain = ProviderChain(model.link, fallbacks, ends_offline=understands_sentences)
+        chain = ProviderChain(model.managed, fallbacks, ends_offline=understands_sentences)
     # A server that caches prompts is a local one, and reads one prompt at a time.
     gives_way = model is not None and known_server(entry.data).caches_prefix
     return Agent(
@@ -186,7 +193,7 @@ async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, 
     account = Account(price, Budget(settings.budget_day, settings.budget_month))
     tracker.async_set_account(agent.subentry_id, account)
     timeouts = Timeouts(settings.connect_timeout, settings.first_token_timeout, settings.between_tokens_timeout)
-    link = ManagedProvider(
+    managed = ManagedProvider(
         agent.title,
         TextCalls(windowed),
         CircuitBreaker(),
@@ -198,7 +205,7 @@ async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, 
         spent=partial(tracker.refusal, agent.subentry_id),
         refuses_when_spent=settings.when_spent is WhenSpent.REFUSE,
     )
-    return AgentModel(agent, provider, windowed, link)
+    return AgentModel(agent, provider, windowed, managed)
 
 
 def _is_answered_for(hass: HomeAssistant, entry: ConfigEntry, agent: Agent) -> bool:
@@ -211,4 +218,4 @@ def _is_answered_for(hass: HomeAssistant, entry: ConfigEntry, agent: Agent) -> b
 def _fallbacks(hass: HomeAssistant, agent_ids: Collection[str]) -> list[ManagedProvider]:
     """Return the providers of those agents whose entries are loaded, each once, in their order."""
     models = async_get_models(hass)
-    return [models[agent_id].link for agent_id in dict.fromkeys(agent_ids) if agent_id in models]
+    return [models[agent_id].managed for agent_id in dict.fromkeys(agent_ids) if agent_id in models]

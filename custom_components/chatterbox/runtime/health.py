@@ -20,8 +20,7 @@ from ..const import DOMAIN, LOGGER
 from ..data import singleton
 from ..repair_issues import async_report_model_gone, async_report_prompt_too_long, async_report_spent_budget
 from ..usage.tracker import SIGNAL_USAGE, async_get_usage_tracker
-from .models import AgentModel
-from .service_check import ModelServer, offered_models
+from .models import AgentModel, ModelServer, offered_models
 
 _SLACK: Final = 1.0
 """Seconds after which a model that is due is asked: Home Assistant begins updates up to a second early."""
@@ -84,7 +83,7 @@ class HealthMonitor(DataUpdateCoordinator[None]):
                 self._service = None
                 await self._async_ask(service)
             else:
-                await asyncio.gather(*(model.link.probe() for model in self._due_models()))
+                await asyncio.gather(*(model.managed.probe() for model in self._due_models()))
         finally:
             self._is_updating = False
             self._plan_update()
@@ -101,20 +100,20 @@ class HealthMonitor(DataUpdateCoordinator[None]):
             await offered_models(service)
         except ProviderError as error:
             for model in self._models.values():
-                model.link.tripped(error)
+                model.managed.tripped(error)
 
     def _open(self) -> list[AgentModel]:
         """Return the models that are left alone, those first that are due first."""
-        found = [model for model in self._models.values() if model.link.breaker.state is not BreakerState.CLOSED]
-        return sorted(found, key=lambda model: model.link.breaker.seconds_until_probe)
+        found = [model for model in self._models.values() if model.managed.breaker.state is not BreakerState.CLOSED]
+        return sorted(found, key=lambda model: model.managed.breaker.seconds_until_probe)
 
     def _due_models(self) -> list[AgentModel]:
-        waits = [(model.link.breaker.seconds_until_probe, model) for model in self._open()]
+        waits = [(model.managed.breaker.seconds_until_probe, model) for model in self._open()]
         return [model for wait, model in waits if wait <= waits[0][0] + _SLACK]
 
     def _plan_update(self) -> None:
         models = self._open()
-        wait = models[0].link.breaker.seconds_until_probe + _SLACK if models else None
+        wait = models[0].managed.breaker.seconds_until_probe + _SLACK if models else None
         self.update_interval = None if wait is None else timedelta(seconds=wait)
         if wait is None:
             self._async_unsub_refresh()
@@ -124,7 +123,7 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         """Tell the owner what only they can repair, until the model answers again."""
         tracker = async_get_usage_tracker(self.hass)
         for agent_id, model in self._models.items():
-            error = model.link.breaker.last_error
+            error = model.managed.breaker.last_error
             async_report_prompt_too_long(self.hass, model.agent, model.provider.overflow)
             async_report_spent_budget(self.hass, model.agent, tracker.spent_budget(agent_id))
             if error is ModelNotFound or error is None:

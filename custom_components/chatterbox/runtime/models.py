@@ -1,7 +1,7 @@
 """The models of agents, and the chain of providers that answers for an agent."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -15,7 +15,7 @@ from ..agent.conversation.windowed_provider import (
     WindowedProvider,
     WindowQuestion,
 )
-from ..agent.errors import PromptTooLong
+from ..agent.errors import ModelNotFound, PromptTooLong, ProviderRejectedRequest, ProviderReplyInvalid
 from ..agent.events import CompletionResult, ProviderEvent
 from ..agent.messages import ToolDefinition, Usage
 from ..agent.protocols import CompletionRequest, LLMProvider, Prefiller
@@ -26,9 +26,23 @@ from ..offline.provider import PROCESS_SENTENCE, OfflineProvider
 from ..settings.agent import settings_of
 from ..usage.prices import async_get_known_models
 from ..usage.tracker import async_get_usage_tracker
-from .service_check import ModelServer
 
 _HOME_ASSISTANT: Final = "Home Assistant"
+
+
+class ModelServer(Protocol):
+    """One model of a server, as far as checking needs it."""
+
+    async def list_models(self) -> list[str]:
+        """Return the names of all models.
+
+        Raises a `ProviderError`; `ProviderReplyInvalid` when there is no such list.
+        """
+        ...
+
+    async def check(self) -> None:
+        """Have the model answer one word. Raises a `ProviderError`."""
+        ...
 
 
 class ModelProvider(LLMProvider, ModelServer, Prefiller, Protocol):
@@ -47,16 +61,29 @@ class ModelProvider(LLMProvider, ModelServer, Prefiller, Protocol):
         ...
 
 
+async def offered_models(server: ModelServer) -> list[str]:
+    """Return the models of a server; none for a model server without a list.
+
+    Such a server refuses a conversation without a model, unlike a server of another kind. Raises a `ProviderError`.
+    """
+    try:
+        return await server.list_models()
+    except ProviderReplyInvalid:
+        with suppress(ModelNotFound, ProviderRejectedRequest):
+            await server.check()
+        return []
+
+
 @dataclass(frozen=True, slots=True)
 class AgentModel:
     """The model of an agent. It is asked in the agent's own turns, and in those of agents that fall back on it."""
 
     agent: ConfigSubentry
     provider: ModelProvider
-    """Without what stands in front of it in `link`."""
+    """Without what `managed` adds to it."""
     windowed: WindowedProvider
     """Stands in front of it there, and fits conversations into its context window."""
-    link: ManagedProvider
+    managed: ManagedProvider
     """The same in all turns: a provider learns what its server does not take, and a breaker how it is doing."""
 
 
@@ -72,7 +99,7 @@ class CountedModel:
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
-        async with aclosing(self._model.link.provider.stream(request)) as events:
+        async with aclosing(self._model.managed.provider.stream(request)) as events:
             async for event in events:
                 if isinstance(event, CompletionResult):
                     self.usage += event.usage

@@ -132,7 +132,7 @@ class ConversationSummaries:
         """Return the model that writes; None when it cannot at the moment."""
         is_own = self._settings.summary == SUMMARY_OWN_MODEL
         writer = models.get(self._agent.subentry_id if is_own else self._settings.summary)
-        if writer is None or writer.link.breaker.state is not BreakerState.CLOSED or writer.link.spent():
+        if writer is None or writer.managed.breaker.state is not BreakerState.CLOSED or writer.managed.spent():
             return None
         return writer
 

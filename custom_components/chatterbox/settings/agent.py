@@ -58,7 +58,7 @@ class WhenSpent(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class HomeTelling:
+class HomeDetail:
     """How the home is described to a model."""
 
     is_compact: bool = True
@@ -66,9 +66,9 @@ class HomeTelling:
     most_listed: int = 0
     """With more entities, the short description only counts them; 0 for never."""
 
-    def sums_up(self, things: int) -> bool:
-        """Tell whether a home of so many things has more than are listed."""
-        return self.is_compact and 0 < self.most_listed < things
+    def sums_up(self, entities: int) -> bool:
+        """Return whether a home of so many entities has more than are listed."""
+        return self.is_compact and 0 < self.most_listed < entities
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,21 +158,22 @@ class AgentSettings:
     """Whether it remembers facts for each person; see `memory/facts.py`."""
     search_history: bool = False
     """Whether it may search earlier conversations of the speaker."""
-    home: HomeTelling = field(init=False)
-    """Made of the settings above, as are the scripts."""
-    scripts: Mapping[HookPoint, str] = field(init=False)
-    """Scripts by the point at which they are called."""
 
-    def __post_init__(self) -> None:
-        """Derive what every turn needs."""
+    @property
+    def home(self) -> HomeDetail:
+        """How the home is described to the model."""
+        return HomeDetail(is_compact=self.compact_home, most_listed=self.most_listed)
+
+    @property
+    def scripts(self) -> Mapping[HookPoint, str]:
+        """Scripts by the point at which they are called."""
         scripts = {
             HookPoint.USER_PROMPT_SUBMIT: self.user_prompt_submit,
             HookPoint.PRE_TOOL_USE: self.pre_tool_use,
             HookPoint.POST_TOOL_USE: self.post_tool_use,
             HookPoint.PRE_SPEECH: self.pre_speech,
         }
-        object.__setattr__(self, "home", HomeTelling(is_compact=self.compact_home, most_listed=self.most_listed))
-        object.__setattr__(self, "scripts", {point: script for point, script in scripts.items() if script})
+        return {point: script for point, script in scripts.items() if script}
 
 
 _READ: Final = frozenset(
@@ -182,7 +183,7 @@ _READ: Final = frozenset(
     }
 )
 """Settings that are converted from what is stored."""
-_AS_STORED: Final = tuple(one.name for one in fields(AgentSettings) if one.init and one.name not in _READ)
+_AS_STORED: Final = tuple(one.name for one in fields(AgentSettings) if one.name not in _READ)
 """All others; each has the name of its option."""
 
 

@@ -22,7 +22,7 @@ from ..const import DOMAIN, INTEGRATION, LOGGER
 from ..data import singleton
 from ..home.description import GUIDE_TO_CALLS, describe_home
 from ..home.entities import async_get_home
-from ..settings.agent import HomeTelling
+from ..settings.agent import HomeDetail
 from .schema import CustomSerializer
 
 NOT_AVAILABLE: Final = (
@@ -72,7 +72,7 @@ def context_without_speaker(hass: HomeAssistant) -> llm.LLMContext:
     return llm.LLMContext(DOMAIN, Context(), hass.config.language, CONVERSATION_DOMAIN, None)
 
 
-async def async_ask_api(api: llm.API, llm_context: llm.LLMContext, home: HomeTelling) -> ApiOffer:
+async def async_ask_api(api: llm.API, llm_context: llm.LLMContext, home: HomeDetail) -> ApiOffer:
     """Ask an API for its tools and prompt. `home` says how to describe the home. Raises whatever the API raises."""
     if isinstance(api, AssistAPI):
         return await _async_ask_assist(api, llm_context, home)
@@ -82,7 +82,7 @@ async def async_ask_api(api: llm.API, llm_context: llm.LLMContext, home: HomeTel
     return ApiOffer(api, tools, prompt, context, instance.custom_serializer)
 
 
-async def _async_ask_assist(api: AssistAPI, llm_context: llm.LLMContext, home: HomeTelling) -> ApiOffer:
+async def _async_ask_assist(api: AssistAPI, llm_context: llm.LLMContext, home: HomeDetail) -> ApiOffer:
     """Ask the platforms of the Assist API one by one, as `homeassistant.components.llm.async_get_tools` does."""
     tools: list[llm.Tool] = []
     prompts: list[str] = []
@@ -105,7 +105,7 @@ def _ask_platform(
     domain: str,
     platform: LLMToolsPlatformProtocol,
     llm_context: llm.LLMContext,
-    home: HomeTelling,
+    home: HomeDetail,
 ) -> tuple[list[llm.Tool], str, str]:
     """Return the tools of a platform, the stable part of its prompt, and the part for this speaker."""
     found = async_get_home(api.hass, llm_context.assistant)

@@ -21,7 +21,7 @@ from ..data import singleton
 from ..effects.effect import Effects
 from ..home.description import AS_USUAL
 from ..home.entities import async_get_home
-from ..settings.agent import HomeTelling
+from ..settings.agent import HomeDetail
 from .dispatch import LlmToolDispatcher
 from .llm_apis import ApiOffer, async_ask_api
 from .merge import merge_apis
@@ -81,7 +81,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     api_timeout: float = API_TIMEOUT,
     *,
     brought: llm.API | None = None,
-    home: HomeTelling = AS_USUAL,
+    home: HomeDetail = AS_USUAL,
 ) -> TurnTools:
     """Ask the chosen LLM APIs concurrently for their tools; they have `api_timeout` seconds.
 
@@ -123,7 +123,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
 
 
 async def _async_ask(
-    hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, api_timeout: float, home: HomeTelling
+    hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, api_timeout: float, home: HomeDetail
 ) -> _Answer:
     """Ask an API for its tools."""
     if is_unresponsive(hass, api):

@@ -190,17 +190,3 @@ def entered_price(settings: AgentSettings, known: ModelPrice | None) -> ModelPri
     if price_input is None or output is None:
         return None
     return ModelPrice(Rates(price_input, _or(cached, price_input), output))
-
-
-def price_words(sentences: Mapping[str, str], model: str, known: ModelPrice | None) -> str:
-    """Return a sentence about the known price of a model; `model` is empty before one was chosen."""
-    match known:
-        case ModelPrice(usual=rates) if rates == FREE:
-            return sentences["price_free"]
-        case ModelPrice(usual=rates) if model:
-            numbers = {"input": rates.input, "cached": rates.cached, "output": rates.output}
-            return sentences["price_known"].format(model=model, **{name: f"{one:g}" for name, one in numbers.items()})
-        case _ if model:
-            return sentences["price_unknown"].format(model=model)
-        case _:
-            return sentences["price_of_no_model"]

@@ -22,7 +22,7 @@ _TURNS_KNOWN: Final = 50
 _DAYS_KNOWN: Final = 40
 """Of each agent. A clock that is set back finds what was spent on the day that it shows."""
 _MOST_TOKENS: Final = 2**53
-"""Whatever a server claims to have read: a file holds no number that is much larger."""
+"""Whatever a server reports: a file holds no number that is much larger."""
 _FAILURES: Final = frozenset(
     {
         StopReason.MAX_ITERATIONS,

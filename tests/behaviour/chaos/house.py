@@ -206,7 +206,7 @@ class Agent:
     @property
     def answers(self) -> bool:
         """Tell whether its model is asked, as far as its circuit goes."""
-        return self.model.link.breaker.state is BreakerState.CLOSED
+        return self.model.managed.breaker.state is BreakerState.CLOSED
 
     @property
     def is_gone(self) -> bool:
@@ -215,7 +215,7 @@ class Agent:
 
     def mend(self) -> None:
         """Have its model known as one that answers, as if somebody else had just been answered."""
-        self.model.link.breaker.insist().succeeded()
+        self.model.managed.breaker.insist().succeeded()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,56 +1,19 @@
-"""Checks of a model server, for config flows and setup: is it there, does it accept the key, what does it offer.
-
-A failed check is a `ProviderError`.
-"""
+"""Checks of a service in its dialog: whether it accepts the key, and over which interface it answers."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final
 
 from homeassistant.config_entries import ConfigEntry
 
-from ..agent.errors import (
-    ModelNotFound,
-    ProviderBusy,
-    ProviderError,
-    ProviderRejectedKey,
-    ProviderRejectedRequest,
-    ProviderReplyInvalid,
-)
+from ..agent.errors import ModelNotFound, ProviderBusy, ProviderError, ProviderRejectedKey
 from ..const import ServiceKind
+from ..runtime.models import ModelServer, offered_models
 from ..settings.agent import AgentSettings, settings_of
 
 _LONGEST_SEARCH: Final = 10.0
 """Seconds to find the interface over which a server answers, while a person waits."""
-
-
-class ModelServer(Protocol):
-    """One model of a server, as far as checking needs it."""
-
-    async def list_models(self) -> list[str]:
-        """Return the names of all models.
-
-        Raises a `ProviderError`; `ProviderReplyInvalid` when there is no such list.
-        """
-        ...
-
-    async def check(self) -> None:
-        """Have the model answer one word. Raises a `ProviderError`."""
-        ...
-
-
-async def offered_models(server: ModelServer) -> list[str]:
-    """Return the models of a server; none for a model server without a list.
-
-    Such a server refuses a conversation without a model, unlike a server of another kind. Raises a `ProviderError`.
-    """
-    try:
-        return await server.list_models()
-    except ProviderReplyInvalid:
-        with suppress(ModelNotFound, ProviderRejectedRequest):
-            await server.check()
-        return []
 
 
 async def check_key(models: Iterable[ModelServer]) -> None:
