@@ -19,10 +19,7 @@ _PARTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("loop", ("agent.",)),
     (
         "prompt and tools",
-        (
-            *("api_", "merged_api", "tool_", "schema_cache", "prompt_lines", "agent_prompt", "home_"),
-            *("exposed_entities", "find_", "entity_", "llm"),
-        ),
+        ("tools.", "home.", "turns.prompt", "llm"),
     ),
     (
         "sums, sensors and reports",

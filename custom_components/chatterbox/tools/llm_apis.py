@@ -117,12 +117,10 @@ def _ask_platform(
     prompt = offer.prompt or ""
     if domain == INTENT_DOMAIN:
         # All lines except for the guide depend on the device of the speaker.
-        guide, context = prompt.partition(DEVICE_CONTROL_TOOL_USAGE_PROMPT)[1:]
-        return (
-            [*offer.tools, *_timer_tools_elsewhere(api, platform, llm_context, offer.tools)],
-            GUIDE_TO_CALLS if guide and is_described else guide,
-            context.strip(),
-        )
+        guide = DEVICE_CONTROL_TOOL_USAGE_PROMPT if DEVICE_CONTROL_TOOL_USAGE_PROMPT in prompt else ""
+        context = prompt.replace(guide, "").strip() if guide else prompt
+        tools = [*offer.tools, *_timer_tools_elsewhere(api, platform, llm_context, offer.tools)]
+        return tools, GUIDE_TO_CALLS if guide and is_described else guide, context
     if getattr(platform, "__name__", "").startswith(_OWN_MODULES):
         return offer.tools, prompt, ""
     return offer.tools, *_split_by_history(api.hass, f"{api.id}/{domain}", platform, prompt)

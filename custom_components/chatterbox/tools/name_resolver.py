@@ -7,7 +7,7 @@ entity can be meant; names that Home Assistant knows, and names of nothing, are 
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, override
 
@@ -32,7 +32,7 @@ _BETWEEN: Final = re.compile(
     r"|[\s\N{EN DASH}\N{EM DASH}:;|/\N{MIDDLE DOT}.,!?()\[\]'\"\u00ab\u00bb\u2018-\u201f]+"
 )
 """Separators of words. A sign at the end of a name, or before a number, is none: it tells names apart."""
-_MOST_LISTED: Final = 12
+_MAX_LISTED: Final = 12
 """Rooms or names in the answer to an ambiguous name."""
 _EVERYTHING: Final = "all"
 """Means every entity that matches the rest of a call. Source: `DynamicServiceIntentHandler.async_handle`."""
@@ -68,9 +68,9 @@ class _Names:
     """The names by which entities of a home may be called."""
 
     home: Home
-    known: Mapping[str, frozenset[str]]
+    known: Mapping[str, AbstractSet[str]]
     """Entity ids by the names that Home Assistant accepts."""
-    told: Mapping[str, frozenset[str]]
+    listed: Mapping[str, AbstractSet[str]]
     """Entity ids by the words of their listed and full names, with their rooms and without."""
     entities: Mapping[str, ExposedEntity]
     """By entity id."""
@@ -101,7 +101,7 @@ class NameResolver(Hooks):
         names = _names(self._hass, assistant)
         if search.fitting(self._hass, assistant, names.known.get(compared(search.name), ())):
             return None
-        meant = search.fitting(self._hass, assistant, names.told.get(_words(search.name), ()))
+        meant = search.fitting(self._hass, assistant, names.listed.get(_words(search.name), ()))
         entities = [names.entities[entity_id] for entity_id in sorted(meant)]
         match self._nearest(names.home, entities) if len(entities) > 1 else entities:
             case []:
@@ -159,18 +159,14 @@ def _names(hass: HomeAssistant, assistant: str) -> _Names:
 def _names_of(home: Home) -> _Names:
     rooms = {room.area_id: (room.name, *room.aliases) for room in home.rooms}
     known: dict[str, set[str]] = defaultdict(set)
-    told: dict[str, set[str]] = defaultdict(set)
+    listed_names: dict[str, set[str]] = defaultdict(set)
     for entity in home.all_entities:
         for name in entity.names:
             known[compared(name)].add(entity.entity_id)
         for words in _called(entity, rooms.get(entity.area_id or "", ())):
-            told[words].add(entity.entity_id)
+            listed_names[words].add(entity.entity_id)
     entities = {entity.entity_id: entity for entity in home.all_entities}
-    return _Names(home, _frozen(known), _frozen(told), entities)
-
-
-def _frozen(ids: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
-    return {name: frozenset(found) for name, found in ids.items()}
+    return _Names(home, known, listed_names, entities)
 
 
 def _called(entity: ExposedEntity, rooms: Iterable[str]) -> Iterator[str]:
@@ -199,7 +195,7 @@ def _which_one(home: Home, search: _Search, entities: Sequence[ExposedEntity]) -
 
 def _some(names: Sequence[str]) -> str:
     """List names, but not too many."""
-    return f"{listed(names[:_MOST_LISTED])}{' and more' if len(names) > _MOST_LISTED else ''}"
+    return f"{listed(names[:_MAX_LISTED])}{' and more' if len(names) > _MAX_LISTED else ''}"
 
 
 def _words(name: str) -> str:
