@@ -135,8 +135,8 @@ def _answer_phrases(language: str, question: QuestionContext) -> _AnswerPhrases:
         "action": actions,
     }
     one = (*wording.it, *wording.named)
-    things = wording.them if question.several else one
-    agreeing = {**shared, "order": [action for action in actions if "<it>" not in action], "it": things}
+    device = wording.them if question.several else one
+    agreeing = {**shared, "order": [action for action in actions if "<it>" not in action], "it": device}
     declining = {**shared, "it": (*wording.them, *one)}
     yes = _phrases(wording, wording.yes, agreeing)
     repeated = (*actions, *(wording.them if question.several else wording.named), *wording.placed)

@@ -157,16 +157,16 @@ def _readings(words: Phrase, values: Mapping[Phrase, str]) -> set[str]:
     endings: list[dict[int, set[str]]] = [{0: {""}}, *(dict[int, set[str]]() for _ in words)]
     for start, before in enumerate(endings[:-1]):
         if words[start] == _PAUSED:
-            endings[start + 1][start + 1] = {said for beginnings in before.values() for said in beginnings}
+            endings[start + 1][start + 1] = {said for heads in before.values() for said in heads}
             continue
         for end in range(start + 1, len(words) + 1):
             if (digits := _value(words[start:end], values)) is None:
                 continue
             heads = {
                 said + digits
-                for last, beginnings in before.items()
+                for last, begun in before.items()
                 if not _make_one(words[last:start], words[start:end], values)
-                for said in beginnings
+                for said in begun
                 if len(said + digits) <= LONGEST_PIN
             }
             endings[end].setdefault(start, set()).update(heads)
