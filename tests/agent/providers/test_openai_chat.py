@@ -1,13 +1,21 @@
-"""The Chat Completions provider reads what servers send, over real connections."""
+"""Provider of Chat Completions: what is special about its servers, beside the contract of all formats."""
 
 import gzip
 import json
-from contextlib import aclosing
+import socket
+from typing import override
 
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.errors import ProviderReplyInvalid, ProviderUnreachable
+from custom_components.chatterbox.agent.errors import (
+    ProviderBusy,
+    ProviderError,
+    ProviderRejectedKey,
+    ProviderRejectedRequest,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
     ProviderEvent,
@@ -15,10 +23,31 @@ from custom_components.chatterbox.agent.events import (
     TextDelta,
     ToolCallReady,
 )
-from custom_components.chatterbox.agent.messages import FinishReason, ToolCall, Usage
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    Attachment,
+    FinishReason,
+    JsonObject,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
+from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
+from custom_components.chatterbox.agent.providers.options import ModelOptions
+from custom_components.chatterbox.agent.providers.profiles import (
+    DEEPSEEK,
+    MISTRAL,
+    OPENAI,
+    OPENROUTER,
+    OTHER,
+    ServerProfile,
+)
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
 from custom_components.chatterbox.agent.wire.request_parts import payload_to_bytes
-from tests.support.servers.raw_http import Ending, event_stream, raw_http_server, reply
+from tests.support.servers.raw_http import Ending, RawReply, event_stream, head, raw_http_server, reply
 
 from .chat_completions import (
     ANSWER,
@@ -27,7 +56,6 @@ from .chat_completions import (
     DONE,
     HELLO,
     HI,
-    IMPATIENT,
     KEY,
     RECORDED,
     REQUEST,
@@ -49,14 +77,6 @@ async def test_an_answer_is_streamed(session: aiohttp.ClientSession) -> None:
     assert request.body == payload_to_bytes(request_to_payload(REQUEST, "small-1"))
 
 
-async def test_each_event_arrives_while_the_server_still_writes(session: aiohttp.ClientSession) -> None:
-    waiting = event_stream([b": ready\n\n", HELLO, CALL], Ending.WAIT)
-
-    async with raw_http_server(waiting) as server, aclosing(provider_of(server, session).stream(REQUEST)) as events:
-        assert await anext(events) == TextDelta("Hello")
-        assert await anext(events) == ToolCallReady(ToolCall("a", "on", '{"x":1}'))
-
-
 @pytest.mark.parametrize("name", sorted(path.name for path in RECORDED.glob("chat-*.sse")))
 async def test_recorded_streams_arrive_whole(session: aiohttp.ClientSession, name: str) -> None:
     recorded = (RECORDED / name).read_bytes()
@@ -69,35 +89,6 @@ async def test_recorded_streams_arrive_whole(session: aiohttp.ClientSession, nam
     assert first == second
     assert isinstance(first[-1], CompletionResult)
     assert first[-1].usage.input_tokens == 21
-
-
-@pytest.mark.parametrize("ending", [Ending.CLOSE, Ending.RESET])
-async def test_a_recorded_stream_cut_at_any_byte_is_a_failure_until_the_finish_has_come(
-    session: aiohttp.ClientSession, ending: Ending
-) -> None:
-    recorded = (RECORDED / "chat-length.sse").read_bytes()
-    finish_comes = recorded.index(b"\n\n", recorded.index(b'"finish_reason":"')) + 2
-    cuts = [*range(0, len(recorded), 11), finish_comes - 1, finish_comes, len(recorded)]
-    replies = [event_stream([recorded[:cut]], ending) for cut in cuts]
-    failed: list[int] = []
-    finished: list[int] = []
-
-    async with raw_http_server(*replies) as server:
-        provider = provider_of(server, session)
-        for cut in cuts:
-            try:
-                *_, last = await collect(provider)
-            except ProviderReplyInvalid, ProviderUnreachable:
-                failed.append(cut)
-            else:
-                assert isinstance(last, CompletionResult)
-                assert last.finish_reason is FinishReason.LENGTH
-                finished.append(cut)
-
-    assert {*failed, *finished} == {*cuts}
-    assert {cut for cut in cuts if cut < finish_comes} <= {*failed}
-    if ending is Ending.CLOSE:  # a reset may overtake what was sent before it
-        assert {cut for cut in cuts if cut >= finish_comes} == {*finished}
 
 
 @pytest.mark.parametrize("ending", [Ending.KEEP, Ending.CLOSE, Ending.RESET])
@@ -113,25 +104,6 @@ async def test_done_is_no_finish(session: aiohttp.ClientSession) -> None:
     async with raw_http_server(event_stream([HELLO, DONE])) as server:
         with pytest.raises(ProviderReplyInvalid, match="before the service said"):
             await collect(provider_of(server, session))
-
-
-@pytest.mark.parametrize(
-    "pieces",
-    [[HELLO, STOP], [HELLO, STOP, USAGE], [HELLO, STOP, DONE], [HELLO, STOP, DONE, b"data: nonsense\n\n"]],
-)
-@pytest.mark.parametrize("ending", [Ending.KEEP, Ending.CLOSE, Ending.WAIT])
-async def test_once_the_finish_has_come_nothing_can_go_wrong(
-    session: aiohttp.ClientSession, pieces: list[bytes], ending: Ending
-) -> None:
-    async with (
-        raw_http_server(event_stream(pieces, ending)) as server,
-        aclosing(provider_of(server, session, limits=IMPATIENT).stream(REQUEST)) as events,
-    ):
-        assert await anext(events) == TextDelta("Hello")
-        result = await anext(events)
-
-    assert isinstance(result, CompletionResult)
-    assert result.finish_reason is FinishReason.STOP
 
 
 async def test_an_empty_answer_is_an_answer(session: aiohttp.ClientSession) -> None:
@@ -221,3 +193,188 @@ async def test_a_compressed_stream_is_read(session: aiohttp.ClientSession) -> No
 
     async with raw_http_server(reply(packed, "text/event-stream", headers={"Content-Encoding": "gzip"})) as server:
         assert (await collect(provider_of(server, session)))[0] == TextDelta("Hello")
+
+
+@pytest.mark.parametrize("stream", [b"", b": nothing\n\n", b"data:\n\n", b'data: {"choices":[]}\n\n'])
+async def test_an_empty_stream_is_a_failure(session: aiohttp.ClientSession, stream: bytes) -> None:
+    async with raw_http_server(event_stream([stream])) as server:
+        with pytest.raises(ProviderReplyInvalid):
+            await collect(provider_of(server, session))
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "words"),
+    [
+        (b'{"message":"boom, topsecretkey"}', ProviderUnreachable, "error: boom, …$"),
+        (b'{"error":{"message":"slow down","code":429}}', ProviderBusy, "error: slow down$"),
+        (b'{"message":"no such key","code":"invalid_api_key"}', ProviderRejectedKey, "error: no such key$"),
+        (b'"boom"', ProviderUnreachable, "error: boom$"),
+        (b"out of memory", ProviderUnreachable, "error: out of memory$"),
+        (b'{"choices":[{"index":0,"delta":{"content":"boom"}}]}', ProviderUnreachable, "error"),
+        (b'{"message":"' + b"x" * 5000 + b'"}', ProviderUnreachable, "error: x{199}…$"),
+    ],
+    ids=["message", "error", "key", "JSON text", "words", "usual chunk", "long"],
+)
+@pytest.mark.parametrize("ending", [b"\n\n", b""])
+async def test_an_event_named_error_keeps_the_words_of_the_server(
+    session: aiohttp.ClientSession, data: bytes, kind: type[ProviderError], words: str, ending: bytes
+) -> None:
+    async with raw_http_server(event_stream([HELLO, b"event: error\ndata: " + data + ending])) as server:
+        with pytest.raises(ProviderError, match=words) as caught:
+            await collect(provider_of(server, session))
+
+    assert type(caught.value) is kind
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (reply(b'{"status":"ok"}'), "before the service said"),
+        (reply(b"ok"), "before the service said"),
+        (reply(b"{ok"), "not JSON"),
+        (reply(b"<html>Welcome</html>", "text/html; charset=utf-8"), "web page"),
+        (reply(b"Welcome", "text/plain"), "before the service said"),
+        (RawReply([head(204, {})]), "before the service said"),
+        (reply(b"x" * (8 * 1024 * 1024 + 1)), "more than"),
+        (reply(b"{" * (8 * 1024 * 1024 + 1)), "more than"),
+        (reply(b"", status=301, headers={"Location": "https://elsewhere"}), "HTTP 301"),
+        (reply(b"<html>lost</html>", "text/html", 404), "HTTP 404"),
+        (reply(b"this is no gzip at all", headers={"Content-Encoding": "gzip"}), "cut"),
+        (reply(b"", headers={"Content-Length": "10"}, status=200), None),
+        (RawReply([b"SSH-2.0-OpenSSH_9.9\r\n"]), "HTTP"),
+        (RawReply([head(200, {"Content-Type": "application/json", "Content-Length": "99"}), b"{"]), "cut"),
+    ],
+    ids=[
+        "other JSON",
+        "no JSON",
+        "hardly JSON",
+        "page",
+        "text",
+        "nothing",
+        "too long",
+        "too long JSON",
+        "redirect",
+        "lost",
+        "gzip",
+        "short",
+        "SSH",
+        "cut",
+    ],
+)
+async def test_what_is_no_chat_completions_server(
+    session: aiohttp.ClientSession, answer: RawReply, words: str | None
+) -> None:
+    if words is None:
+        answer = RawReply(answer.pieces, Ending.CLOSE)
+    async with raw_http_server(answer) as server:
+        with pytest.raises(ProviderReplyInvalid, match=words):
+            await collect(provider_of(server, session))
+
+
+async def test_a_refusal_that_leaving_out_does_not_mend_is_final(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(reply(b"neither stream_options nor you", status=400)) as server:
+        provider = provider_of(server, session)
+        for asked in (2, 4):
+            with pytest.raises(ProviderRejectedRequest, match="nor you"):
+                await collect(provider)
+            assert len(server.requests) == asked
+
+
+async def test_a_check_is_bounded_although_the_server_keeps_talking(session: aiohttp.ClientSession) -> None:
+    endless = RawReply([head(200, {"Content-Type": "text/event-stream"}), b": wait\n\n"], Ending.REPEAT)
+
+    async with raw_http_server(endless) as server:
+        provider = provider_of(server, session, limits=TimeLimits(connect=0.1, between_bytes=0.2))
+        for attempt in (provider.check, provider.list_models):
+            with pytest.raises(ProviderUnreachable, match="in time"):
+                await attempt()
+        await server.left.wait()
+
+
+WISHES = ModelOptions(max_tokens=9, reasoning_effort=ReasoningEffort.NONE)
+
+
+@pytest.mark.parametrize(
+    ("profile", "wishes"),
+    [
+        (OTHER, {"max_tokens": 9, "reasoning_effort": "none"}),
+        (OPENAI, {"max_completion_tokens": 9, "reasoning_effort": "none"}),
+        (OPENROUTER, {"max_tokens": 9, "reasoning": {"effort": "none"}}),
+        (DEEPSEEK, {"max_tokens": 9, "thinking": {"type": "disabled"}}),
+    ],
+    ids=lambda value: value.id if isinstance(value, ServerProfile) else "",
+)
+async def test_each_server_is_told_in_its_own_words(
+    session: aiohttp.ClientSession, profile: ServerProfile, wishes: JsonObject
+) -> None:
+    async with raw_http_server(ANSWER) as server:
+        base_url = f"http://127.0.0.1:{server.port}"
+        await collect(OpenAIChatProvider(session, base_url, "m", options=WISHES, profile=profile))
+
+    plain = request_to_payload(REQUEST, "m")
+    assert json.loads(server.requests[0].body) == {**plain, **wishes}
+
+
+async def test_a_profile_decides_how_the_conversation_is_written(session: aiohttp.ClientSession) -> None:
+    called = AssistantMessage("", "hm", (ToolCall("functions.on:0", "on", "{}"),))
+    request = CompletionRequest("", (UserMessage("Hi"), called, ToolResult("functions.on:0", "on", "done")))
+
+    async with raw_http_server(ANSWER) as server:
+        base_url = f"http://127.0.0.1:{server.port}"
+        for profile in (DEEPSEEK, MISTRAL):
+            await collect(OpenAIChatProvider(session, base_url, "m", profile=profile), request)
+
+    deepseek, mistral = (json.loads(sent.body)["messages"] for sent in server.requests)
+    assert deepseek == json.loads(payload_to_bytes(request_to_payload(request, "m", DEEPSEEK.chat)))["messages"]
+    assert deepseek[1]["reasoning_content"] == "hm"
+    assert len(mistral[2]["tool_call_id"]) == 9
+
+
+async def test_a_profile_decides_what_can_be_shown(session: aiohttp.ClientSession) -> None:
+    request = CompletionRequest("", (UserMessage("", (Attachment("application/pdf", b"%PDF", "bill.pdf"),)),))
+
+    async with raw_http_server(ANSWER) as server:
+        base_url = f"http://127.0.0.1:{server.port}"
+        for profile in (OPENAI, DEEPSEEK):
+            await collect(OpenAIChatProvider(session, base_url, "m", profile=profile), request)
+
+    seen, told = (json.loads(sent.body)["messages"][0]["content"] for sent in server.requests)
+    assert seen[0]["file"]["filename"] == "bill.pdf"
+    assert "bill.pdf was attached here" in told
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_without_a_profile_the_address_tells() -> None:
+    async with raw_http_server(ANSWER) as server:
+        local = aiohttp.TCPConnector(resolver=_Everywhere(server.port))
+        async with aiohttp.ClientSession(connector=local) as redirected:
+            base_url = f"http://api.deepseek.com:{server.port}"
+            await collect(OpenAIChatProvider(redirected, base_url, "m", options=WISHES))
+
+    assert json.loads(server.requests[0].body)["thinking"] == {"type": "disabled"}
+
+
+class _Everywhere(aiohttp.abc.AbstractResolver):
+    """Finds every host on the loopback address."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    @override
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[aiohttp.abc.ResolveResult]:
+        return [
+            {
+                "hostname": host,
+                "host": "127.0.0.1",
+                "port": self._port,
+                "family": family,
+                "proto": 0,
+                "flags": socket.AI_NUMERICHOST,
+            }
+        ]
+
+    @override
+    async def close(self) -> None:
+        pass

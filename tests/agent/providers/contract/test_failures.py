@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 from contextlib import aclosing
-from dataclasses import replace
 
 import aiohttp
 import pytest
@@ -308,18 +307,6 @@ async def test_nobody_there(dialect: Dialect, session: aiohttp.ClientSession) ->
     for attempt in (lambda: collect(provider), provider.check, provider.list_models):
         with pytest.raises(ProviderUnreachable, match="no connection to the service: "):
             await attempt()
-
-
-async def test_words_arrive_while_the_service_still_writes(dialect: Dialect, session: aiohttp.ClientSession) -> None:
-    stream = dialect.render(LONG)
-    beginning = len(until_first_words(dialect, stream))
-    rest = asyncio.Event()
-    held = replace(streamed(dialect, [stream[:beginning], stream[beginning:]], Ending.CLOSE), held={-1: rest})
-
-    async with raw_http_server(held) as server, aclosing(provider_of(dialect, server, session).stream(HI)) as events:
-        assert await anext(events) == TextDelta("first ")
-        rest.set()
-        assert text_of([event async for event in events]) == "second third"
 
 
 @pytest.mark.parametrize("when", ["no answer", "half a head", "half a stream"])

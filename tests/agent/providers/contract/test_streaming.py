@@ -139,15 +139,6 @@ async def test_over_an_encrypted_connection_nothing_is_lost(dialect: Dialect, tm
         assert [await anext(told.events) for _ in range(3)] == [TextDelta(text) for text in WORDS.text[1:]]
 
 
-async def test_the_connection_of_a_stream_is_used_again(dialect: Dialect, session: aiohttp.ClientSession) -> None:
-    async with raw_http_server(streamed(dialect, _pieces(dialect))) as server, asyncio.timeout(IN_TIME):
-        provider = provider_of(dialect, server, session)
-        for _ in range(3):
-            assert text_of(await collect(provider)) == "One two three four."
-
-    assert server.connections == 1
-
-
 async def test_a_slow_reader_of_a_whole_answer_holds_up_nobody_else(
     dialect: Dialect, session: aiohttp.ClientSession
 ) -> None:
@@ -165,12 +156,3 @@ async def test_a_slow_reader_of_a_whole_answer_holds_up_nobody_else(
             assert text_of(await collect(provider)) == "One two three four."
 
     assert server.connections == 1
-
-
-async def test_leaving_a_stream_closes_the_connection(dialect: Dialect, session: aiohttp.ClientSession) -> None:
-    async with _conversation(dialect, session, _pieces(dialect)[:1], Ending.WAIT) as told:
-        assert await anext(told.events) == TextDelta("One ")
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.2):
-                await anext(told.events)
-        await told.server.left.wait()
