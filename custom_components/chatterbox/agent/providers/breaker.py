@@ -1,9 +1,8 @@
-"""A circuit breaker: leaves a service alone that keeps failing, and finds out by itself when it is back.
+"""Circuit breaker of a provider (Nygard, "Release It!").
 
-Closed: requests pass. Open, after some failures in a row, or one that lasts: none does. Half-open, once the
-cool-down is over: one request passes as a probe; its success, and even its refusal, closes the circuit, its failure
-opens it again for longer (Nygard, "Release It!"). Knows errors and a clock, and nothing of what
-is asked. Lives as long as its provider; turns come and go.
+Closed: requests pass. Open, after several failures in a row or a permanent one: none does. Half-open, after the
+cool-down: one request passes as a probe; its success, or its refusal, closes the circuit, its failure opens it again
+for longer. A breaker lives as long as its provider.
 """
 
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from ..timeouts import SYSTEM_CLOCK, Clock
 
 
 class BreakerState(StrEnum):
-    """Whether requests pass."""
+    """State of a circuit."""
 
     CLOSED = "closed"
     OPEN = "open"
@@ -27,16 +26,16 @@ class BreakerPolicy:
     """When a circuit opens, and for how long."""
 
     failures: int = 3
-    """In a row, until it opens."""
+    """In a row, until the circuit opens."""
     cool_down: float = 30.0
     """Seconds until the first probe."""
     growth: float = 2.0
-    """Each failed probe makes the next cool-down this many times as long."""
+    """Factor of the cool-down after each failed probe."""
     longest_cool_down: float = 600.0
-    """Seconds that no cool-down exceeds, whatever a service asks for."""
+    """Limit of a cool-down in seconds, whatever a service asks for."""
 
     def __post_init__(self) -> None:
-        """Refuse a policy under which a circuit would never be whole, or never recover."""
+        """Refuse a policy under which a circuit would never close or never recover."""
         if self.failures < 1:
             raise ValueError("failures must be at least 1")
         if not 0 < self.cool_down <= self.longest_cool_down:
@@ -45,8 +44,8 @@ class BreakerPolicy:
             raise ValueError("growth must be at least 1")
 
 
-_LASTING: Final = (ModelNotFound, ProviderRejectedKey)
-"""Failures that do not pass by themselves: after one of these the circuit is open."""
+_PERMANENT: Final = (ModelNotFound, ProviderRejectedKey)
+"""Permanent failures: one opens the circuit."""
 _DEFAULT_POLICY: Final = BreakerPolicy()
 
 
@@ -54,7 +53,7 @@ class CircuitBreaker:
     """The breaker of one provider. For one event loop; several requests may be under way at once."""
 
     def __init__(self, policy: BreakerPolicy = _DEFAULT_POLICY, clock: Clock = SYSTEM_CLOCK) -> None:
-        """Begin closed."""
+        """Start closed."""
         self._policy = policy
         self._clock = clock
         self._cool_down = policy.cool_down
@@ -66,14 +65,14 @@ class CircuitBreaker:
 
     @property
     def state(self) -> BreakerState:
-        """Tell whether requests pass; an open circuit becomes half-open by time alone."""
+        """Return the state; an open circuit becomes half-open by time alone."""
         if self._probe_at is None:
             return BreakerState.CLOSED
         return BreakerState.OPEN if self._clock.now() < self._probe_at else BreakerState.HALF_OPEN
 
     @property
     def failures(self) -> int:
-        """Count the failures since the last success."""
+        """Return the number of failures since the last success."""
         return self._failures
 
     @property
@@ -83,17 +82,17 @@ class CircuitBreaker:
 
     @property
     def seconds_in_state(self) -> float:
-        """Tell for how long the circuit has been in its state."""
+        """Return how long the circuit has been in its state."""
         now = self._clock.now()
         return now - (self._probe_at if self._probe_at is not None and now >= self._probe_at else self._changed_at)
 
     @property
     def seconds_until_probe(self) -> float:
-        """Tell how long an open circuit stays so; 0 when it is not open."""
+        """Return how long the circuit stays open; 0 if it is not open."""
         return 0.0 if self._probe_at is None else max(self._probe_at - self._clock.now(), 0.0)
 
     def admit(self) -> Permit | None:
-        """Return a permit for one request, or None when none may pass."""
+        """Return a permit for one request, None if it may not pass."""
         match self.state:
             case BreakerState.CLOSED:
                 return Permit(self)
@@ -104,23 +103,23 @@ class CircuitBreaker:
                 return None
 
     def insist(self) -> Permit:
-        """Return a permit whatever the state is, for when there is nobody else to ask."""
+        """Return a permit in any state, if there is no other provider."""
         return self.admit() or Permit(self)
 
     def trip(self, error: ProviderError) -> None:
-        """Open at once: somebody has found out, without a request of ours, that the service fails."""
+        """Open at once, after a failure that was found without a request."""
         if self._probe_at is None:
             self._cool_down = self._policy.cool_down
         self._failures += 1
         self._last_error = type(error)
         self._open(error)
 
-    def settle(self, permit: Permit, outcome: ProviderError | None) -> None:
-        """Take what a permit's request came to; for permits."""
+    def record(self, permit: Permit, outcome: ProviderError | None) -> None:
+        """Record the outcome of a request; called by its permit."""
         if outcome is None:
             self._close()
             return
-        if isinstance(outcome, ProviderRejectedRequest):  # about what was asked; and who refuses is there
+        if isinstance(outcome, ProviderRejectedRequest):  # it concerns the request: the service is up
             if permit is self._probe:
                 self._close()
             self._last_error = type(outcome)
@@ -130,12 +129,12 @@ class CircuitBreaker:
         if permit is self._probe:
             self._cool_down = min(self._cool_down * self._policy.growth, self._policy.longest_cool_down)
             self._open(outcome)
-        elif self._probe_at is None and (self._failures >= self._policy.failures or isinstance(outcome, _LASTING)):
+        elif self._probe_at is None and (self._failures >= self._policy.failures or isinstance(outcome, _PERMANENT)):
             self._cool_down = self._policy.cool_down
             self._open(outcome)
 
     def release(self, permit: Permit) -> None:
-        """Take back a permit whose request tells nothing; for permits."""
+        """Take back the permit of a request without an outcome; called by the permit."""
         if permit is self._probe:
             self._probe = None
 
@@ -154,33 +153,33 @@ class CircuitBreaker:
 
 
 class Permit:
-    """Leave for one request. Use it as a context: one that is neither a success nor a failure is given back."""
+    """Permission for one request. Used as a context manager, it is given back without an outcome."""
 
-    __slots__ = ("_breaker", "_settled")
+    __slots__ = ("_breaker", "_reported")
 
     def __init__(self, breaker: CircuitBreaker) -> None:
-        """Belong to `breaker`."""
+        """Report to `breaker`."""
         self._breaker = breaker
-        self._settled = False
+        self._reported = False
 
     def __enter__(self) -> Self:
-        """Begin the request."""
+        """Start the request."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the request, which somebody may have broken off."""
-        self._settled = True
+        """End the request, perhaps without an outcome."""
+        self._reported = True
         self._breaker.release(self)
 
     def succeeded(self) -> None:
-        """Tell that the service answered to the end."""
-        self._settle(None)
+        """Record that the service answered completely."""
+        self._report(None)
 
     def failed(self, error: ProviderError) -> None:
-        """Tell that the service failed."""
-        self._settle(error)
+        """Record that the service failed."""
+        self._report(error)
 
-    def _settle(self, outcome: ProviderError | None) -> None:
-        if not self._settled:
-            self._settled = True
-            self._breaker.settle(self, outcome)
+    def _report(self, outcome: ProviderError | None) -> None:
+        if not self._reported:
+            self._reported = True
+            self._breaker.record(self, outcome)

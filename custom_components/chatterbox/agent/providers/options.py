@@ -1,7 +1,4 @@
-"""How the owner of an agent wants a model to answer, and who asks it, in words that no service owns.
-
-Knows what can be set and what it means; how a service is told stands with each provider.
-"""
+"""Model options that are independent of a service; each provider translates them."""
 
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -12,24 +9,24 @@ from ..protocols import NO_WISHES, AnswerOptions, ReasoningEffort
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """Wishes for the model's answers. What is None is not sent: the service's default holds."""
+    """Options of a model. None is not sent: the service's default applies."""
 
     temperature: float | None = None
-    """0 for the likeliest words; the upper end is the service's (1 or 2)."""
+    """From 0; the maximum depends on the service (1 or 2)."""
     top_p: float | None = None
     """Above 0, up to 1."""
     max_tokens: int | None = None
-    """Most tokens of one answer, reasoning included where the service counts so."""
+    """Limit of one answer, including reasoning if the service counts it."""
     reasoning_effort: ReasoningEffort | None = None
     extra: JsonObject = field(default_factory=dict)
-    """Laid over the request's top level at the very end, so that it has the last word; null takes a field away."""
+    """Replaces top-level fields of the request at the very end; null removes a field."""
 
 
 DEFAULT_OPTIONS: Final = ModelOptions()
 
 
 def with_answer_options(options: ModelOptions, wishes: AnswerOptions) -> ModelOptions:
-    """Return the owner's options with the wishes for one turn over them. Of two lengths the shorter one holds."""
+    """Return the options of the owner with those of one turn; of two limits, the lower one applies."""
     if wishes == NO_WISHES:
         return options
     lengths = [length for length in (options.max_tokens, wishes.max_output_tokens) if length is not None]
@@ -43,7 +40,7 @@ def with_answer_options(options: ModelOptions, wishes: AnswerOptions) -> ModelOp
 
 
 def with_wishes(payload: JsonObject, wishes: JsonObject) -> JsonObject:
-    """Return `payload` with the fields of `wishes`; an object that both have gets the fields of both."""
+    """Return `payload` with the fields of `wishes`; objects in both are merged."""
     merged = dict(payload)
     for name, wish in wishes.items():
         own = merged.get(name)
@@ -52,5 +49,5 @@ def with_wishes(payload: JsonObject, wishes: JsonObject) -> JsonObject:
 
 
 def lay_over(payload: JsonObject, extra: JsonObject) -> JsonObject:
-    """Return `payload` with the fields of `extra` in place of its own; null takes a field away."""
+    """Return `payload` with the fields of `extra` replacing its own; null removes a field."""
     return {name: value for name, value in {**payload, **extra}.items() if value is not None}

@@ -1,8 +1,7 @@
-"""What is special about servers that people use, as data: a new server is one more entry.
+"""Profiles of known servers as data: a new server is one more entry.
 
-Knows facts that the servers' documentation states; nothing of connections. Code asks a
-profile for a quirk and never for a name. What is unknown here, or wrong, costs one request:
-a parameter that is refused is left out from then on.
+Code asks a profile for a property and never for a name. A wrong entry costs one request: a refused parameter is left
+out from then on.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,13 +17,13 @@ from ..wire.chat_dialect import DEFAULT_DIALECT, ChatDialect, ReasoningField
 from ..wire.request_parts import IMAGE_TYPES, PDF
 
 type Efforts = Mapping[ReasoningEffort, JsonObject]
-"""For each effort, the fields of a payload that ask for it."""
+"""The fields of a payload for each effort."""
 
 _NONE, _MINIMAL, _LOW, _MEDIUM, _HIGH, _XHIGH, _MAX = ReasoningEffort
 
 
 class WireFormat(StrEnum):
-    """The formats that there is a provider for; the names are those of their modules."""
+    """Wire formats that have a provider, named like its module."""
 
     OPENAI_CHAT = "openai_chat"
     OPENAI_RESPONSES = "openai_responses"
@@ -33,9 +32,9 @@ class WireFormat(StrEnum):
 
 
 def nearest_effort(effort: ReasoningEffort, known: Collection[ReasoningEffort]) -> ReasoningEffort:
-    """Return the effort among `known` that is nearest, the smaller one if in doubt.
+    """Return the nearest of the `known` efforts, the lower one of two.
 
-    No reasoning and some are never near: without a way to switch it off, the least is asked for.
+    None is never near another effort: if reasoning cannot be disabled, the lowest effort is used.
     """
     if effort in known:
         return effort
@@ -45,17 +44,17 @@ def nearest_effort(effort: ReasoningEffort, known: Collection[ReasoningEffort]) 
 
 
 def field_efforts(*known: ReasoningEffort) -> Efforts:
-    """Ask by the field `reasoning_effort`."""
+    """Use the field `reasoning_effort`."""
     return {effort: {"reasoning_effort": nearest_effort(effort, known)} for effort in ReasoningEffort}
 
 
 def object_efforts(*known: ReasoningEffort) -> Efforts:
-    """Ask by an object, `reasoning.effort`, as OpenRouter has it."""
+    """Use `reasoning.effort`, as OpenRouter does."""
     return {effort: {"reasoning": {"effort": nearest_effort(effort, known)}} for effort in ReasoningEffort}
 
 
 def switched_efforts() -> Efforts:
-    """Ask by a switch and a field, as DeepSeek has it; it reads every effort as one of its own."""
+    """Use a switch and a field, as DeepSeek does; it maps efforts to its own."""
     efforts: dict[ReasoningEffort, JsonObject] = {_NONE: {"thinking": {"type": "disabled"}}}
     for effort in ReasoningEffort:
         efforts.setdefault(effort, {"thinking": {"type": "enabled"}, "reasoning_effort": effort})
@@ -63,7 +62,7 @@ def switched_efforts() -> Efforts:
 
 
 def template_efforts() -> Efforts:
-    """Ask by the field, and by the variables of the model's own template, which older servers know alone."""
+    """Use the field and the variables of the model's template, the only way of older servers."""
     efforts: dict[ReasoningEffort, JsonObject] = {}
     for effort in ReasoningEffort:
         thinks = effort is not _NONE
@@ -76,49 +75,49 @@ def template_efforts() -> Efforts:
 
 @dataclass(frozen=True, slots=True)
 class ServerProfile:
-    """One kind of server. The defaults are those of a server that nothing is known of."""
+    """One kind of server. The defaults are those of an unknown server."""
 
     id: str
-    """Letters, digits and underscores; it is stored, so it never changes."""
+    """Stored, so it must never change."""
     name: str
-    """As people know it; not translated."""
+    """Display name, not translated."""
     wire: WireFormat = WireFormat.OPENAI_CHAT
-    """The format that it is best spoken to in."""
+    """The preferred format."""
     base_url: str = ""
-    """Where it is, or would be on this machine; empty where there is no usual place."""
+    """Default address; empty if there is none."""
     hosts: tuple[str, ...] = ()
-    """Hosts that are this service, their subdomains included."""
+    """Hosts of the service, including subdomains."""
     port: int | None = None
-    """The port that a local server of this kind, and hardly any other, listens at."""
+    """Default port of a local server, if it is characteristic."""
     needs_key: bool = False
     caches_prefix: bool = False
-    """Whether sending the beginning of a conversation ahead makes the answer come sooner, and costs nothing."""
+    """Whether prefilling a prompt speeds up the answer at no cost."""
     window_pages: tuple[str, ...] = ("models", "/props")
-    """Where it may tell how much a model reads: below its API, or, with a slash, on the server; `{model}` is filled in.
+    """Paths that may report the context length: below the API or, with a slash, on the server; `{model}` is replaced.
 
-    Most tell it in their list, if at all, and llama.cpp, which nobody can be sure not to meet, on a page of its own.
+    Most servers report it in their list of models, llama.cpp on a page of its own.
     """
     passes_on: bool = False
-    """Whether it hands requests on to services that may charge for them."""
+    """Whether it forwards requests to services that may charge for them."""
     accepts_images: bool = True
-    """Whether models of this server can be shown pictures, if they have eyes."""
+    """Whether multimodal models of this server accept images."""
     accepts_pdfs: bool = False
     output_beside_tools: bool = False
-    """Whether a model may be given tools and the shape of its answer in one request, and still call them."""
+    """Whether tools and a structured output work in one request."""
     max_tokens_field: str = "max_tokens"
-    """In Chat Completions, as the next two; the other formats have one way each."""
+    """In Chat Completions only, like the next two."""
     efforts: Efforts = field(default_factory=lambda: field_efforts(*ReasoningEffort))
     chat: ChatDialect = DEFAULT_DIALECT
 
     @property
     def attachments(self) -> frozenset[str]:
-        """MIME types of what can be shown."""
+        """MIME types of supported attachments."""
         images = IMAGE_TYPES if self.accepts_images else frozenset[str]()
         return images | {PDF} if self.accepts_pdfs else images
 
 
 OTHER: Final = ServerProfile("other", "Other")
-"""A server that nothing is known of."""
+"""An unknown server."""
 
 LLAMA_CPP: Final = ServerProfile(
     "llama_cpp",
@@ -270,11 +269,11 @@ PROFILES: Final[Mapping[str, ServerProfile]] = {
         OTHER,
     )
 }
-"""By id, in the order in which people may be shown them."""
+"""By id, in display order."""
 
 
 def profile_at(base_url: str) -> ServerProfile:
-    """Guess the profile of a server from its address, as a person typed it: by its host, else by its port."""
+    """Guess the profile of a server from its address: by host, else by port."""
     try:
         url = URL(base_url.strip())
         host, port = url.host or "", url.explicit_port

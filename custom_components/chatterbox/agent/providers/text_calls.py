@@ -1,23 +1,21 @@
-"""A provider in front of another: makes events of the calls and the reasoning that a model wrote as text.
+"""Wrapper of a provider that turns calls and reasoning which a model wrote as text into events.
 
-Knows which tools a request offers, and so which text is a call. The formats are
-`wire/written_calls.py`'s, the marks around them `wire/text_markup.py`'s. Must not know who
-asks, nor which service answers.
+`wire/text_markup.py` finds the text of possible calls and `wire/written_calls.py` parses it; here the offered tools
+decide what is a call.
 """
 
 import re
 import string
 from collections.abc import AsyncGenerator, Iterable
 from dataclasses import replace
-from functools import cached_property
 from typing import Final, assert_never
-from uuid import uuid4
 
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ReasoningDelta, TextDelta, ToolCallReady
 from ..json.text import parse_json
-from ..messages import AssistantMessage, FinishReason, ToolCall, ToolDefinition, canonical_json
+from ..messages import FinishReason, ToolCall, ToolDefinition, canonical_json
 from ..protocols import CompletionRequest, LLMProvider
 from ..text import find_tool, spellings
+from ..wire.reply_parts import CallIds
 from ..wire.text_markers import markers_for, markers_in_thoughts
 from ..wire.text_markup import (
     MAX_HELD_CHARACTERS,
@@ -32,27 +30,25 @@ from ..wire.written_calls import ReadText, WrittenCall, read_calls
 
 _CUT_SHORT: Final = frozenset({FinishReason.LENGTH, FinishReason.CONTENT_FILTER})
 _STAY: Final = _CUT_SHORT | {FinishReason.TOOL_CALLS}
-"""Reasons that are the same with calls."""
+"""Finish reasons that calls do not change."""
 _SPACE: Final = string.whitespace
-_ID_LENGTH: Final = 9
-"""Letters or digits of an id, the one form that all services take (Mistral's rule)."""
 _MAX_CALLS: Final = 256
-"""Written calls in one message, far beyond what any turn may run. What a runaway model writes after them is dropped."""
+"""Written calls in one message; more are dropped."""
 _CODE: Final = re.compile(r"[{}\[\]<>=]")
 
 
 class TextCalls:
-    """Passes on what the inner provider streams, without what is not for ears.
+    """Passes on the events of a provider without markup in their text.
 
-    What a model wrote as a call is run if it names an offered tool; what can only be a call
-    and names none is passed on as well, so that the model gets its answer. It is never text.
+    A written call is passed on if it names an offered tool. Text that can only be a call and names none is passed on as
+    a call too, so that the model gets an error result; it is never text of the answer.
     """
 
     def __init__(self, provider: LLMProvider, *, begins_in_thought: bool = False) -> None:
-        """Stand in front of `provider`.
+        """Wrap `provider`.
 
-        `begins_in_thought` tells that the template of the model opens the reasoning, so that
-        only its end can be seen. Where that is not known it is learned from the first message.
+        `begins_in_thought` says that the template of the model opens the reasoning, so that only its end is sent. If
+        unknown, it is learned from the first message.
         """
         self._provider = provider
         self._begins_in_thought = begins_in_thought
@@ -75,7 +71,7 @@ class TextCalls:
 
 
 class _Message:
-    """What has become of one message so far."""
+    """State of one message."""
 
     def __init__(self, request: CompletionRequest, names: tuple[str, ...], *, begins_in_thought: bool) -> None:
         self._tools = request.tools
@@ -86,22 +82,22 @@ class _Message:
         self._began_in_thought = begins_in_thought
         self._calls = _Calls(request)
         self._thought_of: list[WrittenCall] = []
-        """Calls that stand in the reasoning: meant only if nothing else comes."""
+        """Calls in the reasoning: they count only if nothing else follows."""
         self._draft = ""
         self._answered = False
         self._out: list[ProviderEvent] = []
-        """What is passed on for the present event."""
+        """Events to pass on for the current event."""
         self._last_said = ""
         self._removed = ""
-        """What may be left out at the beginning of what is said next, because of what was taken out before."""
+        """Characters to strip from the start of the next text, because markup was removed before it."""
 
     @property
     def begins_in_thought(self) -> bool:
-        """Whether the messages of this model begin with reasoning that nothing announces."""
+        """Whether messages of this model begin with reasoning without a start marker."""
         return self._text.thought_began_unseen or (self._began_in_thought and not self._draft)
 
     def read(self, event: ProviderEvent) -> list[ProviderEvent]:
-        """Take in what the provider streams; return what is passed on for it."""
+        """Return the events to pass on for an event of the provider."""
         self._out = []
         match event:
             case TextDelta(text):
@@ -187,14 +183,14 @@ class _Message:
         return read
 
     def _is_meant(self, call: WrittenCall) -> bool:
-        """Tell a call from an object that only looks like one. Where the answer is an object, only a name can tell."""
+        """Return whether a call is meant. If the answer is a JSON object, only the name of a tool decides."""
         return (call.unmistakable and not self._is_data) or self._tool_of(call.name) is not None
 
     def _tool_of(self, name: str) -> ToolDefinition | None:
         return find_tool(name, self._tools) or find_tool(name.rpartition(".")[2], self._tools)
 
     def _think(self, text: str) -> None:
-        """Look for calls in a piece of reasoning."""
+        """Look for calls in reasoning."""
         self._thoughts = self._thoughts or MarkupScanner(markers_in_thoughts(self._names))
         self._keep_calls(self._thoughts.feed(text))
 
@@ -213,20 +209,20 @@ class _Message:
 
 
 class _Calls:
-    """The calls of one message: those that the provider gave, and those that were written."""
+    """Native and written calls of one message, each passed on once."""
 
     def __init__(self, request: CompletionRequest) -> None:
         self.any = False
-        self._transcript = request.transcript
+        self._ids = CallIds(request.transcript)
         self._given: list[tuple[str, str]] = []
-        """Those that nobody has compared with written ones: mostly, no call is written."""
+        """Native calls that were not compared with written ones, because usually none are written."""
         self._more_given: dict[tuple[str, str], int] = {}
-        """How many more of the same call were given than written; below 0 where more were written."""
+        """Number of native minus written calls that are equal."""
         self._written = 0
-        """Written calls that the provider has not given as well."""
+        """Written calls without a native one."""
 
     def given(self, call: ToolCall, tool: ToolDefinition | None) -> list[ToolCallReady]:
-        """Pass on a call of the provider, unless it was written before and runs already."""
+        """Pass on a native call, unless it was written before."""
         self.any = True
         name = tool.name if tool else call.name
         if not self._written:
@@ -237,7 +233,7 @@ class _Calls:
         return [self._ready(call)]
 
     def written(self, call: WrittenCall, tool: ToolDefinition | None) -> list[ToolCallReady]:
-        """Make a call of a written one, unless the provider gave it as well."""
+        """Pass on a written call, unless it was a native one before."""
         if self._written == _MAX_CALLS:
             return []
         self.any = True
@@ -251,22 +247,15 @@ class _Calls:
         return [self._ready(ToolCall("", name, call.arguments))]
 
     def _count(self, name: str, arguments: str, step: int) -> bool:
-        """Count one more given call, or one less; tell whether it is the same as one of the other kind."""
+        """Count a native (1) or written (-1) call; return whether it equals one of the other kind."""
         key = (name, _canonical(arguments))
         before = self._more_given.get(key, 0)
         self._more_given[key] = before + step
         return before * step < 0
 
     def _ready(self, call: ToolCall) -> ToolCallReady:
-        while not call.id or call.id in self._taken_ids:
-            call = replace(call, id=uuid4().hex[:_ID_LENGTH])
-        self._taken_ids.add(call.id)
-        return ToolCallReady(call)
-
-    @cached_property
-    def _taken_ids(self) -> set[str]:
-        said = (message for message in self._transcript if isinstance(message, AssistantMessage))
-        return {call.id for message in said for call in message.tool_calls}
+        call_id = self._ids.unique(call.id)
+        return ToolCallReady(call if call_id == call.id else replace(call, id=call_id))
 
 
 def _canonical(arguments: str) -> str:
@@ -277,5 +266,5 @@ def _canonical(arguments: str) -> str:
 
 
 def _spellings(tools: Iterable[ToolDefinition]) -> tuple[str, ...]:
-    """Return the names by which `find_tool` knows the tools, in small letters."""
+    """Return the names by which `find_tool` knows the tools, in lower case."""
     return tuple(sorted({spelling for tool in tools for spelling in spellings(tool.name)}))

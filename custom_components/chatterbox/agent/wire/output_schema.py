@@ -1,7 +1,7 @@
-"""The schema of an answer, as services take it that make a model keep to it.
+"""Schemas of structured outputs in the subset of JSON Schema that services accept.
 
-Knows which part of JSON Schema they take; must not know how a request of any one format is written. What a service
-does not take is left out: the model reads the whole schema in its instructions, and whoever asked checks the answer.
+Unsupported parts are left out: the model reads the whole schema in its instructions, and the caller validates the
+answer.
 Sources: OpenAI's guide "Structured model outputs", "Supported schemas"; Claude API guide "Structured outputs", "JSON
 Schema limitations"; llama.cpp's grammar converter, which Ollama uses too.
 """
@@ -14,48 +14,48 @@ from ..protocols import CompletionRequest, OutputFormat
 
 _FORMATS: Final = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
 _BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems")
-_UNREADABLE: Final = frozenset({"$ref", "allOf", "not", "if", "prefixItems", "patternProperties", "dependentRequired"})
+_UNSUPPORTED: Final = frozenset({"$ref", "allOf", "not", "if", "prefixItems", "patternProperties", "dependentRequired"})
 _NULL: Final[JsonObject] = {"type": "null"}
 _SCALARS: Final = frozenset({"string", "number", "integer", "boolean", "null"})
 
 
 @dataclass(frozen=True, slots=True)
 class StrictDialect:
-    """How a service wants a schema that it guarantees."""
+    """The subset of a service with strict schemas."""
 
     bounds: bool
-    """Whether it takes bounds of numbers and of lists."""
+    """Whether bounds of numbers and lists are supported."""
     all_required: bool
-    """Whether every field has to be there. One that is optional may then be null."""
+    """Whether every field is required; an optional one may then be null."""
 
 
 OPENAI: Final = StrictDialect(bounds=True, all_required=True)
 ANTHROPIC: Final = StrictDialect(bounds=False, all_required=False)
 
 
-class _Unsayable(Exception):
-    """A schema that no service can guarantee."""
+class _NotEnforceable(Exception):
+    """The schema cannot be enforced."""
 
 
 def enforced_output(request: CompletionRequest, *, beside_tools: bool) -> OutputFormat | None:
-    """Return the shape that the service is to enforce; None where there is none, or the model may also call a tool.
+    """Return the output format to enforce; None if there is none, or the model may call a tool instead.
 
-    `beside_tools` tells that the service can do both. Others would let the model call nothing any more.
+    `beside_tools` says that the service supports both. Others would never call a tool.
     """
     may_call = bool(request.tools) and request.tool_choice is not ToolChoiceMode.NONE
     return None if may_call and not beside_tools else request.output
 
 
 def strict_schema(schema: JsonObject, dialect: StrictDialect) -> JsonObject | None:
-    """Return a schema that says the same, as far as a service can guarantee it; None where it can not at all."""
+    """Return the schema as far as a service can enforce it; None if it cannot."""
     try:
         return _strict(schema, dialect)
-    except _Unsayable:
+    except _NotEnforceable:
         return None
 
 
 def plain_schema(schema: JsonObject) -> JsonObject:
-    """Return a schema without patterns, which local servers refuse, or follow to no end."""
+    """Return a schema without patterns, which local servers refuse or never finish."""
     return {keyword: _plain(value) for keyword, value in schema.items() if not _is_pattern(keyword, value)}
 
 
@@ -70,13 +70,13 @@ def _plain(value: JsonValue) -> JsonValue:
 
 
 def _is_pattern(keyword: str, value: JsonValue) -> bool:
-    """Tell the keyword from a field of that name, which has a schema."""
+    """Return whether this is the keyword, not a field of that name."""
     return keyword == "pattern" and isinstance(value, str)
 
 
 def _strict(schema: JsonValue, dialect: StrictDialect) -> JsonObject:
-    if not isinstance(schema, dict) or not _UNREADABLE.isdisjoint(schema):
-        raise _Unsayable
+    if not isinstance(schema, dict) or not _UNSUPPORTED.isdisjoint(schema):
+        raise _NotEnforceable
     described: JsonObject = {"description": schema["description"]} if "description" in schema else {}
     choices = schema.get("anyOf", schema.get("oneOf"))
     if isinstance(choices, list) and "properties" not in schema:
@@ -95,14 +95,14 @@ def _strict(schema: JsonValue, dialect: StrictDialect) -> JsonObject:
         case str(kind) if kind in _SCALARS:
             return {**described, "type": kind, **_kept(schema, dialect)}
         case _:
-            raise _Unsayable
+            raise _NotEnforceable
 
 
 def _strict_object(schema: JsonObject, dialect: StrictDialect) -> JsonObject:
     properties, required = schema.get("properties"), schema.get("required", [])
     is_open = schema.get("additionalProperties", False) is not False
     if not isinstance(properties, dict) or not isinstance(required, list) or is_open or "anyOf" in schema:
-        raise _Unsayable
+        raise _NotEnforceable
     parts: JsonObject = {}
     for name, part in properties.items():
         strict = _strict(part, dialect)
@@ -116,7 +116,7 @@ def _strict_object(schema: JsonObject, dialect: StrictDialect) -> JsonObject:
 
 
 def _nullable(schema: JsonObject) -> JsonObject:
-    """Return a schema that also takes null, with its description where it was."""
+    """Return a schema that also accepts null, with its description at the top."""
     inner = {keyword: value for keyword, value in schema.items() if keyword != "description"}
     described: JsonObject = {"description": schema["description"]} if "description" in schema else {}
     choices = inner.get("anyOf", [inner])
@@ -125,7 +125,7 @@ def _nullable(schema: JsonObject) -> JsonObject:
 
 
 def _strict_choice(values: list[JsonValue]) -> JsonObject:
-    """Return a choice of values, each with the type that services want to be told."""
+    """Return an enum, grouped by type as services require."""
     by_kind: dict[str, list[JsonValue]] = {}
     for value in values:
         by_kind.setdefault(_kind(value), []).append(value)
@@ -134,7 +134,7 @@ def _strict_choice(values: list[JsonValue]) -> JsonObject:
     ]
     match groups:
         case []:
-            raise _Unsayable
+            raise _NotEnforceable
         case [dict(only)]:
             return only
         case _:
@@ -154,7 +154,7 @@ def _kind(value: JsonValue) -> str:
         case float():
             return "number"
         case _:
-            raise _Unsayable
+            raise _NotEnforceable
 
 
 def _kept(schema: JsonObject, dialect: StrictDialect) -> JsonObject:

@@ -92,7 +92,7 @@ _FIRST_CHARACTERS: Final = re.compile(r"[<\[◁`aA]")
 
 
 class Kind(Enum):
-    """What a marker opens."""
+    """Kind of region that a marker opens."""
 
     THOUGHT = auto()
     """Reasoning."""
@@ -153,20 +153,20 @@ class Marker:
     """Whether the marker is part of the content."""
 
 
-type Beginnings = Mapping[str, Sequence[Marker]]
+type MarkersByCharacter = Mapping[str, Sequence[Marker]]
 
-_NONE: Final[Beginnings] = MappingProxyType({})
+_NONE: Final[MarkersByCharacter] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Markers:
     """Markers by position and first character."""
 
-    anywhere: Beginnings
-    line_start: Beginnings = _NONE
-    message_start: Beginnings = _NONE
+    anywhere: MarkersByCharacter
+    line_start: MarkersByCharacter = _NONE
+    message_start: MarkersByCharacter = _NONE
     """Only before any text."""
-    glued: Beginnings = _NONE
+    glued: MarkersByCharacter = _NONE
     """Only directly after the end of a sentence."""
 
     def at(self, character: str, *, line_start: bool, message_start: bool, glued: bool) -> list[Marker]:
@@ -364,7 +364,7 @@ def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
         yield Marker(Opening(_headers("", "a"), _headers("commentary", "final"), then=_NOT_LOWER), Region(Kind.TOKEN))
 
 
-def _by_character(markers: Iterable[Marker], characters: str) -> Beginnings:
+def _by_character(markers: Iterable[Marker], characters: str) -> MarkersByCharacter:
     """Group markers by the characters that they may begin with."""
     among = tuple(markers)
     return {character: [one for one in among if one.opening.match(character, 0)] for character in characters}

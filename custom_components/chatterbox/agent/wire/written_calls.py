@@ -1,7 +1,6 @@
-"""Reads tool calls that a model wrote as text, whatever the format.
+"""Parses tool calls that a model wrote as text, in any of the known formats.
 
-Formats say little about the model that writes them, and models mix them; so a call is read by
-what it looks like. Knows the formats; must not know which tools there are.
+Models mix formats, so a call is parsed by its looks, not by the model.
 Sources: the chat templates of Hermes, Qwen, Mistral, Llama, Gemma, GLM, Kimi, DeepSeek,
 MiniMax, Granite, Phi, LFM and gpt-oss.
 """
@@ -16,21 +15,20 @@ from ..json.repair import read_value, skip_blank
 from ..messages import JsonObject, JsonValue, canonical_json
 
 _CUT: Final = "…"
-"""Ends arguments that nobody can be sure of, so that nobody takes them for whole."""
+"""Appended to arguments that are uncertain, so that they are invalid JSON."""
 
 _QUOTE_TOKEN: Final = re.compile(r'<\|"\|>|<escape>')
 
-# Every repetition below is possessive and every choice is told by its first character, so that no
-# text, however long and strange, is tried in more than one way.
+# Every repetition below is possessive and every choice is decided by its first character: matching is linear.
 _LONGEST_NAME: Final = 128
-"""Characters of a tool's or a parameter's name; services allow 64."""
+"""Of a tool or a parameter; services allow 64."""
 _SEPARATOR: Final = (
     r"<[|\uff5c][^<>]{0,60}+>|\[(?:args|/?tool_calls)\]|\[call_id\][\w-]*+|```\w*+"
     r"|</?(?:\w{1,40}+:)?+(?:tool|function)_?calls?\b(?:[^<>{]{0,60}+>)?+"
 )
 _BETWEEN_CALLS: Final = re.compile(rf"(?:[\s,;>)\]}}]|{_SEPARATOR})*+", re.IGNORECASE)
 _ADDRESS: Final = re.compile(r"\A(?:<[|\uff5c][^<>]{0,60}+>|(?!to=)[a-z]++|\s++){0,8}+to=", re.IGNORECASE)
-"""What stands before the name of a tool in the header of a message (harmony)."""
+"""Text before the name of a tool in a header of OpenAI's harmony format."""
 _TAGGED: Final = re.compile(
     rf"<(function|invoke)(?:=| name=)[\"']?+([^\"'<>\s]{{1,{_LONGEST_NAME}}}+)[\"']?+\s*+>"
     r"((?:[^<]++|<(?!/\1>|(?:function|invoke)[= ]))*+)(?:</\1>)?+"
@@ -53,7 +51,7 @@ _KEYWORD: Final = re.compile(r"([A-Za-z_]\w*+)\s*+=\s*+")
 _NAME_IN_JSON: Final = re.compile(r"[\"'](?:name|tool|tool_name|function)[\"']\s*+:\s*+[\"']([\w.-]++)[\"']")
 
 _DATA: Final = re.compile(r"[=:\"']")
-"""Without any of these, a name with brackets is no call: a light(s)."""
+"""Without any of these, a name with brackets is no call: "light(s)"."""
 
 _NAME_KEYS: Final = ("name", "tool_name", "function_name", "tool", "function", "recipient_name", "action")
 _ARGUMENTS_KEYS: Final = ("arguments", "parameters", "args", "params", "tool_input", "action_input", "input")
@@ -63,18 +61,18 @@ _INERT_KEYS: Final = frozenset({"type", "id", "index"})
 
 @dataclass(frozen=True, slots=True)
 class WrittenCall:
-    """A call as it stands in a text."""
+    """A call in a text."""
 
     name: str
     arguments: str
-    """JSON, or what the model wrote in its place."""
+    """JSON, or the text that the model wrote instead."""
     unmistakable: bool = True
-    """False for JSON and Python that may mean something else."""
+    """False for JSON and Python that may be something else."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """The calls of a text, and what stands after them."""
+    """The calls of a text, and the text after them."""
 
     calls: tuple[WrittenCall, ...] = ()
     rest: str = ""
@@ -85,9 +83,9 @@ class _NotInThisFormat(ValueError):
 
 
 def read_calls(text: str, *, whole: bool) -> ReadText:
-    """Read all calls in a text. `whole` tells that it was not cut off, so that brackets may be missing.
+    """Parse all calls in a text. If it is `whole`, the model may have omitted closing brackets.
 
-    A text that cannot be read, but names what it calls, is one call with unusable arguments.
+    A text that cannot be parsed, but names a tool, is one call with invalid arguments.
     """
     text = _ADDRESS.sub("", _QUOTE_TOKEN.sub('"', text), count=1)
     start = _skip(_BETWEEN_CALLS, text, 0)
@@ -109,7 +107,7 @@ def _skip(what: re.Pattern[str], text: str, position: int) -> int:
 
 
 def _read_tags(text: str, start: int, whole: bool) -> ReadText:  # noqa: FBT001  # one of a table of readers
-    """Read `<function=NAME><parameter=KEY>VALUE</parameter></function>` and its kin."""
+    """Parse `<function=NAME><parameter=KEY>VALUE</parameter></function>` and similar tags."""
     calls = [WrittenCall(found[2], _tagged_arguments(found[3], whole=whole)) for found in _TAGGED.finditer(text)]
     if not calls and (pairs := _PAIRED.findall(text)):
         name = _NAME.match(text, start)
@@ -132,7 +130,7 @@ def _tagged_arguments(content: str, *, whole: bool) -> str:
 
 
 def _read_json(text: str, position: int, whole: bool) -> ReadText:  # noqa: FBT001
-    """Read one value after another: objects, or lists of them."""
+    """Parse a sequence of objects or lists of objects."""
     calls: list[WrittenCall] = []
     with suppress(ValueError):  # what was read before stays
         while text[position : position + 1] in {"{", "["}:
@@ -160,7 +158,7 @@ def _calls_of(value: JsonValue) -> list[WrittenCall]:
 
 
 def _call_of(value: JsonObject) -> WrittenCall:
-    """Read an object: the name under one key, the arguments under another, or all other keys."""
+    """Parse an object: the name under one key, the arguments under another or in all other keys."""
     for key in _NAME_KEYS:
         if isinstance(name := value.get(key), str) and _NAME.fullmatch(name):
             break
@@ -182,7 +180,7 @@ def _arguments_text(arguments: JsonValue) -> str:
 
 
 def _read_named(text: str, position: int, whole: bool) -> ReadText:  # noqa: FBT001
-    """Read `NAME{…}`: names and objects by turns, whatever tokens stand between them."""
+    """Parse `NAME{…}`: alternating names and objects, with any tokens between them."""
     calls: list[WrittenCall] = []
     with suppress(ValueError):
         while found := _NAMED.match(text, position):
@@ -193,7 +191,7 @@ def _read_named(text: str, position: int, whole: bool) -> ReadText:  # noqa: FBT
 
 
 def _read_python(text: str, position: int, whole: bool) -> ReadText:  # noqa: FBT001
-    """Read `NAME(KEY=VALUE, …)`, alone, in a list, printed or assigned."""
+    """Parse `NAME(KEY=VALUE, …)`, alone, in a list, printed or assigned."""
     calls: list[WrittenCall] = []
     with suppress(ValueError):
         while found := _PYTHON.match(text, position):
@@ -204,7 +202,7 @@ def _read_python(text: str, position: int, whole: bool) -> ReadText:  # noqa: FB
 
 
 def _python_arguments(text: str, position: int, *, whole: bool) -> tuple[str, int]:
-    """Read what stands in the parentheses: keywords, or one object."""
+    """Parse the contents of parentheses: keywords or one object."""
     arguments: JsonObject = {}
     while (position := skip_blank(text, position)) < len(text) and text[position] != ")":
         if keyword := _KEYWORD.match(text, position):
