@@ -13,11 +13,9 @@ from custom_components.chatterbox.agent.messages import (
     Message,
     ProviderItem,
     ToolCall,
-    ToolDefinition,
     ToolResult,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest
 
 ESTIMATE = TokenEstimate()
 SAID = UserMessage("Turn on the light.")
@@ -87,18 +85,6 @@ def test_signed_reasoning_and_its_words_count_once() -> None:
     thought = replace(CALLED, reasoning="Which light? " * 30)
     signed = replace(thought, provider_items=(ProviderItem("messages", {"thinking": "Which light?"}),))
     assert ESTIMATE.of_message(signed) == ESTIMATE.of_message(thought)
-
-
-def test_a_request_counts_its_instructions_tools_and_directive() -> None:
-    request = CompletionRequest("", (SAID, CALLED, RESULT))
-    tool = ToolDefinition("light_on", "Turns on a light", {"type": "object"})
-    assert ESTIMATE.of_request(request) == sum(map(ESTIMATE.of_message, request.transcript))
-    for larger in (
-        replace(request, instructions="Be kind."),
-        replace(request, tools=(tool,)),
-        replace(request, directive="Answer now."),
-    ):
-        assert ESTIMATE.of_request(larger) > ESTIMATE.of_request(request)
 
 
 @given(st.integers(50, 10**6), st.floats(0.55, 3.9))

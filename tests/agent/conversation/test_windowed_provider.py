@@ -32,6 +32,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import AnswerOptions, CompletionRequest
+from tests.agent.conversation.transcripts import request_tokens
 from tests.agent.turns import assert_valid
 from tests.support.doubles import Line, ScriptedProvider, say
 
@@ -82,7 +83,7 @@ async def test_a_conversation_that_does_not_fit_is_cut_to_what_does() -> None:
     provider = WindowedProvider(inner, ContextWindow(2_048))
     await ask(provider, asking(60))
     sent = inner.requests[0]
-    assert TokenEstimate().of_request(sent) <= 2_048 - 512
+    assert request_tokens(sent) <= 2_048 - 512
     assert sent.transcript[-1] == UserMessage("And now?")
     assert (sent.instructions, sent.tools) == ("Be kind.", (TOOL,))
     assert provider.window(asking(60)).transcript == sent.transcript
@@ -91,14 +92,14 @@ async def test_a_conversation_that_does_not_fit_is_cut_to_what_does() -> None:
 async def test_of_earlier_turns_no_more_is_sent_than_is_allowed() -> None:
     inner = ScriptedProvider(answering(0))
     await ask(WindowedProvider(inner, ContextWindow(200_000), Allowance(history=1_000)), asking(60))
-    assert TokenEstimate().of_request(inner.requests[0]) <= 1_100
+    assert request_tokens(inner.requests[0]) <= 1_100
 
 
 @pytest.mark.parametrize(("answer", "room"), [(None, 2_048), (4_000, 4_000), (100, 100), (900_000, 8_192)])
 async def test_there_is_room_for_an_answer(answer: int | None, room: int) -> None:
     inner = ScriptedProvider(answering(0))
     await ask(WindowedProvider(inner, ContextWindow(16_384), Allowance(100_000, answer)), asking(1_000))
-    left = 16_384 - TokenEstimate().of_request(inner.requests[0])
+    left = 16_384 - request_tokens(inner.requests[0])
     assert left >= room
 
 
@@ -127,7 +128,7 @@ async def test_what_is_sent_is_corrected_by_what_the_service_counts() -> None:
     provider = WindowedProvider(inner, ContextWindow(4_096))
     for _ in range(2):
         await ask(provider, asking(100))
-    before, after = (TokenEstimate().of_request(request) for request in inner.requests)
+    before, after = (request_tokens(request) for request in inner.requests)
     assert after * 6_000 / before < 4_096
 
 
@@ -150,7 +151,7 @@ async def test_the_size_of_a_prompt_is_told() -> None:
     assert estimated is not None
     assert not estimated.is_reported
     assert estimated.window == provider.context_window == 16_000
-    assert estimated.prompt == TokenEstimate().of_request(request)
+    assert estimated.prompt == request_tokens(request)
     assert estimated.tools == TokenEstimate().of_tools([TOOL])
     assert estimated.instructions == TokenEstimate().of_text("Be kind.")
     await ask(provider, request)
@@ -170,7 +171,7 @@ async def test_a_refused_prompt_is_asked_once_more_within_what_the_refusal_tells
     provider = WindowedProvider(inner, ContextWindow())
     assert (await ask(provider, asking(100)))[0] == TextDelta("Yes.")
     refused, again = inner.requests
-    tokens = TokenEstimate().of_request
+    tokens = request_tokens
     assert tokens(again) * 9_000 / tokens(refused) < 4_096 - 1_024
     assert provider.context_window == 4_096
     await ask(provider, asking(100))
@@ -183,8 +184,8 @@ async def test_a_refusal_by_a_window_that_was_known_corrects_the_count() -> None
     await ask(provider, asking(100))
     assert provider.context_window == 8_192
     refused, again = inner.requests
-    assert provider.estimate.of_request(refused) >= 9_000
-    assert provider.estimate.of_request(again) <= 8_192 - 2_048
+    assert request_tokens(refused, provider.estimate) >= 9_000
+    assert request_tokens(again, provider.estimate) <= 8_192 - 2_048
 
 
 async def test_a_refusal_without_numbers_makes_the_next_try_shorter() -> None:
@@ -192,7 +193,7 @@ async def test_a_refusal_without_numbers_makes_the_next_try_shorter() -> None:
     provider = WindowedProvider(inner, ContextWindow(8_192))
     await ask(provider, asking(60))
     refused, again = inner.requests
-    tokens = TokenEstimate().of_request
+    tokens = request_tokens
     assert tokens(again) <= tokens(refused) * 3 / 4
     assert again.transcript[-1] == refused.transcript[-1]
     assert provider.context_window < 8_192
@@ -263,7 +264,7 @@ async def test_a_conversation_that_may_not_be_shortened_is_sent_whatever_earlier
     assert (sent.transcript, sent.summary, sent.may_be_cut) == (request.transcript, None, False)
     size = size_of(provider)
     assert size is not None
-    assert (size.prompt, size.dropped) == (TokenEstimate().of_request(request), 0)
+    assert (size.prompt, size.dropped) == (request_tokens(request), 0)
 
 
 async def test_a_conversation_that_may_not_be_shortened_and_is_too_long_is_refused_at_once() -> None:
@@ -272,7 +273,7 @@ async def test_a_conversation_that_may_not_be_shortened_and_is_too_long_is_refus
     with pytest.raises(PromptTooLong) as refused:
         await ask(WindowedProvider(inner, ContextWindow(2_048)), whole(asking(100)))
     assert refused.value.window_tokens == 2_048
-    assert refused.value.prompt_tokens == TokenEstimate().of_request(asking(100))
+    assert refused.value.prompt_tokens == request_tokens(asking(100))
     assert inner.requests == []
 
 
@@ -303,7 +304,7 @@ async def test_there_is_room_for_the_answer_that_is_wished_for(allowed: int | No
     inner = ScriptedProvider(answering(0))
     request = replace(asking(1_000), options=AnswerOptions(max_output_tokens=wished))
     await ask(WindowedProvider(inner, ContextWindow(16_384), Allowance(100_000, allowed)), request)
-    left = 16_384 - TokenEstimate().of_request(inner.requests[0])
+    left = 16_384 - request_tokens(inner.requests[0])
     assert left >= room
 
 

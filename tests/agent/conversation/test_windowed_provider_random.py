@@ -23,7 +23,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from tests.agent.conversation.transcripts import growth, last_turn, transcripts
+from tests.agent.conversation.transcripts import growth, last_turn, request_tokens, transcripts
 from tests.agent.turns import assert_valid
 
 TOOL = ToolDefinition("look", "Looks at something. " * 20, {"type": "object"})
@@ -42,7 +42,7 @@ class Model:
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Answer nothing, or refuse."""
-        tokens = self.estimate.of_request(request)
+        tokens = request_tokens(request, self.estimate)
         if tokens > self.reads:
             self.refused += 1
             raise PromptTooLong("no", *((tokens, self.reads) if self.tells else (None, None)))

@@ -14,12 +14,15 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     UserMessage,
 )
+from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.text import shortened
 from custom_components.chatterbox.agent.transcript import repair
 from tests.agent.turns import assert_valid
 
 LOW = 2
 """A window falls back to the budget divided by this."""
+
+_AS_COUNTED = TokenEstimate()
 
 _WORDS = st.builds(
     lambda letters, times: letters * times,
@@ -107,3 +110,9 @@ def _assert_as_short_as_can_be(message: Message, estimate: TokenEstimate) -> Non
     if isinstance(message, ToolResult):
         shorter = replace(message, content=shortened(message.content, RESULT_LENGTHS[-1]))
         assert estimate.of_message(shorter) >= estimate.of_message(message)
+
+
+def request_tokens(request: CompletionRequest, estimate: TokenEstimate = _AS_COUNTED) -> int:
+    """Return the estimated input tokens of a request."""
+    texts = estimate.of_text(request.instructions) + estimate.of_text(request.directive)
+    return estimate.of_tools(request.tools) + texts + sum(map(estimate.of_message, request.transcript))

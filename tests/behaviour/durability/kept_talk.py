@@ -33,8 +33,9 @@ def kept_in(database: Path) -> Kept:
             shutil.copy(part, folder)
         with contextlib.closing(sqlite3.connect(Path(folder) / database.name)) as connection:
             (integrity,) = connection.execute("PRAGMA integrity_check").fetchone()
-            bodies = connection.execute("SELECT body FROM chatterbox_messages WHERE role = 'user'").fetchall()
-    return Kept(str(integrity), Counter(json.loads(body)["text"] for (body,) in bodies))
+            bodies = connection.execute("SELECT body FROM chatterbox_turns").fetchall()
+    messages = (message for (body,) in bodies for message in json.loads(body)["messages"])
+    return Kept(str(integrity), Counter(one["text"] for one in messages if one["role"] == "user"))
 
 
 class _Call(BaseModel):

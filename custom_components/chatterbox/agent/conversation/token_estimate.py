@@ -22,7 +22,6 @@ from ..messages import (
     UserMessage,
     canonical_json,
 )
-from ..protocols import CompletionRequest
 
 _HUNDREDTHS: Final = 100
 _LETTERS: Final = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
@@ -93,11 +92,6 @@ class TokenEstimate:
                 return self._scaled(_weight(message.name + message.content), _CALL)
             case _:
                 assert_never(message)
-
-    def of_request(self, request: CompletionRequest) -> int:
-        """Estimate the input tokens of an inference, tools and instructions included."""
-        texts = self.of_text(request.instructions) + self.of_text(request.directive)
-        return self.of_tools(request.tools) + texts + sum(map(self.of_message, request.transcript))
 
     def of_tools(self, tools: Iterable[ToolDefinition]) -> int:
         """Estimate the tokens of tools, as they are described to a model."""
