@@ -7,10 +7,13 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.responses.errors import ApiError
+from custom_components.chatterbox.agent.responses.request import read_socket_create
 from custom_components.chatterbox.agent.responses.service import ResponsesService
+from tests.agent.json_values import json_values
 from tests.support.doubles import ScriptedProvider, say
 
 from .backend_double import ANNA, KITCHEN, BackendDouble
+from .open_responses import misfits, schemas
 from .schema_values import bodies, changed, values_of
 from .valid_stream import check_resource, check_stream
 
@@ -55,3 +58,42 @@ async def test_bodies_of_the_specification_are_answered_or_refused(body: dict[st
 async def test_bodies_made_worse_are_answered_or_refused(body: JsonValue) -> None:
     """Invariants 57, 67."""
     await answer(body)
+
+
+@given(json_values() | st.dictionaries(st.sampled_from(["model", "input", "tools", "text"]), json_values()))
+@_SLOW_TO_MAKE
+async def test_any_json_is_answered_or_refused(body: JsonValue) -> None:
+    """Invariant 67."""
+    await answer(body)
+
+
+@given(values_of("CreateResponseBody"))
+@_SLOW_TO_MAKE
+def test_the_bodies_that_are_made_fit(body: JsonValue) -> None:
+    """What makes the bodies of these tests is right."""
+    assert list(misfits(schemas()["CreateResponseBody"], body)) == []
+
+
+@given(values_of("CompactResponseMethodPublicBody").flatmap(changed))
+@_SLOW_TO_MAKE
+async def test_compactions_made_worse_are_answered_or_refused(body: JsonValue) -> None:
+    """Invariant 67."""
+    refusal: ApiError | None = None
+    try:
+        await ResponsesService(BackendDouble()).compact(body, ANNA)
+    except ApiError as error:
+        refusal = error
+    assert refusal is None or refusal.status in {400, 404}
+
+
+@given(bodies(), st.sampled_from(["response.create", "response.steer", None]))
+@_SLOW_TO_MAKE
+def test_messages_of_sockets_are_read_or_refused(body: JsonObject, kind: str | None) -> None:
+    """Invariant 67."""
+    request, refusal = None, None
+    try:
+        request = read_socket_create({**body, "type": kind}, lambda prefix: f"{prefix}_new")
+    except ApiError as error:
+        refusal = error
+    assert refusal is None or refusal.status == 400
+    assert request is None or (request.stream and not request.background)
