@@ -231,7 +231,7 @@ async def test_in_manual_mode_the_caller_runs_the_tools() -> None:
     talk.add_result("u", await BOX.run(UNLOCK))
     assert [*talk.open_calls] == [SUM]
     talk.add_result("1", 3)
-    async with aclosing(talk.go_on()) as rest:
+    async with aclosing(talk.resume()) as rest:
         end = finished([event async for event in rest])
 
     assert end.text == "3, and open."
@@ -294,10 +294,10 @@ async def test_a_result_that_is_not_json_is_refused_and_can_be_given_again() -> 
 async def test_going_on_without_all_results_is_refused() -> None:
     talk, _ = session(call(SUM, UNLOCK), run_tools=False)
     with pytest.raises(ValueError, match="no results to go on from"):
-        talk.go_on()
+        talk.resume()
     await talk.ask("Go!")
     talk.add_result("u", "open")
-    for step in (talk.go_on, lambda: talk.say("And?")):
+    for step in (talk.resume, lambda: talk.say("And?")):
         with pytest.raises(ValueError, match=r"no result yet: 1 \(add\)\. Use add_result"):
             step()
 
@@ -316,7 +316,7 @@ async def test_a_call_that_cannot_run_is_answered_in_manual_mode_too() -> None:
     await talk.ask("Go!")
     assert [*talk.open_calls] == [SUM]
     talk.add_result("1", 3)
-    async with aclosing(talk.go_on()) as events:
+    async with aclosing(talk.resume()) as events:
         assert finished([event async for event in events]).text == "3."
     assert_valid(provider.requests[1].transcript)
 
@@ -326,7 +326,7 @@ async def test_prompt_and_speech_hooks_do_not_mind_manual_mode() -> None:
     talk, _ = session(call(SUM), say("It is three."), run_tools=False, hooks=(ScriptedHooks(), censor))
     await talk.ask("Go!")
     talk.add_result("1", 3)
-    async with aclosing(talk.go_on()) as events:
+    async with aclosing(talk.resume()) as events:
         assert finished([event async for event in events]).text == "IT IS THREE."
 
 
@@ -371,7 +371,7 @@ async def test_an_answer_to_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match=r"No call 'x' waits for a yes; waiting: u\."):
         talk.answer({"x": Approved()})
     with pytest.raises(ValueError, match="use answer"):
-        talk.go_on()
+        talk.resume()
 
 
 async def test_a_question_lapses_when_something_else_is_said() -> None:

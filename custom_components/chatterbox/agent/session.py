@@ -1,8 +1,6 @@
-"""A conversation for plain Python: keeps what the loop does not, from one turn to the next.
+"""A conversation for plain Python: history, usage, the open question and the open calls between turns.
 
-A thin shell around `AgenticLoop.stream`: history, usage, the question that is open, and
-the calls whose results the caller owes. Knows the loop, transcripts and toolboxes; decides
-nothing about a turn.
+A thin shell around `AgenticLoop.stream`, which keeps nothing itself.
 """
 
 import asyncio
@@ -23,10 +21,10 @@ type Decision = Approved | Denied
 
 
 class Session:
-    """Somebody talks with a model that has tools.
+    """A conversation with a model that has tools.
 
     With `run_tools=False` the caller runs them: a turn ends at its `open_calls`, the caller
-    gives each one `add_result`, and `go_on` continues. One turn runs at a time; a new one
+    gives each one `add_result`, and `resume` continues. One turn runs at a time; a new one
     interrupts the one before.
     """
 
@@ -42,7 +40,7 @@ class Session:
         composer: ResponseComposer | None = None,
         history: Transcript = (),
     ) -> None:
-        """Begin a conversation, or go on with the `history` of an earlier one."""
+        """Begin a conversation, or resume one with its `history`."""
         toolbox = toolbox or Toolbox()
         self._loop = AgenticLoop(provider, toolbox, hooks=hooks, composer=composer)
         self._tools = tuple(replace(one, client=not run_tools) for one in toolbox.definitions)
@@ -51,11 +49,11 @@ class Session:
         self._live: _LiveTurn | None = None
         self._owed: dict[str, ToolCall] = {}
         self.history = repair(history)
-        """Everything that was said, called and answered, as the model gets it next time."""
+        """All messages, as the model receives them in the next turn."""
         self.usage = Usage()
-        """Tokens of all turns that are over."""
+        """Tokens of all finished turns."""
         self.pending: PendingApproval | None = None
-        """What the last turn asked a yes for; see `answer`."""
+        """The question of the last turn; see `answer`."""
 
     async def __aenter__(self) -> Self:
         """Leave no turn running at the end of the block."""
@@ -119,7 +117,7 @@ class Session:
             ToolResult(call_id, name, outcome.content, is_error=failed, open_world=outside, native=outcome.native)
         )
 
-    def go_on(self) -> AsyncGenerator[TurnEvent]:
+    def resume(self) -> AsyncGenerator[TurnEvent]:
         """Let the model read the results that were added, and follow the turn on.
 
         Raises ValueError when there are none, when some are missing, or when it is a yes that

@@ -102,7 +102,7 @@ class Continuity:
         self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog, *, is_new: bool
     ) -> Thread | None:
         """Return the earlier conversation that goes on, if one does; where none can, nobody waits for the history."""
-        if not (self.settings.keep_history and self._may_any_go_on() and is_fresh(chat_log)):
+        if not (self.settings.keep_history and self._may_any_resume() and is_fresh(chat_log)):
             return None
         if is_new and asked_for == chat_log.conversation_id and _is_given(asked_for):
             asked_for = None  # nothing was ever said in it
@@ -151,7 +151,7 @@ class Continuity:
         return max(CONVERSATION_TIMEOUT.total_seconds(), self.settings.continue_minutes * _SECONDS)
 
     @callback
-    def _may_any_go_on(self) -> bool:
+    def _may_any_resume(self) -> bool:
         """Tell whether anything that is stored can go on at this time."""
         forgotten_at = dt_util.utcnow().timestamp() - CONVERSATION_TIMEOUT.total_seconds()
         return self.settings.continue_minutes > 0 or forgotten_at < async_get_histories(self.hass).began_at
