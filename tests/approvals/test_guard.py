@@ -274,4 +274,4 @@ async def test_a_call_of_which_nobody_can_tell_what_it_would_do_is_asked_about(
     guard = CallGuard(house, AgentSettings(), PERSON, break_down, has_outside_content=False)
 
     assert isinstance(await guard.pre_tool_use(TOOL, {}), Ask)
-    assert "Could not tell what some__tool would do" in caplog.text
+    assert "Could not resolve the effects of some__tool" in caplog.text

@@ -16,7 +16,7 @@ from custom_components.chatterbox.agent.events import PendingCall
 from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolCall
 from custom_components.chatterbox.approvals.policy import Decision, Judgement
 from custom_components.chatterbox.approvals.questions import AskedCall
-from custom_components.chatterbox.approvals.wording import asked_of, question_text
+from custom_components.chatterbox.approvals.wording import asked_of, locked_pin_text, question_text, wrong_pin_text
 from custom_components.chatterbox.effects.effect import (
     NOTHING,
     Annotated,
@@ -485,3 +485,18 @@ async def test_whatever_things_are_called_a_question_is_a_question(home: HomeAss
         assert understand_answer(no, language, named) is not Answer.YES
 
     hold()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(20.0, "in a minute"), (89.0, "in a minute"), (100.0, "in 2 minutes"), (600.0, "in 10 minutes")],
+)
+async def test_a_locked_pin_says_for_how_many_minutes(hass: HomeAssistant, seconds: float, text: str) -> None:
+    assert locked_pin_text(await async_get_sentences(hass, "en"), seconds).endswith(f"{text}.")
+
+
+async def test_a_wrong_pin_says_how_many_attempts_are_left(hass: HomeAssistant) -> None:
+    sentences = await async_get_sentences(hass, "en")
+
+    assert "2 attempts" in wrong_pin_text(sentences, 2)
+    assert "one attempt" in wrong_pin_text(sentences, 1)

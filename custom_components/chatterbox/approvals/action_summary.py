@@ -1,7 +1,4 @@
-"""What a question is about: the calls that wait for a yes, put together as a few things to be done to devices.
-
-Knows effects, judgements and groups of entities. Must not know words, names or languages.
-"""
+"""The summary of the actions that a question asks about: a few kinds of action, each with its entities."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +16,7 @@ from .questions import AskedCall
 
 
 class ActionKind(StrEnum):
-    """What is done to a device, as a person would say it; what lets somebody or something in comes first."""
+    """The kind of an action, as people name it. Kinds that let somebody or something in come first."""
 
     UNLOCK = "unlock"
     OPEN = "open"
@@ -33,17 +30,16 @@ class ActionKind(StrEnum):
     TURN_OFF = "turn_off"
     TOGGLE = "toggle"
     CHANGE = "change"
-    """Set it to something else, in whatever way."""
     USE = "use"
-    """Anything for which there is no better word."""
+    """Any other action."""
 
     @property
     def action(self) -> Action | None:
-        """Return how an answer may repeat it; None if it has no word for it."""
+        """Return the action that an answer may repeat; None if there is no word for it."""
         return Action(self.value) if self.value in Action else None
 
 
-_DEEDS: Final[Mapping[str, ActionKind]] = {
+_KINDS: Final[Mapping[str, ActionKind]] = {
     "automation.trigger": ActionKind.RUN,
     "scene.turn_on": ActionKind.RUN,
     "script.toggle": ActionKind.RUN,
@@ -53,47 +49,47 @@ _DEEDS: Final[Mapping[str, ActionKind]] = {
     "lock.open": ActionKind.OPEN,
     "lock.unlock": ActionKind.UNLOCK,
 }
-_DEEDS_OF_SERVICES: Final[Mapping[str, ActionKind]] = {
+_KINDS_OF_SERVICES: Final[Mapping[str, ActionKind]] = {
     "toggle": ActionKind.TOGGLE,
     "turn_off": ActionKind.TURN_OFF,
     "turn_on": ActionKind.TURN_ON,
 }
 _OPENING: Final = frozenset({"cover", "valve"})
-"""Domains of what opens and closes. A position that is set leaves it open, or it would be written as closing."""
+"""Domains that open and close. Setting a position counts as opening."""
 _CHANGING: Final = (ANY_ACTION, "select_", "set_", "volume_")
 _VAGUE: Final = (ActionKind.CHANGE, ActionKind.USE)
 
-_MOST_DEEDS: Final = 3
-"""So many can be listened to."""
+_MOST_KINDS: Final = 3
+"""Kinds of action in one question."""
 _MOST_MEMBERS: Final = 5
-"""Of more entities than this, the name of their group stands for them."""
+"""With more entities than this, a group is named instead of its members."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionSummary:
-    """Everything that one question is about."""
+    """All actions that one question asks about."""
 
-    deeds: Mapping[ActionKind, tuple[str, ...]]
-    """The entities to which something would be done, in the order in which it is said."""
+    actions: Mapping[ActionKind, tuple[str, ...]]
+    """The entities by kind of action, in the order in which they are named."""
     tools: tuple[str, ...] = ()
-    """Names of tools that act on no entity."""
+    """The names of tools that act on no entity."""
     has_more: bool = False
-    """Something else belongs to it that is not named."""
+    """There are further actions, which are not named."""
     is_unclear: bool = False
-    """Nobody can tell all that would be done."""
+    """Not all effects are known."""
 
     @property
     def is_several(self) -> bool:
-        """Tell whether it is about more than one device."""
-        named = {entity_id for entity_ids in self.deeds.values() for entity_id in entity_ids}
+        """Whether there is more than one entity or tool."""
+        named = {entity_id for entity_ids in self.actions.values() for entity_id in entity_ids}
         return len(named) + len(self.tools) + (self.has_more and bool(named)) > 1
 
 
 def kind_of(action: str) -> ActionKind:
-    """Return what an action such as `lock.unlock` is for a person."""
+    """Return the kind of an action such as `lock.unlock`."""
     domain, _, service = action.partition(".")
-    if action in _DEEDS:
-        return _DEEDS[action]
+    if action in _KINDS:
+        return _KINDS[action]
     if domain in _OPENING and service.startswith(("open_", "set_")):
         return ActionKind.OPEN
     if domain in _OPENING and service.startswith("close_"):
@@ -104,48 +100,48 @@ def kind_of(action: str) -> ActionKind:
         return ActionKind.ARM
     if service.startswith(_CHANGING):
         return ActionKind.CHANGE
-    return _DEEDS_OF_SERVICES.get(service, ActionKind.USE)
+    return _KINDS_OF_SERVICES.get(service, ActionKind.USE)
 
 
 @callback
 def summarize_calls(hass: HomeAssistant, calls: Iterable[AskedCall]) -> ActionSummary:
-    """Put together what the calls of a question would do.
+    """Summarize the calls of a question.
 
-    What decided that a call is asked about is named; of what is allowed besides, only the script, scene or automation
-    that it would come from.
+    The actions that need approval are named. Of other actions, only the script, scene or automation is named that they
+    come from.
     """
-    found = _Found()
+    found = _Collected()
     for call in calls:
         found.add(call)
-    deeds = {deed: _without_groups(hass, entity_ids) for deed, entity_ids in found.deeds.items()}
-    kept = sorted(deeds, key=list(ActionKind).index)[:_MOST_DEEDS]
+    actions = {kind: _without_groups(hass, entity_ids) for kind, entity_ids in found.actions.items()}
+    kept = sorted(actions, key=list(ActionKind).index)[:_MOST_KINDS]
     return ActionSummary(
-        {deed: entity_ids for deed, entity_ids in deeds.items() if deed in kept},
+        {kind: entity_ids for kind, entity_ids in actions.items() if kind in kept},
         tuple(found.tools),
-        has_more=found.more or len(deeds) > len(kept),
+        has_more=found.more or len(actions) > len(kept),
         is_unclear=found.unclear,
     )
 
 
 @dataclass(slots=True)
-class _Found:
+class _Collected:
     named: dict[ActionKind, dict[str, None]] = field(default_factory=dict)
     tools: dict[str, None] = field(default_factory=dict)
     more: bool = False
     unclear: bool = False
 
     @property
-    def deeds(self) -> Mapping[ActionKind, Sequence[str]]:
-        """What is done to which entities; what is changed and also opened is opened."""
-        plain = {entity_id for deed, ids in self.named.items() if deed not in _VAGUE for entity_id in ids}
+    def actions(self) -> Mapping[ActionKind, Sequence[str]]:
+        """The entities by kind of action. A vague kind is left out for entities that have a clear one."""
+        plain = {entity_id for kind, ids in self.named.items() if kind not in _VAGUE for entity_id in ids}
         kept = {
-            deed: [entity_id for entity_id in ids if deed not in _VAGUE or entity_id not in plain]
-            for deed, ids in self.named.items()
+            kind: [entity_id for entity_id in ids if kind not in _VAGUE or entity_id not in plain]
+            for kind, ids in self.named.items()
         }
-        return {deed: ids for deed, ids in kept.items() if ids}
+        return {kind: ids for kind, ids in kept.items() if ids}
 
     def add(self, call: AskedCall) -> None:
-        """Add what a call would do."""
+        """Add the actions of a call."""
         if isinstance(call.effects, Annotated):
             self.tools[call.pending.call.name] = None
             return
@@ -166,7 +162,7 @@ class _Found:
 
 
 def _asked_about(call: AskedCall) -> Iterator[EntityAction]:
-    """Yield what a call is asked about: what the rules say of it, or all that it would do."""
+    """Yield the actions that need approval: those that rules decided, or all if only something else requires it."""
     subjects: Iterable[EntityAction | Unknown | None] = [decision.subject for decision in call.judgement.decisions]
     if call.judgement.verdict is Verdict.ALLOW:
         unknowns = call.effects.unknowns if isinstance(call.effects, Unresolved) else ()
@@ -182,7 +178,7 @@ def _asked_about(call: AskedCall) -> Iterator[EntityAction]:
 
 
 def _without_groups(hass: HomeAssistant, entity_ids: Sequence[str]) -> tuple[str, ...]:
-    """Leave out groups whose members are named, or the members where they are too many to be listened to."""
+    """Leave out groups whose members are named, or the members if there are too many."""
     named = set(entity_ids)
     members = {group: members_of(hass, group) & named for group in groups_among(hass, entity_ids)}
     single = [entity_id for entity_id in entity_ids if not members.get(entity_id)]

@@ -270,7 +270,7 @@ class ChangeTexts:
                 those.append(name)
         if not names:
             return self._say(f"{form}_tool", tool=tool_name(record.change.call.name))
-        said = [self._say(f"{form}_{deed}", targets=self._listed(those)) for deed, those in names.items()]
+        said = [self._say(f"{form}_{kind}", targets=self._listed(those)) for kind, those in names.items()]
         shown = said if len(said) <= _MOST_KINDS else said[: _MOST_KINDS - 1]
         joined = reduce(lambda first, second: self._say("list", first=first, second=second), shown)
         return self._and_more(joined, len(said) - len(shown))

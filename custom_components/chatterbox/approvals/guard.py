@@ -1,7 +1,6 @@
-"""The rules of a household as the last hook before every call: it runs, is asked about, or is refused.
+"""The rules as the last hook before every call: it runs, needs approval, or is refused.
 
-Knows rules, effects, who speaks, and whether something from outside the house is part of the conversation. Must not
-know how a question is worded or answered. What a model writes can only make a call be judged by what it would do.
+A call is judged by its effects, never by what a model writes about it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -37,14 +36,14 @@ from .policy import Judgement, judge
 from .questions import AskedCall
 
 _CHANGES_MEMORY: Final = frozenset({TOOL_REMEMBER, TOOL_FORGET})
-"""These never run in a conversation that holds something from outside: nobody outside is to have a say in it."""
+"""These never run in a conversation with outside content, which must not change what is remembered."""
 
 type EffectsOf = Callable[[str, JsonObject], Awaitable[Effects]]
-"""Tells what a call of a tool, by its offered name, would do."""
+"""Resolves the effects of a call, by the offered name of its tool and its arguments."""
 
 
 class Refusal(StrEnum):
-    """Why a call is not even asked about. The values are keys of what a person hears."""
+    """Why a call is refused without a question. The values are parts of translation keys."""
 
     RULES = "not_allowed"
     NOBODY = "nobody_to_ask"
@@ -54,7 +53,7 @@ class Refusal(StrEnum):
     OUTSIDE_CONTENT = "not_from_outside"
 
 
-_TOLD: Final = {
+_MESSAGES: Final = {
     Refusal.RULES: "Not run: the rules of this household do not allow it. Say so, and do not try it another way.",
     Refusal.NOBODY: "Not run: it needs a yes, and nobody is there to give it. Do not try it another way.",
     Refusal.PERMISSION: "Not run: the person has no right to control this. Say so, and do not try it another way.",
@@ -64,14 +63,14 @@ _TOLD: Final = {
     "the app of Home Assistant. Say so, and do not try it another way.",
     Refusal.PIN_NOT_SET: "Not run: it needs a PIN, and none is set. Say so, and do not try it another way.",
 }
-"""What a model is told."""
+"""The results that the model receives."""
 
 
 _ANYTHING: Final = Unresolved(frozenset({Unknown(UnknownReason.OPAQUE_ACTION)}))
 
 
 class GuardOutcome(StrEnum):
-    """What became of a call."""
+    """The outcome of a call."""
 
     ALLOWED = "allowed"
     ASKED = "asked"
@@ -80,7 +79,7 @@ class GuardOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GuardedCall:
-    """A call, and how it was judged."""
+    """A call that was judged."""
 
     tool: str
     arguments: JsonObject
@@ -88,7 +87,7 @@ class GuardedCall:
     judgement: Judgement
     outcome: GuardOutcome
     for_outside_content: bool = False
-    """It needs a yes only because something from outside the house is part of the conversation."""
+    """Approval is needed only because the conversation contains outside content."""
     refusal: Refusal | None = None
 
 
@@ -104,7 +103,7 @@ class CallGuard(Hooks):
         *,
         has_outside_content: bool,
     ) -> None:
-        """Judge by `settings`; `has_outside_content` tells of the conversation before this turn."""
+        """Judge by `settings`. `has_outside_content` refers to the conversation before this turn."""
         self._hass = hass
         self._settings = settings
         self._speaker = speaker
@@ -119,15 +118,15 @@ class CallGuard(Hooks):
         return tuple(seen.refusal for seen in self._seen.values() if seen.refusal)
 
     def seen(self, call: ToolCall) -> GuardedCall | None:
-        """Return how a call was judged last; None for one that never got here."""
+        """Return how a call was judged last; None if it never was."""
         return self._seen.get((call.name, call.arguments))
 
     def shown(self, call: ToolCall) -> ToolDefinition | None:
-        """Return the tool of a call that got here, even if it was not judged in time."""
+        """Return the tool of a call that the guard has seen, even if it was not judged in time."""
         return self._shown.get((call.name, call.arguments))
 
     def asked(self, pending: PendingApproval) -> tuple[AskedCall, ...]:
-        """Return what the calls of `pending` would do, in their order."""
+        """Return the calls of `pending` with their effects, in order."""
         found = ((gated, self._seen[gated.call.name, gated.call.arguments]) for gated in pending.calls)
         return tuple(AskedCall(gated, one.effects, one.judgement, one.for_outside_content) for gated, one in found)
 
@@ -137,12 +136,12 @@ class CallGuard(Hooks):
         self._shown[key] = tool
         seen = self._seen[key] = await self._see(tool, arguments)
         if seen.refusal:
-            return Deny(_TOLD[seen.refusal])
+            return Deny(_MESSAGES[seen.refusal])
         return Ask("", _terms(seen)) if seen.outcome is GuardOutcome.ASKED else None
 
     @override
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
-        """Judge a call again that somebody said yes to: what it would do may be something else by now."""
+        """Judge an approved call again, since its effects may have changed."""
         return await self.pre_tool_use(tool, arguments)
 
     @override
@@ -173,15 +172,15 @@ class CallGuard(Hooks):
         return GuardedCall(tool.name, arguments, effects, judgement, outcome, for_outside, refusal)
 
     async def _known_effects(self, name: str, arguments: JsonObject) -> Effects:
-        """Return what a call would do. A call of which it cannot be told may do anything."""
+        """Return the effects of a call. A call whose effects cannot be resolved may do anything."""
         try:
             return await self._effects_of(name, arguments)
-        except Exception:  # noqa: BLE001  # any integration may have a part in the answer
-            LOGGER.exception("Could not tell what %s would do", name)
+        except Exception:  # noqa: BLE001  # any integration may raise anything
+            LOGGER.exception("Could not resolve the effects of %s", name)
             return _ANYTHING
 
     def _refusal(self, needed: Verdict) -> Refusal | None:
-        """Tell why nobody is asked about a call that needs something; None if somebody is, or nobody has to be."""
+        """Return why a call that needs `needed` is refused; None if it may run or be asked about."""
         match needed, self._speaker.asking:
             case Verdict.ALLOW, _:
                 return None
@@ -198,31 +197,31 @@ class CallGuard(Hooks):
 
 
 def changes_something(tool: ToolDefinition, effects: Effects) -> bool:
-    """Tell whether a call may change anything, in the house or elsewhere: a shopping list is no entity, say.
+    """Return whether a call may change anything, including what is no entity, such as a shopping list.
 
-    A sentence that touches no entity is taken for a question, as most of them are.
+    A sentence that acts on no entity is taken for a question.
     """
     return not tool.annotations.read_only and (effects != NOTHING or tool.name != PROCESS_SENTENCE.name)
 
 
 def _terms(seen: GuardedCall) -> str:
-    """Return what a yes would be to, as a text that is another one as soon as anything of it is."""
+    """Return a digest of what is approved, which differs as soon as any part of it does."""
     verdict = max(seen.judgement.verdict, Verdict.ASK, key=lambda verdict: verdict.strictness)
-    return f"{verdict}:{sha256(_told(seen.effects).encode()).hexdigest()}"
+    return f"{verdict}:{sha256(_effects_text(seen.effects).encode()).hexdigest()}"
 
 
-def _told(effects: Effects) -> str:
+def _effects_text(effects: Effects) -> str:
     match effects:
         case Annotated():
             return repr(effects)
         case Touches(actions):
-            return _listed(actions)
+            return _lines(actions)
         case Unresolved(unknowns, actions):
-            return "\n".join((_listed(actions), *sorted(map(repr, unknowns))))
+            return "\n".join((_lines(actions), *sorted(map(repr, unknowns))))
         case _ as unreachable:
             assert_never(unreachable)
 
 
-def _listed(actions: frozenset[EntityAction]) -> str:
-    """Write actions in lines; a call may have thousands, and neither ids nor names of services hold blanks."""
+def _lines(actions: frozenset[EntityAction]) -> str:
+    """Return actions as lines. A call may have thousands, and neither IDs nor action names contain spaces."""
     return "\n".join(sorted(map(" ".join, actions)))

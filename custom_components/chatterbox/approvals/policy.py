@@ -1,8 +1,6 @@
-"""Which calls need a yes: the rules of a household, applied to what a call would do.
+"""Applies rules to the effects of a call, which is allowed, needs approval or the PIN, or is denied.
 
-Knows rules, effects and Home Assistant's registries, which it only reads. Must not know how a call was resolved, nor
-how somebody is asked. Nothing that a model writes reaches a rule but the name of an offered tool, and the entities
-that the call was resolved to.
+Of what a model writes, rules see only the name of an offered tool and the entities that the call was resolved to.
 """
 
 from collections import defaultdict
@@ -27,22 +25,22 @@ from ..settings.tool_names import have_same_origin
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The verdict on one thing that a call would do."""
+    """The verdict on one effect of a call."""
 
     subject: EntityAction | Unknown | None
-    """None for a call that changes no entity."""
+    """None for a call that acts on no entity."""
     verdict: Verdict
     rule: Rule | None
-    """What decided; None when no rule did, but what kind of thing it is."""
+    """The rule that decided; None if the annotations of the tool did."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict on a call: the strictest on anything that it would do."""
+    """The verdict on a call: the strictest on any of its effects."""
 
     verdict: Verdict
     decisions: tuple[Decision, ...]
-    """Those with that verdict, by entity and action, and what is unknown last; none for a call that is allowed."""
+    """The decisions with that verdict, sorted, unknown effects last; none for an allowed call."""
 
 
 _ALLOWED: Final = Judgement(Verdict.ALLOW, ())
@@ -50,7 +48,7 @@ _ALLOWED: Final = Judgement(Verdict.ALLOW, ())
 
 @callback
 def judge(hass: HomeAssistant, policy: Policy, call: CallEffects, speaker: Speaker, now: datetime) -> Judgement:
-    """Judge a call by all that it would do. `now` is in local time."""
+    """Judge a call by all its effects. `now` is in local time."""
     rules = _applicable(policy, call.tool, speaker, now)
     area_ids = areas_of_entities(hass) if [rule for rule in rules if rule.areas or rule.labels] else {}
     decisions = list(_Judge(hass, rules, area_ids).decisions(call))
@@ -78,7 +76,7 @@ def _place(decision: Decision) -> tuple[str, str, str]:
 
 
 def _applicable(policy: Policy, tool: str, speaker: Speaker, now: datetime) -> Sequence[Rule]:
-    """Return the rules that may say something, whatever the call would do."""
+    """Return the rules whose conditions on tool, speaker and time are met."""
     is_named = any(tool in rule.tools for rule in policy.rules)
     applicable: list[Rule] = []
     for rule in (*policy.rules, *DEFAULT_RULES):
@@ -94,33 +92,33 @@ def _applicable(policy: Policy, tool: str, speaker: Speaker, now: datetime) -> S
 
 
 def _is_renamed(tool: str, rule: Rule) -> bool:
-    """Tell whether a rule is about a tool that has got another name since, and lets nothing through.
+    """Return whether a rule that is not `ALLOW` names a tool that has been renamed since.
 
-    Otherwise a server could do away with the rule by offering a tool of the same name.
+    Without this, a server could disable the rule by offering another tool with the same name.
     """
     return rule.verdict is not Verdict.ALLOW and any(have_same_origin(tool, name) for name in rule.tools)
 
 
 class _Fit(Enum):
-    """How a rule fits what a call would do."""
+    """Whether a rule matches an effect."""
 
     NO = auto()
     MAYBE = auto()
-    """What is unknown may be just what it is about."""
+    """The unknown part of the effect may match."""
     YES = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """Judges what one call would do, by the rules that apply to the call."""
+    """Judges the effects of one call."""
 
     hass: HomeAssistant
     rules: Sequence[Rule]
     area_ids: Mapping[str, str | None]
-    """By entity id; needed only where a rule is about areas or labels."""
+    """By entity ID; empty unless a rule has areas or labels."""
 
     def decisions(self, call: CallEffects) -> Iterator[Decision]:
-        """Yield what is decided of each thing that a call would do, but for what is allowed."""
+        """Yield the decisions on all effects that are not allowed."""
         match call.effects:
             case Annotated(annotations):
                 yield from self._of_call(_by_annotations(annotations))
@@ -140,7 +138,7 @@ class _Judge:
         yield from _unless_allowed(None, rule.verdict if rule else otherwise, rule)
 
     def _of_actions(self, actions: Iterable[EntityAction]) -> Iterator[Decision]:
-        """Judge actions of one kind together: a call for the whole house has thousands."""
+        """Judge actions of one kind together, since a call for the whole home has thousands."""
         alike: dict[tuple[str, str], list[EntityAction]] = defaultdict(list)
         for action in actions:
             entity_id, name = action
@@ -149,7 +147,7 @@ class _Judge:
             yield from self._of_kind(domain, name, those)
 
     def _of_kind(self, domain: str, name: str, waiting: list[EntityAction]) -> Iterator[Decision]:
-        """Take for each action the first rule that surely fits, or a stricter one before it that may fit."""
+        """Apply the first rule that surely matches each action, or a stricter one before it that may match."""
         suspected: dict[EntityAction, Rule] = {}
         for rule in self.rules:
             fit = _fit_of_kind(rule, domain, name)
@@ -163,9 +161,9 @@ class _Judge:
             yield from _unless_allowed(action, rule.verdict, rule)
 
     def _of_unknown(self, unknown: Unknown) -> Iterator[Decision]:
-        """Judge as if it were the worst that it could be: any rule up to one that surely fits may be about it.
+        """Assume the worst: any rule up to the first that surely matches may apply.
 
-        So it is at least asked about when none surely fits, because `DEFAULT_RULES` are among them.
+        If none surely matches, approval is needed at least, because `DEFAULT_RULES` are among them.
         """
         suspects: list[Rule] = []
         for rule in self.rules:
@@ -183,7 +181,7 @@ class _Judge:
         return bool(self._fitting([source], rule))
 
     def _fitting(self, actions: list[EntityAction], rule: Rule) -> list[EntityAction]:
-        """Return the actions on entities that a rule is about."""
+        """Return the actions on entities that match a rule."""
         if rule.entities:
             actions = [action for action in actions if action.entity_id in rule.entities]
         if rule.areas:
@@ -197,7 +195,7 @@ class _Judge:
         return actions
 
     def _labels(self, entity_id: str) -> frozenset[str]:
-        """Return those of an entity, of its device, of the device that this is part of, and of its area."""
+        """Return the labels of an entity, its device, the parents of that device, and its area."""
         entry, devices = er.async_get(self.hass).async_get(entity_id), dr.async_get(self.hass)
         found = set(entry.labels) if entry else set[str]()
         device = devices.async_get(entry.device_id) if entry and entry.device_id else None
@@ -211,7 +209,7 @@ class _Judge:
 
 
 def _device_class(hass: HomeAssistant, entity_id: str) -> str | None:
-    """Return the one that a person has chosen, else the one that the state shows, else the original one."""
+    """Return the device class that the user has chosen, else that of the state, else the original one."""
     entry, state = er.async_get(hass).async_get(entity_id), hass.states.get(entity_id)
     if entry and entry.device_class:
         return entry.device_class
@@ -221,7 +219,7 @@ def _device_class(hass: HomeAssistant, entity_id: str) -> str | None:
 
 
 def _fit_of_kind(rule: Rule, domain: str, action: str) -> _Fit:
-    """Tell how a rule fits an action on entities of a domain, whichever they are."""
+    """Return whether a rule matches an action on entities of a domain."""
     if rule.domains and domain not in rule.domains:
         return _Fit.NO
     if not rule.actions or action in rule.actions:
@@ -242,7 +240,7 @@ def _unless_allowed(subject: EntityAction | Unknown | None, verdict: Verdict, ru
 
 
 def _by_annotations(annotations: ToolAnnotations) -> Verdict:
-    """Judge a tool that acts on no entity: it is asked about when it may do harm somewhere in the world."""
+    """Judge a tool that acts on no entity: it needs approval if it may do harm in the outside world."""
     if annotations.read_only or not (annotations.destructive and annotations.open_world):
         return Verdict.ALLOW
     return Verdict.ASK

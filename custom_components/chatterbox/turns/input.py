@@ -20,7 +20,7 @@ from ..agent.loop.turn import ApprovalAnswer, Approved, Denied
 from ..approvals.asking import scope_of
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_try_scope
 from ..approvals.questions import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
-from ..approvals.wording import ApprovalSentences, asked_of
+from ..approvals.wording import asked_of, locked_pin_text, wrong_pin_text
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from ..settings.agent import AgentSettings
 from ..speech.sentences import async_get_sentences
@@ -234,13 +234,13 @@ class InputReader:
         has_pin = self.settings.pin is not None
         if question is None:
             shown = async_redact_pin(self.hass, user_input, chat_log, scope, has_pin=has_pin)
-            late = "" if shown is user_input else ApprovalSentences(sentences).expired
+            late = "" if shown is user_input else sentences["spoken_question_expired"]
             return TurnInput(shown, speaker, self.source, reply=late)
         asked = asked_of(self.hass, sentences, question.calls, understood_language(user_input.language))
         shown = async_redact_pin(self.hass, user_input, chat_log, scope, asked, has_pin=has_pin)
         read = TurnInput(shown, speaker, self.source)
         reading = await self._async_read(question, user_input, asked)
-        return self._as_answer(read, question, reading, ApprovalSentences(sentences))
+        return self._as_answer(read, question, reading, sentences)
 
     async def _async_read(self, question: Question, user_input: ConversationInput, asked: QuestionContext) -> Reading:
         is_late = question not in async_get_approvals(self.hass).waiting
@@ -249,7 +249,7 @@ class InputReader:
 
     @callback
     def _as_answer(
-        self, read: TurnInput, question: Question, reading: Reading, sentences: ApprovalSentences
+        self, read: TurnInput, question: Question, reading: Reading, sentences: Mapping[str, str]
     ) -> TurnInput:
         """Make a turn of what words were as an answer to a question."""
         approvals = async_get_approvals(self.hass)
@@ -259,21 +259,21 @@ class InputReader:
             case Declined():
                 return self._answered(read, question, sentences, approved=False)
             case SomethingElse():
-                return replace(read, prefix=sentences.dropped if approvals.drop(question.id) else "")
+                return replace(read, prefix=sentences["spoken_question_dropped"] if approvals.drop(question.id) else "")
             case TooLate():
                 approvals.drop(question.id)
-                return replace(read, reply=sentences.expired)
+                return replace(read, reply=sentences["spoken_question_expired"])
             case PinMissing() | PinUnclear():
-                again = sentences.pin_missing if isinstance(reading, PinMissing) else sentences.pin_unclear
-                return replace(read, reply=again, asks_again=True)
+                key = "missing" if isinstance(reading, PinMissing) else "unclear"
+                return replace(read, reply=sentences[f"spoken_pin_{key}"], asks_again=True)
             case PinNotNeeded():
                 return replace(read, reply=question.text, asks_again=True)
             case WrongPin(tries_left) if tries_left:
-                return replace(read, reply=sentences.pin_wrong(tries_left), asks_again=True)
+                return replace(read, reply=wrong_pin_text(sentences, tries_left), asks_again=True)
             case WrongPin() | PinLocked():
                 approvals.drop(question.id)
                 seconds = reading.seconds_left if isinstance(reading, PinLocked) else LOCK_SECONDS
-                return replace(read, reply=sentences.pin_locked(seconds))
+                return replace(read, reply=locked_pin_text(sentences, seconds))
             case _:
                 assert_never(reading)
 
@@ -281,7 +281,7 @@ class InputReader:
         self,
         read: TurnInput,
         question: Question,
-        sentences: ApprovalSentences,
+        sentences: Mapping[str, str],
         *,
         approved: bool,
         with_pin: bool = False,
@@ -291,5 +291,5 @@ class InputReader:
         try:
             async_get_approvals(self.hass).take(question.id, answer)
         except QuestionGone:
-            return replace(read, reply=sentences.expired)
+            return replace(read, reply=sentences["spoken_question_expired"])
         return read.with_answer(question, answer)

@@ -19,7 +19,6 @@ from ..agent.transcript import has_outside_content
 from ..approvals.asking import ApprovalRequester, scope_of
 from ..approvals.guard import CallGuard
 from ..approvals.questions import Question, async_get_approvals
-from ..approvals.wording import ApprovalSentences
 from ..const import LOGGER
 from ..history.stores import async_get_histories
 from ..people.speakers import in_turn
@@ -222,5 +221,5 @@ class _Composer:
         if refused := self.guard.refusals:
             return self.composer.sentences[f"spoken_{refused[-1]}"]
         if self.read.answered and not self.read.approved:
-            return ApprovalSentences(self.composer.sentences).declined
+            return self.composer.sentences["spoken_declined"]
         return ""
