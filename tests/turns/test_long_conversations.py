@@ -30,7 +30,7 @@ from custom_components.chatterbox.const import (
     DOMAIN,
     ServiceKind,
 )
-from custom_components.chatterbox.responses.storage import EntryResponseStore
+from custom_components.chatterbox.responses.backend import EntryResponseStore
 from custom_components.chatterbox.runtime.agents import async_get_models
 from custom_components.chatterbox.settings.agent import SUMMARY_OWN_MODEL
 from tests.support.llm_apis import StubTool, register

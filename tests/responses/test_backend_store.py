@@ -26,8 +26,7 @@ from custom_components.chatterbox.const import (
     CONF_RESPONSES_API,
 )
 from custom_components.chatterbox.history.stores import async_get_histories
-from custom_components.chatterbox.responses.backend import ResponsesBackend
-from custom_components.chatterbox.responses.storage import EntryResponseStore
+from custom_components.chatterbox.responses.backend import EntryResponseStore, ResponsesBackend
 from tests.agent.history.records import DAY, MORNING, response, turn
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.listening_agent import a_user, add_person
