@@ -68,14 +68,14 @@ async def test_no_words_are_answered_without_a_model(
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (ScriptedFailure(status=400, body={"error": {"message": "no"}}), "refused my question"),
-        (ScriptedFailure(status=401, body={"error": {"message": "no"}}), "does not accept my key"),
-        (ScriptedFailure(status=404, body={"error": {"message": "The model `x` does not exist"}}), "does not exist"),
+        (ScriptedFailure(status=400, body={"error": {"message": "no"}}), "rejected my request"),
+        (ScriptedFailure(status=401, body={"error": {"message": "no"}}), "no longer accepts my API key"),
+        (ScriptedFailure(status=404, body={"error": {"message": "The model `x` does not exist"}}), "no longer exists"),
         (ScriptedFailure(status=429, body={"error": {"message": "slow down"}}), "busy right now"),
-        (ScriptedFailure(status=500, body={"error": {"message": "oops"}}), "cannot reach"),
-        (ScriptedFailure(status=200, body="<html>hello</html>"), "answer was broken"),
-        (ScriptedAnswer(content="Never read to its end.", cut_after_bytes=150), "answer was broken"),
-        (ScriptedAnswer(content=""), "I have no answer"),
+        (ScriptedFailure(status=500, body={"error": {"message": "oops"}}), "can't reach"),
+        (ScriptedFailure(status=200, body="<html>hello</html>"), "invalid answer"),
+        (ScriptedAnswer(content="Never read to its end.", cut_after_bytes=150), "invalid answer"),
+        (ScriptedAnswer(content=""), "I don't have an answer"),
     ],
 )
 async def test_a_service_that_fails_is_never_silent(

@@ -7,8 +7,6 @@ from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr, entity_registry as er
-from homeassistant.helpers.translation import async_get_exception_message
-from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.const import DOMAIN
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up, state_of
@@ -27,14 +25,6 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 TALKING = Script(models=("big-model", "scripted-model"))
 GUARDED = TALKING.model_copy(update={"api_key": "right-key"})
 ENTITY_ID = "conversation.talker"
-
-
-def reason_of(entry: MockConfigEntry) -> str:
-    """Return what is shown beside an entry that did not come up."""
-    assert entry.error_reason_translation_key is not None
-    return async_get_exception_message(
-        DOMAIN, entry.error_reason_translation_key, dict(entry.error_reason_translation_placeholders or {})
-    )
 
 
 async def test_an_agent_is_a_service_device(hass: HomeAssistant) -> None:
@@ -64,7 +54,7 @@ async def test_the_service_is_asked_for_its_models_and_no_more(hass: HomeAssista
 async def test_a_service_that_is_down_is_tried_again(hass: HomeAssistant) -> None:
     entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
     assert state_of(entry) is ConfigEntryState.SETUP_RETRY
-    assert reason_of(entry).startswith("The server does not answer.")
+    assert entry.error_reason_translation_key == "provider_unreachable"
 
     async with serving_script(TALKING) as address:
         hass.config_entries.async_update_entry(entry, data={**entry.data, "base_url": address})
@@ -76,11 +66,11 @@ async def test_a_service_that_is_down_is_tried_again(hass: HomeAssistant) -> Non
 @pytest.mark.parametrize(
     ("status", "body", "content_type", "reason"),
     [
-        (404, "<html>Not found</html>", "text/html", "The server does not answer as its interface demands."),
-        (200, "<html>Hello</html>", "text/html", "The server does not answer as its interface demands."),
-        (429, "{}", "application/json", "The server is busy"),
-        (500, "{}", "application/json", "The server does not answer."),
-        (418, "{}", "application/json", "The server refuses to answer."),
+        (404, "<html>Not found</html>", "text/html", "provider_reply_invalid"),
+        (200, "<html>Hello</html>", "text/html", "provider_reply_invalid"),
+        (429, "{}", "application/json", "provider_busy"),
+        (500, "{}", "application/json", "provider_unreachable"),
+        (418, "{}", "application/json", "provider_rejected_request"),
     ],
 )
 async def test_a_service_with_a_fault_is_tried_again_and_says_which(
@@ -90,7 +80,7 @@ async def test_a_service_with_a_fault_is_tried_again_and_says_which(
         entry = await set_up(hass, server_entry(address, llm_hass_api=[]))
 
     assert entry.state is ConfigEntryState.SETUP_RETRY
-    assert reason_of(entry).startswith(reason)
+    assert entry.error_reason_translation_key == reason
 
 
 async def test_a_certificate_that_is_not_trusted_is_named(hass: HomeAssistant, tmp_path: Path) -> None:
@@ -98,7 +88,7 @@ async def test_a_certificate_that_is_not_trusted_is_named(hass: HomeAssistant, t
         entry = await set_up(hass, server_entry(address, llm_hass_api=[]))
 
     assert entry.state is ConfigEntryState.SETUP_RETRY
-    assert reason_of(entry).startswith("The certificate of The server cannot be trusted.")
+    assert entry.error_reason_translation_key == "certificate_invalid"
 
 
 async def test_a_key_that_is_refused_is_asked_for_anew(hass: HomeAssistant) -> None:
@@ -106,7 +96,8 @@ async def test_a_key_that_is_refused_is_asked_for_anew(hass: HomeAssistant) -> N
         entry = await set_up(hass, server_entry(address, "wrong-key", llm_hass_api=[]))
 
     assert entry.state is ConfigEntryState.SETUP_ERROR
-    assert reason_of(entry).startswith("The server does not accept its API key.")
+    assert entry.error_reason_translation_key == "provider_rejected_key"
+    assert entry.error_reason_translation_placeholders == {"service": "The server"}
     assert [flow["context"]["source"] for flow in entry.async_get_active_flows(hass, {"reauth"})] == ["reauth"]
 
 
