@@ -19,6 +19,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.signal_type import SignalType
 from pydantic import AwareDatetime, BaseModel
 
+from ..agent.text import compared
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
 
@@ -266,7 +267,7 @@ def one_line(text: str) -> str:
 
 
 def _is_same(fact: Fact, text: str) -> bool:
-    return fact.text.casefold() == text.casefold()
+    return compared(fact.text) == compared(text)
 
 
 def _with(facts: Sequence[Fact], changed: Fact) -> tuple[Fact, ...]:

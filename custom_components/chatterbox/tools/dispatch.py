@@ -14,6 +14,7 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import area_registry as ar, floor_registry as fr, intent, llm
 
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
+from ..agent.text import compared
 from ..const import LOGGER
 from ..effects.effect import Effects, Touches
 from ..home.entity_matches import exposed_names
@@ -134,8 +135,8 @@ def _explain_no_match(hass: HomeAssistant, assistant: str, error: intent.MatchFa
         case intent.MatchFailedReason.DUPLICATE_NAME:
             hint = "Give the area too."
         case _ if constraints.name:
-            names = {name.casefold(): name for name in exposed_names(hass, assistant, constraints.domains)}
-            similar = difflib.get_close_matches(constraints.name.casefold(), names, _MAX_GUESSES, _SIMILAR)
+            names = {compared(name): name for name in exposed_names(hass, assistant, constraints.domains)}
+            similar = difflib.get_close_matches(compared(constraints.name), names, _MAX_GUESSES, _SIMILAR)
             hint = _listed("Similar names are", (names[name] for name in similar))
         case _:
             hint = ""

@@ -12,6 +12,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonObject
+from ..agent.text import compared
 from ..const import REDACTED_PIN, TOOL_FORGET, TOOL_LIST_MEMORIES, TOOL_REMEMBER
 from ..memory.facts import LONGEST_FACT, MOST_FACTS, Fact, Keeper, MemoryProblem, NotRemembered, async_get_memories
 from ..people.speakers import Speaker
@@ -91,7 +92,7 @@ async def async_run_memory_tool(
         listed: JsonObject = {"facts": [_shown(fact) for fact in reversed(facts) if not fact.is_aside]}
         if tool != TOOL_FORGET:
             return ToolAnswer(listed)
-        if (fact := _find_fact(facts, text.strip().casefold())) is None:
+        if (fact := _find_fact(facts, compared(text))) is None:
             known = {"error": "There is no such fact. Give the id of one of these.", **listed}
             return ToolAnswer(known, is_error=True)
         await memories.async_forget(keeper, [fact.id])
@@ -102,8 +103,8 @@ async def async_run_memory_tool(
 
 def _find_fact(facts: Sequence[Fact], meant: str) -> Fact | None:
     """Return the fact with this id or text, or else the only one whose text contains it."""
-    exact = [fact for fact in facts if meant in (fact.id, fact.text.casefold())]
-    found = exact or [fact for fact in facts if meant and meant in fact.text.casefold()]
+    exact = [fact for fact in facts if meant in (fact.id, compared(fact.text))]
+    found = exact or [fact for fact in facts if meant and meant in compared(fact.text)]
     return found[0] if len(found) == 1 else None
 
 

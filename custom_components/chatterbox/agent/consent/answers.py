@@ -7,7 +7,7 @@ request, another device or a doubt makes it something else. Answers are neither 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations
 from typing import Final
 
@@ -130,8 +130,8 @@ def _answer_phrases(language: str, question: QuestionContext) -> _AnswerPhrases:
     wording = WORDINGS[language]
     actions = wording.actions[question.action] if question.action else ()
     shared = {
-        "name": _usable_names(wording, question.names),
-        "place": _usable_places(wording, question),
+        "name": _usable_names(language, question.names),
+        "place": _usable_places(language, question.place),
         "action": actions,
     }
     one = (*wording.it, *wording.named)
@@ -141,7 +141,7 @@ def _answer_phrases(language: str, question: QuestionContext) -> _AnswerPhrases:
     yes = _phrases(wording, wording.yes, agreeing)
     repeated = (*actions, *(wording.them if question.several else wording.named), *wording.placed)
     after_yes = yes | _phrases(wording, (*wording.after_yes, *repeated), agreeing)
-    if (whole := spoken_words(question.repetition, wording.folded)) and not _negates(whole, wording):
+    if (whole := spoken_words(question.repetition, wording.folded)) and _negations(language).isdisjoint(whole):
         after_yes |= {whole}
     return _AnswerPhrases(
         yes=yes,
@@ -156,24 +156,33 @@ def _answer_phrases(language: str, question: QuestionContext) -> _AnswerPhrases:
 def _phrases(wording: Wording, templates: Iterable[str], slots: Mapping[str, Iterable[str]]) -> frozenset[Phrase]:
     """Return the phrases of templates, and the same without accents, as speech recognition may write them."""
     phrases = phrases_of(templates, slots)
-    kept = wording.accents_matter
-    return phrases | {tuple(word if word in kept else fold(word) for word in phrase) for phrase in phrases}
+    words = {word for phrase in phrases for word in phrase}.difference(wording.accents_matter)
+    plain = {word: fold(word) for word in words}
+    return phrases | {tuple(plain.get(word, word) for word in phrase) for phrase in phrases}
 
 
-def _usable_places(wording: Wording, question: QuestionContext) -> list[str]:
+def _usable_places(language: str, place: str) -> list[str]:
     """Return the name of the room, unless it could be taken for a no, an action or a time: "in 10 minutes"."""
-    return [] if any(map(str.isnumeric, question.place)) else _usable_names(wording, [question.place])
+    return [] if any(map(str.isnumeric, place)) else _usable_names(language, [place])
 
 
-def _usable_names(wording: Wording, names: Iterable[str]) -> list[str]:
+def _usable_names(language: str, names: Iterable[str]) -> list[str]:
     """Return the names except those that could be taken for a no or an action."""
+    folded, actions = WORDINGS[language].folded, _requests(language)
+    spoken = [words for name in names if (words := spoken_words(name, folded))]
+    return [" ".join(words) for words in spoken if words not in actions and _negations(language).isdisjoint(words)]
+
+
+@cache
+def _requests(language: str) -> frozenset[Phrase]:
+    """Return the phrases that request an action."""
+    wording = WORDINGS[language]
     requests = [template for templates in wording.actions.values() for template in templates]
-    actions = phrases_of(requests, {"it": (*wording.it, *wording.them)})
-    spoken = [words for name in names if (words := spoken_words(name, wording.folded))]
-    return [" ".join(words) for words in spoken if words not in actions and not _negates(words, wording)]
+    return phrases_of(requests, {"it": (*wording.it, *wording.them)})
 
 
-def _negates(words: Phrase, wording: Wording) -> bool:
-    """Return True if one of the words alone says no."""
-    negations = phrases_of((*wording.no, *wording.no_alone))
-    return any((word,) in negations for word in words)
+@cache
+def _negations(language: str) -> frozenset[str]:
+    """Return the words that say no on their own."""
+    wording = WORDINGS[language]
+    return frozenset(phrase[0] for phrase in phrases_of((*wording.no, *wording.no_alone)) if len(phrase) == 1)
