@@ -206,21 +206,22 @@ def copy_to(folder: Path) -> None:
             shutil.copy2(source, folder / name)
 
 
-async def passes(folder: Path, tests: Sequence[str], seconds: float) -> bool:
-    """Run tests in a copy; tell whether all pass in time."""
+async def complaints(folder: Path, tests: Sequence[str], seconds: float) -> str:
+    """Run tests in a copy; return nothing when all pass in time, or else what is told of the first that does not."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *tests),
+        *(sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "--show-capture=no", "-p", "no:cacheprovider", *tests),
         cwd=folder,
         env={**os.environ, "PYTHONPATH": ""},
         stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
     )
     try:
         async with asyncio.timeout(seconds):
-            return await process.wait() == 0
+            told, _ = await process.communicate()
+        return told.decode() if process.returncode else ""
     except TimeoutError:
-        return False
+        return f"not done after {seconds:g} seconds"
     finally:
         if process.returncode is None:
             process.kill()
@@ -243,7 +244,7 @@ class Run:
             path = folder / mutant.path
             source = path.read_text()
             path.write_text(mutant.source)
-            is_caught = not await passes(folder, mutant.tests(), _TIME)
+            is_caught = bool(await complaints(folder, mutant.tests(), _TIME))
             path.write_text(source)
             for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
                 compiled.unlink()  # Python looks at whole seconds, and at the size
@@ -260,11 +261,9 @@ async def try_all(chosen: Sequence[Mutant], tell: Callable[[str], object]) -> li
         folders = [Path(base, str(number)) for number in range(_AT_ONCE)]
         for folder in folders:
             await asyncio.to_thread(copy_to, folder)
-        for tests in {tuple(mutant.tests()) for mutant in chosen if mutant.area.tests}:
-            if not await passes(folders[0], tests, _TIME):
-                raise SystemExit(
-                    f"Nothing can be said: these fail, or are too slow, without a change: {' '.join(tests)}"
-                )
+        for tests in {frozenset(mutant.tests()) for mutant in chosen}:
+            if told := await complaints(folders[0], sorted(tests), _TIME):
+                raise SystemExit(f"The tests have to pass without a change first.\n{told}")
         await asyncio.gather(*map(run.work, folders))
     return run.survivors
 
