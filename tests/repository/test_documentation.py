@@ -10,7 +10,7 @@ import custom_components
 _REPOSITORY = Path(custom_components.__file__).parents[1]
 _PAGES = sorted([*_REPOSITORY.glob("*.md"), *_REPOSITORY.glob("docs/**/*.md")])
 _LINK = re.compile(r"""(?:\]\(|(?:src|srcset|href)=")([^)"#\s]+)""")
-_PROGRAM = re.compile(r"\b(?:script|\.ci)/[a-z0-9]+\b")
+_PROGRAM = re.compile(r"\b(?:script|\.ci)/[a-z0-9-]+\b")
 
 
 @pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.relative_to(_REPOSITORY).as_posix())
