@@ -85,7 +85,7 @@ class ResponsesBackend:
         taking = found.entry.async_create_background_task(
             self._hass,
             turns.async_take(read, turn.conversation_id),
-            f"chatterbox turn of a program with {turn.agent}",
+            f"chatterbox turn of an API client with {turn.agent}",
         )
         taking.add_done_callback(lambda _: events.put_nowait(None))
         try:

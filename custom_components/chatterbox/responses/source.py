@@ -35,8 +35,8 @@ from ..turns.shown_files import ShownFiles
 from ..turns.source import ToolSelection, TurnSource
 
 APPROVAL_SECONDS: Final = 600.0
-"""For so long a program may say yes to what it was asked: it may have to ask somebody itself."""
-_WANTED_BY_PROGRAM: Final = "wanted by the program"
+"""Seconds for which a client may answer a question: it may have to ask somebody itself."""
+_WANTED_BY_CLIENT: Final = "wanted by the client"
 _NO_TOOLS: Final = "It has no tools at the moment."
 
 
@@ -123,7 +123,7 @@ class ApiTurnSource(TurnSource):
 
     @override
     def settings(self, settings: AgentSettings) -> AgentSettings:
-        """Return the settings of the agent, with the sources of tools that the program names.
+        """Return the settings of the agent, with the sources of tools that the client names.
 
         Raises `ApiError` for one that the agent is not set up with.
         """
@@ -189,15 +189,13 @@ class ApiTurnSource(TurnSource):
         What is refused here uses up no question.
         """
         names = {tool.name for tool in kept}
-        for gated in self.answered.calls if self.answered else ():
-            if gated.call.name not in names and isinstance(self.decisions.get(gated.call.id), Approved):
-                message = (
-                    f"The approved tool {gated.call.name!r} is not among those of this request. Name the same again."
-                )
+        for call in (pending.call for pending in self.answered.calls) if self.answered else ():
+            if call.name not in names and isinstance(self.decisions.get(call.id), Approved):
+                message = f"The approved tool {call.name!r} is not among those of this request. Name the same again."
                 raise invalid(message, "tools", "approval_continuation_invalid")
         for function in self.client_tools:
             if function.name in names:
-                raise invalid(f"A tool of the house is called {function.name!r}, too. Choose another name.", "tools")
+                raise invalid(f"A tool of the agent is called {function.name!r}, too. Choose another name.", "tools")
         for index, wish in enumerate(self.request.hosted or ()):
             known = {name for name, label in tools.labels.items() if label == wish.server_label}
             known |= {tool.name for tool in tools.definitions if tool.name not in tools.labels}
@@ -225,7 +223,7 @@ class ClientApprovals(Hooks):
     @override
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Ask | None:
         wish = self._wishes.get(self._labels.get(tool.name, OWN_LABEL))
-        return Ask("", _WANTED_BY_PROGRAM) if wish is not None and wish.asks(tool) else None
+        return Ask("", _WANTED_BY_CLIENT) if wish is not None and wish.asks(tool) else None
 
     @override
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Ask | None:

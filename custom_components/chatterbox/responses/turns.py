@@ -125,7 +125,7 @@ class ApiTurns:
             approval=None,
         )
         decision = Approved() if answer.approved else Denied()
-        decisions = {gated.call.id: decision for gated in question.pending.calls}
+        decisions = {one.call.id: decision for one in question.pending.calls}
         again = replace(read, answered=(question, answer), decisions=decisions)
         resumed = self._from_client(again, ApiTurnSource.of(request, _nobody_hears, decisions))
         try:
