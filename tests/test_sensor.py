@@ -31,7 +31,7 @@ async def test_an_agent_that_asks_nothing_has_none(hass: HomeAssistant, entry: M
     state = shown(hass)
 
     assert (state.state, state.attributes["waiting"]) == ("0", [])
-    assert state.name == "Talker Pending questions"
+    assert state.name == "Talker Waiting questions"
     assert state.attributes["unit_of_measurement"] == "questions"
     entity = er.async_get(hass).async_get(SENSOR)
     agent = er.async_get(hass).async_get("conversation.talker")

@@ -34,17 +34,17 @@ async def test_that_nobody_knows_a_price_is_told(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, gateway_entry(address))
 
-        assert (await known_price(hass, entry)).startswith("What scripted-model costs is not known here")
+        assert (await known_price(hass, entry)).startswith("The prices of scripted-model are not known")
 
 
-async def test_a_server_in_the_house_is_free(hass: HomeAssistant) -> None:
+async def test_a_local_server_is_free(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
 
-        assert (await known_price(hass, entry)).startswith("A server in your home costs nothing")
+        assert (await known_price(hass, entry)).startswith("A server at home is free of charge")
         new = (await add(hass, entry))["description_placeholders"]
         assert new is not None
-        assert new["known_price"].startswith("A server in your home costs nothing")
+        assert new["known_price"].startswith("A server at home is free of charge")
 
 
 async def test_prices_and_budgets_are_stored_as_they_are_entered(hass: HomeAssistant) -> None:
@@ -74,7 +74,7 @@ async def test_a_budget_without_a_price_is_refused_and_kept(hass: HomeAssistant)
         entry = await set_up(hass, gateway_entry(address))
         result = await submit(hass, await change(hass, entry), filled_in(costs=costs))
         assert result["errors"] == {"costs": "budget_without_price"}
-        assert text_of_error(result, "costs").startswith("What scripted-model costs is not known")
+        assert text_of_error(result, "costs").startswith("The prices of scripted-model are not known")
         assert suggested(result)["costs"] == costs
 
         mended = await submit(hass, result, filled_in(costs=costs | {"price_output": 9.0}))
