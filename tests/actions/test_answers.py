@@ -85,7 +85,7 @@ async def test_without_a_question_nothing_is_answered(hass: HomeAssistant, servi
     error = await refusal(hass, service)
 
     assert isinstance(error, ServiceValidationError)
-    assert str(error) == "No question waits for an answer. Answer when an agent has asked one"
+    assert str(error) == "There is no open question. Answer once an agent has asked one"
 
 
 async def test_of_several_questions_one_is_named(hass: HomeAssistant) -> None:
@@ -106,7 +106,7 @@ async def test_a_question_is_answered_once(hass: HomeAssistant, service: str) ->
     first = hass.async_create_task(call(hass, approval_id=asked.id))
     await asyncio.sleep(0)
 
-    assert "does not wait for an answer any more" in str(await refusal(hass, service, approval_id=asked.id))
+    assert "is no longer open" in str(await refusal(hass, service, approval_id=asked.id))
 
     turn.may_end.set()
     await first
@@ -128,7 +128,7 @@ async def test_two_who_answer_at_once_are_not_both_taken(hass: HomeAssistant, ha
 async def test_an_unknown_question_is_gone(hass: HomeAssistant) -> None:
     ask(hass, question())
 
-    assert "does not wait" in str(await refusal(hass, approval_id="another"))
+    assert "is no longer open" in str(await refusal(hass, approval_id="another"))
 
 
 async def test_a_pin_cannot_be_sent_but_a_no_can(hass: HomeAssistant, hass_admin_user: MockUser) -> None:
@@ -168,7 +168,7 @@ async def test_a_user_answers_for_what_they_may_control(
     else:
         error = await refusal(hass, service, context=of(user))
         assert isinstance(error, Unauthorized)
-        assert str(error).startswith("You may not control what this question is about.")
+        assert str(error).startswith("You don't have permission to control what this question is about.")
 
     assert len(turn.answers) == may_answer
 
@@ -221,7 +221,7 @@ async def test_a_turn_does_not_answer_its_own_question(
     for inside in (context, Context(parent_id=context.id), Context(id=context.id)):
         error = await refusal(hass, service, context=inside)
         assert isinstance(error, ServiceValidationError)
-        assert "An agent must not answer" in str(error)
+        assert "An agent can't answer a question" in str(error)
 
     assert turn.answers == []
 
@@ -233,7 +233,7 @@ async def test_no_turn_of_any_agent_answers(hass: HomeAssistant, service: str) -
     turn = ask(hass, question())
 
     for inside in (other, Context(parent_id=other.id)):
-        assert "An agent must not answer" in str(await refusal(hass, service, context=inside))
+        assert "An agent can't answer a question" in str(await refusal(hass, service, context=inside))
 
     assert turn.answers == []
 
@@ -255,7 +255,7 @@ async def test_a_model_does_not_say_yes_by_a_script(hass: HomeAssistant, serve: 
     await say(hass, "approve it")
 
     assert waits.answers == []
-    assert "An agent must not answer" in str(server.requests[1].body["messages"])
+    assert "An agent can't answer a question" in str(server.requests[1].body["messages"])
 
 
 async def test_an_automation_that_a_turn_sets_off_does_not_answer(hass: HomeAssistant) -> None:
@@ -301,7 +301,7 @@ async def test_what_an_agent_does_for_an_automation_does_not_answer(hass: HomeAs
     async_get_context_watch(hass).take_for_turn(context)
     ask(hass, question())
 
-    assert "An agent must not answer" in str(await refusal(hass, context=context))
+    assert "An agent can't answer a question" in str(await refusal(hass, context=context))
 
 
 def go_on(hass: HomeAssistant, times: int) -> None:
@@ -326,10 +326,10 @@ async def test_what_a_turn_sets_off_does_not_answer_in_a_busy_home(hass: HomeAss
     later = two_steps_on(hass, context)
     go_on(hass, times)
 
-    assert "An agent must not answer" in str(await refusal(hass, context=later))
+    assert "An agent can't answer a question" in str(await refusal(hass, context=later))
 
     hass.bus.async_fire("script_started", {"entity_id": "script.second"}, context=later)
-    assert "An agent must not answer" in str(await refusal(hass, context=later))
+    assert "An agent can't answer a question" in str(await refusal(hass, context=later))
     assert turn.answers == []
 
 
@@ -339,11 +339,11 @@ async def test_a_turn_of_which_much_is_forgotten_does_not_answer(hass: HomeAssis
     ask(hass, question())
     go_on(hass, MAX_CONTEXTS)
 
-    assert "An agent must not answer" in str(await refusal(hass, context=other))
+    assert "An agent can't answer a question" in str(await refusal(hass, context=other))
 
     hass.bus.async_fire("script_started", {"entity_id": "script.late"}, context=other)
     for inside in (other, Context(parent_id=other.id)):
-        assert "An agent must not answer" in str(await refusal(hass, context=inside))
+        assert "An agent can't answer a question" in str(await refusal(hass, context=inside))
 
 
 async def test_a_busy_home_keeps_nobody_else_from_answering(hass: HomeAssistant, hass_admin_user: MockUser) -> None:
@@ -370,8 +370,8 @@ async def test_what_has_an_id_that_tells_no_time_is_believed_until_something_is_
     hass.bus.async_fire("automation_triggered", {"entity_id": "automation.odd"}, context=of_somebody)
     go_on(hass, MAX_CONTEXTS)
 
-    assert "An agent must not answer" in str(await refusal(hass, context=of_somebody))
-    assert "An agent must not answer" in str(await refusal(hass, context=Context(id="also-made-up")))
+    assert "An agent can't answer a question" in str(await refusal(hass, context=of_somebody))
+    assert "An agent can't answer a question" in str(await refusal(hass, context=Context(id="also-made-up")))
     await call(hass, context=Context())
 
 
@@ -455,7 +455,7 @@ async def test_the_actions_are_there_without_any_entry_and_after_one_is_gone(has
 
     await hass.config_entries.async_unload(entry.entry_id)
 
-    assert "No question waits" in str(await refusal(hass))
+    assert "no open question" in str(await refusal(hass))
     assert turn.answers == []
 
 

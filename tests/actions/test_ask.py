@@ -161,7 +161,9 @@ async def test_a_fault_is_told_and_logged(hass: HomeAssistant, serve: Serve, cap
     ):
         error = await refusal(hass, conversation_id="a-talk")
 
-    assert str(error) == f"{AGENT} could not answer because of a fault. The log of Home Assistant says more"
+    assert (
+        str(error) == f"{AGENT} could not answer because of an internal error. See the Home Assistant log for details"
+    )
     assert "a listener that is broken" in caplog.text
 
 

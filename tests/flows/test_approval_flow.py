@@ -342,19 +342,19 @@ async def test_something_can_be_changed_after_it_was_shown_and_nothing_is_lost(
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        ({}, "Rule 2 does not say what happens."),
+        ({}, "Rule 2 has no result."),
         ({"verdict": "Perhaps"}, "“Perhaps” in rule 2"),
         ({"verdict": "Never", "after": "22:00:00"}, "Rule 2 has only one end"),
         ({"verdict": "Never", "before": "22:00:00"}, "Rule 2 has only one end"),
-        ({"verdict": "Never", "after": "22:00:00", "before": "22:00"}, "Rule 2 ends when it begins."),
+        ({"verdict": "Never", "after": "22:00:00", "before": "22:00"}, "In rule 2, both times are the same."),
         ({"verdict": "Never", "after": "late", "before": "22:00"}, "“late” in rule 2"),
         ({"verdict": "Never", "domains": ["Front Door"]}, "“Front Door” in rule 2"),
         ({"verdict": "Never", "actions": ["unlock"]}, "“unlock” in rule 2"),
         ({"verdict": "Never", "entities": ["lock.door", "door"]}, "“door” in rule 2"),
-        ({"verdict": "Never", "entities": [7]}, "Rule 2 cannot be read."),
-        ({"verdict": "Never", "area": ["hall"]}, "Rule 2 cannot be read."),
-        ({"verdict": ["Never"]}, "Rule 2 cannot be read."),
-        ("Never", "Rule 2 cannot be read."),
+        ({"verdict": "Never", "entities": [7]}, "Rule 2 can't be read."),
+        ({"verdict": "Never", "area": ["hall"]}, "Rule 2 can't be read."),
+        ({"verdict": ["Never"]}, "Rule 2 can't be read."),
+        ("Never", "Rule 2 can't be read."),
     ],
 )
 async def test_a_rule_that_makes_no_sense_is_refused_by_its_number_and_kept(
@@ -384,7 +384,7 @@ async def test_a_rule_for_everything_has_to_be_the_last(hass: HomeAssistant, ent
 async def test_a_rule_that_asks_for_a_pin_needs_one(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     rules = [{"verdict": "Never", "domains": ["Light"]}, {"verdict": "Ask for the PIN", "domains": ["Lock"]}]
     step = await sent(hass, entry, rules=rules)
-    assert text_of_error(step, "pin").startswith("Rule 2 asks for the PIN")
+    assert text_of_error(step, "pin").startswith("Rule 2 requires the PIN")
     assert suggested(step)["rules"] == rules
     assert (await saved(hass, entry, rules=rules, pin=PIN)).pin is not None
     emptied = await sent(hass, entry, rules=rules)
@@ -484,9 +484,9 @@ async def test_stored_rules_that_cannot_be_read_are_shown_as_what_holds(
 @pytest.mark.parametrize(
     ("people", "said"),
     [
-        ([{"device": "here", "person": "person.anna"}, {"device": "there"}], "Row 2 does not say both"),
-        ([{"person": "person.anna"}], "Row 1 does not say both"),
-        (["here"], "Row 1 does not say both"),
+        ([{"device": "here", "person": "person.anna"}, {"device": "there"}], "Row 2 needs both"),
+        ([{"person": "person.anna"}], "Row 1 needs both"),
+        (["here"], "Row 1 needs both"),
         (
             [{"device": "here", "person": "person.anna"}, {"device": "here", "person": "person.ben"}],
             "The satellite in row 2",

@@ -203,7 +203,7 @@ async def test_a_turn_that_fails_after_a_filler_is_still_heard_to_its_end(hass: 
     names_its_tools.set()
     await turn
 
-    assert room.heard.startswith("[One moment.][The language model does not accept my key any more.]")
+    assert room.heard.startswith("[One moment.][The language model no longer accepts my API key.]")
 
 
 @pytest.mark.parametrize("file", sorted(TRANSLATIONS.glob("*.json")), ids=lambda file: file.stem)

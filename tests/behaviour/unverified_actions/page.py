@@ -23,7 +23,7 @@ succeeded. No model is involved, so the same answer always gets the same verdict
    as something was changed, every word goes out at once.
 2. **The model is told**, once in a turn, and may call its tools now or say that it was not done. Its new answer
    continues where the old one broke off.
-3. **If it reports the action again**, or says nothing, you hear "As far as I can tell, that was not done." So you do if
+3. **If it reports the action again**, or says nothing, you hear "As far as I can tell, that wasn't done." So you do if
    there is no time, or no round, left for tools. The stop reason of such a turn is `unverified_action`.
 
 The withheld text is in the event `chatterbox_turn_finished`, under `withheld`, and nowhere else: not in the chat, and
