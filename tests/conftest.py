@@ -76,7 +76,7 @@ async def enable_event_loop_debug(pytestconfig: pytest.Config) -> None:
     """Have the event loop refuse calls from other threads.
 
     This replaces a fixture of Home Assistant's test plugin, which switches asyncio's debug mode on. That refuses them,
-    too, and notes where every future and handle comes from, which takes a quarter of the time of all tests.
+    too, and notes where every future and handle comes from, which can take a third of a test's time.
     """
     loop, thread = asyncio.get_running_loop(), threading.get_ident()
     if pytestconfig.getoption("--debug-loop"):
