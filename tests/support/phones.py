@@ -52,10 +52,10 @@ class Phone:
     inbox: asyncio.Queue[dict[str, JsonValue]]
     without_login: ClientSessionGenerator
 
-    async def next(self) -> Shown:
+    async def next(self) -> ShownContent:
         """Wait for the next notice."""
         async with asyncio.timeout(20):
-            return Shown(await self.inbox.get())
+            return ShownContent(await self.inbox.get())
 
     async def tap(self, action: str) -> None:
         """Tap a button: the app tells Home Assistant."""
@@ -71,7 +71,7 @@ class Phone:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownContent:
     """A notice on a phone."""
 
     payload: Mapping[str, JsonValue]

@@ -33,7 +33,7 @@ class _NotShown(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownContent:
     """What a person shows with their words."""
 
     attachments: tuple[Attachment, ...] = ()
@@ -47,7 +47,7 @@ class ShownFiles:
 
     contents: Mapping[Path, bytes | _NotShown] = field(default_factory=dict)
 
-    def shown_with(self, words: UserContent) -> Shown:
+    def shown_with(self, words: UserContent) -> ShownContent:
         """Return what was shown with these words."""
         shown: list[Attachment] = []
         notes: list[str] = []
@@ -57,7 +57,7 @@ class ShownFiles:
                     shown.append(Attachment(attachment.mime_type, data, attachment.path.name))
                 case _NotShown() as why:
                     notes.append(_note(attachment, why))
-        return Shown(tuple(shown), "\n".join(notes))
+        return ShownContent(tuple(shown), "\n".join(notes))
 
 
 NO_FILES: Final = ShownFiles()

@@ -6,7 +6,7 @@ from typing import override
 
 import pytest
 
-from custom_components.chatterbox.agent.loop.hooks import HookChain, Seen
+from custom_components.chatterbox.agent.loop.hooks import HookChain, HookResult
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, ToolDefinition, ToolResult
 from custom_components.chatterbox.agent.protocols import Ask, Deny, HookPoint, Hooks, Rewrite
 from tests.support.doubles import ScriptedCensor, ScriptedHooks, never, tool
@@ -29,12 +29,12 @@ def chain(*hooks: Hooks) -> HookChain:
 
 async def test_a_hook_that_overrides_nothing_has_no_opinion() -> None:
     hooks = chain(ScriptedHooks(), ScriptedCensor(lambda _: None))
-    assert await hooks.user_prompt_submit("Hi") == Seen("Hi")
-    assert await hooks.pre_tool_use(LIGHT, {}, as_it_is) == Seen({})
+    assert await hooks.user_prompt_submit("Hi") == HookResult("Hi")
+    assert await hooks.pre_tool_use(LIGHT, {}, as_it_is) == HookResult({})
     assert await hooks.pre_approved_use(LIGHT, {}) is None
     assert await hooks.post_tool_use(CALL, RESULT) == RESULT
-    assert await hooks.pre_speech("Hi") == Seen("Hi")
-    assert await chain().user_prompt_submit("Hi") == Seen("Hi")
+    assert await hooks.pre_speech("Hi") == HookResult("Hi")
+    assert await chain().user_prompt_submit("Hi") == HookResult("Hi")
 
 
 class DeferringHooks(Hooks):
@@ -55,9 +55,9 @@ class DeferringHooks(Hooks):
 
 async def test_a_hook_may_leave_a_decision_to_its_base_class() -> None:
     hooks = chain(DeferringHooks())
-    assert await hooks.user_prompt_submit("Hi") == Seen("Hi")
+    assert await hooks.user_prompt_submit("Hi") == HookResult("Hi")
     assert await hooks.post_tool_use(CALL, RESULT) == RESULT
-    assert await hooks.pre_speech("Hi") == Seen("Hi")
+    assert await hooks.pre_speech("Hi") == HookResult("Hi")
 
 
 async def test_the_first_no_wins_and_the_others_are_not_asked() -> None:
@@ -66,7 +66,7 @@ async def test_the_first_no_wins_and_the_others_are_not_asked() -> None:
     denies = ScriptedHooks(prompt=lambda _: Deny("No."))
     after = ScriptedHooks(prompt=lambda _: Deny("Never."))
 
-    assert await chain(silent, denies, after).user_prompt_submit("Hi") == Seen("Hi", Deny("No."))
+    assert await chain(silent, denies, after).user_prompt_submit("Hi") == HookResult("Hi", Deny("No."))
     assert (silent.prompts, denies.prompts, after.prompts) == (["Hi"], ["Hi"], [])
 
 
@@ -75,8 +75,8 @@ async def test_a_hook_sees_what_the_one_before_it_put_in_place() -> None:
     asks = ScriptedHooks(before=lambda _, __: Ask("Sure?"))
     moves = ScriptedHooks(before=lambda _, __: Rewrite({"room": "cellar"}))
 
-    assert await chain(louder, louder).user_prompt_submit("Hi") == Seen("Hi!!")
-    assert await chain(moves, asks).pre_tool_use(LIGHT, {"room": "attic"}, as_it_is) == Seen(
+    assert await chain(louder, louder).user_prompt_submit("Hi") == HookResult("Hi!!")
+    assert await chain(moves, asks).pre_tool_use(LIGHT, {"room": "attic"}, as_it_is) == HookResult(
         {"room": "cellar"}, Ask("Sure?")
     )
     assert asks.calls == [("light_on", {"room": "cellar"})]
@@ -89,10 +89,10 @@ async def test_each_kind_of_decision_comes_through() -> None:
     rewrites = ScriptedHooks(before=lambda _, __: Rewrite({"a": 1}), after=lambda _: Rewrite("less"))
 
     assert (await chain(asks).pre_tool_use(LIGHT, {}, as_it_is)).decision == Ask("Sure?")
-    assert await chain(rewrites).pre_tool_use(LIGHT, {}, as_it_is) == Seen({"a": 1})
+    assert await chain(rewrites).pre_tool_use(LIGHT, {}, as_it_is) == HookResult({"a": 1})
     assert await chain(asks).post_tool_use(CALL, RESULT) == HIDDEN
     assert await chain(rewrites).post_tool_use(CALL, RESULT) == replace(RESULT, content="less")
-    assert await chain(ScriptedCensor(lambda text: Rewrite(text.upper()))).pre_speech("Hi") == Seen("HI")
+    assert await chain(ScriptedCensor(lambda text: Rewrite(text.upper()))).pre_speech("Hi") == HookResult("HI")
 
 
 async def test_what_several_hooks_ask_becomes_one_question() -> None:
@@ -105,7 +105,7 @@ async def test_what_several_hooks_ask_becomes_one_question() -> None:
     )
 
     question = Ask("It is late. The children sleep.", "late\nchildren\nloud")
-    assert await hooks.pre_tool_use(LIGHT, {}, as_it_is) == Seen({}, question)
+    assert await hooks.pre_tool_use(LIGHT, {}, as_it_is) == HookResult({}, question)
     assert await hooks.pre_approved_use(LIGHT, {}) == question
 
 
@@ -115,9 +115,11 @@ async def test_an_ask_does_not_spare_a_call_the_hooks_after_it() -> None:
     denies = ScriptedHooks(before=lambda _, __: Deny("Never."), approved=lambda _, __: Deny("Not now."))
     last = ScriptedHooks()
 
-    assert await chain(asks, moves, last).pre_tool_use(LIGHT, {}, as_it_is) == Seen({"room": "cellar"}, Ask("Sure?"))
+    assert await chain(asks, moves, last).pre_tool_use(LIGHT, {}, as_it_is) == HookResult(
+        {"room": "cellar"}, Ask("Sure?")
+    )
     assert last.calls == [("light_on", {"room": "cellar"})]
-    assert await chain(asks, moves, denies, asks).pre_tool_use(LIGHT, {}, as_it_is) == Seen(
+    assert await chain(asks, moves, denies, asks).pre_tool_use(LIGHT, {}, as_it_is) == HookResult(
         {"room": "cellar"}, Deny("Never.")
     )
     assert await chain(asks, denies, asks).pre_approved_use(LIGHT, {}) == Deny("Not now.")
@@ -276,11 +278,11 @@ async def test_a_hook_that_fails_has_no_say_where_it_says_so(caplog: pytest.LogC
     witness = ScriptedHooks(prompt=lambda _: Deny("No."))
     hooks = chain(Optional(), witness)
 
-    assert await hooks.user_prompt_submit("Hi") == Seen("Hi", Deny("No."))
+    assert await hooks.user_prompt_submit("Hi") == HookResult("Hi", Deny("No."))
     assert (await hooks.pre_tool_use(LIGHT, {}, as_it_is)).decision == FAILED
     assert await hooks.pre_approved_use(LIGHT, {}) == FAILED, "it is about a call, too"
     assert await hooks.post_tool_use(CALL, RESULT) == RESULT
-    assert await HookChain([Optional()], lambda: 0.01).pre_speech("Hi") == Seen("Hi")
+    assert await HookChain([Optional()], lambda: 0.01).pre_speech("Hi") == HookResult("Hi")
     assert (witness.prompts, witness.calls) == (["Hi"], [])
     assert "Hook Optional failed and therefore has no say" in caplog.text
 
@@ -371,7 +373,7 @@ async def test_the_next_hook_sees_what_was_put_in_place_as_it_would_run() -> Non
 
     seen = await chain(moves, last).pre_tool_use(LIGHT, {"room": "attic"}, fitted)
 
-    assert seen == Seen({"room": ["cellar"]})
+    assert seen == HookResult({"room": ["cellar"]})
     assert last.calls == [(LIGHT.name, {"room": ["cellar"]})]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import StopReason
-from custom_components.chatterbox.agent.loop.calls import ClientCall, JudgedCall, NeedsApproval, Runnable, settle
+from custom_components.chatterbox.agent.loop.calls import ClientCall, JudgedCall, NeedsApproval, Runnable, resolve
 from custom_components.chatterbox.agent.loop.next_step import (
     CallModel,
     ExecuteTools,
@@ -38,7 +38,7 @@ CALL = ToolCall("1", "light_on", "{}")
 RUNNABLE = JudgedCall(CALL, Runnable(LIGHT, {}))
 GATED = JudgedCall(replace(CALL, id="2"), NeedsApproval(LIGHT, {}, "It is risky."))
 CLIENTS = JudgedCall(replace(CALL, id="3"), ClientCall())
-SETTLED = settle(replace(CALL, id="4"), "No.")
+RESOLVED = resolve(replace(CALL, id="4"), "No.")
 
 SAID = UserMessage("Light!")
 ASKED = AssistantMessage(tool_calls=(CALL,))
@@ -171,14 +171,14 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
     ),
     # calls
     "calls": (replace(WITH_CALLS, open_calls=(RUNNABLE,)), ExecuteTools((RUNNABLE,))),
-    "answered calls only": (replace(WITH_CALLS, open_calls=(SETTLED,)), ExecuteTools((SETTLED,))),
+    "answered calls only": (replace(WITH_CALLS, open_calls=(RESOLVED,)), ExecuteTools((RESOLVED,))),
     "calls in the last inference": (
-        replace(WITH_CALLS, open_calls=(SETTLED,), last_call=StopReason.DEADLINE),
-        ExecuteTools((SETTLED,)),
+        replace(WITH_CALLS, open_calls=(RESOLVED,), last_call=StopReason.DEADLINE),
+        ExecuteTools((RESOLVED,)),
     ),
     "those without a question first": (
-        replace(WITH_CALLS, open_calls=(RUNNABLE, GATED, SETTLED)),
-        ExecuteTools((RUNNABLE, SETTLED)),
+        replace(WITH_CALLS, open_calls=(RUNNABLE, GATED, RESOLVED)),
+        ExecuteTools((RUNNABLE, RESOLVED)),
     ),
     "then those with one, together": (
         replace(WITH_CALLS, messages=ANSWERED, open_calls=(GATED, GATED)),
@@ -197,8 +197,8 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
         Finish(StopReason.DEADLINE),
     ),
     "a call of the client returns all": (
-        replace(WITH_CALLS, open_calls=(RUNNABLE, CLIENTS, GATED, SETTLED)),
-        ReturnToClient((RUNNABLE, CLIENTS, GATED, SETTLED)),
+        replace(WITH_CALLS, open_calls=(RUNNABLE, CLIENTS, GATED, RESOLVED)),
+        ReturnToClient((RUNNABLE, CLIENTS, GATED, RESOLVED)),
     ),
     # answers
     "answer": (WITH_ANSWER, Finish(StopReason.COMPLETED)),

@@ -10,7 +10,7 @@ from typing import Final, assert_never
 from ..events import PendingCall
 from ..messages import AssistantMessage, Message, ToolCall, ToolChoiceMode, ToolResult
 from ..protocols import Ask, Deny
-from .calls import ClientCall, JudgedCall, NeedsApproval, Resolved, Runnable, as_recorded, judge, settle
+from .calls import ClientCall, JudgedCall, NeedsApproval, Resolved, Runnable, as_recorded, judge, resolve
 from .hooks import covers
 from .next_step import TurnState
 from .turn import Approved, Denied
@@ -27,16 +27,16 @@ def judge_call(state: TurnState, call: ToolCall, offered: frozenset[str] | None 
     turn = state.turn
     call = _with_own_id(state, call)
     if state.last_call is not None or turn.tool_choice is ToolChoiceMode.NONE:
-        return settle(as_recorded(call), "Not run: no more tools in this turn. Answer from what is known.")
+        return resolve(as_recorded(call), "Not run: no more tools in this turn. Answer from what is known.")
     tools = turn.tools if offered is None else [tool for tool in turn.tools if tool.name in offered]
     judged = judge(call, tools, turn.allowed_tools, (*state.messages, *_open_message(state)))
     if not turn.options.parallel_tool_calls and _is_one_too_many(state, judged):
-        return settle(judged.call, "Not run: the caller runs one call at a time, by itself. Call it again.")
+        return resolve(judged.call, "Not run: the caller runs one call at a time, by itself. Call it again.")
     if not isinstance(judged.verdict, Runnable):
         return judged
     reserved = sum(isinstance(other.verdict, Runnable | NeedsApproval) for other in state.open_calls)
     if state.tool_calls + reserved >= turn.limits.max_tool_calls:
-        return settle(judged.call, "Not run: this turn has used up its tool calls.")
+        return resolve(judged.call, "Not run: this turn has used up its tool calls.")
     return judged
 
 
@@ -92,17 +92,17 @@ def decide_call(
     judged = judge_call(state, replace(pending_call.call, id=""))
     match decision:
         case _ if _came_again(state, pending_call.call):
-            return settle(judged.call, "Not run: this question was answered or asked anew in the meantime.")
+            return resolve(judged.call, "Not run: this question was answered or asked anew in the meantime.")
         case None | Approved() if expired:
-            return settle(judged.call, "Not run: no yes came in time.")
+            return resolve(judged.call, "Not run: no yes came in time.")
         case Approved() if isinstance(judged.verdict, Resolved) or _is_same(judged, pending_call.call):
             return judged
         case Approved():
-            return settle(judged.call, "Not run: the tool has changed since the question. Ask again.")
+            return resolve(judged.call, "Not run: the tool has changed since the question. Ask again.")
         case Denied(reason):
-            return settle(judged.call, f"Not run: the person said no. {reason}".rstrip())
+            return resolve(judged.call, f"Not run: the person said no. {reason}".rstrip())
         case None:
-            return settle(judged.call, "Not run: no yes was given.")
+            return resolve(judged.call, "Not run: no yes was given.")
         case _:
             assert_never(decision)
 
@@ -111,7 +111,7 @@ def check_again(judged: JudgedCall, pending_call: PendingCall, opinion: Deny | A
     """Apply what the hooks say now of a call that a person said yes to. A yes is to the terms of its question only."""
     match opinion, judged.verdict:
         case Deny(reason), _:
-            return settle(judged.call, reason)
+            return resolve(judged.call, reason)
         case Ask(reason, terms), Runnable(tool, arguments) if not covers(pending_call.terms, terms):
             return JudgedCall(judged.call, NeedsApproval(tool, arguments, reason, terms))
         case _:

@@ -63,7 +63,7 @@ class JudgedCall:
     verdict: Verdict
 
 
-def settle(call: ToolCall, content: str, *, is_error: bool = True) -> JudgedCall:
+def resolve(call: ToolCall, content: str, *, is_error: bool = True) -> JudgedCall:
     """Answer a call without running it."""
     result = ToolResult(call.id, call.name, content, is_error=is_error, synthetic=True)
     return JudgedCall(call, Resolved(result))
@@ -83,21 +83,21 @@ def judge(
     tool = find_tool(call.name, tools)
     if tool is None:
         offered = ", ".join(sorted(tool.name for tool in tools)) or "none"
-        return settle(as_recorded(call), f"There is no tool {call.name[:_NAME_LENGTH]!r}. Tools: {offered}.")
+        return resolve(as_recorded(call), f"There is no tool {call.name[:_NAME_LENGTH]!r}. Tools: {offered}.")
     if call.name != tool.name:
         call = replace(call, name=tool.name)
     if allowed is not None and tool.name not in allowed:
-        return settle(as_recorded(call), f"The tool {tool.name} is not allowed in this request.")
+        return resolve(as_recorded(call), f"The tool {tool.name} is not allowed in this request.")
     if tool.client:
         return JudgedCall(replace(call, arguments=call.arguments if call.arguments.strip() else "{}"), ClientCall())
     try:
         arguments = read_arguments(call.arguments, tool.parameters)
     except UnusableArguments as err:
-        return settle(as_recorded(call), str(err))
+        return resolve(as_recorded(call), str(err))
     call = ToolCall(call.id, call.name, canonical_json(arguments))
     first = None if tool.repeatable else _same_call(call, tools, earlier)
     if first is not None:
-        return settle(call, _already_answered(first), is_error=first.is_error)
+        return resolve(call, _already_answered(first), is_error=first.is_error)
     return JudgedCall(call, Runnable(tool, arguments))
 
 

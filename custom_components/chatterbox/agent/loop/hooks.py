@@ -54,8 +54,8 @@ _NO_SAY: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Seen[V]:
-    """What all hooks together made of something."""
+class HookResult[V]:
+    """The value that all hooks together made of another one, and their decision."""
 
     value: V
     """As the last hook that was asked left it."""
@@ -89,14 +89,14 @@ class HookChain:
         """Tell whether any hook wants to see text before it is spoken."""
         return bool(self._with_say[HookPoint.PRE_SPEECH])
 
-    async def user_prompt_submit(self, text: str) -> Seen[str]:
+    async def user_prompt_submit(self, text: str) -> HookResult[str]:
         """Show the user's words."""
         point = HookPoint.USER_PROMPT_SUBMIT
         return await self._show(point, text, lambda hook, value: hook.user_prompt_submit(value), _speaks)
 
     async def pre_tool_use(
         self, tool: ToolDefinition, arguments: JsonObject, fitted: Callable[[JsonObject], JsonObject]
-    ) -> Seen[JsonObject]:
+    ) -> HookResult[JsonObject]:
         """Show a call before it runs. Each hook gets arguments of its own, to change as it likes.
 
         What one puts in place is `fitted` as it would run before the next one sees it. One that asked about other
@@ -135,7 +135,7 @@ class HookChain:
                     pass
         return result
 
-    async def pre_speech(self, text: str) -> Seen[str]:
+    async def pre_speech(self, text: str) -> HookResult[str]:
         """Show a message before it is spoken."""
         return await self._show(HookPoint.PRE_SPEECH, text, lambda hook, value: hook.pre_speech(value), _speaks)
 
@@ -146,15 +146,15 @@ class HookChain:
         show: Callable[[Hooks, V], Coroutine[object, object, _Decision[V]]],
         understood: Callable[[object], bool],
         fitted: Callable[[V], V] | None = None,
-    ) -> Seen[V]:
+    ) -> HookResult[V]:
         if not (hooks := self._with_say[point]):
-            return Seen(value)
+            return HookResult(value)
         decide = partial(self._decision, point, show, understood)
         asked: list[_Asked[V]] = []
         for hook in hooks:
             match decision := await decide(hook, value):
                 case Deny():
-                    return Seen(value, decision)
+                    return HookResult(value, decision)
                 case Ask():
                     asked.append(_Asked(hook, value, decision))
                 case Rewrite():
@@ -163,7 +163,7 @@ class HookChain:
                     pass
                 case _:
                     assert_never(decision)
-        return Seen(value, await _question(asked, value, decide) if asked else None)
+        return HookResult(value, await _question(asked, value, decide) if asked else None)
 
     async def _decision[V, D](
         self,

@@ -32,7 +32,7 @@ from ..protocols import AnswerOptions, Ask, CompletionRequest, Deny, LeavablePro
 from ..timeouts import WaitedTooLong, WaitLimit, leavable
 from ..unverified_actions import UnverifiedActionFilter
 from .call_rules import judge_call
-from .calls import JudgedCall, NeedsApproval, Runnable, fit_arguments, settle
+from .calls import JudgedCall, NeedsApproval, Runnable, fit_arguments, resolve
 from .execution import ToolRunner
 from .hooks import HookChain
 from .next_step import CallModel, TurnState
@@ -284,7 +284,7 @@ class Inference:
             judged = judge_call(self.state, replace(judged.call, arguments=rewritten))
         match seen.decision, judged.verdict:
             case Deny(reason), _:
-                return settle(judged.call, reason)
+                return resolve(judged.call, reason)
             case Ask(reason, terms), Runnable(tool, arguments):
                 return JudgedCall(judged.call, NeedsApproval(tool, arguments, reason, terms))
             case _:
