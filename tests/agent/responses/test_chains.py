@@ -182,7 +182,7 @@ async def test_only_the_newest_of_a_long_conversation_are_looked_through() -> No
 async def test_results_of_functions_are_brought_into_a_conversation_or_it_goes_on_without() -> None:
     """Invariants 1, 2: whoever brings some has to bring all."""
     asked = call(ToolCall("c1", "show_page", "{}"), ToolCall("c2", "show_page", '{"page": 2}'))
-    backend = BackendDouble(ScriptedProvider(asked, say("ShownContent."), asked, say("Never mind.")))
+    backend = BackendDouble(ScriptedProvider(asked, say("Shown."), asked, say("Never mind.")))
     service = ResponsesService(backend)
     page: list[JsonValue] = [function("show_page")]
 
@@ -237,9 +237,7 @@ async def test_what_branches_off_a_conversation_leaves_it_alone() -> None:
 
 
 async def test_items_may_be_referred_to_by_their_ids() -> None:
-    backend = BackendDouble(
-        ScriptedProvider(call(ToolCall("c1", "show_page", "{}")), say("ShownContent."), say("Yes."))
-    )
+    backend = BackendDouble(ScriptedProvider(call(ToolCall("c1", "show_page", "{}")), say("Shown."), say("Yes.")))
     service = ResponsesService(backend)
     first = await ask(service, "Show!", tools=[function("show_page")])
     (called,) = items(first)

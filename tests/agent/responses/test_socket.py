@@ -194,9 +194,9 @@ async def test_closing_ends_the_turn_at_once() -> None:
 
 
 async def test_functions_are_answered_over_a_connection() -> None:
-    socket = ResponsesService(BackendDouble(ScriptedProvider(call(PAGE), say("ShownContent.")))).socket(ANNA)
+    socket = ResponsesService(BackendDouble(ScriptedProvider(call(PAGE), say("Shown.")))).socket(ANNA)
 
     first = await ask(socket, store=False, tools=[function("show_page")])
     second = await ask(socket, [output("call_page")], store=False, previous_response_id=first["id"])
 
-    assert (len(items(first, "function_call")), said(second)) == (1, "ShownContent.")
+    assert (len(items(first, "function_call")), said(second)) == (1, "Shown.")

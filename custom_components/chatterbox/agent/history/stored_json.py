@@ -177,7 +177,7 @@ def message_from_json(data: JsonObject, payloads: Mapping[int, str]) -> Message:
     for one in _read(_STORED_ATTACHMENTS, data.get("attachments", [])):
         encoded = one.data if one.in_input is None else payloads.get(one.in_input, "?")
         if encoded is None:
-            context.append(f"ShownContent then, and not kept: {one.mime_type} {one.name}".rstrip())
+            context.append(f"Shown then, and not kept: {one.mime_type} {one.name}".rstrip())
             continue
         try:
             kept.append(Attachment(one.mime_type, base64.b64decode(encoded, validate=True), one.name))

@@ -169,7 +169,7 @@ def test_what_a_result_shows_is_shown_after_it() -> None:
     assert read.messages[1:] == (
         ran("call_1", "weather", "a cat"),
         ran("call_2", "weather", "rain"),
-        UserMessage("", (picture,), "[ShownContent by the result of the call call_1.]"),
+        UserMessage("", (picture,), "[Shown by the result of the call call_1.]"),
     )
 
 
@@ -179,7 +179,7 @@ def test_what_is_told_before_something_is_shown_is_told_with_it() -> None:
     read = translated(CALL, said("developer", "It is late."), shown)
 
     picture = Attachment("image/png", b"\x89PNG\r\n\x1a\n")
-    context = "It is late.\n\n[ShownContent by the result of the call call_1.]"
+    context = "It is late.\n\n[Shown by the result of the call call_1.]"
     assert read.messages[2:] == (UserMessage("", (picture,), context),)
 
 

@@ -47,7 +47,7 @@ from .schema import (
 )
 
 _PARAGRAPH: Final = "\n\n"
-_SHOWN_BY: Final = "[ShownContent by the result of the call {call_id}.]"
+_SHOWN_BY: Final = "[Shown by the result of the call {call_id}.]"
 _MCP_CALL: Final = "mcp_"
 
 
