@@ -251,7 +251,7 @@ async def test_functions_that_a_client_has_to_run_wait_in_a_conversation(
 ) -> None:
     store = await open_store(hass, entry)
     asked = AssistantMessage(tool_calls=(ToolCall("c1", "show_page", "{}"),))
-    shown = ToolResult("c1", "show_page", "ShownContent.")
+    shown = ToolResult("c1", "show_page", "Shown.")
     said: tuple[Transcript, ...] = ((UserMessage("Show it."), asked), (shown, AssistantMessage("Here it is.")))
     for number, messages in enumerate(said):
         record = turn(number, "talk", agent=responses.agent, person="user", messages=messages)

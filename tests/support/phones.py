@@ -52,10 +52,10 @@ class Phone:
     inbox: asyncio.Queue[dict[str, JsonValue]]
     without_login: ClientSessionGenerator
 
-    async def next(self) -> ShownContent:
+    async def next(self) -> ShownNotification:
         """Wait for the next notice."""
         async with asyncio.timeout(20):
-            return ShownContent(await self.inbox.get())
+            return ShownNotification(await self.inbox.get())
 
     async def tap(self, action: str) -> None:
         """Tap a button: the app tells Home Assistant."""
@@ -71,7 +71,7 @@ class Phone:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownContent:
+class ShownNotification:
     """A notice on a phone."""
 
     payload: Mapping[str, JsonValue]
