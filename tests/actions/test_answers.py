@@ -92,7 +92,7 @@ async def test_of_several_questions_one_is_named(hass: HomeAssistant) -> None:
     first, second = question(conversation_id="a"), question(conversation_id="b")
     turns = [ask(hass, first), ask(hass, second)]
 
-    assert "Several questions wait" in str(await refusal(hass))
+    assert "Several questions are open" in str(await refusal(hass))
     await call(hass, approval_id=second.id)
 
     assert [len(turn.answers) for turn in turns] == [0, 1]
@@ -255,7 +255,7 @@ async def test_a_model_does_not_say_yes_by_a_script(hass: HomeAssistant, serve: 
     await say(hass, "approve it")
 
     assert waits.answers == []
-    assert "An agent can't answer a question" in str(server.requests[1].body["messages"])
+    assert "answer a question, neither by itself" in str(server.requests[1].body["messages"])
 
 
 async def test_an_automation_that_a_turn_sets_off_does_not_answer(hass: HomeAssistant) -> None:

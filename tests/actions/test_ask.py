@@ -131,7 +131,7 @@ async def test_who_cannot_answer_is_not_asked(hass: HomeAssistant, serve: Serve)
 
     error = await refusal(hass, agent_id="conversation.home_assistant")
     assert isinstance(error, ServiceValidationError)
-    assert "conversation.home_assistant is no agent of Chatterbox" in str(error)
+    assert "conversation.home_assistant is not a Chatterbox agent" in str(error)
     (entry,) = hass.config_entries.async_entries(DOMAIN)
     await hass.config_entries.async_unload(entry.entry_id)
     assert f"{AGENT} is not running" in str(await refusal(hass, agent_id=AGENT))

@@ -343,14 +343,14 @@ async def test_something_can_be_changed_after_it_was_shown_and_nothing_is_lost(
     ("rule", "said"),
     [
         ({}, "Rule 2 has no result."),
-        ({"verdict": "Perhaps"}, "“Perhaps” in rule 2"),
+        ({"verdict": "Perhaps"}, "“Perhaps” is not valid in rule 2"),
         ({"verdict": "Never", "after": "22:00:00"}, "Rule 2 has only one end"),
         ({"verdict": "Never", "before": "22:00:00"}, "Rule 2 has only one end"),
         ({"verdict": "Never", "after": "22:00:00", "before": "22:00"}, "In rule 2, both times are the same."),
-        ({"verdict": "Never", "after": "late", "before": "22:00"}, "“late” in rule 2"),
-        ({"verdict": "Never", "domains": ["Front Door"]}, "“Front Door” in rule 2"),
-        ({"verdict": "Never", "actions": ["unlock"]}, "“unlock” in rule 2"),
-        ({"verdict": "Never", "entities": ["lock.door", "door"]}, "“door” in rule 2"),
+        ({"verdict": "Never", "after": "late", "before": "22:00"}, "“late” is not valid in rule 2"),
+        ({"verdict": "Never", "domains": ["Front Door"]}, "“Front Door” is not valid in rule 2"),
+        ({"verdict": "Never", "actions": ["unlock"]}, "“unlock” is not valid in rule 2"),
+        ({"verdict": "Never", "entities": ["lock.door", "door"]}, "“door” is not valid in rule 2"),
         ({"verdict": "Never", "entities": [7]}, "Rule 2 can't be read."),
         ({"verdict": "Never", "area": ["hall"]}, "Rule 2 can't be read."),
         ({"verdict": ["Never"]}, "Rule 2 can't be read."),
@@ -400,7 +400,7 @@ async def test_a_rule_that_asks_for_a_pin_needs_one(hass: HomeAssistant, entry: 
         ("•••", "The PIN may contain digits only."),
         ("739", f"{SHORTEST_PIN} to {LONGEST_PIN}"),
         ("73910573910", f"{SHORTEST_PIN} to {LONGEST_PIN}"),
-        ("1234", "one of the first PINs"),
+        ("1234", "too easy to guess"),
     ],
 )
 async def test_a_pin_with_a_flaw_is_refused_and_the_present_one_kept(
