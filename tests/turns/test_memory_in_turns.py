@@ -107,7 +107,7 @@ async def test_a_light_and_a_fact_are_both_confirmed(hass: HomeAssistant, serve:
     both = ScriptedAnswer(tool_calls=(LIGHT_ON, *REMEMBERS.tool_calls))
     await serve(Script(answers=(both, SILENT)), **{CONF_REMEMBER_FACTS: True})
 
-    assert speech(await say(hass, await someone(hass))) == "Turned on the light. I'll remember that."
+    assert speech(await say(hass, await someone(hass))) == "Done: Kitchen Ceiling Light. I'll remember that."
 
 
 async def test_who_says_that_something_is_remembered_has_a_receipt(hass: HomeAssistant, serve: Serve) -> None:
