@@ -20,9 +20,8 @@ import aiohttp
 from custom_components.chatterbox.agent.events import TextDelta
 from custom_components.chatterbox.agent.messages import UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.breaker import CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.managed_provider import ManagedProvider, Timeouts
+from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Timeouts
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from tests.support.servers.raw_http import Ending, RawReply, event_stream, raw_http_server, reply
 

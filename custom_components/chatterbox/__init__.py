@@ -19,7 +19,7 @@ from .approvals.notifications import ApprovalNotifications
 from .const import CONF_RESPONSES_API, DOMAIN
 from .history.retention import async_schedule_retention
 from .history.stores import async_get_histories
-from .people.callers import async_get_context_watch
+from .people.speakers import async_get_context_watch
 from .responses.views import async_load_api, async_register_api
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.composition import async_build

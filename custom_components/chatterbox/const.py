@@ -108,7 +108,7 @@ EVENT_APPROVAL_REQUESTED: Final = "chatterbox_approval_requested"
 EVENT_TURN_FINISHED: Final = "chatterbox_turn_finished"
 
 EVENT_CHANGE: Final = "chatterbox_change"
-"""Fired for each call that changed something, or would have; data: see `approvals/change_record.py`."""
+"""Fired for each call that changed something, or would have; data: see `approvals/audit.py`."""
 
 SERVICE_ASK: Final = "ask"
 """The action by which somebody says something to an agent; see `actions/ask.py`."""

@@ -25,7 +25,7 @@ from .settings.agent import AgentSettings
 from .settings.redaction import secrets_in, without_secrets
 from .tools.llm_apis import context_without_speaker
 from .tools.turn_tools import async_offer_common_tools
-from .turns.prompt import PromptSources, async_write_prompt
+from .turns.prepare import PromptSources, async_write_prompt
 
 
 async def async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, model: WindowedProvider) -> JsonObject:

@@ -16,7 +16,7 @@ from homeassistant.components.logbook import (
 )
 from homeassistant.core import HomeAssistant, callback
 
-from .approvals.change_record import ApprovalWay, ChangeOutcome
+from .approvals.audit import ApprovalWay, ChangeOutcome
 from .const import DOMAIN, EVENT_CHANGE
 
 _APPROVED_ICON: Final = "mdi:shield-check-outline"

@@ -27,8 +27,7 @@ from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
 from .records.turn_record import shown_text
 from .runtime.agents import ChatterboxConfigEntry
-from .usage.totals import AgentUsage
-from .usage.tracker import SIGNAL_USAGE, LastTurn, async_get_usage_tracker, today
+from .usage.tracker import SIGNAL_USAGE, AgentUsage, LastTurn, async_get_usage_tracker, today
 
 PARALLEL_UPDATES = 0
 

@@ -23,7 +23,7 @@ from custom_components.chatterbox.effects.effect import (
     UnknownReason,
     Unresolved,
 )
-from custom_components.chatterbox.people.callers import MAX_CONTEXTS, async_get_context_watch
+from custom_components.chatterbox.people.speakers import MAX_CONTEXTS, async_get_context_watch
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.documented_yaml import blocks_with
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall

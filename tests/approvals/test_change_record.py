@@ -10,7 +10,7 @@ from homeassistant.helpers.json import json_bytes
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations, ToolCall
-from custom_components.chatterbox.approvals.change_record import (
+from custom_components.chatterbox.approvals.audit import (
     ApprovalWay,
     AuditedCall,
     ChangeOutcome,

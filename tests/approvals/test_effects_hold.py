@@ -15,7 +15,7 @@ from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.effects.actions import ANY_ACTION
 from custom_components.chatterbox.effects.effect import Annotated, Effects, EntityAction, Touches, Unresolved
 from custom_components.chatterbox.offline.sentence_effects import async_sentence_effects
-from custom_components.chatterbox.tools.call_effects import async_call_effects
+from custom_components.chatterbox.tools.dispatch import async_call_effects
 from tests.support.offline_talk import Talk, sentence_call
 from tests.support.random_homes import ALIASES, AREAS, FLOORS, Deeds, RandomHome, place_device, recorded
 

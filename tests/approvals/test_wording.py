@@ -14,9 +14,9 @@ from custom_components.chatterbox.agent.consent.answers import Answer, understan
 from custom_components.chatterbox.agent.consent.language import Action
 from custom_components.chatterbox.agent.events import PendingCall
 from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolCall
+from custom_components.chatterbox.approvals.asking import asked_of, locked_pin_text, question_text, wrong_pin_text
 from custom_components.chatterbox.approvals.policy import Decision, Judgement
 from custom_components.chatterbox.approvals.questions import AskedCall
-from custom_components.chatterbox.approvals.wording import asked_of, locked_pin_text, question_text, wrong_pin_text
 from custom_components.chatterbox.effects.effect import (
     NOTHING,
     Annotated,

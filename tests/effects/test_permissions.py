@@ -7,6 +7,7 @@ from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockUser
 
 from custom_components.chatterbox.agent.messages import ToolAnnotations
+from custom_components.chatterbox.approvals.guard import Forbidden, async_forbidden
 from custom_components.chatterbox.effects.effect import (
     NOTHING,
     Annotated,
@@ -16,7 +17,6 @@ from custom_components.chatterbox.effects.effect import (
     UnknownReason,
     Unresolved,
 )
-from custom_components.chatterbox.effects.permissions import Forbidden, async_forbidden
 
 LAMP = EntityAction("light.lamp", "light.turn_on")
 DOOR = EntityAction("lock.door", "lock.unlock")

@@ -15,8 +15,7 @@ from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.text import compared
 from custom_components.chatterbox.home.description import home_lines
-from custom_components.chatterbox.home.entities import async_get_home
-from custom_components.chatterbox.home.names import NamedEntity, listed_names, quoted
+from custom_components.chatterbox.home.entities import NamedEntity, async_get_home, listed_names, quoted
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import LISTED, StubTool, offer_of, register
 

@@ -6,9 +6,8 @@ import pytest
 from homeassistant.core import HomeAssistant
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.home.entities import ExposedEntity, Floor, Home, Room
+from custom_components.chatterbox.home.entities import ExposedEntity, Floor, Home, NamedEntity, Room, listed_names
 from custom_components.chatterbox.home.entity_index import EntityIndex, EntityQuery, Vocabulary, words_in
-from custom_components.chatterbox.home.names import NamedEntity, listed_names
 from custom_components.chatterbox.home.search import MOST_LISTED, async_kind_names
 from tests.support.spoken_things.spoken_home import LANGUAGES, SpokenHome
 

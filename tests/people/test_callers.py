@@ -7,8 +7,7 @@ import voluptuous as vol
 from homeassistant.core import Context, Event, EventOrigin, HomeAssistant, ServiceCall
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.chatterbox.people.callers import MAX_CONTEXTS
-from custom_components.chatterbox.people.speakers import Asking, Speaker
+from custom_components.chatterbox.people.speakers import MAX_CONTEXTS, Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
 from tests.support.listening_agent import (
     ListeningAgent,

@@ -5,7 +5,7 @@ import json
 from homeassistant.helpers import intent, llm
 
 from custom_components.chatterbox.agent.messages import JsonObject, ToolResult
-from custom_components.chatterbox.records.tool_answer import entities_done, error_text
+from custom_components.chatterbox.records.turn_record import entities_done, error_text
 
 
 def result_of(content: JsonObject | str, native: object = None) -> ToolResult:

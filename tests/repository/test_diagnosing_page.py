@@ -17,7 +17,7 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 import custom_components
 from custom_components.chatterbox.agent.events import Phase, StopReason
-from custom_components.chatterbox.agent.providers.breaker import BreakerState
+from custom_components.chatterbox.agent.providers.managed_provider import BreakerState
 from custom_components.chatterbox.const import DOMAIN
 from tests.support.diagnosed_house import example_blocks, live_in_it, with_blocks
 

@@ -16,8 +16,7 @@ from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approve
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, Transcript, canonical_json
 from custom_components.chatterbox.agent.protocols import Hooks
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
-from custom_components.chatterbox.approvals.audit import AuditedTurn, CallAudit
-from custom_components.chatterbox.approvals.change_record import async_get_change_texts
+from custom_components.chatterbox.approvals.audit import AuditedTurn, CallAudit, async_get_change_texts
 from custom_components.chatterbox.approvals.guard import CallGuard, EffectsOf
 from custom_components.chatterbox.approvals.questions import ApprovalScope, GivenAnswer, Question, async_get_approvals
 from custom_components.chatterbox.const import DOMAIN

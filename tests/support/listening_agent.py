@@ -22,8 +22,14 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.people.callers import async_get_context_watch
-from custom_components.chatterbox.people.speakers import Asking, Speaker, async_get_speaker, in_turn, speaker_context
+from custom_components.chatterbox.people.speakers import (
+    Asking,
+    Speaker,
+    async_get_context_watch,
+    async_get_speaker,
+    in_turn,
+    speaker_context,
+)
 from custom_components.chatterbox.settings.agent import AgentSettings
 from tests.support.llm_apis import satellite
 

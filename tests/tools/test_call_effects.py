@@ -24,7 +24,7 @@ from custom_components.chatterbox.effects.effect import (
     actions_of,
 )
 from custom_components.chatterbox.effects.intents import HANDLERS, intent_effects
-from custom_components.chatterbox.tools.call_effects import async_call_effects, call_effects
+from custom_components.chatterbox.tools.dispatch import async_call_effects, call_effects
 from custom_components.chatterbox.tools.llm_apis import UnavailableTool
 from custom_components.chatterbox.tools.merge import RenamedTool
 from tests.demo_house.move_in import move_in

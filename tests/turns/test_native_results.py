@@ -31,8 +31,7 @@ from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, To
 from custom_components.chatterbox.agent.protocols import Hooks, Rewrite
 from custom_components.chatterbox.agent.transcript import has_outside_content
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.records.tool_answer import result_content
-from custom_components.chatterbox.records.turn_record import TurnRecord
+from custom_components.chatterbox.records.turn_record import TurnRecord, result_content
 from custom_components.chatterbox.turns.chat_log import (
     FromOutside,
     async_stream_into_chat_log,

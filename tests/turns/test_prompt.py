@@ -14,7 +14,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, chat_session, floor_registry as fr, llm
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.turns.prompt import PromptSources, async_provide_prompt, async_write_prompt
+from custom_components.chatterbox.turns.prepare import PromptSources, async_provide_prompt, async_write_prompt
 from tests.support.llm_apis import StubApi, StubTool, asked, offer_of, satellite
 
 ON_QUESTIONS = (

@@ -32,8 +32,7 @@ from custom_components.chatterbox.const import (
 )
 from custom_components.chatterbox.data import DATA
 from custom_components.chatterbox.records.turn_record import SIGNAL_TURN, TurnRecord
-from custom_components.chatterbox.usage.totals import UsageTotals
-from custom_components.chatterbox.usage.tracker import UsageTracker, async_get_usage_tracker
+from custom_components.chatterbox.usage.tracker import UsageTotals, UsageTracker, async_get_usage_tracker
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage

@@ -19,7 +19,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import to_jsonable_python
 
 from .errors import InvalidToolbox
-from .json.arguments import UnusableArguments, read_arguments
+from .json.coercion import UnusableArguments, read_arguments
 from .messages import JsonObject, ToolAnnotations, ToolCall, ToolDefinition, ToolOutcome, canonical_json
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")

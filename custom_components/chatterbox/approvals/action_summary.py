@@ -8,9 +8,8 @@ from typing import Final
 from homeassistant.core import HomeAssistant, callback
 
 from ..agent.consent.language import Action
-from ..effects.actions import ANY_ACTION
+from ..effects.actions import ANY_ACTION, groups_among, members_of
 from ..effects.effect import Annotated, EntityAction, Unknown, Unresolved, actions_of
-from ..effects.targets import groups_among, members_of
 from ..settings.rules import Verdict
 from .questions import AskedCall
 

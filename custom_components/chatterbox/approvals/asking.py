@@ -1,19 +1,175 @@
 """Ends a turn whose calls need approval with a question."""
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from math import ceil
+from typing import Final
 
-from homeassistant.components.conversation import ConversationInput
-from homeassistant.core import HomeAssistant
+from homeassistant.components.conversation import DOMAIN as CONVERSATION, ConversationInput
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import intent
 
+from ..agent.consent.answers import NOTHING_NAMED, QuestionContext
+from ..agent.consent.language import WORDINGS
 from ..agent.events import MessageDone, PendingApproval, PendingCall, TextDelta, TurnEvent, TurnFinished
 from ..agent.messages import AssistantMessage, JsonValue
+from ..agent.text import base_language
+from ..home.entity_matches import area_name, entity_name, matching_states, names_of, tool_name
 from ..people.speakers import Speaker
 from ..speech.sentences import TranslatedComposer
+from .action_summary import ActionKind, ActionSummary, summarize_calls
 from .guard import CallGuard
-from .questions import ApprovalScope, Question
-from .wording import question_text
+from .questions import ApprovalScope, AskedCall, Question
+
+_LONG_WAIT: Final = 90.0
+"""Seconds from which the time is given in minutes."""
+_MOST_NAMES: Final = 5
+"""Names in a question."""
+_HAS_ARTICLE: Final = re.compile(r"(?:the|an?|my|our|your|his|her|their)\s|\S+(?:['’]s|s['’])\s", re.IGNORECASE)  # noqa: RUF001 - as people type it
+"""Matches a name that takes no English article. The other languages use none before a name."""
+_FIRST_WORD: Final = re.compile(r"\w+")
+_ENDS: Final = (".", "!", "?", "…", ":", "。", "\N{FULLWIDTH EXCLAMATION MARK}", "\N{FULLWIDTH QUESTION MARK}")
+
+
+@callback
+def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[AskedCall]) -> str:
+    """Return one short question for all calls that need approval, with the reasons for it.
+
+    `sentences` are those of the language of the speaker.
+    """
+    asked = summarize_calls(hass, calls)
+    said = list(dict.fromkeys(_as_sentence(call.pending.reason) for call in calls if call.pending.reason.strip()))
+    if any(call.for_outside_content for call in calls):
+        said.append(sentences["spoken_asked_outside"])
+    if asked.is_unclear:
+        said.append(sentences["spoken_asked_unclear"])
+    said.append(_QuestionText(hass, sentences, asked).question())
+    if any(call.needs_pin for call in calls):
+        said.append(sentences["spoken_say_pin"])
+    return " ".join(said)
+
+
+@callback
+def asked_of(
+    hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[AskedCall], language: str
+) -> QuestionContext:
+    """Return what a question names, so that "yes, unlock the front door" is understood as an answer to it.
+
+    `sentences` are those of `language`.
+    """
+    wording = WORDINGS.get(base_language(language))
+    if wording is None:
+        return NOTHING_NAMED
+    asked = summarize_calls(hass, calls)
+    words = _QuestionText(hass, sentences, asked)
+    action, names, place = None, tuple[str, ...](), ""
+    if len(asked.actions) == 1 and not asked.tools and not asked.has_more:
+        ((kind, entity_ids),) = asked.actions.items()
+        action = kind.action
+        if len(entity_ids) == 1:
+            place = area_name(hass, entity_ids[0])
+            names = names_of(hass, entity_ids[0], wording, lambda name: words.placed(name, place))
+    return QuestionContext(action, names, place, several=asked.is_several, repetition=words.actions())
+
+
+@dataclass(frozen=True, slots=True)
+class _QuestionText:
+    """The text of a question in one language."""
+
+    hass: HomeAssistant
+    sentences: Mapping[str, str]
+    asked: ActionSummary
+
+    def question(self) -> str:
+        """Return the question without its reasons."""
+        if not (deeds := self.actions()):
+            return self.sentences["asked_anything"]
+        return _FIRST_WORD.sub(_capitalized, self._say("question", deeds=deeds), count=1)
+
+    def actions(self) -> str:
+        """Return the actions, as the question names them; empty if none has a name."""
+        parts = [
+            self._say(kind, things=self._listed([self.thing(one, kind) for one in self._shown(ids)], len(ids)))
+            for kind, ids in self.asked.actions.items()
+        ]
+        if tools := self.asked.tools:
+            parts.append(
+                self._say(ActionKind.USE, things=self._listed(list(map(tool_name, self._shown(tools))), len(tools)))
+            )
+        if not parts:
+            return ""
+        deeds = self._joined("and_do", parts)
+        return self._say("more", deeds=deeds) if self.asked.has_more else deeds
+
+    def thing(self, entity_id: str, kind: ActionKind) -> str:
+        """Return the name of an entity, with its area if it is the only one, or if others have the same name."""
+        name = entity_name(self.hass, entity_id)
+        if kind is ActionKind.RUN:
+            return name
+        place = area_name(self.hass, entity_id) if not self.asked.is_several or self._is_shared(name) else ""
+        return self.placed(name, "" if place.casefold() in name.casefold() else place)
+
+    def placed(self, name: str, place: str) -> str:
+        """Return a name with its area, if it has one."""
+        thing = self._with_article(name)
+        return self._say("placed", thing=thing, place=self._with_article(place)) if place else thing
+
+    def _is_shared(self, name: str) -> bool:
+        """Return whether several exposed entities have a name."""
+        alike = intent.MatchTargetsConstraints(name=name, assistant=CONVERSATION, allow_duplicate_names=True)
+        return len(matching_states(self.hass, alike)) > 1
+
+    def _shown[Thing](self, things: Sequence[Thing]) -> Sequence[Thing]:
+        """Return the first names, as many as leave room for the other actions."""
+        most = max(_MOST_NAMES // (len(self.asked.actions) + bool(self.asked.tools)), 2)
+        return things if len(things) <= most else things[: most - 1]
+
+    def _listed(self, names: Sequence[str], count: int) -> str:
+        if more := count - len(names):
+            return self._say("many", things=reduce(self._beside, names), count=str(more))
+        return self._joined("and", names)
+
+    def _joined(self, last: str, parts: Sequence[str]) -> str:
+        *others, end = parts
+        return self._say(last, first=reduce(self._beside, others), second=end) if others else end
+
+    def _beside(self, first: str, second: str) -> str:
+        return self.sentences["spoken_list"].format_map({"first": first, "second": second})
+
+    def _with_article(self, name: str) -> str:
+        return name if _HAS_ARTICLE.match(name) else self._say("thing", name=name)
+
+    def _say(self, key: str, **placeholders: str) -> str:
+        return self.sentences[f"asked_{key}"].format_map(placeholders)
+
+
+def _capitalized(word: re.Match[str]) -> str:
+    """Return a word with an initial capital, unless it is a name such as iPhone."""
+    return word[0][0].upper() + word[0][1:] if word[0].islower() else word[0]
+
+
+def _as_sentence(reason: str) -> str:
+    """Return a reason in one line with a final punctuation mark, so that the question can follow."""
+    words = " ".join(reason.split())
+    return words if words.endswith(_ENDS) else f"{words}."
+
+
+def wrong_pin_text(sentences: Mapping[str, str], tries_left: int) -> str:
+    """Return the sentence after a wrong PIN that can be tried again."""
+    if tries_left == 1:
+        return sentences["spoken_pin_wrong_one_left"]
+    return sentences["spoken_pin_wrong"].format_map({"count": str(tries_left)})
+
+
+def locked_pin_text(sentences: Mapping[str, str], seconds_left: float) -> str:
+    """Return the sentence after too many wrong PINs."""
+    if seconds_left < _LONG_WAIT:
+        return sentences["spoken_pin_locked_briefly"]
+    return sentences["spoken_pin_locked"].format_map({"minutes": str(ceil(seconds_left / 60))})
+
 
 type Keep = Callable[[Question, float], bool]
 """Opens a question for a number of seconds; returns whether it can be answered at all."""

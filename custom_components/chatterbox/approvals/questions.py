@@ -24,8 +24,7 @@ from ..agent.messages import JsonValue
 from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED
 from ..data import singleton
 from ..effects.effect import Effects, Touches, actions_of
-from ..people.callers import async_get_context_watch
-from ..people.speakers import Speaker
+from ..people.speakers import Speaker, async_get_context_watch
 from ..records.turn_record import shown_call, shown_text
 from ..settings.rules import Verdict
 from .policy import Judgement

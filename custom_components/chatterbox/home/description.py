@@ -11,8 +11,7 @@ from typing import Final
 
 from ..const import DOMAIN
 from ..settings.agent import HomeDetail
-from .entities import ExposedEntity, Floor, Home, Room
-from .names import listed, quoted
+from .entities import ExposedEntity, Floor, Home, Room, listed, quoted
 
 _GUIDE: Final = (
     "What there is in this home: # begins a floor, then come its rooms, and in each room its things by domain. In a "

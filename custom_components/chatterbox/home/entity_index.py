@@ -14,8 +14,7 @@ from math import log
 from typing import Final
 
 from ..agent.text import fold, runs
-from .entities import ExposedEntity, Home
-from .names import telling_words
+from .entities import ExposedEntity, Home, telling_words
 
 _HANGUL: Final = re.compile(r"([\uac00-\ud7af]+)")
 """Korean has spaces, but adds particles to nouns: it is compared by syllable."""

@@ -19,7 +19,7 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.translation import async_get_translations
 
 from ..data import singleton
-from ..records.tool_answer import native_entities_done
+from ..records.turn_record import native_entities_done
 from .description import FIND_ENTITIES, home_lines
 from .entities import Home, async_get_home
 from .entity_index import EntityIndex, EntityQuery

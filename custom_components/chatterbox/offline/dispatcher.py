@@ -17,7 +17,7 @@ from homeassistant.helpers import intent, llm
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects
-from ..records.tool_answer import result_content
+from ..records.turn_record import result_content
 from ..speech.sentences import async_get_sentences
 from .context import async_process_in_context
 from .provider import PROCESS_SENTENCE, SENTENCE

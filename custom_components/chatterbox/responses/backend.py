@@ -20,9 +20,8 @@ from ..agent.responses.backend import BackendEvent, Caller, ModelInfo, ResponseS
 from ..agent.responses.errors import ApiError, ErrorType, not_found
 from ..agent.transcript import open_calls, repair
 from ..const import CONF_RESPONSES_API, DOMAIN, LOGGER
-from ..history.recording import async_store_record
 from ..history.retention import async_note_growth
-from ..history.stores import async_get_histories
+from ..history.stores import async_get_histories, async_store_record
 from ..people.speakers import person_id_of
 from ..runtime.agents import Agent, ChatterboxConfigEntry, async_agent_entries, async_forget_conversations
 from ..runtime.models import CountedModel

@@ -15,15 +15,13 @@ from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
 from ..agent.protocols import ImageProvider, ReasoningEffort, Verbosity
 from ..agent.providers.anthropic_messages import AnthropicMessagesProvider
-from ..agent.providers.breaker import CircuitBreaker
 from ..agent.providers.http_client import TimeLimits, api_root, ollama_root
-from ..agent.providers.managed_provider import ManagedProvider, Timeouts
+from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Timeouts
 from ..agent.providers.ollama_chat import OllamaChatProvider, OllamaSettings
 from ..agent.providers.openai_chat import OpenAIChatProvider
 from ..agent.providers.openai_images import OpenAIImageProvider
 from ..agent.providers.openai_responses import OpenAIResponsesProvider, ResponsesSettings, ServiceTier
-from ..agent.providers.options import ModelOptions
-from ..agent.providers.profiles import PROFILES, ServerProfile, profile_at
+from ..agent.providers.profiles import PROFILES, ModelOptions, ServerProfile, profile_at
 from ..agent.providers.text_calls import TextCalls
 from ..const import (
     CONF_BASE_URL,
@@ -41,8 +39,7 @@ from ..offline.dispatcher import offline_languages
 from ..settings.agent import AgentSettings, WhenSpent, known_choice
 from ..settings.tasks import settings_of_subentry
 from ..usage.prices import async_known_price, entered_price
-from ..usage.totals import Budget
-from ..usage.tracker import Account, async_get_usage_tracker
+from ..usage.tracker import Account, Budget, async_get_usage_tracker
 from .agents import Agent, ChatterboxConfigEntry, Runtime, async_get_models
 from .health import HealthMonitor
 from .models import (

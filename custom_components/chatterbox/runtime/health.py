@@ -15,7 +15,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator
 
 from ..agent.errors import ModelNotFound, ProviderError, ProviderRejectedKey
-from ..agent.providers.breaker import BreakerState
+from ..agent.providers.managed_provider import BreakerState
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
 from ..repair_issues import async_report_model_gone, async_report_prompt_too_long, async_report_spent_budget

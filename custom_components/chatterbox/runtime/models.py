@@ -19,8 +19,7 @@ from ..agent.errors import ModelNotFound, PromptTooLong, ProviderRejectedRequest
 from ..agent.events import CompletionResult, ProviderEvent
 from ..agent.messages import ToolDefinition, Usage
 from ..agent.protocols import CompletionRequest, LLMProvider, Prefiller
-from ..agent.providers.breaker import CircuitBreaker
-from ..agent.providers.managed_provider import ManagedProvider, ProviderState, chain_state, is_available
+from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, ProviderState, chain_state, is_available
 from ..const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from ..offline.provider import PROCESS_SENTENCE, OfflineProvider
 from ..settings.agent import settings_of

@@ -21,7 +21,7 @@ from ..agent.errors import ProviderError
 from ..agent.loop.turn import Turn
 from ..agent.messages import AssistantMessage, Message, Summary, ToolDefinition, Transcript, UserMessage
 from ..agent.protocols import CompletionRequest
-from ..agent.providers.breaker import BreakerState
+from ..agent.providers.managed_provider import BreakerState
 from ..const import LOGGER
 from ..settings.agent import SUMMARY_LIST, SUMMARY_OWN_MODEL, settings_of
 from .models import AgentModel, CountedModel, is_for_models

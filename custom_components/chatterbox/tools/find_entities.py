@@ -7,9 +7,8 @@ from homeassistant.core import HomeAssistant
 
 from ..agent.messages import JsonObject, JsonValue
 from ..agent.text import compared
-from ..home.entities import ExposedEntity, Home
+from ..home.entities import ExposedEntity, Home, listed, quoted
 from ..home.entity_index import EntityIndex
-from ..home.names import listed, quoted
 from ..home.search import async_get_entity_index
 from .own_tools import AREA, KIND, WORDS, ToolAnswer, error_answer
 

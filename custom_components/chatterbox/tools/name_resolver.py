@@ -21,9 +21,8 @@ from ..agent.protocols import Deny, Hooks, Rewrite
 from ..agent.text import compared
 from ..data import singleton
 from ..effects.intents import Naming, intent_naming
-from ..home.entities import ExposedEntity, Home, async_get_home
+from ..home.entities import ExposedEntity, Home, async_get_home, listed, quoted
 from ..home.entity_matches import matching_states
-from ..home.names import listed, quoted
 from .merge import unwrapped
 from .weather import GetForecastTool
 

@@ -15,7 +15,7 @@ from ..home.description import FIND_ENTITIES
 from ..offline.dispatcher import OfflineDispatcher
 from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import NOBODY, Speaker
-from ..records.tool_answer import result_content
+from ..records.turn_record import result_content
 from ..settings.agent import AgentSettings
 from .find_entities import async_find_entities
 from .llm_apis import context_without_speaker

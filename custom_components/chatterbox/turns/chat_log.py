@@ -50,8 +50,7 @@ from ..agent.messages import (
 )
 from ..const import DOMAIN
 from ..data import singleton
-from ..records.tool_answer import result_content
-from ..records.turn_record import TurnRecord, shown_arguments
+from ..records.turn_record import TurnRecord, result_content, shown_arguments
 from ..tools.dispatch import UNREADABLE
 from .shown_files import NO_FILES, ShownFiles
 

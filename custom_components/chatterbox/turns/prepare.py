@@ -1,12 +1,32 @@
-"""Preparing a turn: its tools, files, prompt and history, before the model is asked."""
+"""Preparing a turn: its tools, files, history and prompt, before the model is asked.
+
+The prompt has two parts: one that is the same for the whole home, and one that holds at this moment. Servers cache the
+beginning of a prompt, so the first part is sent first in every turn, and the second right before the words of the
+person.
+"""
 
 import asyncio
+import re
+from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Final, NamedTuple, override
 
-from homeassistant.components.conversation import ChatLog
+from homeassistant.components.conversation import ChatLog, SystemContent
+from homeassistant.components.conversation.chat_log import DATA_SUBSCRIPTIONS
+from homeassistant.components.conversation.const import ChatLogEventType
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.exceptions import TemplateError
+from homeassistant.helpers import area_registry as ar, device_registry as dr, floor_registry as fr, llm
+from homeassistant.helpers.template import Template
+from homeassistant.util import dt as dt_util
 
 from ..agent.loop.turn import Turn
+from ..data import singleton
 from ..home.description import FIND_ENTITIES
+from ..home.entities import quoted
 from ..home.search import async_describe_matches, async_entity_query
 from ..records.turn_record import TurnRecord
 from ..runtime.agents import Agent
@@ -15,8 +35,171 @@ from ..tools.offer import TurnTools
 from ..tools.turn_tools import async_gather_tools
 from .chat_log import keep_context
 from .input import TurnInput
-from .prompt import PromptSources, TurnPrompt, async_provide_prompt
 from .shown_files import NO_FILES, async_read_shown_files, shown_paths
+
+_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_BEGIN: Final = "<context>"
+_END: Final = "</context>"
+_ON_QUESTIONS: Final = (
+    "Do not ask whether you may do what the person wants: call the tool. Where a yes is needed, the person is asked."
+)
+"""Or people would be asked twice."""
+_ON_ROOMS: Final = "What is said without a room, such as 'turn on the lights', is meant for the room of the person."
+_ASSIST_ON_ROOM: Final = (
+    "You are in area {room} and all generic commands like 'turn on the lights' should target this area."
+)
+"""Assist's own words for that, in every turn. Source: `async_get_tools` (homeassistant.components.intent.llm)."""
+
+
+class PromptSources(NamedTuple):
+    """Who has something to say in a prompt."""
+
+    template: str | None = None
+    """The owner's instructions, which get the same variables as from Home Assistant; None for Home Assistant's own."""
+    home: str = ""
+    """What the LLM APIs say that holds for everybody."""
+    moment: str = ""
+    """What the LLM APIs say that holds for who asks, or at this moment."""
+    extra: str | None = None
+    """What who began the conversation has to add."""
+    person: str | None = None
+    """What the person is called who speaks; see `Speaker.name`."""
+    memories: str = ""
+    """What the person has asked the agent to remember; see `tools/memory_tools.py`."""
+    things: str = ""
+    """What the words may mean of a home that is too large to be told as a whole; see `home/search.py`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPrompt:
+    """What a model is told in one turn beside the words of the person."""
+
+    instructions: str
+    """The same in every turn, unless the owner's template says otherwise."""
+    context: str
+    """Comes right before the words."""
+    template_error: str | None = None
+    """Why Home Assistant's own instructions stand in for the owner's; None if they do not."""
+
+    @override
+    def __str__(self) -> str:
+        """Write it as Home Assistant shows it."""
+        return "\n\n".join(filter(None, (self.instructions, self.context)))
+
+
+@callback
+def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources: PromptSources) -> TurnPrompt:
+    """Write the prompt of a turn. Home Assistant's own instructions stand in for a template that is broken."""
+    language = hass.config.language
+    variables = {"ha_name": hass.config.location_name, "user_name": sources.person, "llm_context": llm_context}
+    own, template_error = _rendered(hass, sources.template or llm.DEFAULT_INSTRUCTIONS_PROMPT, variables)
+    said, room = _room(hass, llm_context.device_id) if llm_context.device_id else ("", "")
+    moment = sources.moment
+    if said:
+        moment = moment.removeprefix(_ASSIST_ON_ROOM.format(room=said)).replace(said, room)
+    facts = [f"It is {_shown(dt_util.now())}."]
+    if (spoken := llm_context.language) and spoken != language:
+        facts.append(f"Language of the person: {spoken}.")
+    if sources.person:
+        facts.append(f"Name of the person: {quoted(sources.person)}.")
+    if room and not _names(moment, room):
+        facts.append(f"Room of the person: {room}.")
+    others = (moment, sources.things, sources.memories, sources.extra)
+    facts += [told for other in others if other and (told := other.strip())]
+    context = "\n".join(facts)
+    instructions = _instructions(own, sources.home, language, hass.config.time_zone)
+    return TurnPrompt(instructions, f"{_BEGIN}\n{context}\n{_END}", template_error)
+
+
+@callback
+def _rendered(hass: HomeAssistant, template: str, variables: Mapping[str, object]) -> tuple[str, str | None]:
+    """Return rendered instructions, and why they are not those of `template`."""
+    try:
+        return _template(hass, template).async_render(variables, parse_result=False), None
+    except TemplateError as error:
+        default = _template(hass, llm.DEFAULT_INSTRUCTIONS_PROMPT)
+        return default.async_render(variables, parse_result=False), str(error)
+
+
+@singleton
+def _templates(_hass: HomeAssistant) -> OrderedDict[str, Template]:
+    """Return templates by their text, those used last at the end: compiling one takes longer than rendering it."""
+    return OrderedDict()
+
+
+_MOST_TEMPLATES: Final = 16
+
+
+@callback
+def _template(hass: HomeAssistant, text: str) -> Template:
+    templates = _templates(hass)
+    if text not in templates:
+        templates[text] = Template(text, hass)
+        if len(templates) > _MOST_TEMPLATES:
+            templates.popitem(last=False)
+    templates.move_to_end(text)
+    return templates[text]
+
+
+@callback
+def async_provide_prompt(
+    chat_log: ChatLog, llm_context: llm.LLMContext, sources: PromptSources, instance: llm.APIInstance | None
+) -> TurnPrompt:
+    """Write the prompt of a turn, and let everybody who looks into the ChatLog see it, with the tools of `instance`.
+
+    Does what `ChatLog.async_provide_llm_data` does, which knows no prompt in parts.
+    """
+    if not sources.extra and chat_log.extra_system_prompt:
+        sources = sources._replace(extra=chat_log.extra_system_prompt)
+    prompt = async_write_prompt(chat_log.hass, llm_context, sources)
+    chat_log.llm_input_provided_index = len(chat_log.content)
+    chat_log.llm_api = instance
+    chat_log.extra_system_prompt = sources.extra
+    chat_log.content[0] = SystemContent(content=str(prompt))
+    if chat_log.hass.data.get(DATA_SUBSCRIPTIONS):
+        _notify(chat_log)
+    chat_log.async_trace({"messages": chat_log.content, "tools": instance and instance.tools})
+    return prompt
+
+
+@callback
+def _notify(chat_log: ChatLog) -> None:
+    for listener in chat_log.hass.data.get(DATA_SUBSCRIPTIONS, []):
+        listener(chat_log.conversation_id, ChatLogEventType.UPDATED, {"chat_log": chat_log.as_dict()})
+
+
+@lru_cache(maxsize=16)
+def _instructions(own: str, home: str, language: str, zone: str) -> str:
+    """Join what stays; the same text is the same object, so that whoever has kept something of it finds it at once."""
+    on_home = (home, _ON_ROOMS, _ON_QUESTIONS) if home else ()
+    return "\n".join(filter(None, (own, *on_home, f"Home: language {language}, time zone {zone}.")))
+
+
+def _shown(now: datetime) -> str:
+    """Write a moment in English, whatever the system speaks: `Sunday, 2026-11-22, 13:06`."""
+    return f"{_DAYS[now.weekday()]}, {now.year}-{now.month:02}-{now.day:02}, {now.hour:02}:{now.minute:02}"
+
+
+def _names(text: str, name: str) -> bool:
+    """Tell whether a name stands in a text, and is no part of a longer word."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+@callback
+def _room(hass: HomeAssistant, device_id: str) -> tuple[str, str]:
+    """Return the name of the area that a device is in, with that of its floor; empty where there is none.
+
+    First as Assist says it, and then so that no name can pass for something else.
+    """
+    device = dr.async_get(hass).async_get(device_id)
+    area_id = dr.async_get_effective_area_id(hass, device) if device else None
+    area = ar.async_get(hass).async_get_area(area_id) if area_id else None
+    if area is None:
+        return "", ""
+    floor = fr.async_get(hass).async_get_floor(area.floor_id) if area.floor_id else None
+    if floor is None:
+        return area.name, quoted(area.name)
+    return f"{area.name} (floor {floor.name})", f"{quoted(area.name)} (floor {quoted(floor.name)})"
 
 
 @dataclass(frozen=True, slots=True)

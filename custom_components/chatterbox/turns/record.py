@@ -25,12 +25,10 @@ from ..agent.events import (
 )
 from ..agent.messages import AssistantMessage, JsonValue, ToolCall, Usage
 from ..approvals.asking import ApprovalRequester
-from ..approvals.audit import AuditedTurn, CallAudit
-from ..approvals.change_record import async_get_change_texts
+from ..approvals.audit import AuditedTurn, CallAudit, async_get_change_texts
 from ..const import EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED, EVENT_TURN_STARTED
-from ..history.recording import TurnRecording
-from ..people.callers import async_get_context_watch
-from ..people.speakers import Speaker
+from ..history.stores import TurnRecording
+from ..people.speakers import Speaker, async_get_context_watch
 from ..records.turn_record import NOTHING_SHOWN, SIGNAL_TURN, TurnRecord, shown_call, shown_result
 from .input import TurnInput
 

@@ -19,7 +19,7 @@ from ..runtime.models import is_for_models
 from ..settings.agent import AgentSettings
 from ..tools.llm_apis import context_without_speaker
 from ..tools.turn_tools import async_offer_common_tools
-from .prompt import PromptSources, async_write_prompt
+from .prepare import PromptSources, async_write_prompt
 
 KEPT_FOR: Final = 60.0
 """Seconds for which a server is taken to remember what it has read."""

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.conversation.large_results import MOST_TOKENS, LargeResults, shortened_result
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
+from custom_components.chatterbox.agent.conversation.window import MOST_TOKENS, LargeResults, shortened_result
 from custom_components.chatterbox.agent.conversation.windowed_provider import ContextWindow, WindowedProvider
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,

@@ -11,9 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from custom_components.chatterbox.agent.history.query import Retention, Selection
-from custom_components.chatterbox.agent.history.records import AuditRecord, StoredTurn
+from custom_components.chatterbox.agent.history.records import (
+    AuditRecord,
+    StoredTurn,
+    response_from_json,
+    turn_from_json,
+)
 from custom_components.chatterbox.agent.history.store import HistoryStore, LastConversation
-from custom_components.chatterbox.agent.history.stored_json import response_from_json, turn_from_json
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from custom_components.chatterbox.agent.transcript import NO_RESULT
 from tests.agent.turns import assert_valid

@@ -8,9 +8,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from custom_components.chatterbox.agent.history.records import AuditRecord, ResponseRecord, StoredTurn
-from custom_components.chatterbox.agent.history.stored_json import (
+from custom_components.chatterbox.agent.history.records import (
+    AuditRecord,
+    ResponseRecord,
     StoredJsonInvalid,
+    StoredTurn,
     audit_as_json,
     read_object,
     response_as_json,

@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.json.arguments import MAX_ARGUMENTS_LENGTH, UnusableArguments, read_arguments
+from custom_components.chatterbox.agent.json.coercion import MAX_ARGUMENTS_LENGTH, UnusableArguments, read_arguments
 from custom_components.chatterbox.agent.messages import JsonObject, canonical_json
 from tests.agent.json_values import json_values, objects_that_fit
 

@@ -36,8 +36,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import AnswerOptions, CompletionRequest, LLMProvider, ReasoningEffort
 from custom_components.chatterbox.agent.providers.anthropic_messages import AnthropicMessagesProvider
-from custom_components.chatterbox.agent.providers.options import ModelOptions
-from custom_components.chatterbox.agent.providers.profiles import LLAMA_CPP
+from custom_components.chatterbox.agent.providers.profiles import LLAMA_CPP, ModelOptions
 from tests.support.servers.raw_http import RawHTTPServer, RawReply, event_stream, raw_http_server, reply
 
 REQUEST = CompletionRequest("Be brief.", (UserMessage("Hi"),))

@@ -15,7 +15,12 @@ from custom_components.chatterbox.agent.errors import (
     ProviderRejectedRequest,
     ProviderUnreachable,
 )
-from custom_components.chatterbox.agent.providers.breaker import BreakerPolicy, BreakerState, CircuitBreaker, Permit
+from custom_components.chatterbox.agent.providers.managed_provider import (
+    BreakerPolicy,
+    BreakerState,
+    CircuitBreaker,
+    Permit,
+)
 
 from .manual_clock import ManualClock
 

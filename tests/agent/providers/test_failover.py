@@ -43,9 +43,11 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import AnswerOptions, CompletionRequest
-from custom_components.chatterbox.agent.providers.breaker import BreakerPolicy, BreakerState, CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
 from custom_components.chatterbox.agent.providers.managed_provider import (
+    BreakerPolicy,
+    BreakerState,
+    CircuitBreaker,
     ManagedProvider,
     Retries,
     Timeouts,

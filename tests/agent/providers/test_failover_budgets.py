@@ -11,9 +11,8 @@ from custom_components.chatterbox.agent.errors import BudgetSpent, ProviderRejec
 from custom_components.chatterbox.agent.events import ProviderEvent, ProviderSwitched, TextDelta
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.breaker import CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.managed_provider import ManagedProvider, Retries
+from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Retries
 from tests.support.doubles import Line, ScriptedProvider, call, say, tool
 
 LIGHT, LOOK = tool("light_on"), tool("look", read_only=True)

@@ -31,10 +31,14 @@ from custom_components.chatterbox.agent.events import (
 )
 from custom_components.chatterbox.agent.messages import FinishReason, ToolCall, Usage, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.breaker import CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
 from custom_components.chatterbox.agent.providers.http_client import TimeLimits
-from custom_components.chatterbox.agent.providers.managed_provider import ManagedProvider, Retries, Timeouts
+from custom_components.chatterbox.agent.providers.managed_provider import (
+    CircuitBreaker,
+    ManagedProvider,
+    Retries,
+    Timeouts,
+)
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply
 

@@ -19,9 +19,8 @@ from custom_components.chatterbox.agent.events import (
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approved, Limits, Turn
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
-from custom_components.chatterbox.agent.providers.breaker import CircuitBreaker
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.managed_provider import ManagedProvider, Retries
+from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Retries
 from tests.agent.turns import collect, finished, let_others_go_on, spoken
 from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 

@@ -24,9 +24,11 @@ from custom_components.chatterbox.agent.errors import (
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.breaker import BreakerPolicy, BreakerState, CircuitBreaker
 from custom_components.chatterbox.agent.providers.managed_provider import (
     RANDOM_JITTER,
+    BreakerPolicy,
+    BreakerState,
+    CircuitBreaker,
     ManagedProvider,
     Retries,
     StartedStream,

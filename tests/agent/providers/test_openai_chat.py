@@ -36,17 +36,17 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
 from custom_components.chatterbox.agent.providers.http_client import TimeLimits
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
-from custom_components.chatterbox.agent.providers.options import ModelOptions
 from custom_components.chatterbox.agent.providers.profiles import (
     DEEPSEEK,
     MISTRAL,
     OPENAI,
     OPENROUTER,
     OTHER,
+    ModelOptions,
     ServerProfile,
 )
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
-from custom_components.chatterbox.agent.wire.request_parts import payload_to_bytes
+from custom_components.chatterbox.agent.wire.parts import payload_to_bytes
 from tests.support.servers.raw_http import Ending, RawReply, event_stream, head, raw_http_server, reply
 
 from .chat_completions import (

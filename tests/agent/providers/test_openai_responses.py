@@ -32,8 +32,7 @@ from custom_components.chatterbox.agent.providers.openai_responses import (
     ResponsesSettings,
     ServiceTier,
 )
-from custom_components.chatterbox.agent.providers.options import ModelOptions
-from custom_components.chatterbox.agent.providers.profiles import OPENAI, ServerProfile
+from custom_components.chatterbox.agent.providers.profiles import OPENAI, ModelOptions, ServerProfile
 from tests.support.servers.raw_http import RawHTTPServer, RawReply, event_stream, raw_http_server, reply
 
 THOUGHT: JsonObject = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "AAA"}

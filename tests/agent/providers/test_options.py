@@ -1,7 +1,7 @@
 """A person's own parameters have the last word."""
 
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.agent.providers.options import ModelOptions, lay_over
+from custom_components.chatterbox.agent.providers.profiles import ModelOptions, lay_over
 
 PAYLOAD: JsonObject = {"model": "m", "temperature": 0.5, "options": {"a": 1}}
 

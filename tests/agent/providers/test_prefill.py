@@ -18,8 +18,7 @@ from custom_components.chatterbox.agent.providers.http_client import TimeLimits
 from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatProvider
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.openai_responses import OpenAIResponsesProvider
-from custom_components.chatterbox.agent.providers.options import ModelOptions
-from custom_components.chatterbox.agent.providers.profiles import LLAMA_CPP, ServerProfile
+from custom_components.chatterbox.agent.providers.profiles import LLAMA_CPP, ModelOptions, ServerProfile
 from tests.agent.providers.contract.dialect import KEY, MODEL, Dialect
 from tests.agent.providers.contract.dialects import DIALECTS
 from tests.agent.providers.contract.service import HELLO, answered, collect, streamed

@@ -21,8 +21,7 @@ from custom_components.chatterbox.agent.providers.profiles import (
     nearest_effort,
     profile_at,
 )
-from custom_components.chatterbox.agent.wire.reply_parts import new_call_id
-from custom_components.chatterbox.agent.wire.request_parts import IMAGE_TYPES, PDF
+from custom_components.chatterbox.agent.wire.parts import IMAGE_TYPES, PDF, new_call_id
 
 NONE, MINIMAL, LOW, MEDIUM, HIGH, XHIGH, MAX = ReasoningEffort
 

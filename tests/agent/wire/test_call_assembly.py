@@ -15,8 +15,7 @@ from custom_components.chatterbox.agent.wire.call_assembly import (
     CallFragment,
     ObjectText,
 )
-from custom_components.chatterbox.agent.wire.reply_parts import CallIds
-from custom_components.chatterbox.agent.wire.request_parts import is_json_object
+from custom_components.chatterbox.agent.wire.parts import CallIds, is_json_object
 
 type Chunk = Sequence[CallFragment]
 

@@ -28,7 +28,7 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.wire.chat_dialect import ChatDialect, ReasoningField
 from custom_components.chatterbox.agent.wire.openai_chat import ChatReplyReader, parse_model_list, request_to_payload
-from custom_components.chatterbox.agent.wire.reply_parts import ReportedFailure
+from custom_components.chatterbox.agent.wire.parts import ReportedFailure
 from tests.agent.wire.framing import sse
 
 STOP: JsonObject = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}

@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, UserMessage
-from custom_components.chatterbox.agent.wire.reply_parts import CallIds, Lenient, WireModel, new_call_id, parse_as
+from custom_components.chatterbox.agent.wire.parts import CallIds, Lenient, WireModel, new_call_id, parse_as
 
 
 class Lamp(WireModel):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.messages import Attachment
-from custom_components.chatterbox.agent.wire.request_parts import (
+from custom_components.chatterbox.agent.wire.parts import (
     ANY_ID,
     attachment_note,
     base64_data,

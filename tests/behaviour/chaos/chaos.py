@@ -21,7 +21,7 @@ from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
-from custom_components.chatterbox.people.callers import EVENT_AUTOMATION_TRIGGERED
+from custom_components.chatterbox.people.speakers import EVENT_AUTOMATION_TRIGGERED
 from tests.agent.providers.contract.dialects import DIALECTS
 from tests.behaviour.chaos.drive import ENOUGH_FAILURES, Driver, ErrorLog, turns_up_to
 from tests.behaviour.chaos.faults import FAULTS

@@ -19,7 +19,7 @@ from homeassistant.util.json import JsonObjectType
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.messages import canonical_json
-from custom_components.chatterbox.agent.providers.breaker import BreakerState
+from custom_components.chatterbox.agent.providers.managed_provider import BreakerState
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_BETWEEN_TOKENS_TIMEOUT,

@@ -13,9 +13,8 @@ from typing import Final, Self
 from pydantic import BaseModel, ConfigDict
 from yaml import safe_load
 
-from custom_components.chatterbox.home.entities import ExposedEntity, Floor, Home, Room
+from custom_components.chatterbox.home.entities import ExposedEntity, Floor, Home, NamedEntity, Room, listed_names
 from custom_components.chatterbox.home.entity_index import EntityQuery
-from custom_components.chatterbox.home.names import NamedEntity, listed_names
 
 HOMES: Final = Path(__file__).parent / "homes"
 LANGUAGES: Final = tuple(sorted(path.stem for path in HOMES.glob("*.yaml")))

@@ -14,9 +14,8 @@ from ..events import CompletionResult, ProviderEvent
 from ..messages import ToolDefinition, UserMessage
 from ..protocols import CompletionRequest, LLMProvider
 from ..timeouts import TookTooLong, WorkCancelled, finish_within
-from .large_results import LargeResults
 from .token_estimate import TokenEstimate, TokenScale
-from .window import GrownWindows, Window, fit_window, shows_something
+from .window import GrownWindows, LargeResults, Window, fit_window, shows_something
 
 
 @dataclass(frozen=True, slots=True)

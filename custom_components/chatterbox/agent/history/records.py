@@ -1,12 +1,26 @@
-"""The records of the store: turns, audit records, and responses of the Responses API."""
+"""Records of the store (turns, audit records, responses), their JSON, and their weight while they wait for it.
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final, assert_never
+Fields with their default value are left out, and `native` results always. Attachments of a turn are stored without
+their bytes, and read as a line in the context of their message. Attachments of a response keep their bytes; bytes that
+its input holds too are stored once.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Annotated, Final, assert_never
+
+import orjson
+from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
 
 from ..events import Phase, StopReason
 from ..messages import (
     AssistantMessage,
+    Attachment,
     JsonObject,
     JsonValue,
     Message,
@@ -169,3 +183,176 @@ def _weight_of_message(message: Message) -> int:
             return len(message.content)
         case _ as unreachable:
             assert_never(unreachable)
+
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_LONE_SURROGATES: Final = re.compile("[\ud800-\udfff]")
+_LONG: Final = 1_000
+"""Characters from which on bytes that the input holds too are stored once."""
+_BASE64_MARK: Final = ";base64,"
+"""Precedes the bytes in a `data:` URL."""
+
+
+class StoredJsonInvalid(ValueError):
+    """Stored JSON is not what this module writes. The text quotes none of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _StoredAttachment:
+    mime_type: str
+    name: str
+    size: int
+    sha256: str
+    data: str | None = None
+    """Base64; None where the bytes are not stored here."""
+    in_input: int | None = None
+    """Index of the bytes among the long texts of the input."""
+
+
+def _role_of(value: Message | JsonObject) -> str | None:
+    match value:
+        case UserMessage():
+            return "user"
+        case AssistantMessage():
+            return "assistant"
+        case ToolResult():
+            return "tool"
+        case _:
+            role = value.get("role")
+            return role if isinstance(role, str) else None
+
+
+_MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(
+    Annotated[
+        Annotated[UserMessage, Tag("user")]
+        | Annotated[AssistantMessage, Tag("assistant")]
+        | Annotated[ToolResult, Tag("tool")],
+        Discriminator(_role_of),
+    ]
+)
+_OBJECTS: Final = TypeAdapter(list[JsonObject])
+_STORED_ATTACHMENTS: Final = TypeAdapter(list[_StoredAttachment])
+_TURN: Final = TypeAdapter(StoredTurn)
+_AUDIT: Final = TypeAdapter(AuditRecord)
+_RESPONSE: Final = TypeAdapter(ResponseRecord)
+
+
+def stored_json(value: JsonValue) -> str:
+    """Write JSON that every database accepts: no NUL, no lone surrogates. NaN and infinity become null."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # a lone surrogate, an integer of more than 64 bits, or very deep nesting
+        text = _ENCODER.encode(value)
+        if "NaN" in text or "Infinity" in text:
+            text = _ENCODER.encode(json.loads(text, parse_constant=_null))
+    return _LONE_SURROGATES.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+def _null(_number: str) -> None:
+    """Read NaN or infinity."""
+
+
+def read_object(text: str) -> JsonObject:
+    """Read a stored JSON object, or raise StoredJsonInvalid."""
+    try:
+        value: JsonValue = json.loads(text)
+    except ValueError as err:
+        raise StoredJsonInvalid("It is not JSON.") from err
+    if not isinstance(value, dict):
+        raise StoredJsonInvalid("It is not a JSON object.")
+    return value
+
+
+def turn_as_json(turn: StoredTurn) -> JsonObject:
+    """Return a turn as JSON."""
+    data: JsonObject = _TURN.dump_python(turn, exclude={"messages"}, exclude_defaults=True)
+    return data | {"messages": [message_as_json(message, keep_bytes=False) for message in turn.messages]}
+
+
+def turn_from_json(data: JsonObject) -> StoredTurn:
+    """Read a stored turn, or raise StoredJsonInvalid."""
+    return _read(_TURN, data | {"messages": _messages_from_json(data, ())})
+
+
+def audit_as_json(record: AuditRecord) -> JsonObject:
+    """Return an audit record as JSON."""
+    data: JsonObject = _AUDIT.dump_python(record, exclude_defaults=True)
+    return data
+
+
+def response_as_json(record: ResponseRecord) -> JsonObject:
+    """Return a response as JSON."""
+    places = {payload: place for place, payload in enumerate(_payloads(record.input))}
+    data: JsonObject = _RESPONSE.dump_python(record, exclude={"messages"}, exclude_defaults=True)
+    return data | {
+        "messages": [message_as_json(message, keep_bytes=True, places=places) for message in record.messages]
+    }
+
+
+def response_from_json(data: JsonObject) -> ResponseRecord:
+    """Read a stored response, or raise StoredJsonInvalid."""
+    items = _read(_OBJECTS, data.get("input"))
+    payloads = _payloads(items)
+    return _read(_RESPONSE, data | {"messages": _messages_from_json(data, payloads)})
+
+
+def message_as_json(message: Message, *, keep_bytes: bool, places: Mapping[str, int] | None = None) -> JsonObject:
+    """Return a message as JSON; bytes that have a place in the input are left out."""
+    data: JsonObject = _MESSAGE.dump_python(message, exclude={"attachments", "native"}, exclude_defaults=True)
+    if isinstance(message, UserMessage) and message.attachments:
+        data["attachments"] = [_attachment_as_json(one, keep_bytes, places or {}) for one in message.attachments]
+    return {"role": _role_of(message)} | data
+
+
+def _attachment_as_json(attachment: Attachment, keep_bytes: bool, places: Mapping[str, int]) -> JsonObject:  # noqa: FBT001  # passed on
+    data = base64.b64encode(attachment.data).decode("ascii") if keep_bytes else None
+    place = None if data is None else places.get(data)
+    stored = _StoredAttachment(
+        mime_type=attachment.mime_type,
+        name=attachment.name,
+        size=len(attachment.data),
+        sha256=hashlib.sha256(attachment.data).hexdigest(),
+        data=data if place is None else None,
+        in_input=place,
+    )
+    return {key: value for key, value in asdict(stored).items() if value is not None}
+
+
+def _messages_from_json(data: JsonObject, payloads: Iterable[str]) -> Transcript:
+    known = dict(enumerate(payloads))
+    return tuple(message_from_json(message, known) for message in _read(_OBJECTS, data.get("messages")))
+
+
+def message_from_json(data: JsonObject, payloads: Mapping[int, str]) -> Message:
+    """Read a stored message, whose attachments may be among the `payloads` of the input, or raise StoredJsonInvalid."""
+    message = _read(_MESSAGE, {key: value for key, value in data.items() if key != "attachments"})
+    if not isinstance(message, UserMessage):
+        return message
+    kept: list[Attachment] = []
+    context = [message.context] if message.context else []
+    for one in _read(_STORED_ATTACHMENTS, data.get("attachments", [])):
+        encoded = one.data if one.in_input is None else payloads.get(one.in_input, "?")
+        if encoded is None:
+            context.append(f"Shown then, and not kept: {one.mime_type} {one.name}".rstrip())
+            continue
+        try:
+            kept.append(Attachment(one.mime_type, base64.b64decode(encoded, validate=True), one.name))
+        except binascii.Error as err:
+            raise StoredJsonInvalid("The bytes of an attachment are damaged.") from err
+    return UserMessage(message.text, tuple(kept), "\n".join(context))
+
+
+def _read[T](adapter: TypeAdapter[T], data: object) -> T:
+    try:
+        return adapter.validate_python(data)
+    except ValidationError as err:
+        first = err.errors(include_url=False, include_context=False, include_input=False)[0]
+        raise StoredJsonInvalid(f"{'.'.join(map(str, first['loc']))}: {first['type']}") from None
+
+
+def _payloads(items: Iterable[JsonObject]) -> Iterator[str]:
+    """Yield the long texts of an input; of a `data:` URL the bytes."""
+    for value in values_in([*items]):
+        if isinstance(value, str) and len(value) >= _LONG:
+            head, mark, data = value[:_LONG].partition(_BASE64_MARK)
+            yield value[len(head) + len(mark) :] if mark and head.startswith("data:") and data else value

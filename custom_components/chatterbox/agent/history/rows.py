@@ -12,18 +12,24 @@ from ..messages import JsonObject
 from ..text import clipped
 from ..transcript import has_outside_content
 from .query import Found, HistoryQuery, Retention, Selection
-from .records import AuditRecord, Record, ResponseRecord, StoredTurn, TurnOrigin, answered_in, said_in
-from .schema import audit, key_of, responses, turns
-from .search import add_to_index, deleting_many, search_turns
-from .stored_json import (
+from .records import (
+    AuditRecord,
+    Record,
+    ResponseRecord,
     StoredJsonInvalid,
+    StoredTurn,
+    TurnOrigin,
+    answered_in,
     audit_as_json,
     read_object,
     response_as_json,
+    said_in,
     stored_json,
     turn_as_json,
     turn_from_json,
 )
+from .schema import audit, key_of, responses, turns
+from .search import add_to_index, deleting_many, search_turns
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from ..messages import Transcript
 from ..transcript import repair
 from .database import Database
 from .query import Found, HistoryQuery, Retention, Selection
-from .records import Record, ResponseRecord, StoredTurn
+from .records import Record, ResponseRecord, StoredTurn, response_from_json, stored_json, turn_from_json
 from .rows import (
     ResponseTotals,
     count_responses,
@@ -34,7 +34,6 @@ from .rows import (
 )
 from .schema import audit, key_of, responses, turns
 from .state import Acknowledgement, StoreState, StoreUnavailable, Trouble, WriterLimits
-from .stored_json import response_from_json, stored_json, turn_from_json
 from .writer import HistoryWriter
 
 _TIMEOUT: Final = 20.0

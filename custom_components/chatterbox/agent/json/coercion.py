@@ -1,8 +1,4 @@
-"""Coerces a JSON value to a JSON Schema where the conversion is unambiguous.
-
-`"50"` becomes a number where a number is expected, `"light"` a list of one, `""` null. A valid value is returned as it
-is. A value with no conversion, or with several, is refused with a message for the model.
-"""
+"""Parses the arguments of a tool call and coerces them to the tool's JSON Schema."""
 
 import math
 import re
@@ -12,6 +8,7 @@ from itertools import chain
 from typing import Final
 
 from ..messages import JsonObject, JsonValue, canonical_json
+from .repair import repair_json
 from .text import finite, parse_json, shown
 
 _KEY_LENGTH: Final = 60
@@ -352,3 +349,49 @@ _SCALARS: Final[dict[str, tuple[_Accepts, _Readings]]] = {
     "boolean": (lambda value: isinstance(value, bool), _as_booleans),
     "null": (lambda value: value is None, _as_nothing),
 }
+
+
+MAX_ARGUMENTS_LENGTH: Final = 65_536
+"""Characters. A spoken request never needs more; a model that repeats itself writes far more."""
+
+
+class UnusableArguments(ValueError):
+    """Invalid arguments. The message is written for the model."""
+
+
+def read_arguments(text: str, schema: JsonObject) -> JsonObject:
+    """Parse the arguments of a call and coerce them to the tool's schema.
+
+    Empty text means no arguments, and malformed JSON is repaired where that is unambiguous. Raises `UnusableArguments`.
+    """
+    if len(text) > MAX_ARGUMENTS_LENGTH:
+        raise UnusableArguments(f"The arguments are too long: {len(text)} characters, at most {MAX_ARGUMENTS_LENGTH}.")
+    value = _parse(text)
+    if isinstance(value, str):  # Some models encode the object twice.
+        value = _parse(value)
+    if not isinstance(value, dict):
+        raise UnusableArguments(f"The arguments must be one JSON object, got {shown(value)}.")
+    try:
+        fitted = fit(value, schema)
+    except Unfit as err:
+        raise UnusableArguments(str(err)) from err
+    if not isinstance(fitted, dict):
+        raise UnusableArguments("The tool's schema does not describe an object.")
+    return fitted
+
+
+def _parse(text: str) -> JsonValue:
+    if not text.strip():
+        return {}
+    try:
+        value = parse_json(text)
+    except ValueError as err:
+        value = _repaired(text, err)
+    return {} if value is None else value
+
+
+def _repaired(text: str, problem: ValueError) -> JsonValue:
+    try:
+        return repair_json(text)
+    except ValueError:
+        raise UnusableArguments(f"The arguments are not valid JSON ({problem}). Send one JSON object.") from problem

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..json.arguments import UnusableArguments, read_arguments
+from ..json.coercion import UnusableArguments, read_arguments
 from ..json.text import parse_json
 from ..messages import AssistantMessage, JsonObject, Message, ToolCall, ToolDefinition, ToolResult, canonical_json
 from ..text import find_tool

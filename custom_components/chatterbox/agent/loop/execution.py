@@ -16,7 +16,7 @@ from ..messages import ToolCall, ToolOutcome, ToolResult
 from ..protocols import ToolDispatcher
 from ..timeouts import SYSTEM_CLOCK, TookTooLong, WaitedTooLong, WaitLimit, finish_within
 from ..transcript import synthetic_result
-from ..wire.request_parts import sendable_text
+from ..wire.parts import sendable_text
 from .calls import Runnable
 from .hooks import HookChain
 

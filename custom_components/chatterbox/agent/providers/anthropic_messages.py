@@ -10,11 +10,10 @@ from ..messages import JsonObject
 from ..protocols import CompletionRequest, ReasoningEffort
 from ..wire.anthropic_messages import AnthropicReplyReader, request_to_payload
 from ..wire.openai_chat import parse_model_list
-from ..wire.reply_parts import ReplyReader
+from ..wire.parts import ReplyReader
 from .http_client import DEFAULT_LIMITS, Access, ServiceClient, TimeLimits
 from .http_provider import HTTPProvider
-from .options import DEFAULT_OPTIONS, ModelOptions, lay_over, with_wishes
-from .profiles import ANTHROPIC, ServerProfile
+from .profiles import ANTHROPIC, DEFAULT_OPTIONS, ModelOptions, ServerProfile, lay_over, with_wishes
 from .refused_parameters import AnthropicRefusals
 
 MAX_TOKENS: Final = 8192

@@ -14,8 +14,17 @@ from ..messages import ToolResult, UserMessage
 from ..protocols import CompletionRequest, LeavableProvider
 from ..timeouts import SYSTEM_CLOCK, Clock, leavable
 from ..transcript import changing_tools
-from .breaker import BreakerState, Permit
-from .managed_provider import RANDOM_JITTER, Jitter, ManagedProvider, Retries, StartedStream, every_tool, start_stream
+from .managed_provider import (
+    RANDOM_JITTER,
+    BreakerState,
+    Jitter,
+    ManagedProvider,
+    Permit,
+    Retries,
+    StartedStream,
+    every_tool,
+    start_stream,
+)
 
 _WAITING_SHARE: Final = 0.75
 """Share of the remaining time that may be spent on providers that do not start to answer."""

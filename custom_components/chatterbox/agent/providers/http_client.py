@@ -23,7 +23,7 @@ from yarl import URL
 from ..errors import PromptTooLong, ProviderError, ProviderRejectedKey, ProviderReplyInvalid, ProviderUnreachable
 from ..events import ProviderEvent
 from ..messages import JsonObject
-from ..wire.request_parts import payload_to_bytes
+from ..wire.parts import payload_to_bytes
 from .failures import error_of_exception, error_of_response
 from .refused_parameters import RefusedParameters
 

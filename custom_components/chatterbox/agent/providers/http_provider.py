@@ -11,11 +11,10 @@ from ..messages import JsonObject, UserMessage
 from ..protocols import CompletionRequest
 from ..wire.context_windows import parse_context_window
 from ..wire.openai_chat import parse_model_list
-from ..wire.reply_parts import ReplyReader, ReportedFailure
+from ..wire.parts import ReplyReader, ReportedFailure
 from .failures import error_of_report
 from .http_client import ResponseBody, ServiceClient
-from .options import ModelOptions, with_answer_options
-from .profiles import ServerProfile
+from .profiles import ModelOptions, ServerProfile, with_answer_options
 
 _JSON_LINES: Final = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
 """Content types of streams, although they name JSON."""

@@ -25,11 +25,10 @@ from ..wire.ollama_chat import (
     parse_running_window,
     request_to_payload,
 )
-from ..wire.reply_parts import ReplyReader
+from ..wire.parts import ReplyReader
 from .http_client import DEFAULT_LIMITS, Access, ServiceClient, TimeLimits, ollama_root
 from .http_provider import HTTPProvider
-from .options import DEFAULT_OPTIONS, ModelOptions, lay_over
-from .profiles import OLLAMA, ServerProfile, nearest_effort
+from .profiles import DEFAULT_OPTIONS, OLLAMA, ModelOptions, ServerProfile, lay_over, nearest_effort
 from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters
 
 _LOGGER = logging.getLogger(__name__)

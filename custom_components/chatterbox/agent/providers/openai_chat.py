@@ -7,11 +7,10 @@ import aiohttp
 from ..messages import JsonObject
 from ..protocols import CompletionRequest
 from ..wire.openai_chat import ChatReplyReader, request_to_payload
-from ..wire.reply_parts import ReplyReader
+from ..wire.parts import ReplyReader
 from .http_client import DEFAULT_LIMITS, Access, ServiceClient, TimeLimits
 from .http_provider import HTTPProvider
-from .options import DEFAULT_OPTIONS, ModelOptions, lay_over
-from .profiles import ServerProfile, profile_at
+from .profiles import DEFAULT_OPTIONS, ModelOptions, ServerProfile, lay_over, profile_at
 from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters
 
 _REQUIRED: Final = frozenset({"model", "messages", "tools", "stream"})

@@ -12,11 +12,10 @@ from ..errors import ProviderBusy, ProviderError
 from ..messages import JsonObject
 from ..protocols import CompletionRequest, ReasoningEffort, Verbosity
 from ..wire.openai_responses import ResponsesReplyReader, request_to_payload, without_carried_items
-from ..wire.reply_parts import ReplyReader
+from ..wire.parts import ReplyReader
 from .http_client import DEFAULT_LIMITS, Access, ServiceClient, TimeLimits
 from .http_provider import HTTPProvider
-from .options import DEFAULT_OPTIONS, ModelOptions, lay_over, with_wishes
-from .profiles import OPENAI, ServerProfile, nearest_effort
+from .profiles import DEFAULT_OPTIONS, OPENAI, ModelOptions, ServerProfile, lay_over, nearest_effort, with_wishes
 from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters
 
 _LOGGER = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from ..json.text import parse_json
 from ..messages import FinishReason, ToolCall, ToolDefinition, canonical_json
 from ..protocols import CompletionRequest, LLMProvider
 from ..text import find_tool, spellings
-from ..wire.reply_parts import CallIds
+from ..wire.parts import CallIds
 from ..wire.text_markers import markers_for, markers_in_thoughts
 from ..wire.text_markup import (
     MAX_HELD_CHARACTERS,

@@ -5,7 +5,6 @@ decided by its words, without a model; the recorded tool results decide whether 
 file in `languages/`. `docs/unverified-actions.md` shows how well each of them works.
 """
 
-from .check import CHECKED_LANGUAGES, changed_something, reports_action
-from .filter import UnverifiedActionFilter
+from .check import CHECKED_LANGUAGES, UnverifiedActionFilter, changed_something, reports_action
 
 __all__ = ["CHECKED_LANGUAGES", "UnverifiedActionFilter", "changed_something", "reports_action"]

@@ -37,27 +37,25 @@ from ..messages import (
 from ..protocols import CompletionRequest
 from .event_streams import DONE, SSEDecoder
 from .output_schema import ANTHROPIC, enforced_output, strict_schema
-from .reply_parts import (
+from .parts import (
+    IMAGE_TYPES,
+    PDF,
     CallIds,
     CarriedBlock,
     Lenient,
     ReplyReader,
     ReportedFailure,
     WireModel,
+    attachment_note,
+    base64_data,
     carried_by,
     new_call_id,
     parse_as,
     resolve_finish_reason,
-    unfinished_reply,
-)
-from .request_parts import (
-    IMAGE_TYPES,
-    PDF,
-    attachment_note,
-    base64_data,
     sendable_call_id,
     sendable_name,
     sendable_text,
+    unfinished_reply,
 )
 
 FORMAT: Final = "anthropic_messages"

@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 
 from ..errors import ProviderReplyInvalid
 from ..messages import JsonObject, ToolCall
-from .reply_parts import CallIds
-from .request_parts import is_json_object
+from .parts import CallIds, is_json_object
 
 MAX_OBJECT_CHARACTERS: Final = 1_000_000
 _MARKS: Final = re.compile(r'[\\"{}]')

@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import PositiveInt, TypeAdapter
 
-from .reply_parts import Lenient, WireModel, parse_as
+from .parts import Lenient, WireModel, parse_as
 
 
 class _Meta(WireModel):

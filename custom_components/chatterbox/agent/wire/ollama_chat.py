@@ -34,24 +34,22 @@ from ..protocols import CompletionRequest
 from .call_assembly import MAX_CALLS
 from .event_streams import NDJSONDecoder
 from .output_schema import enforced_output, plain_schema
-from .reply_parts import (
+from .parts import (
+    IMAGE_TYPES,
     CallIds,
     Lenient,
     ReplyReader,
     ReportedFailure,
     WireModel,
+    attachment_note,
+    base64_data,
     new_call_id,
     parse_as,
     resolve_finish_reason,
-    unfinished_reply,
-)
-from .request_parts import (
-    IMAGE_TYPES,
-    attachment_note,
-    base64_data,
     sendable_arguments,
     sendable_name,
     sendable_text,
+    unfinished_reply,
 )
 
 _FINISH_REASONS: Final = {

@@ -40,25 +40,23 @@ from .call_assembly import CallAssembler, CallFragment
 from .chat_dialect import DEFAULT_DIALECT, ChatDialect, ReasoningField, in_turns
 from .event_streams import DONE, ServerSentEvent, SSEDecoder
 from .output_schema import OPENAI, enforced_output, plain_schema, strict_schema
-from .reply_parts import (
+from .parts import (
+    IMAGE_TYPES,
     CallIds,
     Lenient,
     ReplyReader,
     ReportedFailure,
     WireModel,
+    attachment_note,
+    data_url,
     new_call_id,
     parse_as,
     resolve_finish_reason,
-    unfinished_reply,
-)
-from .request_parts import (
-    IMAGE_TYPES,
-    attachment_note,
-    data_url,
     sendable_arguments,
     sendable_call_id,
     sendable_name,
     sendable_text,
+    unfinished_reply,
 )
 
 FORMAT: Final = "openai_chat"

@@ -42,26 +42,24 @@ from ..protocols import CompletionRequest, OutputFormat
 from .call_assembly import CallAssembler, CallFragment
 from .event_streams import DONE, SSEDecoder
 from .output_schema import OPENAI, enforced_output, plain_schema, strict_schema
-from .reply_parts import (
+from .parts import (
+    IMAGE_TYPES,
+    PDF,
     CallIds,
     CarriedBlock,
     Lenient,
     ReplyReader,
     ReportedFailure,
     WireModel,
+    attachment_note,
     carried_by,
+    data_url,
     new_call_id,
     parse_as,
-    unfinished_reply,
-)
-from .request_parts import (
-    IMAGE_TYPES,
-    PDF,
-    attachment_note,
-    data_url,
     sendable_arguments,
     sendable_name,
     sendable_text,
+    unfinished_reply,
 )
 
 FORMAT: Final = "openai_responses"

@@ -12,7 +12,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
-from custom_components.chatterbox.agent.providers.options import ModelOptions
+from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 
 from .dialect import Answer
 

@@ -22,8 +22,8 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
 from custom_components.chatterbox.agent.providers.http_client import TimeLimits
-from custom_components.chatterbox.agent.providers.options import ModelOptions
-from custom_components.chatterbox.agent.wire.reply_parts import ReplyReader
+from custom_components.chatterbox.agent.providers.profiles import ModelOptions
+from custom_components.chatterbox.agent.wire.parts import ReplyReader
 
 KEY = "topsecretkey"
 MODEL = "small-1"

@@ -21,7 +21,7 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
 from custom_components.chatterbox.agent.providers.http_client import TimeLimits
 from custom_components.chatterbox.agent.providers.openai_responses import OpenAIResponsesProvider
-from custom_components.chatterbox.agent.providers.options import ModelOptions
+from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.openai_responses import ResponsesReplyReader, request_to_payload
 
 from .dialect import KEY, MODEL, Answer, Refusal

@@ -8,7 +8,7 @@ import pytest
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, NamedTool, ToolChoice, ToolChoiceMode
 from custom_components.chatterbox.agent.protocols import NO_WISHES, AnswerOptions, ReasoningEffort, Verbosity
-from custom_components.chatterbox.agent.providers.options import ModelOptions
+from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from tests.support.servers.raw_http import raw_http_server
 
 from .conversation import TURN_ON

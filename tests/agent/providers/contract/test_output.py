@@ -8,7 +8,7 @@ import pytest
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolChoiceMode, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest, OutputFormat, ReasoningEffort
-from custom_components.chatterbox.agent.providers.options import ModelOptions
+from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from tests.support.doubles import tool
 from tests.support.servers.raw_http import raw_http_server
 

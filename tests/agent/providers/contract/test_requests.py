@@ -21,7 +21,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.options import ModelOptions
+from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from tests.support.servers.raw_http import RawHTTPServer, raw_http_server
 
 from .conversation import FOREIGN, OPTIONS, ROUND_TRIP, ROUND_TRIP_RESULTS, SHOWN, conversation

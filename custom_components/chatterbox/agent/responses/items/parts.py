@@ -8,7 +8,7 @@ from base64 import b64decode
 from typing import Final
 
 from ...messages import Attachment, JsonObject, JsonValue, read_picture
-from ...wire.request_parts import IMAGE_TYPES, PDF
+from ...wire.parts import IMAGE_TYPES, PDF
 
 MAX_TEXT: Final = 10_485_760
 """Characters of one text, as the specification has it."""

@@ -24,7 +24,7 @@ from ...messages import (
 )
 from ...transcript import NO_RESULT, open_calls, synthetic_result
 from ...wire.openai_responses import FORMAT
-from ...wire.reply_parts import CarriedBlock
+from ...wire.parts import CarriedBlock
 from .encrypted_content import ContentCodec, decode_provider_items, decode_summary
 from .parts import InvalidItem, read_parts
 from .schema import (
