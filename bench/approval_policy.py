@@ -36,8 +36,7 @@ from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENT
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
-from custom_components.chatterbox.tools.offer import TurnTools
-from custom_components.chatterbox.tools.turn_tools import async_gather_tools
+from custom_components.chatterbox.tools.turn_tools import TurnTools, async_gather_tools
 
 ALLOWED: Final = 0.005
 """Seconds that resolving and judging one call may take."""

@@ -23,7 +23,7 @@ from homeassistant.loader import DATA_CUSTOM_COMPONENTS
 from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
 from custom_components.chatterbox.tools.llm_apis import context_without_speaker
-from custom_components.chatterbox.tools.offer import async_offer_tools
+from custom_components.chatterbox.tools.turn_tools import async_offer_tools
 from custom_components.chatterbox.turns.prepare import PromptSources, async_write_prompt
 from tests.support.llm_apis import satellite
 from tests.support.talk import move_into_the_demo_home

@@ -27,7 +27,7 @@ from custom_components.chatterbox.agent.events import (
     TurnFinished,
 )
 from custom_components.chatterbox.agent.history.query import Selection
-from custom_components.chatterbox.agent.history.state import StoreUnavailable
+from custom_components.chatterbox.agent.history.records import StoreUnavailable
 from custom_components.chatterbox.agent.messages import ToolCall, ToolResult, Usage
 from custom_components.chatterbox.const import CONF_DIAGNOSE_WORDS, CONF_HISTORY_ADDRESS, DOMAIN
 from custom_components.chatterbox.history.stores import async_get_histories

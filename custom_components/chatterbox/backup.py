@@ -7,7 +7,7 @@ import asyncio
 
 from homeassistant.core import HomeAssistant
 
-from .agent.history.state import StoreUnavailable
+from .agent.history.records import StoreUnavailable
 from .const import LOGGER
 from .history.stores import async_get_histories
 

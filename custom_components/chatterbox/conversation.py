@@ -17,7 +17,6 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from .actions.ask import reported
 from .agent.events import StopReason
 from .agent.speech import asks_back, speakable
 from .approvals.questions import GivenAnswer, Question
@@ -29,6 +28,7 @@ from .runtime.agents import ChatterboxConfigEntry
 from .runtime.health import async_check_health
 from .speech.sentences import async_get_sentences
 from .turns.input import InputReader, TurnInput
+from .turns.record import reported
 from .turns.resume import async_resume
 from .turns.run import AgentTurns
 from .turns.source import TurnSource

@@ -14,7 +14,7 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.loader import async_get_integration
 
 from .agent.conversation.windowed_provider import PromptSize, WindowedProvider
-from .agent.history.state import StoreUnavailable
+from .agent.history.records import StoreUnavailable
 from .agent.messages import JsonObject, JsonValue, ToolDefinition, canonical_json
 from .agent.providers.managed_provider import ProviderState
 from .const import DOMAIN

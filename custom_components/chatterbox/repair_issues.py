@@ -13,7 +13,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 
 from .agent.errors import BudgetPeriod, PromptTooLong
-from .agent.history.state import StoreState, Trouble
+from .agent.history.records import StoreState, Trouble
 from .agent.protocols import HookPoint
 from .const import DOMAIN
 

@@ -18,8 +18,7 @@ from pytest_homeassistant_custom_component.common import async_capture_events, a
 
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.history.query import Selection
-from custom_components.chatterbox.agent.history.records import StoredTurn
-from custom_components.chatterbox.agent.history.state import StoreState, Trouble
+from custom_components.chatterbox.agent.history.records import StoredTurn, StoreState, Trouble
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolResult, UserMessage
 from custom_components.chatterbox.const import (
     CONF_CONTINUE_MINUTES,

@@ -7,8 +7,8 @@ from homeassistant.config_entries import ConfigEntryState, ConfigSubentry
 from homeassistant.core import HomeAssistant
 
 from custom_components.chatterbox.const import SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION, ServiceKind
-from custom_components.chatterbox.settings.agent import Confirmation, settings_of
-from custom_components.chatterbox.settings.tasks import keeps_history, settings_of_subentry
+from custom_components.chatterbox.settings.agent import Confirmation, keeps_history, settings_of
+from custom_components.chatterbox.settings.tasks import settings_of_subentry
 from tests.support.config_entries import server_entry, set_up, state_of
 from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script

@@ -22,7 +22,7 @@ from custom_components.chatterbox.approvals.questions import ApprovalScope, Give
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
-from custom_components.chatterbox.tools.offer import TurnTools, async_offer_tools
+from custom_components.chatterbox.tools.turn_tools import TurnTools, async_offer_tools
 from custom_components.chatterbox.turns.record import turn_origin
 from tests.demo_house.move_in import move_in
 from tests.support.doubles import Line, ScriptedProvider

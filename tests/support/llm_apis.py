@@ -15,7 +15,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, ToolOutcome
 from custom_components.chatterbox.home.description import AS_USUAL
 from custom_components.chatterbox.settings.agent import HomeDetail
-from custom_components.chatterbox.tools.offer import TurnTools, async_offer_tools
+from custom_components.chatterbox.tools.turn_tools import TurnTools, async_offer_tools
 
 KITCHEN = """
 floors:

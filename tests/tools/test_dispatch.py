@@ -16,7 +16,7 @@ from homeassistant.util.json import JsonObjectType
 
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
 from custom_components.chatterbox.records.turn_record import result_content
-from custom_components.chatterbox.tools.offer import async_offer_tools
+from custom_components.chatterbox.tools.turn_tools import async_offer_tools
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import KITCHEN, StubTool, asked, error_of, offer_of, register, run, satellite
 

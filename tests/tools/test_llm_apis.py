@@ -16,7 +16,7 @@ from pytest_homeassistant_custom_component.common import MockModule, MockPlatfor
 
 from custom_components.chatterbox.home.description import AS_USUAL
 from custom_components.chatterbox.settings.agent import HomeDetail
-from custom_components.chatterbox.tools.offer import TurnTools, async_offer_tools
+from custom_components.chatterbox.tools.turn_tools import TurnTools, async_offer_tools
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import KITCHEN, LISTED, StubTool, asked, error_of, offer_of, register, run, satellite
 

@@ -11,7 +11,7 @@ from homeassistant.setup import async_setup_component
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolDefinition, ToolOutcome
 from custom_components.chatterbox.agent.protocols import Deny, Rewrite
 from custom_components.chatterbox.home.entities import async_get_home
-from custom_components.chatterbox.tools.offer import TurnTools
+from custom_components.chatterbox.tools.turn_tools import TurnTools
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import LISTED, offer_of, run, satellite
 

@@ -9,7 +9,7 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.tools.dispatch import LlmToolDispatcher, targets_of
-from custom_components.chatterbox.tools.offer import EffectDispatcher
+from custom_components.chatterbox.tools.turn_tools import EffectDispatcher
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import asked, offer_of
 

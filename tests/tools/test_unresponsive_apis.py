@@ -10,7 +10,7 @@ from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.tools.offer import UNRESPONSIVE_FOR, async_offer_tools
+from custom_components.chatterbox.tools.turn_tools import UNRESPONSIVE_FOR, async_offer_tools
 from tests.support.llm_apis import StubApi, StubTool, asked, register
 from tests.support.prefixes import HELLO
 from tests.support.servers.in_process import serving_script

@@ -3,13 +3,11 @@
 Home Assistant returns the `ConversationResult` of an agent as it is, so that a result with a record reaches the caller.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 import homeassistant.helpers.config_validation as cv
 import voluptuous as vol
 from homeassistant.components import conversation
-from homeassistant.components.conversation import ConversationResult
 from homeassistant.components.conversation.const import (
     ATTR_AGENT_ID,
     ATTR_CONVERSATION_ID,
@@ -19,10 +17,9 @@ from homeassistant.components.conversation.const import (
 from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 
-from ..agent.messages import JsonObject
 from ..const import DOMAIN, SERVICE_ASK
-from ..records.turn_record import TurnRecord, parsed_content, shown_arguments, times_of, usage_as_json
 from ..runtime.agents import async_agent_entries
+from ..turns.record import ReportedResult
 
 _SCHEMA: Final = vol.Schema(
     {
@@ -32,51 +29,6 @@ _SCHEMA: Final = vol.Schema(
         vol.Optional(ATTR_LANGUAGE): cv.string,
     }
 )
-_TIMINGS: Final = ("duration", "first_words", "phases", "inferences", "tools")
-
-
-@dataclass(slots=True, kw_only=True)
-class ReportedResult(ConversationResult):
-    """The result of a turn with its record."""
-
-    record: TurnRecord
-
-    def as_response(self) -> JsonObject:
-        """Return the whole turn as `docs/using.md` describes it."""
-        record, facts = self.record, self.record.facts.as_json()
-        return {
-            "conversation_id": self.conversation_id,
-            "continue_conversation": self.continue_conversation,
-            "speech": self.response.speech.get("plain", {}).get("speech", ""),
-            "tool_calls": [
-                {
-                    "name": record.calls[result.call_id].name,
-                    "arguments": shown_arguments(record.calls[result.call_id]),
-                    "result": parsed_content(result),
-                    "is_error": result.is_error,
-                }
-                for result in record.results
-            ],
-            "withheld": "\n".join(record.withheld),
-            "handovers": [{"to": one.provider, "reason": one.reason} for one in record.handovers],
-            "stop_reason": facts["stop_reason"],
-            "error": facts["error"],
-            "iterations": facts["iterations"],
-            "usage": usage_as_json(record.facts.usage),
-            "timings": {name: facts[name] for name in _TIMINGS},
-        }
-
-
-def reported(result: ConversationResult, record: TurnRecord) -> ReportedResult:
-    """Return a result with the record of its turn; its timings become `extra_data` of the speech."""
-    for speech in result.response.speech.values():
-        speech["extra_data"] = times_of(record.facts)
-    return ReportedResult(
-        response=result.response,
-        conversation_id=result.conversation_id,
-        continue_conversation=result.continue_conversation,
-        record=record,
-    )
 
 
 @callback

@@ -24,7 +24,7 @@ from homeassistant.helpers.service import async_register_admin_service
 from homeassistant.util import dt as dt_util
 
 from ..agent.history.query import Selection
-from ..agent.history.state import StoreUnavailable, Trouble
+from ..agent.history.records import StoreUnavailable, Trouble
 from ..agent.messages import JsonObject, canonical_json
 from ..const import DOMAIN
 from ..history.stores import async_get_histories

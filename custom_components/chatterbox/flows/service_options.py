@@ -15,7 +15,7 @@ from homeassistant.helpers.importlib import async_import_module
 from homeassistant.helpers.network import NoURLAvailableError, get_url
 from homeassistant.helpers.selector import BooleanSelector, TextSelector
 
-from ..agent.history.state import StoreUnavailable, Trouble
+from ..agent.history.records import StoreUnavailable, Trouble
 from ..const import (
     BASE_PATH,
     CONF_DIAGNOSE_WORDS,

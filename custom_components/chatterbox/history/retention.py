@@ -9,7 +9,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.event import async_track_time_interval
 
 from ..agent.history.query import Retention, Selection
-from ..agent.history.state import StoreUnavailable
+from ..agent.history.records import StoreUnavailable
 from ..const import (
     CONF_RESPONSE_DAYS,
     CONF_RESPONSE_MEGABYTES,

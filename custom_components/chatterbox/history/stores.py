@@ -19,14 +19,21 @@ from homeassistant.helpers.importlib import async_import_module
 from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_now
 
-from ..agent.history.records import AuditRecord, Record, StoredTurn, TurnOrigin
-from ..agent.history.state import Acknowledgement, StoreState, StoreUnavailable
+from ..agent.history.records import (
+    Acknowledgement,
+    AuditRecord,
+    Record,
+    StoredTurn,
+    StoreState,
+    StoreUnavailable,
+    TurnOrigin,
+)
 from ..agent.messages import JsonObject, JsonValue
 from ..const import CONF_HISTORY_ADDRESS, DOMAIN, INTEGRATION, LOGGER
 from ..data import singleton
 from ..records.turn_record import TurnRecord
 from ..repair_issues import async_report_history
-from ..settings.tasks import keeps_history
+from ..settings.agent import keeps_history
 
 if TYPE_CHECKING:  # it imports SQLAlchemy
     from ..agent.history.store import HistoryStore

@@ -13,8 +13,7 @@ from homeassistant.helpers import entity_registry as er
 from ..agent.conversation.summary import MOST_TOKENS, recap, summarize
 from ..agent.conversation.token_estimate import TokenEstimate
 from ..agent.errors import ProviderError
-from ..agent.history.records import ResponseRecord, weight_of
-from ..agent.history.state import StoreUnavailable
+from ..agent.history.records import ResponseRecord, StoreUnavailable, weight_of
 from ..agent.messages import Summary, ToolResult, Transcript, Usage
 from ..agent.responses.backend import BackendEvent, Caller, ModelInfo, ResponseStore, TurnRequest
 from ..agent.responses.errors import ApiError, ErrorType, not_found

@@ -29,8 +29,8 @@ from ..agent.responses.tools import AllowedTools, FunctionRef, HostedToolRef, Ho
 from ..agent.transcript import TranscriptRecorder
 from ..offline.provider import PROCESS_SENTENCE
 from ..settings.agent import AgentSettings
-from ..tools.offer import TurnTools
 from ..tools.own_tools import own_definitions
+from ..tools.turn_tools import TurnTools
 from ..turns.shown_files import ShownFiles
 from ..turns.source import ToolSelection, TurnSource
 

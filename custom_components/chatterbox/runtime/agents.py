@@ -21,7 +21,7 @@ from ..agent.unverified_actions import CHECKED_LANGUAGES
 from ..const import DOMAIN
 from ..settings.agent import AgentSettings
 from ..speech.sentences import spent_sentence
-from ..tools.offer import TurnTools
+from ..tools.turn_tools import TurnTools
 from .health import HealthMonitor
 from .models import AgentModel, ProviderChain
 from .summaries import ConversationSummaries

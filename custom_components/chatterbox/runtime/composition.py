@@ -15,7 +15,7 @@ from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
 from ..agent.protocols import ImageProvider, ReasoningEffort, Verbosity
 from ..agent.providers.anthropic_messages import AnthropicMessagesProvider
-from ..agent.providers.http_client import TimeLimits, api_root, ollama_root
+from ..agent.providers.http_provider import TimeLimits, api_root, ollama_root
 from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Timeouts
 from ..agent.providers.ollama_chat import OllamaChatProvider, OllamaSettings
 from ..agent.providers.openai_chat import OpenAIChatProvider

@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any, Final
 
+from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API, CONF_PROMPT
 
 from ..agent.consent.pin import PinHash
@@ -16,6 +17,7 @@ from ..const import (
     CONF_CONFIRMATION,
     CONF_DEADLINE,
     CONF_FALLBACKS,
+    CONF_KEEP_HISTORY,
     CONF_MAX_ITERATIONS,
     CONF_MAX_TOOL_CALLS,
     CONF_NOTIFY,
@@ -26,6 +28,7 @@ from ..const import (
     CONF_TRUSTED_CALLERS,
     CONF_WHEN_SPENT,
     LOGGER,
+    SUBENTRY_AI_TASK,
 )
 from .rules import Policy, PolicyError, Rule, Verdict, policy_from_json
 
@@ -246,3 +249,9 @@ def known_choice[Choice: StrEnum](choices: type[Choice], option: str, value: str
 def _log_unknown(option: str, value: str) -> None:
     """Log an unknown choice once."""
     LOGGER.warning("The option %s of an agent is set to %s, which is not known here: its default holds", option, value)
+
+
+def keeps_history(subentry: ConfigSubentry) -> bool:
+    """Return whether conversations with an agent are stored, which those with a model for tasks are only if set so."""
+    kept: bool = subentry.data.get(CONF_KEEP_HISTORY, subentry.subentry_type != SUBENTRY_AI_TASK)
+    return kept

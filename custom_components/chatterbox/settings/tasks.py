@@ -54,7 +54,6 @@ _DEFAULTS: Final[Mapping[str, Any]] = {
     CONF_KEEP_HISTORY: False,
 }
 """Instead of those of an agent."""
-_KEPT: Final = AgentSettings().keep_history
 
 
 def task_sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
@@ -87,11 +86,3 @@ def settings_of_subentry(subentry: ConfigSubentry) -> AgentSettings:
     """Read the data of a subentry, of an agent or a model for tasks."""
     is_for_tasks = subentry.subentry_type == SUBENTRY_AI_TASK
     return task_settings_of(subentry.data) if is_for_tasks else settings_of(subentry.data)
-
-
-def keeps_history(subentry: ConfigSubentry) -> bool:
-    """Return whether conversations with one are stored, without reading its other settings."""
-    is_for_tasks = subentry.subentry_type == SUBENTRY_AI_TASK
-    default = _DEFAULTS[CONF_KEEP_HISTORY] if is_for_tasks else _KEPT
-    kept: bool = subentry.data.get(CONF_KEEP_HISTORY, default)
-    return kept

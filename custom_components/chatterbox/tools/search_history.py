@@ -13,7 +13,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
 from ..agent.history.query import Found, HistoryQuery
-from ..agent.history.state import StoreUnavailable
+from ..agent.history.records import StoreUnavailable
 from ..agent.messages import JsonObject, JsonValue
 from ..const import DOMAIN
 from ..history.stores import async_get_histories

@@ -16,8 +16,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_to_bytes
 
 from ..agent.history.query import Selection
-from ..agent.history.records import StoredTurn
-from ..agent.history.state import StoreUnavailable
+from ..agent.history.records import StoredTurn, StoreUnavailable
 from ..agent.transcript import repair
 from ..const import LOGGER
 from ..data import singleton

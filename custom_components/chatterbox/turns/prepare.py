@@ -31,8 +31,7 @@ from ..home.search import async_describe_matches, async_entity_query
 from ..records.turn_record import TurnRecord
 from ..runtime.agents import Agent
 from ..settings.agent import AgentSettings
-from ..tools.offer import TurnTools
-from ..tools.turn_tools import async_gather_tools
+from ..tools.turn_tools import TurnTools, async_gather_tools
 from .chat_log import keep_context
 from .input import TurnInput
 from .shown_files import NO_FILES, async_read_shown_files, shown_paths

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.conversation import ConversationInput, ConversationResult
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_send
@@ -23,13 +23,23 @@ from ..agent.events import (
     TurnEvent,
     TurnFinished,
 )
-from ..agent.messages import AssistantMessage, JsonValue, ToolCall, Usage
+from ..agent.messages import AssistantMessage, JsonObject, JsonValue, ToolCall, Usage
 from ..approvals.asking import ApprovalRequester
 from ..approvals.audit import AuditedTurn, CallAudit, async_get_change_texts
 from ..const import EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED, EVENT_TURN_STARTED
 from ..history.stores import TurnRecording
 from ..people.speakers import Speaker, async_get_context_watch
-from ..records.turn_record import NOTHING_SHOWN, SIGNAL_TURN, TurnRecord, shown_call, shown_result
+from ..records.turn_record import (
+    NOTHING_SHOWN,
+    SIGNAL_TURN,
+    TurnRecord,
+    parsed_content,
+    shown_arguments,
+    shown_call,
+    shown_result,
+    times_of,
+    usage_as_json,
+)
 from .input import TurnInput
 
 _MAX_SHOWN: Final = 10_000
@@ -213,3 +223,50 @@ async def async_start_recording(
     )
     recorder.start()
     return recorder
+
+
+_TIMINGS: Final = ("duration", "first_words", "phases", "inferences", "tools")
+
+
+@dataclass(slots=True, kw_only=True)
+class ReportedResult(ConversationResult):
+    """The result of a turn with its record."""
+
+    record: TurnRecord
+
+    def as_response(self) -> JsonObject:
+        """Return the whole turn as `docs/using.md` describes it."""
+        record, facts = self.record, self.record.facts.as_json()
+        return {
+            "conversation_id": self.conversation_id,
+            "continue_conversation": self.continue_conversation,
+            "speech": self.response.speech.get("plain", {}).get("speech", ""),
+            "tool_calls": [
+                {
+                    "name": record.calls[result.call_id].name,
+                    "arguments": shown_arguments(record.calls[result.call_id]),
+                    "result": parsed_content(result),
+                    "is_error": result.is_error,
+                }
+                for result in record.results
+            ],
+            "withheld": "\n".join(record.withheld),
+            "handovers": [{"to": one.provider, "reason": one.reason} for one in record.handovers],
+            "stop_reason": facts["stop_reason"],
+            "error": facts["error"],
+            "iterations": facts["iterations"],
+            "usage": usage_as_json(record.facts.usage),
+            "timings": {name: facts[name] for name in _TIMINGS},
+        }
+
+
+def reported(result: ConversationResult, record: TurnRecord) -> ReportedResult:
+    """Return a result with the record of its turn; its timings become `extra_data` of the speech."""
+    for speech in result.response.speech.values():
+        speech["extra_data"] = times_of(record.facts)
+    return ReportedResult(
+        response=result.response,
+        conversation_id=result.conversation_id,
+        continue_conversation=result.continue_conversation,
+        record=record,
+    )

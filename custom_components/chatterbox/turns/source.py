@@ -16,7 +16,7 @@ from ..agent.messages import ToolChoice, ToolChoiceMode, ToolDefinition, Transcr
 from ..agent.protocols import NO_WISHES, AnswerOptions, Hooks, OutputFormat
 from ..approvals.questions import Resume
 from ..settings.agent import AgentSettings
-from ..tools.offer import TurnTools
+from ..tools.turn_tools import TurnTools
 from .chat_log import history, words
 from .shown_files import ShownFiles
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from custom_components.chatterbox.agent.history.state import StoreState, Trouble, WriterLimits
+from custom_components.chatterbox.agent.history.records import StoreState, Trouble, WriterLimits
 from custom_components.chatterbox.agent.history.store import HistoryStore
 
 HASTY = WriterLimits(records=3_000, first_pause=0.01, longest_pause=0.05)

@@ -21,12 +21,8 @@ from sqlalchemy.exc import (
 
 from custom_components.chatterbox.agent.history.database import Database, failure_of
 from custom_components.chatterbox.agent.history.query import HistoryQuery, Selection
+from custom_components.chatterbox.agent.history.records import RecordRefused, StoreUnavailable, Trouble
 from custom_components.chatterbox.agent.history.rows import insert_record
-from custom_components.chatterbox.agent.history.state import (
-    RecordRefused,
-    StoreUnavailable,
-    Trouble,
-)
 from custom_components.chatterbox.agent.history.store import HistoryStore, check_address
 
 from .postgresql import PostgreSQL

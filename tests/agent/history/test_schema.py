@@ -9,9 +9,9 @@ from sqlalchemy.pool import NullPool
 
 from custom_components.chatterbox.agent.history.database import Database
 from custom_components.chatterbox.agent.history.query import Selection
+from custom_components.chatterbox.agent.history.records import StoreUnavailable, Trouble
 from custom_components.chatterbox.agent.history.rows import insert_record, matching
 from custom_components.chatterbox.agent.history.schema import audit, responses, turns
-from custom_components.chatterbox.agent.history.state import StoreUnavailable, Trouble
 
 from .records import audit as audited, turn
 from .stores import Stores

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from custom_components.chatterbox.agent.history.state import Acknowledgement
+from custom_components.chatterbox.agent.history.records import Acknowledgement
 
 
 async def test_a_cancelled_waiter_does_not_take_the_answer_from_others() -> None:

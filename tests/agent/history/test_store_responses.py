@@ -7,9 +7,8 @@ import pytest
 from sqlalchemy import Engine, event
 
 from custom_components.chatterbox.agent.history.query import Retention, Selection
-from custom_components.chatterbox.agent.history.records import ResponseRecord
+from custom_components.chatterbox.agent.history.records import ResponseRecord, StoreUnavailable, Trouble
 from custom_components.chatterbox.agent.history.rows import ResponseTotals
-from custom_components.chatterbox.agent.history.state import StoreUnavailable, Trouble
 
 from .records import DAY, MORNING, audit, response, turn
 from .stores import Stores, sqlite_url

@@ -13,7 +13,7 @@ import pytest
 
 import custom_components
 from custom_components.chatterbox.agent.history.query import Selection
-from custom_components.chatterbox.agent.history.state import StoreState, StoreUnavailable, Trouble, WriterLimits
+from custom_components.chatterbox.agent.history.records import StoreState, StoreUnavailable, Trouble, WriterLimits
 from custom_components.chatterbox.agent.history.store import HistoryStore
 
 from .postgresql import PostgreSQL

@@ -32,7 +32,7 @@ from custom_components.chatterbox.agent.events import (
 from custom_components.chatterbox.agent.messages import FinishReason, ToolCall, Usage, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.managed_provider import (
     CircuitBreaker,
     ManagedProvider,

@@ -16,7 +16,7 @@ from custom_components.chatterbox.agent.errors import ProviderRejectedKey, Provi
 from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.http_client import TimeLimits, api_root, ollama_root, server_root
+from custom_components.chatterbox.agent.providers.http_provider import TimeLimits, api_root, ollama_root, server_root
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from tests.support.servers.certificate import self_signed
 from tests.support.servers.raw_http import Ending, RawReply, head, raw_http_server

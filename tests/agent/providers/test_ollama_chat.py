@@ -26,7 +26,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
-from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.ollama_chat import KEEP_FOREVER, OllamaChatProvider, OllamaSettings
 from custom_components.chatterbox.agent.providers.profiles import OLLAMA, ModelOptions, ServerProfile
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply

@@ -34,7 +34,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
-from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.profiles import (
     DEEPSEEK,

@@ -14,7 +14,7 @@ from custom_components.chatterbox.agent.errors import ProviderError, ProviderRej
 from custom_components.chatterbox.agent.messages import JsonObject, ToolDefinition, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider, Prefiller, ReasoningEffort
 from custom_components.chatterbox.agent.providers.anthropic_messages import AnthropicMessagesProvider
-from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatProvider
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.openai_responses import OpenAIResponsesProvider

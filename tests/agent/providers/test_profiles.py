@@ -5,7 +5,7 @@ import re
 import pytest
 
 from custom_components.chatterbox.agent.protocols import ReasoningEffort
-from custom_components.chatterbox.agent.providers.http_client import api_root
+from custom_components.chatterbox.agent.providers.http_provider import api_root
 from custom_components.chatterbox.agent.providers.profiles import (
     DEEPSEEK,
     GEMINI,

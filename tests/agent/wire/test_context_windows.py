@@ -7,7 +7,7 @@ from hypothesis import given
 
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
-from custom_components.chatterbox.agent.wire.context_windows import parse_context_window
+from custom_components.chatterbox.agent.wire.parts import parse_context_window
 from tests.agent.json_values import json_values
 
 

@@ -28,9 +28,9 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from .records import RecordRefused, StoreUnavailable, Trouble
 from .schema import POSTGRESQL, SQLITE, create_tables, needs_tables
 from .search import create_index, rebuild_index
-from .state import RecordRefused, StoreUnavailable, Trouble
 
 _POOL_SIZE: Final = 5
 _POOL_TIMEOUT: Final = 10.0

@@ -25,7 +25,7 @@ from sqlalchemy import (
     select,
 )
 
-from .state import StoreUnavailable, Trouble
+from .records import StoreUnavailable, Trouble
 
 SQLITE: Final = "sqlite"
 POSTGRESQL: Final = "postgresql"

@@ -20,7 +20,19 @@ from ..messages import Transcript
 from ..transcript import repair
 from .database import Database
 from .query import Found, HistoryQuery, Retention, Selection
-from .records import Record, ResponseRecord, StoredTurn, response_from_json, stored_json, turn_from_json
+from .records import (
+    Acknowledgement,
+    Record,
+    ResponseRecord,
+    StoredTurn,
+    StoreState,
+    StoreUnavailable,
+    Trouble,
+    WriterLimits,
+    response_from_json,
+    stored_json,
+    turn_from_json,
+)
 from .rows import (
     ResponseTotals,
     count_responses,
@@ -33,7 +45,6 @@ from .rows import (
     select_page,
 )
 from .schema import audit, key_of, responses, turns
-from .state import Acknowledgement, StoreState, StoreUnavailable, Trouble, WriterLimits
 from .writer import HistoryWriter
 
 _TIMEOUT: Final = 20.0

@@ -14,9 +14,17 @@ from typing import Final
 from sqlalchemy import Connection
 
 from .database import Database
-from .records import Record, ResponseRecord, weight_of
+from .records import (
+    Acknowledgement,
+    Record,
+    ResponseRecord,
+    StoreState,
+    StoreUnavailable,
+    Trouble,
+    WriterLimits,
+    weight_of,
+)
 from .rows import insert_record
-from .state import Acknowledgement, StoreState, StoreUnavailable, Trouble, WriterLimits
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -11,8 +11,7 @@ from ..protocols import CompletionRequest, ReasoningEffort
 from ..wire.anthropic_messages import AnthropicReplyReader, request_to_payload
 from ..wire.openai_chat import parse_model_list
 from ..wire.parts import ReplyReader
-from .http_client import DEFAULT_LIMITS, Access, ServiceClient, TimeLimits
-from .http_provider import HTTPProvider
+from .http_provider import DEFAULT_LIMITS, Access, HTTPProvider, ServiceClient, TimeLimits
 from .profiles import ANTHROPIC, DEFAULT_OPTIONS, ModelOptions, ServerProfile, lay_over, with_wishes
 from .refused_parameters import AnthropicRefusals
 

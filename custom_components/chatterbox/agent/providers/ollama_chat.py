@@ -26,8 +26,7 @@ from ..wire.ollama_chat import (
     request_to_payload,
 )
 from ..wire.parts import ReplyReader
-from .http_client import DEFAULT_LIMITS, Access, ServiceClient, TimeLimits, ollama_root
-from .http_provider import HTTPProvider
+from .http_provider import DEFAULT_LIMITS, Access, HTTPProvider, ServiceClient, TimeLimits, ollama_root
 from .profiles import DEFAULT_OPTIONS, OLLAMA, ModelOptions, ServerProfile, lay_over, nearest_effort
 from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters
 

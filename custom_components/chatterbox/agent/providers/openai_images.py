@@ -8,7 +8,7 @@ import aiohttp
 from ..messages import Picture
 from ..wire.openai_images import parse_answer, request_to_payload
 from .failures import error_of_exception
-from .http_client import Access, ServiceClient, TimeLimits
+from .http_provider import Access, ServiceClient, TimeLimits
 from .refused_parameters import RefusedParameters
 
 _REQUIRED: Final = frozenset({"model", "prompt"})

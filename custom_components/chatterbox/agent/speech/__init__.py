@@ -1,6 +1,5 @@
 """Converts answers to text for speech, and recognizes questions at their end."""
 
-from .asking_back import asks_back
-from .speech_filter import SpeechFilter, speakable
+from .speech_filter import SpeechFilter, asks_back, speakable
 
 __all__ = ["SpeechFilter", "asks_back", "speakable"]

@@ -1,4 +1,4 @@
-"""Parts that the wire formats share: what may be sent to a service, and how a reply is read and checked.
+"""Parts that the wire formats share: what may be sent to a service, how a reply is read, and what a model can read.
 
 A schema is strict where an answer could be lost (text, calls) and lenient where a server may be odd without harm
 (counts, indexes, reasoning): a lenient value that does not fit reads as not sent.
@@ -20,6 +20,7 @@ from pydantic import (
     ConfigDict,
     GetCoreSchemaHandler,
     NonNegativeInt,
+    PositiveInt,
     TypeAdapter,
     ValidationError,
     with_config,
@@ -271,3 +272,70 @@ def carried_by(message: AssistantMessage, wire_format: str) -> Iterator[CarriedB
                 yield _CARRIED.validate_python(item.data)
             except ValidationError:
                 continue
+
+
+class _Meta(WireModel):
+    n_ctx: Lenient[PositiveInt] = None
+
+
+class _TopProvider(WireModel):
+    context_length: Lenient[PositiveInt] = None
+
+
+class _Model(WireModel):
+    id: Lenient[str] = None
+    state: Lenient[str] = None
+    meta: Lenient[_Meta] = None
+    top_provider: Lenient[_TopProvider] = None
+    loaded_context_length: Lenient[PositiveInt] = None
+    max_model_len: Lenient[PositiveInt] = None
+    context_length: Lenient[PositiveInt] = None
+    context_window: Lenient[PositiveInt] = None
+    max_context_length: Lenient[PositiveInt] = None
+    max_input_tokens: Lenient[PositiveInt] = None
+
+    @property
+    def window(self) -> int | None:
+        """The context length in use; the maximum only where no smaller one can be configured."""
+        maximum = (
+            None if self.state else self.max_context_length
+        )  # LM Studio, which reports a state, may load it with less
+        reported = (
+            self.meta.n_ctx if self.meta else None,
+            self.top_provider.context_length if self.top_provider else None,
+            self.loaded_context_length,
+            self.max_model_len,
+            self.context_length,
+            self.context_window,
+            maximum,
+            self.max_input_tokens,
+        )
+        return next((tokens for tokens in reported if tokens), None)
+
+
+class _Settings(WireModel):
+    n_ctx: Lenient[PositiveInt] = None
+
+
+class _Page(_Model):
+    data: Lenient[list[Lenient[_Model]]] = None
+    default_generation_settings: Lenient[_Settings] = None
+
+
+_PAGE: Final = TypeAdapter(_Page)
+
+
+def parse_context_window(text: str, model: str) -> int | None:
+    """Return the context window that a page tells, about one model, several, or a server; None if it does not say.
+
+    Raises `ProviderReplyInvalid`. Sources: the documentation of vLLM and SGLang (`max_model_len`), OpenRouter and
+    Together (`context_length`), Groq (`context_window`), Mistral (`max_context_length`), Anthropic
+    (`max_input_tokens`), LM Studio's own interface (`loaded_context_length`) and llama.cpp (`meta.n_ctx` in its list,
+    and `/props`).
+    """
+    page = parse_as(_PAGE, text, "a page about its models")
+    if page.data is not None:
+        return next((each.window for each in page.data if each and each.id == model), None)
+    if page.default_generation_settings is not None:
+        return page.default_generation_settings.n_ctx
+    return page.window

@@ -19,7 +19,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.anthropic_messages import AnthropicMessagesProvider
-from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.anthropic_messages import AnthropicReplyReader, request_to_payload
 

@@ -21,7 +21,7 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
-from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.parts import ReplyReader
 

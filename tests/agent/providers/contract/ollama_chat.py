@@ -18,7 +18,7 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
-from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatProvider
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.ollama_chat import OllamaReplyReader, request_to_payload

@@ -17,7 +17,7 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.openai_chat import ChatReplyReader, request_to_payload

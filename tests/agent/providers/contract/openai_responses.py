@@ -19,7 +19,7 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
-from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.openai_responses import OpenAIResponsesProvider
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.openai_responses import ResponsesReplyReader, request_to_payload

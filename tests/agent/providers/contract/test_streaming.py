@@ -12,7 +12,7 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderError, ProviderUnreachable
 from custom_components.chatterbox.agent.events import ProviderEvent, ReasoningDelta, TextDelta
-from custom_components.chatterbox.agent.providers.http_client import TimeLimits
+from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from tests.agent.turns import let_others_go_on
 from tests.support.servers.certificate import self_signed
