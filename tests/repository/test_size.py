@@ -20,8 +20,8 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of the product": 41_200,  # target: 38,000
-    "modules of the product": 252,  # target: 260
+    "lines of the product": 40_850,  # target: 38,000
+    "modules of the product": 221,  # target: 260
     "lines of the tests": 78_200,  # target: 70,000
     "fragments": 9,  # target: below 10
 }
