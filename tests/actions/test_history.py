@@ -137,15 +137,15 @@ async def test_what_is_chosen_is_exported_and_deleted_and_nothing_else(
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ({}, "Nothing is chosen"),
-        ({"everything": False}, "Nothing is chosen"),
-        ({"everything": True, "agent_id": TALKER}, "Everything leaves nothing to choose"),
-        ({"everything": True, "person": "person.anna"}, "Everything leaves nothing to choose"),
-        ({"agent_id": "conversation.home_assistant"}, "conversation.home_assistant is no agent of Chatterbox"),
-        ({"person": "person.nobody"}, "There is no person.nobody"),
-        ({"facts": True}, "Nothing is chosen"),
-        ({"facts": True, "person": "person.anna", "older_than_days": 1}, "belongs to no conversation"),
-        ({"facts": True, "conversation_id": "a"}, "belongs to no conversation"),
+        ({}, "Nothing is selected"),
+        ({"everything": False}, "Nothing is selected"),
+        ({"everything": True, "agent_id": TALKER}, "Everything can't be combined"),
+        ({"everything": True, "person": "person.anna"}, "Everything can't be combined"),
+        ({"agent_id": "conversation.home_assistant"}, "conversation.home_assistant is not a Chatterbox agent"),
+        ({"person": "person.nobody"}, "person.nobody does not exist"),
+        ({"facts": True}, "Nothing is selected"),
+        ({"facts": True, "person": "person.anna", "older_than_days": 1}, "do not belong to a conversation"),
+        ({"facts": True, "conversation_id": "a"}, "do not belong to a conversation"),
     ],
 )
 async def test_what_is_not_clear_is_refused_and_nothing_is_lost(
@@ -208,7 +208,7 @@ async def test_too_much_for_a_response_is_refused(hass: HomeAssistant, store: Hi
 
 @pytest.mark.usefixtures("store")
 async def test_who_asks_for_records_has_to_take_them(hass: HomeAssistant) -> None:
-    with pytest.raises(ServiceValidationError, match="only be returned to somebody who asks"):
+    with pytest.raises(ServiceValidationError, match="only be returned if the caller requests"):
         await hass.services.async_call(DOMAIN, SERVICE_EXPORT, {"everything": True, "as_response": True}, blocking=True)
     await hass.services.async_call(DOMAIN, SERVICE_EXPORT, {"everything": True}, blocking=True)
     assert len(exports(hass)) == 1
@@ -237,7 +237,7 @@ async def test_a_file_that_cannot_be_written_is_told(hass: HomeAssistant) -> Non
 
     error = await refusal(hass, SERVICE_EXPORT, everything=True)
     assert not isinstance(error, ServiceValidationError)
-    assert "cannot be written: File exists" in str(error)
+    assert "can't be written: File exists" in str(error)
 
 
 async def remember(hass: HomeAssistant, entry: MockConfigEntry) -> None:
@@ -290,7 +290,7 @@ def unreadable_facts(hass_storage: dict[str, Any]) -> None:
 
 @pytest.mark.usefixtures("unreadable_facts", "store")
 async def test_what_is_remembered_and_cannot_be_read_is_told_before_anything_is_deleted(hass: HomeAssistant) -> None:
-    assert "What is remembered cannot be read" in str(await refusal(hass, SERVICE_PURGE, everything=True, facts=True))
+    assert "The memories can't be read" in str(await refusal(hass, SERVICE_PURGE, everything=True, facts=True))
     assert await kept(hass) == ALL
 
 
@@ -315,11 +315,11 @@ async def test_a_history_that_is_down_is_told_and_the_others_are_deleted(
     await a_service_whose_history_is_down(hass, address)
 
     exporting = str(await refusal(hass, SERVICE_EXPORT, everything=True))
-    assert f"The history in {where} cannot be read now" in exporting
+    assert f"The history in {where} can't be read at the moment" in exporting
     assert "Settings → Repairs" in exporting
     assert exports(hass) == []
     purging = str(await refusal(hass, SERVICE_PURGE, everything=True))
-    assert f"The history in {where} cannot be used now" in purging
+    assert f"The history in {where} can't be used at the moment" in purging
     assert f"{len(ALL)} records are gone" in purging
 
 

@@ -42,10 +42,10 @@ BROKEN = "The language model sent an invalid answer. Please try again."
             "I don't have an answer to that.",
         ),
         (ScriptedAnswer(content="", finish_reason="length"), "My answer got too long"),
-        (ScriptedAnswer(content="", finish_reason="content_filter"), "does not want to answer that"),
+        (ScriptedAnswer(content="", finish_reason="content_filter"), "declined to answer that"),
         (ScriptedAnswer(content="", finish_reason="something new"), "stopped in the middle"),
         (ScriptedAnswer(content=LONG, cut_after_bytes=2500), BROKEN),
-        (ScriptedFailure(status=401, body={}), "does not accept my key"),
+        (ScriptedFailure(status=401, body={}), "no longer accepts my API key"),
     ],
 )
 async def test_every_answer_is_heard(

@@ -306,7 +306,7 @@ async def test_an_entry_from_before_tells_its_server_by_its_address(hass: HomeAs
 
 @pytest.mark.parametrize("kind", INTERFACES)
 def test_an_interface_is_chosen_by_the_name_that_errors_call_it(kind: ServiceKind) -> None:
-    assert sentence(f"selector.interface.options.{kind}").startswith(f"{INTERFACES[kind]}: ")
+    assert sentence(f"selector.interface.options.{kind}").startswith(f"{INTERFACES[kind]} (")
 
 
 async def test_a_search_for_another_interface_has_an_end() -> None:

@@ -122,7 +122,9 @@ async def test_a_number_that_does_not_fit_is_named_and_nothing_typed_is_lost(
 
     assert refused["errors"] == {"programs": "whole_number_unfit"}
     assert refused["description_placeholders"]
-    assert f"{value:g} does" in sentence("options.error.whole_number_unfit", **refused["description_placeholders"])
+    assert f"{value:g} is out of range" in sentence(
+        "options.error.whole_number_unfit", **refused["description_placeholders"]
+    )
     assert shown(refused["data_schema"]) == typed
     assert is_open(refused, "programs")
     assert not entry.options

@@ -361,7 +361,7 @@ async def test_every_trouble_has_words(hass: HomeAssistant, trouble: Trouble) ->
     [issue] = issues.values()
     texts = await async_get_translations(hass, "en", "issues", {DOMAIN})
     text = texts[f"component.{DOMAIN}.issues.{issue.translation_key}.description"]
-    assert "3 records wait" in text.format(**(issue.translation_placeholders or {}))
+    assert "3 records are waiting" in text.format(**(issue.translation_placeholders or {}))
 
     async_report_history(hass, "an address", "/config/chatterbox.db", StoreState())
 

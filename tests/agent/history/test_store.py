@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sqlite3
+import threading
 from contextlib import aclosing, closing
 from dataclasses import replace
 from pathlib import Path
@@ -115,6 +116,22 @@ async def test_a_model_is_never_sent_a_call_without_a_result(url: str, stores: S
     assert transcript[2] == ToolResult("a", "light_on", NO_RESULT, is_error=True, synthetic=True)
     assert transcript[3:] == turn(2).messages
     assert await store.transcript("kitchen talk", 1) == turn(2).messages
+
+
+async def test_turns_that_are_stored_while_they_are_read_keep_their_order(url: str, stores: Stores) -> None:
+    store, _ = stores.open(url, starts=False)
+    store.record(turn(1))
+    second = store.record(turn(2))
+    loop, is_free = asyncio.get_running_loop(), threading.Event()
+    busy = [loop.run_in_executor(None, is_free.wait) for _ in range(64)]
+    reading = asyncio.create_task(store.transcript("kitchen talk", 1))
+    await asyncio.sleep(0)  # it has seen both turns wait, and waits for a thread
+    store.start()
+    assert await second.stored()
+    is_free.set()
+    await asyncio.gather(*busy)
+    assert await reading == turn(2).messages
+    await store.close()
 
 
 async def test_the_last_conversation_is_that_of_the_person_or_the_device(url: str, stores: Stores) -> None:

@@ -13,6 +13,8 @@ from statistics import median
 from typing import Final, Self
 from unittest.mock import NonCallableMock
 
+from sqlalchemy import Engine
+
 from custom_components import chatterbox
 from custom_components.chatterbox.agent.conversation.windowed_provider import WindowedProvider
 
@@ -54,6 +56,8 @@ def _forget_what_has_a_bound() -> None:
             cached.cache_clear()
         if isinstance(cached, WindowedProvider):
             cached.forget_conversations()  # the last few of each model
+        if isinstance(cached, Engine):
+            cached.dispose()  # its pool holds a few connections, each opened when it is first needed
 
 
 def growth(footprints: Sequence[Footprint], turns: int) -> Iterator[str]:

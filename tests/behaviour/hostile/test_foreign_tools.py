@@ -77,7 +77,7 @@ async def test_what_a_page_asks_for_in_the_same_turn_needs_a_yes(house: Attacked
 
     assert len(page.calls) == 1
     assert house.state(LIGHT) == "off"
-    assert "from outside this house" in answer
+    assert "from outside your home" in answer
     house.assert_asked()
 
 

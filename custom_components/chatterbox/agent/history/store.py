@@ -131,8 +131,10 @@ class HistoryStore:
 
     async def _newest_turns(self, selection: Selection, most: int | None) -> tuple[StoredTurn, ...]:
         waiting = [turn for turn in self._writer.waiting(StoredTurn) if selection.includes(turn)]  # before it is stored
+        # Those that are stored meanwhile must not hide among the older ones that are left out.
+        limit = most + len(waiting) if most else None
         stored = await self._read(
-            lambda connection: select_newest(connection, turns, matching(turns, selection), turn_from_json, most)
+            lambda connection: select_newest(connection, turns, matching(turns, selection), turn_from_json, limit)
         )
         found = {turn.id: turn for turn in (*stored.values(), *waiting)}
         return tuple(found.values())[-most if most else None :]
