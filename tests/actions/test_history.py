@@ -320,7 +320,7 @@ async def test_a_history_that_is_down_is_told_and_the_others_are_deleted(
     assert exports(hass) == []
     purging = str(await refusal(hass, SERVICE_PURGE, everything=True))
     assert f"The history in {where} can't be used at the moment" in purging
-    assert f"{len(ALL)} records are gone" in purging
+    assert f"{len(ALL)} records were deleted" in purging
 
 
 async def test_what_is_deleted_is_not_shown_by_diagnostics_either(hass: HomeAssistant, entry: MockConfigEntry) -> None:

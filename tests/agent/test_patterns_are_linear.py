@@ -102,7 +102,9 @@ def seconds(pattern: re.Pattern[str], text: str, *, everywhere: bool) -> float:
 
 
 def test_patterns_are_found() -> None:
-    assert {"written_calls._NAMED", "words._TAG", "asking_back._COURTESY.en"} <= {name for name, _ in patterns()}
+    assert {"written_calls._NAMED", "spoken_text._TAG", "speech_filter._COURTESY.en"} <= {
+        name for name, _ in patterns()
+    }
 
 
 @pytest.mark.timeout(60)

@@ -134,6 +134,9 @@ async def serve_connection(
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
             writer.transport.abort()
     writer.close()
+    with contextlib.suppress(ConnectionError, TimeoutError):  # a reset that nothing waits for is logged as an error
+        async with asyncio.timeout(1):
+            await writer.wait_closed()
 
 
 async def _send(sent: RawReply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Ending:
