@@ -134,9 +134,12 @@ async def serve_connection(
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
             writer.transport.abort()
     writer.close()
-    with contextlib.suppress(ConnectionError, TimeoutError):  # a reset that nothing waits for is logged as an error
-        async with asyncio.timeout(1):
-            await writer.wait_closed()
+    with contextlib.suppress(ConnectionError):  # a reset that nothing waits for is logged as an error
+        try:
+            async with asyncio.timeout(1):
+                await writer.wait_closed()
+        except TimeoutError:  # the client does not read what is still to be sent
+            writer.transport.abort()
 
 
 async def _send(sent: RawReply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Ending:
