@@ -84,6 +84,7 @@ async def test_an_entry_named_after_its_server_follows_it(hass: HomeAssistant) -
         hass.config_entries.async_update_entry(entry, title=URL(old_address).authority)
         await hass.async_block_till_done()
         await submit(hass, await entry.start_reconfigure_flow(hass), base_url=new_address)
+        await hass.async_block_till_done(wait_background_tasks=True)
 
         assert entry.title == URL(new_address).authority
 
