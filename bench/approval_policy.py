@@ -1,6 +1,6 @@
 """How long it takes to find out what a call would do, and what the rules say of it, in a home of 2,000 entities.
 
-Run it with `python -m bench.approval_policy`: for calls by name, by area and for the whole house, and for sentences of
+Run it with `python -m bench.approval_policy`: for calls by name, by area and for the whole home, and for sentences of
 the offline agent, it prints the milliseconds of processor time to resolve the call, to judge it, and what the call
 waits for in all: `CallGuard.pre_tool_use`, which also asks for the permissions of who speaks, here a user who may
 control each domain for itself. Figures are of the quickest round, which is what it costs when nothing else goes on;
@@ -56,7 +56,7 @@ CALLS: Final[dict[str, tuple[str, JsonObject]]] = {
     "by area": ("intent__HassTurnOff", {"area": "Room 3"}),
     "by area and domain": ("intent__HassTurnOff", {"area": "Room 3", "domain": ["light"]}),
     "all locks": ("intent__HassTurnOff", {"name": "all", "domain": ["lock"]}),
-    "the whole house": ("intent__HassTurnOff", {"name": "all", "domain": [*_DOMAINS]}),
+    "the whole home": ("intent__HassTurnOff", {"name": "all", "domain": [*_DOMAINS]}),
     "a sentence": _sentence("turn off Device 3 Thing 10"),
     "two sentences in one": _sentence("turn off the lights in Room 3 and unlock Device 1 Thing 3"),
     "two that nobody understands": _sentence("turn on the drawbridge and tell me a joke"),
@@ -77,20 +77,20 @@ async def build(hass: HomeAssistant) -> None:
     """Fill a home with entities that belong to devices in areas; all are exposed."""
     for component in ("homeassistant", conversation.DOMAIN, *_DOMAINS):
         await async_setup_component(hass, component, {})
-    entry = MockConfigEntry(domain="house")
+    entry = MockConfigEntry(domain="home")
     entry.add_to_hass(hass)
     areas = [ar.async_get(hass).async_create(f"Room {number}") for number in range(_AREAS)]
     devices, entities = dr.async_get(hass), er.async_get(hass)
     for number in range(ENTITIES):
         device = devices.async_get_or_create(
             config_entry_id=entry.entry_id,
-            identifiers={("house", str(number // 3))},
+            identifiers={("home", str(number // 3))},
             name=f"Device {number // 3}",
         )
         devices.async_update_device(device.id, area_id=areas[number // 3 % _AREAS].id)
         entity = entities.async_get_or_create(
             _DOMAINS[number % len(_DOMAINS)],
-            "house",
+            "home",
             str(number),
             config_entry=entry,
             device_id=device.id,

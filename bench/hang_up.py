@@ -18,7 +18,7 @@ from typing import Final
 
 import aiohttp
 
-from tests.behaviour.clients.house import Address
+from tests.behaviour.clients.home import Address
 
 ALLOWED: Final = 0.2
 """Seconds."""
@@ -26,14 +26,14 @@ _GIVE_UP: Final = 10.0
 """Seconds."""
 _LOOK_AGAIN_AFTER: Final = 0.002
 _ENDLESS: Final = "slowly\nrepeat 2000\nsay And so on. "
-"""What the model of the house makes a long answer of."""
+"""What the model of the home makes a long answer of."""
 
 
 @asynccontextmanager
-async def _house() -> AsyncGenerator[Address]:
+async def _home() -> AsyncGenerator[Address]:
     with tempfile.TemporaryDirectory() as folder:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.behaviour.clients.house", folder, stdout=asyncio.subprocess.PIPE
+            sys.executable, "-m", "tests.behaviour.clients.home", folder, stdout=asyncio.subprocess.PIPE
         )
         assert process.stdout is not None  # noqa: S101  # it is a pipe
         try:
@@ -43,26 +43,26 @@ async def _house() -> AsyncGenerator[Address]:
             await process.wait()
 
 
-async def _leave_one(session: aiohttp.ClientSession, house: Address) -> float:
+async def _leave_one(session: aiohttp.ClientSession, home: Address) -> float:
     """Hang up at the first words, and return the seconds until nobody asks the model any more."""
-    body = {"model": house.model, "input": _ENDLESS, "stream": True}
-    headers = {"Authorization": f"Bearer {house.token}"}
-    answer = await session.post(f"{house.base_url}/responses", json=body, headers=headers)
+    body = {"model": home.model, "input": _ENDLESS, "stream": True}
+    headers = {"Authorization": f"Bearer {home.token}"}
+    answer = await session.post(f"{home.base_url}/responses", json=body, headers=headers)
     async for line in answer.content:
         if line.startswith(b"event: response.output_text.delta"):
             break
     left_at = time.perf_counter()
     answer.close()
     async with asyncio.timeout(_GIVE_UP):
-        while (await (await session.get(f"{house.model_server}/load")).json())["under_way"]:  # noqa: ASYNC110  # a server in another process tells nobody
+        while (await (await session.get(f"{home.model_server}/load")).json())["under_way"]:  # noqa: ASYNC110  # a server in another process tells nobody
             await asyncio.sleep(_LOOK_AGAIN_AFTER)
     return time.perf_counter() - left_at
 
 
 async def _measure(streams: int) -> list[float]:
-    async with _house() as house, aiohttp.ClientSession() as session:
-        await _leave_one(session, house)  # whatever is imported and cached
-        return [await _leave_one(session, house) for _ in range(streams)]
+    async with _home() as home, aiohttp.ClientSession() as session:
+        await _leave_one(session, home)  # whatever is imported and cached
+        return [await _leave_one(session, home) for _ in range(streams)]
 
 
 def main() -> int:

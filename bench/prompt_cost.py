@@ -36,7 +36,7 @@ ALLOWED: Final = 0.005
 async def gather(hass: HomeAssistant, llm_context: llm.LLMContext) -> None:
     """Do what a turn does before a model is asked."""
     offer = await async_offer_tools(hass, [llm.LLM_API_ASSIST], llm_context)
-    async_write_prompt(hass, llm_context, PromptSources(house=offer.prompt, moment=offer.context))
+    async_write_prompt(hass, llm_context, PromptSources(home=offer.prompt, moment=offer.context))
 
 
 async def ask_assist(hass: HomeAssistant, llm_context: llm.LLMContext) -> None:

@@ -17,7 +17,7 @@ from demo.arguments import DemoOptions, read_arguments
 from demo.configuration import Configuration, write_configuration
 from demo.conversation import Conversation
 from demo.errors import DemoError
-from demo.home import set_up_assistant, set_up_house, states
+from demo.home import set_up_assistant, set_up_home, states
 from demo.home_assistant import RunningHomeAssistant, check_port, free_port, running_home_assistant
 from demo.log_file import empty_log
 from demo.owner import Owner, create_owner
@@ -27,7 +27,7 @@ from demo.web_api import HomeAssistantClient
 INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended, by convention of shells."""
 _ASSIST_PAGE = "/home/overview?conversation=1"
-"""The page of the house, with the Assist dialog open."""
+"""The page of the home, with the Assist dialog open."""
 
 
 async def run(options: DemoOptions) -> None:
@@ -59,7 +59,7 @@ async def _home(
     """Make the home; hold the owner's connection until the block is left."""
     code = await create_owner(home_assistant.url, Owner())
     async with HomeAssistantClient.connected(home_assistant.url, code) as client:
-        await set_up_house(client)
+        await set_up_home(client)
         pipeline_id = await set_up_assistant(client, options.server)
         yield client, pipeline_id
 
@@ -81,7 +81,7 @@ async def _wait_for_people(home_assistant: RunningHomeAssistant) -> bool:
     """Say where the page is; return when Home Assistant wants to be started again."""
     _print(f"Open {home_assistant.url}{_ASSIST_PAGE}")
     _tell(
-        "demo: you are signed in as the owner of the house. Try: turn on the kitchen lights; what's the weather;\n"
+        "demo: you are signed in as the owner of the home. Try: turn on the kitchen lights; what's the weather;\n"
         "demo: is the garage door open; unlock the front door; add milk to the shopping list. Ctrl-C ends it."
     )
     if await home_assistant.ended():
@@ -101,7 +101,7 @@ def _check_entity(entity_id: str, known: list[str]) -> None:
         return
     similar = difflib.get_close_matches(entity_id, known, n=3, cutoff=0.5)
     hint = f"Did you mean {' or '.join(similar)}?" if similar else "Its page lists them all under Settings."
-    raise DemoError(f"--state: the house has no {entity_id!r}. {hint}")
+    raise DemoError(f"--state: the home has no {entity_id!r}. {hint}")
 
 
 async def _run_until_stopped(options: DemoOptions) -> int:

@@ -114,7 +114,7 @@ def write_configuration(folder: Path, configuration: Configuration) -> None:
 
 
 def local_time_zone() -> str:
-    """Return the IANA name of this machine's time zone, UTC if it has none: the house tells its owner's time."""
+    """Return the IANA name of this machine's time zone, UTC if it has none: the home tells its owner's time."""
     candidates = (os.environ.get("TZ", ""), str(Path("/etc/localtime").resolve()).partition("zoneinfo/")[2])
     return next((name for name in candidates if "/" in name and not name.startswith((":", "/"))), "UTC")
 

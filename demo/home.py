@@ -13,7 +13,7 @@ from demo.configuration import REPOSITORY
 from demo.errors import DemoError
 from demo.web_api import HomeAssistantClient
 
-HOUSE_FILE = REPOSITORY / "demo" / "house.yaml"
+HOME_FILE = REPOSITORY / "demo" / "home.yaml"
 CHATTERBOX = "chatterbox"
 RUNNING_TIMEOUT_SECONDS = 60.0
 _VOICE_SETTINGS = (
@@ -94,19 +94,19 @@ async def wait_until_running(client: HomeAssistantClient) -> str:
     return configuration.version
 
 
-async def set_up_house(client: HomeAssistantClient, house_file: Path = HOUSE_FILE) -> None:
+async def set_up_home(client: HomeAssistantClient, home_file: Path = HOME_FILE) -> None:
     """Build the demo house in place of the three rooms that every new Home Assistant has."""
     version = await wait_until_running(client)
     for area in await client.command("config/area_registry/list", list[_Area]):
         await client.command("config/area_registry/delete", _Ignored, area_id=area.area_id)
     form = await open_flow(client, "demo_house")
-    await entry_of(client, "demo_house", await answer(client, form, {"house_file": str(house_file)}))
+    await entry_of(client, "demo_house", await answer(client, form, {"home_file": str(home_file)}))
     # What finishing the onboarding in a browser leaves behind; without it every page starts with an announcement.
     await client.command("frontend/set_system_data", _Ignored, key="core", value={"onboarded_version": version})
 
 
 async def set_up_assistant(client: HomeAssistantClient, server: ChatCompletionsServer | None) -> str:
-    """Add Chatterbox, offline or with a server, and make it the assistant of the house; return the pipeline's id."""
+    """Add Chatterbox, offline or with a server, and make it the assistant of the home; return the pipeline's id."""
     entry = await (_add_offline_service(client) if server is None else _add_server(client, server))
     agent = await _agent_of(client, entry)
     pipeline = await client.command(

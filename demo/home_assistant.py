@@ -108,7 +108,7 @@ async def _wait_until_it_answers(process: asyncio.subprocess.Process, url: str, 
 
 
 async def _answers(url: str) -> None:
-    """Return once its page can be opened, which is there last; a new house sends on to the onboarding."""
+    """Return once its page can be opened, which is there last; a new home sends on to the onboarding."""
     async with aiohttp.ClientSession() as session:
         while True:
             with contextlib.suppress(aiohttp.ClientError):

@@ -22,7 +22,7 @@ class Owner:
 
     name: str = "Demo"
     username: str = "demo"
-    password: str = "demo"  # noqa: S105 - it opens a house that exists for a few minutes, on the loopback address
+    password: str = "demo"  # noqa: S105 - it opens a home that exists for a few minutes, on the loopback address
 
 
 async def create_owner(url: str, owner: Owner) -> str:

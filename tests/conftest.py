@@ -39,7 +39,7 @@ _TAKE_LONG = frozenset(
         "test_stable_prefix.py",
     }
 )
-"""Folders and files, most of which start whole houses."""
+"""Folders and files, most of which start whole homes."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -96,7 +96,7 @@ async def enable_event_loop_debug(pytestconfig: pytest.Config) -> None:
 
 @pytest.fixture
 def freezer(monkeypatch: pytest.MonkeyPatch) -> Iterator[FrozenDateTimeFactory]:
-    """Stop the clock of the house, and let that of the event loop go on from it: a stream waits for the next words."""
+    """Stop the clock of the home, and let that of the event loop go on from it: a stream waits for the next words."""
     monotonic = time.monotonic
     with freeze_time() as stopped:
         assert isinstance(stopped, FrozenDateTimeFactory)

@@ -17,7 +17,7 @@ from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, say, speech,
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 
-async def test_a_call_changes_the_house_and_the_answer_is_spoken(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_call_changes_the_home_and_the_answer_is_spoken(hass: HomeAssistant, serve: Serve) -> None:
     usage = ScriptedUsage(prompt_tokens=900, completion_tokens=9, cached_tokens=800)
     await serve(
         Script(

@@ -1,4 +1,4 @@
-"""The weather as every agent of the house gets it: through Home Assistant's own Assist API."""
+"""The weather as every agent of the home gets it: through Home Assistant's own Assist API."""
 
 import json
 from collections.abc import Sequence
@@ -194,7 +194,7 @@ async def test_a_forecast_that_is_not_to_be_had_names_the_one_that_is(
     assert await refusal(hass, forecast=wanted) == advice
 
 
-async def test_the_units_are_those_of_the_house(hass: HomeAssistant) -> None:
+async def test_the_units_are_those_of_the_home(hass: HomeAssistant) -> None:
     hass.config.units = US_CUSTOMARY_SYSTEM
     await set_up(hass, Station("Home"))
 

@@ -18,7 +18,7 @@ from homeassistant.helpers.llm import DEFAULT_INSTRUCTIONS_PROMPT, LLM_API_ASSIS
 
 from bench.side_by_side import answers
 from bench.side_by_side.answers import MODEL, Format
-from bench.side_by_side.house import add_entry, new_entry
+from bench.side_by_side.home import add_entry, new_entry
 from bench.side_by_side.server_client import Server
 from bench.side_by_side.targets import OURS, REFERENCE
 

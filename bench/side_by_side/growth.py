@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import Final
 
 from bench.side_by_side.cost import Samples
-from bench.side_by_side.house import SLOW_SCRIPT
+from bench.side_by_side.home import SLOW_SCRIPT
 from bench.side_by_side.model_server import Plan, PlannedCall
 from bench.side_by_side.results import Figure
 from bench.side_by_side.setting import Setting, clear_away, settle

@@ -32,7 +32,7 @@ _PARTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("the benchmark", ("the benchmark",)),
 )
 """Parts by what the names of their modules begin with; the first that fits is meant."""
-_REST: Final = "the turn in the house"
+_REST: Final = "the turn in the home"
 _NAMED: Final = 4
 """How many modules of a part are named."""
 

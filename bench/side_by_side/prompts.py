@@ -14,7 +14,7 @@ import tiktoken
 from homeassistant.helpers import area_registry as ar
 
 from bench.side_by_side.cost import Samples
-from bench.side_by_side.house import place_satellite
+from bench.side_by_side.home import place_satellite
 from bench.side_by_side.model_server import Plan
 from bench.side_by_side.prompt_text import prompt_of, same_share
 from bench.side_by_side.results import Figure

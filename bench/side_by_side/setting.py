@@ -18,8 +18,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
 from bench.side_by_side.agents import Agent, lead_to, participants, set_up
+from bench.side_by_side.home import started_home
 from bench.side_by_side.home_assistant_alone import HandingOn, set_up_alone
-from bench.side_by_side.house import started_home
 from bench.side_by_side.model_server import PlannedCall
 from bench.side_by_side.server_client import Server, model_server
 from bench.side_by_side.targets import ALONE

@@ -10,7 +10,7 @@ from typing import Final
 
 from bench.side_by_side.agents import lead_to, participants, set_up
 from bench.side_by_side.cost import Samples
-from bench.side_by_side.house import started_home
+from bench.side_by_side.home import started_home
 from bench.side_by_side.results import Figure
 from bench.side_by_side.server_client import model_server
 from bench.side_by_side.setting import resident_bytes

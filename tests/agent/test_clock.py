@@ -24,7 +24,7 @@ class CountingClock(SystemClock):
         return super().call_later(seconds, callback)
 
 
-class House:
+class Home:
     """Somebody who waits at a gate, with a limit, and what came of it."""
 
     def __init__(self, clock: ManualClock) -> None:
@@ -49,9 +49,9 @@ class House:
 
 async def test_a_wait_ends_when_its_time_has_come() -> None:
     clock = ManualClock()
-    house = House(clock)
-    house.limit.set(2)
-    waiting = await house.begin()
+    home = Home(clock)
+    home.limit.set(2)
+    waiting = await home.begin()
 
     clock.advance(1.9)
     await let_others_go_on()
@@ -64,13 +64,13 @@ async def test_a_wait_ends_when_its_time_has_come() -> None:
 
 async def test_a_limit_can_be_moved_while_its_timer_runs() -> None:
     clock = ManualClock()
-    house = House(clock)
-    house.limit.set(2)
-    with house.limit:
+    home = Home(clock)
+    home.limit.set(2)
+    with home.limit:
         pass
     clock.advance(1)
-    house.limit.set(2)
-    waiting = await house.begin()
+    home.limit.set(2)
+    waiting = await home.begin()
 
     clock.advance(1)
     await let_others_go_on()
@@ -82,12 +82,12 @@ async def test_a_limit_can_be_moved_while_its_timer_runs() -> None:
 
 async def test_a_limit_can_come_sooner_than_its_timer() -> None:
     clock = ManualClock()
-    house = House(clock)
-    house.limit.set(20)
-    with house.limit:
+    home = Home(clock)
+    home.limit.set(20)
+    with home.limit:
         pass
-    house.limit.set(1)
-    waiting = await house.begin()
+    home.limit.set(1)
+    waiting = await home.begin()
 
     clock.advance(1)
 
@@ -96,25 +96,25 @@ async def test_a_limit_can_come_sooner_than_its_timer() -> None:
 
 async def test_time_in_which_nobody_waits_harms_nobody() -> None:
     clock = ManualClock()
-    house = House(clock)
-    house.limit.set(1)
-    with house.limit:
+    home = Home(clock)
+    home.limit.set(1)
+    with home.limit:
         pass
     clock.advance(5)
     await let_others_go_on()
 
-    waiting = await house.begin()
+    waiting = await home.begin()
 
     assert await waiting == "too long", "the time is over since"
-    with house.limit:
+    with home.limit:
         pass  # nothing has to be waited for
 
 
 async def test_who_is_cancelled_by_somebody_else_as_well_ends() -> None:
     clock = ManualClock()
-    house = House(clock)
-    house.limit.set(1)
-    waiting = await house.begin()
+    home = Home(clock)
+    home.limit.set(1)
+    waiting = await home.begin()
 
     clock.advance(1)
     waiting.cancel()

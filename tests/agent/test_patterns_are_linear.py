@@ -1,7 +1,7 @@
 """No text, however strange, takes the patterns of wire formats and of speech longer than its length allows.
 
 All of them read what a model wrote, on the event loop: one that tries a text in many ways stops
-the whole house.
+the whole home.
 """
 
 import pkgutil

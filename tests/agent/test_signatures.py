@@ -154,7 +154,7 @@ def test_a_default_that_json_cannot_write_is_still_the_default() -> None:
 
 
 def test_methods_and_wrapped_functions_can_be_told_about() -> None:
-    class House:
+    class Home:
         def lock(self, door: str) -> None:
             """Lock a door."""
 
@@ -162,7 +162,7 @@ def test_methods_and_wrapped_functions_can_be_told_about() -> None:
     def logged(*args: object, **kwargs: object) -> None:
         del args, kwargs
 
-    assert read_parameters("lock", House().lock).names == ("door",)
+    assert read_parameters("lock", Home().lock).names == ("door",)
     assert read_parameters("light_up", logged).names == ("room", "brightness", "mode", "scenes")
 
 

@@ -1,4 +1,4 @@
-"""What is told of calls that change something: by turns of the real loop, under real rules, in a real house."""
+"""What is told of calls that change something: by turns of the real loop, under real rules, in a real home."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -219,7 +219,7 @@ async def test_what_decided_is_told_first(talk: AuditedTalk, changes: Changes) -
     ]
 
 
-async def test_a_house_that_changed_before_the_yes_asks_anew(talk: AuditedTalk, changes: Changes) -> None:
+async def test_a_home_that_changed_before_the_yes_asks_anew(talk: AuditedTalk, changes: Changes) -> None:
     doors = calling("intent__HassTurnOff", {"domain": ["lock"], "area": "Hall"})
     question = await talk.take(call(doors))
     talk.settings = AgentSettings(policy=LOCKS_BY_PIN, pin=PIN)

@@ -38,7 +38,7 @@ from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
 from custom_components.chatterbox.tools.own_tools import own_definitions
 from tests.demo_house.move_in import move_in
 
-HOUSE = """
+HOME = """
 areas:
   - { id: hall, name: Hall }
 entities:
@@ -67,8 +67,8 @@ class Effective:
 
 
 @pytest.fixture
-async def house(hass: HomeAssistant) -> HomeAssistant:
-    await move_in(hass, HOUSE)
+async def home(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, HOME)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     return hass
 
@@ -89,8 +89,8 @@ def call_with(arguments: JsonObject, name: str = TOOL.name) -> ToolCall:
     return ToolCall("a-call", name, canonical_json(arguments))
 
 
-async def test_what_is_harmless_runs(house: HomeAssistant) -> None:
-    guard = guarding(house, LAMP)
+async def test_what_is_harmless_runs(home: HomeAssistant) -> None:
+    guard = guarding(home, LAMP)
 
     assert await guard.pre_tool_use(TOOL, {}) is None
     seen = guard.seen(call_with({}))
@@ -99,8 +99,8 @@ async def test_what_is_harmless_runs(house: HomeAssistant) -> None:
     assert guard.seen(call_with({"other": 1})) is None
 
 
-async def test_what_lets_somebody_in_is_asked_about(house: HomeAssistant) -> None:
-    guard = guarding(house, UNLOCK)
+async def test_what_lets_somebody_in_is_asked_about(home: HomeAssistant) -> None:
+    guard = guarding(home, UNLOCK)
 
     ask = await guard.pre_tool_use(TOOL, {"name": "Door"})
 
@@ -112,18 +112,18 @@ async def test_what_lets_somebody_in_is_asked_about(house: HomeAssistant) -> Non
     assert asked.entity_ids == {"lock.door"}
 
 
-async def test_a_yes_is_to_what_a_call_would_do_and_how_it_is_asked(house: HomeAssistant) -> None:
+async def test_a_yes_is_to_what_a_call_would_do_and_how_it_is_asked(home: HomeAssistant) -> None:
     effective = Effective(UNLOCK)
-    first = await guarding(house, effective).pre_tool_use(TOOL, {})
-    again = await guarding(house, effective).pre_approved_use(TOOL, {})
+    first = await guarding(home, effective).pre_tool_use(TOOL, {})
+    again = await guarding(home, effective).pre_approved_use(TOOL, {})
     with_pin = AgentSettings(policy=NEEDS_PIN, pin=PIN)
-    stricter = await guarding(house, effective, with_pin).pre_approved_use(TOOL, {})
+    stricter = await guarding(home, effective, with_pin).pre_approved_use(TOOL, {})
     effective.effects = Touches(UNLOCK.actions | {EntityAction("lock.shed", "lock.unlock")})
-    wider = await guarding(house, effective).pre_approved_use(TOOL, {})
+    wider = await guarding(home, effective).pre_approved_use(TOOL, {})
     effective.effects = Unresolved(SOME_SCRIPT.unknowns, UNLOCK.actions)
-    unknown = await guarding(house, effective).pre_approved_use(TOOL, {})
+    unknown = await guarding(home, effective).pre_approved_use(TOOL, {})
     effective.effects = Annotated(ToolAnnotations())
-    elsewhere = await guarding(house, effective).pre_approved_use(TOOL, {})
+    elsewhere = await guarding(home, effective).pre_approved_use(TOOL, {})
 
     asks = [first, stricter, wider, unknown, elsewhere]
     assert all(isinstance(ask, Ask) for ask in asks)
@@ -131,17 +131,17 @@ async def test_a_yes_is_to_what_a_call_would_do_and_how_it_is_asked(house: HomeA
     assert len({ask.terms for ask in asks if isinstance(ask, Ask)}) == len(asks)
 
 
-async def test_a_rule_may_forbid_it_altogether(house: HomeAssistant) -> None:
-    guard = guarding(house, UNLOCK, AgentSettings(policy=NEVER))
+async def test_a_rule_may_forbid_it_altogether(home: HomeAssistant) -> None:
+    guard = guarding(home, UNLOCK, AgentSettings(policy=NEVER))
 
     assert isinstance(await guard.pre_tool_use(TOOL, {}), Deny)
     assert isinstance(await guard.pre_approved_use(TOOL, {}), Deny)
     assert guard.refusals == (Refusal.RULES,)
 
 
-async def test_without_a_pin_nobody_is_asked_for_one(house: HomeAssistant) -> None:
-    missing = guarding(house, UNLOCK, AgentSettings(policy=NEEDS_PIN))
-    chosen = guarding(house, UNLOCK, AgentSettings(policy=NEEDS_PIN, pin=PIN))
+async def test_without_a_pin_nobody_is_asked_for_one(home: HomeAssistant) -> None:
+    missing = guarding(home, UNLOCK, AgentSettings(policy=NEEDS_PIN))
+    chosen = guarding(home, UNLOCK, AgentSettings(policy=NEEDS_PIN, pin=PIN))
 
     assert isinstance(await missing.pre_tool_use(TOOL, {}), Deny)
     assert missing.refusals == (Refusal.PIN_NOT_SET,)
@@ -163,9 +163,9 @@ async def test_without_a_pin_nobody_is_asked_for_one(house: HomeAssistant) -> No
     ],
 )
 async def test_where_nobody_can_be_asked_the_answer_is_known(
-    house: HomeAssistant, asking: Asking, policy: Policy, outcome: GuardOutcome
+    home: HomeAssistant, asking: Asking, policy: Policy, outcome: GuardOutcome
 ) -> None:
-    guard = guarding(house, UNLOCK, AgentSettings(policy=policy, pin=PIN), Speaker(asking=asking))
+    guard = guarding(home, UNLOCK, AgentSettings(policy=policy, pin=PIN), Speaker(asking=asking))
 
     await guard.pre_tool_use(TOOL, {})
 
@@ -175,10 +175,10 @@ async def test_where_nobody_can_be_asked_the_answer_is_known(
 
 
 async def test_who_may_not_control_something_is_not_asked_about_it(
-    house: HomeAssistant, hass_read_only_user: MockUser, hass_admin_user: MockUser
+    home: HomeAssistant, hass_read_only_user: MockUser, hass_admin_user: MockUser
 ) -> None:
-    guest = guarding(house, LAMP, speaker=replace(PERSON, user_id=hass_read_only_user.id))
-    owner = guarding(house, LAMP, speaker=replace(PERSON, user_id=hass_admin_user.id))
+    guest = guarding(home, LAMP, speaker=replace(PERSON, user_id=hass_read_only_user.id))
+    owner = guarding(home, LAMP, speaker=replace(PERSON, user_id=hass_admin_user.id))
 
     assert isinstance(await guest.pre_tool_use(TOOL, {}), Deny)
     assert guest.refusals == (Refusal.PERMISSION,)
@@ -198,9 +198,9 @@ async def test_who_may_not_control_something_is_not_asked_about_it(
     ],
 )
 async def test_what_came_from_outside_makes_every_change_need_a_yes(
-    house: HomeAssistant, effects: Effects, tool: ToolDefinition, *, is_asked: bool
+    home: HomeAssistant, effects: Effects, tool: ToolDefinition, *, is_asked: bool
 ) -> None:
-    guard = guarding(house, effects, outside=True)
+    guard = guarding(home, effects, outside=True)
 
     assert isinstance(await guard.pre_tool_use(tool, {}), Ask) is is_asked
 
@@ -208,13 +208,13 @@ async def test_what_came_from_outside_makes_every_change_need_a_yes(
 @pytest.mark.parametrize("settings", [AgentSettings(), AgentSettings(ask_after_outside_content=False)])
 @pytest.mark.parametrize("speaker", [PERSON, replace(PERSON, asking=Asking.TRUSTED)])
 async def test_what_is_remembered_is_not_changed_after_outside_content(
-    house: HomeAssistant, settings: AgentSettings, speaker: Speaker
+    home: HomeAssistant, settings: AgentSettings, speaker: Speaker
 ) -> None:
     forget, look, remember = own_definitions(AgentSettings(remember_facts=True))
-    inside = guarding(house, NOTHING, settings, speaker)
+    inside = guarding(home, NOTHING, settings, speaker)
     assert [await inside.pre_tool_use(tool, {}) for tool in (forget, look, remember)] == [None, None, None]
 
-    guard = guarding(house, NOTHING, settings, speaker, outside=True)
+    guard = guarding(home, NOTHING, settings, speaker, outside=True)
 
     assert isinstance(await guard.pre_tool_use(remember, {}), Deny)
     assert isinstance(await guard.pre_tool_use(forget, {}), Deny)
@@ -222,15 +222,15 @@ async def test_what_is_remembered_is_not_changed_after_outside_content(
     assert set(guard.refusals) == {Refusal.OUTSIDE_CONTENT}
 
 
-async def test_an_owner_may_do_without_that(house: HomeAssistant) -> None:
-    guard = guarding(house, LAMP, AgentSettings(ask_after_outside_content=False), outside=True)
+async def test_an_owner_may_do_without_that(home: HomeAssistant) -> None:
+    guard = guarding(home, LAMP, AgentSettings(ask_after_outside_content=False), outside=True)
 
     assert await guard.pre_tool_use(TOOL, {}) is None
 
 
-async def test_the_mark_is_set_in_the_middle_of_a_turn(house: HomeAssistant) -> None:
+async def test_the_mark_is_set_in_the_middle_of_a_turn(home: HomeAssistant) -> None:
     effective = Effective(Annotated(LOOK_UP.annotations))
-    guard = guarding(house, effective)
+    guard = guarding(home, effective)
 
     assert await guard.pre_tool_use(LOOK_UP, {}) is None
     effective.effects = LAMP
@@ -248,7 +248,7 @@ async def test_the_mark_is_set_in_the_middle_of_a_turn(house: HomeAssistant) -> 
     assert not asked.needs_pin
 
 
-async def test_rules_of_the_house_are_told_of_who_speaks_and_which_tool_it_is(house: HomeAssistant) -> None:
+async def test_rules_of_the_home_are_told_of_who_speaks_and_which_tool_it_is(home: HomeAssistant) -> None:
     rules = (
         Rule(verdict=Verdict.ALLOW, users=frozenset({"the-owner"}), domains=frozenset({"lock"})),
         Rule(verdict=Verdict.DENY, tools=frozenset({TOOL.name})),
@@ -260,18 +260,18 @@ async def test_rules_of_the_house_are_told_of_who_speaks_and_which_tool_it_is(ho
     }
 
     for speaker in speakers.values():
-        assert isinstance(await guarding(house, UNLOCK, settings, speaker).pre_tool_use(TOOL, {}), Deny)
+        assert isinstance(await guarding(home, UNLOCK, settings, speaker).pre_tool_use(TOOL, {}), Deny)
     other = replace(TOOL, name="another__tool")
-    assert isinstance(await guarding(house, UNLOCK, settings).pre_tool_use(other, {}), Ask)
+    assert isinstance(await guarding(home, UNLOCK, settings).pre_tool_use(other, {}), Ask)
 
 
 async def test_a_call_of_which_nobody_can_tell_what_it_would_do_is_asked_about(
-    house: HomeAssistant, caplog: pytest.LogCaptureFixture
+    home: HomeAssistant, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def break_down(*_: object) -> Effects:
         raise OSError("an integration broke")
 
-    guard = CallGuard(house, AgentSettings(), PERSON, break_down, has_outside_content=False)
+    guard = CallGuard(home, AgentSettings(), PERSON, break_down, has_outside_content=False)
 
     assert isinstance(await guard.pre_tool_use(TOOL, {}), Ask)
     assert "Could not resolve the effects of some__tool" in caplog.text

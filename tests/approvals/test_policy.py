@@ -1,4 +1,4 @@
-"""Which calls need a yes, in a real house."""
+"""Which calls need a yes, in a real home."""
 
 from datetime import datetime, time
 
@@ -39,7 +39,7 @@ from custom_components.chatterbox.settings.rules import (
 from tests.demo_house.move_in import move_in
 
 NOON = datetime.fromisoformat("2026-11-01T12:00:00+00:00")
-HOUSE = """
+HOME = """
 areas:
   - { id: hall, name: Hall }
   - { id: garden, name: Garden }
@@ -58,8 +58,8 @@ ALLOWED = Judgement(Verdict.ALLOW, ())
 
 
 @pytest.fixture
-async def house(hass: HomeAssistant) -> HomeAssistant:
-    await move_in(hass, HOUSE)
+async def home(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, HOME)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     return hass
 
@@ -113,22 +113,22 @@ UNLOCK = touching(("lock.door", "lock.unlock"))
     ],
 )
 async def test_without_rules_what_lets_somebody_in_is_asked_about(
-    house: HomeAssistant, effects: Effects, verdict: Verdict
+    home: HomeAssistant, effects: Effects, verdict: Verdict
 ) -> None:
-    assert judged(house, effects).verdict is verdict
+    assert judged(home, effects).verdict is verdict
 
 
-async def test_a_judgement_names_what_decided_it(house: HomeAssistant) -> None:
+async def test_a_judgement_names_what_decided_it(home: HomeAssistant) -> None:
     effects = touching(("lock.shed", "lock.unlock"), ("lock.door", "lock.unlock"), ("light.lamp", "light.turn_on"))
 
-    judgement = judged(house, effects)
+    judgement = judged(home, effects)
 
     assert judgement.decisions == (
         Decision(EntityAction("lock.door", "lock.unlock"), Verdict.ASK, DEFAULT_RULES[0]),
         Decision(EntityAction("lock.shed", "lock.unlock"), Verdict.ASK, DEFAULT_RULES[0]),
     )
-    assert judged(house, touching(("light.lamp", "light.turn_on"))) == ALLOWED
-    assert judged(house, Annotated(ToolAnnotations())).decisions == (Decision(None, Verdict.ASK, None),)
+    assert judged(home, touching(("light.lamp", "light.turn_on"))) == ALLOWED
+    assert judged(home, Annotated(ToolAnnotations())).decisions == (Decision(None, Verdict.ASK, None),)
 
 
 @pytest.mark.parametrize(
@@ -156,131 +156,131 @@ async def test_a_judgement_names_what_decided_it(house: HomeAssistant) -> None:
     ],
 )
 async def test_a_rule_holds_where_all_its_conditions_are_met(
-    house: HomeAssistant, given: dict[str, str], *, fits: bool
+    home: HomeAssistant, given: dict[str, str], *, fits: bool
 ) -> None:
-    risky = lr.async_get(house).async_create("Risky")
-    er.async_get(house).async_update_entity("lock.door", labels={risky.label_id})
+    risky = lr.async_get(home).async_create("Risky")
+    er.async_get(home).async_update_entity("lock.door", labels={risky.label_id})
 
-    judgement = judged(house, UNLOCK, rule(Verdict.DENY, **given), speaker=Speaker("guest", "satellite"))
+    judgement = judged(home, UNLOCK, rule(Verdict.DENY, **given), speaker=Speaker("guest", "satellite"))
 
     assert judgement.verdict is (Verdict.DENY if fits else Verdict.ASK)
 
 
-async def test_labels_of_devices_and_areas_count(house: HomeAssistant) -> None:
-    labels = lr.async_get(house)
+async def test_labels_of_devices_and_areas_count(home: HomeAssistant) -> None:
+    labels = lr.async_get(home)
     of_device, of_area = labels.async_create("Device"), labels.async_create("Area")
-    entry = er.async_get(house).async_get("cover.lid")
+    entry = er.async_get(home).async_get("cover.lid")
     assert entry
     assert entry.device_id
-    dr.async_get(house).async_update_device(entry.device_id, labels={of_device.label_id})
-    ar.async_get(house).async_update("garden", labels={of_area.label_id})
+    dr.async_get(home).async_update_device(entry.device_id, labels={of_device.label_id})
+    ar.async_get(home).async_update("garden", labels={of_area.label_id})
     lid = touching(("cover.lid", "cover.open_cover"))
 
-    assert judged(house, lid, rule(Verdict.PIN, labels=of_device.label_id)).verdict is Verdict.PIN
-    assert judged(house, lid, rule(Verdict.PIN, labels=of_area.label_id)).verdict is Verdict.PIN
-    assert judged(house, lid, rule(Verdict.PIN, labels="hall")).verdict is Verdict.ASK
+    assert judged(home, lid, rule(Verdict.PIN, labels=of_device.label_id)).verdict is Verdict.PIN
+    assert judged(home, lid, rule(Verdict.PIN, labels=of_area.label_id)).verdict is Verdict.PIN
+    assert judged(home, lid, rule(Verdict.PIN, labels="hall")).verdict is Verdict.ASK
     stranger = touching(("cover.stranger", "cover.open_cover"))
-    assert judged(house, stranger, rule(Verdict.PIN, labels="hall"), rule(Verdict.PIN, areas="hall")) == ALLOWED
+    assert judged(home, stranger, rule(Verdict.PIN, labels="hall"), rule(Verdict.PIN, areas="hall")) == ALLOWED
 
 
-async def test_the_device_class_that_somebody_chose_counts_first(house: HomeAssistant) -> None:
-    entities = er.async_get(house)
+async def test_the_device_class_that_somebody_chose_counts_first(home: HomeAssistant) -> None:
+    entities = er.async_get(home)
     opening = touching(("cover.blind", "cover.open_cover"))
-    assert judged(house, opening).verdict is Verdict.ALLOW
+    assert judged(home, opening).verdict is Verdict.ALLOW
 
     entities.async_update_entity("cover.blind", device_class="garage")
-    assert judged(house, opening).verdict is Verdict.ASK
+    assert judged(home, opening).verdict is Verdict.ASK
 
-    house.states.async_set("cover.lid", "unavailable")
+    home.states.async_set("cover.lid", "unavailable")
     entities.async_update_entity("cover.lid", original_device_class="gate")
-    assert judged(house, touching(("cover.lid", "cover.open_cover"))).verdict is Verdict.ASK
+    assert judged(home, touching(("cover.lid", "cover.open_cover"))).verdict is Verdict.ASK
 
 
-async def test_the_first_rule_that_fits_decides(house: HomeAssistant) -> None:
+async def test_the_first_rule_that_fits_decides(home: HomeAssistant) -> None:
     mine = rule(Verdict.ALLOW, entities="lock.door")
     all_locks = rule(Verdict.DENY, domains="lock")
 
-    assert judged(house, UNLOCK, mine, all_locks) == ALLOWED
-    assert judged(house, UNLOCK, all_locks, mine).verdict is Verdict.DENY
+    assert judged(home, UNLOCK, mine, all_locks) == ALLOWED
+    assert judged(home, UNLOCK, all_locks, mine).verdict is Verdict.DENY
     both = touching(("lock.door", "lock.unlock"), ("lock.shed", "lock.unlock"))
-    assert judged(house, both, mine, all_locks).decisions == (
+    assert judged(home, both, mine, all_locks).decisions == (
         Decision(EntityAction("lock.shed", "lock.unlock"), Verdict.DENY, all_locks),
     )
 
 
-async def test_a_rule_may_hold_only_at_night(house: HomeAssistant) -> None:
+async def test_a_rule_may_hold_only_at_night(home: HomeAssistant) -> None:
     night = Rule(verdict=Verdict.PIN, domains=frozenset({"lock"}), window=TimeWindow(time(22), time(6)))
 
-    assert judged(house, UNLOCK, night).verdict is Verdict.ASK
-    assert judged(house, UNLOCK, night, now=NOON.replace(hour=23)).verdict is Verdict.PIN
+    assert judged(home, UNLOCK, night).verdict is Verdict.ASK
+    assert judged(home, UNLOCK, night, now=NOON.replace(hour=23)).verdict is Verdict.PIN
 
 
-async def test_a_rule_about_entities_says_nothing_of_calls_without_any(house: HomeAssistant) -> None:
+async def test_a_rule_about_entities_says_nothing_of_calls_without_any(home: HomeAssistant) -> None:
     foreign = Annotated(ToolAnnotations())
 
-    assert judged(house, foreign, rule(Verdict.DENY, domains="lock")).verdict is Verdict.ASK
-    assert judged(house, foreign, rule(Verdict.ALLOW, tools="some__tool")) == ALLOWED
-    assert judged(house, NOTHING, rule(Verdict.DENY, users="guest"), speaker=Speaker("guest")).decisions == (
+    assert judged(home, foreign, rule(Verdict.DENY, domains="lock")).verdict is Verdict.ASK
+    assert judged(home, foreign, rule(Verdict.ALLOW, tools="some__tool")) == ALLOWED
+    assert judged(home, NOTHING, rule(Verdict.DENY, users="guest"), speaker=Speaker("guest")).decisions == (
         Decision(None, Verdict.DENY, rule(Verdict.DENY, users="guest")),
     )
 
 
 async def test_a_tool_that_is_forbidden_stays_so_under_the_name_it_gets_beside_another_of_its_name(
-    house: HomeAssistant,
+    home: HomeAssistant,
 ) -> None:
     """`judged` calls `some__tool`."""
     harmless = Annotated(ToolAnnotations(destructive=False))
     renamed = "some__tool_0a1b2c"
 
-    assert judged(house, harmless, rule(Verdict.DENY, tools=renamed)).verdict is Verdict.DENY
-    assert judged(house, UNLOCK, rule(Verdict.ALLOW, tools=renamed)).verdict is Verdict.ASK
+    assert judged(home, harmless, rule(Verdict.DENY, tools=renamed)).verdict is Verdict.DENY
+    assert judged(home, UNLOCK, rule(Verdict.ALLOW, tools=renamed)).verdict is Verdict.ASK
     named = (rule(Verdict.DENY, tools=renamed), rule(Verdict.ALLOW, tools="some__tool"))
-    assert judged(house, harmless, *named) == ALLOWED
-    assert judged(house, harmless, rule(Verdict.DENY, tools="another__tool")) == ALLOWED
+    assert judged(home, harmless, *named) == ALLOWED
+    assert judged(home, harmless, rule(Verdict.DENY, tools="another__tool")) == ALLOWED
 
 
-async def test_what_is_unknown_is_judged_as_the_worst_that_it_could_be(house: HomeAssistant) -> None:
+async def test_what_is_unknown_is_judged_as_the_worst_that_it_could_be(home: HomeAssistant) -> None:
     script = EntityAction("script.night", "script.turn_on")
     unknown = Unknown(UnknownReason.TEMPLATE, script)
     effects = Unresolved(frozenset({unknown}), frozenset({script}))
     pin, deny = rule(Verdict.PIN, domains="lock"), rule(Verdict.DENY, areas="garden")
     this_script, every_lamp = rule(Verdict.ALLOW, entities="script.night"), rule(Verdict.ALLOW, domains="light")
 
-    assert judged(house, effects).decisions == (Decision(unknown, Verdict.ASK, DEFAULT_RULES[0]),)
-    assert judged(house, effects, every_lamp).verdict is Verdict.ASK
-    assert judged(house, effects, pin).decisions == (Decision(unknown, Verdict.PIN, pin),)
-    assert judged(house, effects, pin, deny).verdict is Verdict.DENY
-    assert judged(house, effects, this_script, deny) == ALLOWED
-    assert judged(house, effects, pin, this_script, deny).verdict is Verdict.PIN
-    assert judged(house, effects, rule(Verdict.ALLOW, tools="some__tool"), deny) == ALLOWED
+    assert judged(home, effects).decisions == (Decision(unknown, Verdict.ASK, DEFAULT_RULES[0]),)
+    assert judged(home, effects, every_lamp).verdict is Verdict.ASK
+    assert judged(home, effects, pin).decisions == (Decision(unknown, Verdict.PIN, pin),)
+    assert judged(home, effects, pin, deny).verdict is Verdict.DENY
+    assert judged(home, effects, this_script, deny) == ALLOWED
+    assert judged(home, effects, pin, this_script, deny).verdict is Verdict.PIN
+    assert judged(home, effects, rule(Verdict.ALLOW, tools="some__tool"), deny) == ALLOWED
     another = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE), unknown}))
-    assert [decision.subject for decision in judged(house, another, pin).decisions] == [
+    assert [decision.subject for decision in judged(home, another, pin).decisions] == [
         Unknown(UnknownReason.SENTENCE),
         unknown,
     ]
 
 
-async def test_what_a_scene_may_do_in_many_ways_is_judged_by_the_strictest(house: HomeAssistant) -> None:
+async def test_what_a_scene_may_do_in_many_ways_is_judged_by_the_strictest(home: HomeAssistant) -> None:
     scene = touching(("climate.room", "climate.reproduce_state"))
     temperature = rule(Verdict.ALLOW, actions="climate.set_temperature")
     mode = rule(Verdict.PIN, actions="climate.set_hvac_mode")
 
-    assert judged(house, scene, temperature, mode).verdict is Verdict.PIN
-    assert judged(house, scene, temperature, rule(Verdict.DENY, domains="climate")).verdict is Verdict.DENY
-    assert judged(house, scene, mode, rule(Verdict.ALLOW, domains="climate")).verdict is Verdict.PIN
-    assert judged(house, scene, rule(Verdict.PIN, actions="light.turn_on")) == ALLOWED
+    assert judged(home, scene, temperature, mode).verdict is Verdict.PIN
+    assert judged(home, scene, temperature, rule(Verdict.DENY, domains="climate")).verdict is Verdict.DENY
+    assert judged(home, scene, mode, rule(Verdict.ALLOW, domains="climate")).verdict is Verdict.PIN
+    assert judged(home, scene, rule(Verdict.PIN, actions="light.turn_on")) == ALLOWED
 
 
-async def test_the_house_table_counts_and_lists(house: HomeAssistant) -> None:
+async def test_the_home_table_counts_and_lists(home: HomeAssistant) -> None:
     unlock = {"action": "lock.unlock", "target": {"entity_id": "lock.shed"}}
     opaque = {"action": "shell_command.any"}
     scripts = {"post": {"sequence": [unlock]}, "odd": {"sequence": [opaque]}, "tidy": {"sequence": []}}
-    assert await async_setup_component(house, "script", {"script": scripts})
-    house.states.async_set("group.doors", "on", {"entity_id": ["lock.door"]})
-    entity_ids = [*house.states.async_entity_ids(), "light.lamp"]
-    listed = [entity for entity in entity_ids if entity.partition(".")[0] in HOUSE or entity.startswith(("scr", "gro"))]
+    assert await async_setup_component(home, "script", {"script": scripts})
+    home.states.async_set("group.doors", "on", {"entity_id": ["lock.door"]})
+    entity_ids = [*home.states.async_entity_ids(), "light.lamp"]
+    listed = [entity for entity in entity_ids if entity.partition(".")[0] in HOME or entity.startswith(("scr", "gro"))]
 
-    table = summarize(house, Policy((rule(Verdict.PIN, entities="lock.door"),)), listed, NOON)
+    table = summarize(home, Policy((rule(Verdict.PIN, entities="lock.door"),)), listed, NOON)
 
     assert table.counts == {Verdict.ALLOW: 5, Verdict.ASK: 4, Verdict.PIN: 2, Verdict.DENY: 0}
     assert table.of(Verdict.PIN) == (
@@ -293,12 +293,12 @@ async def test_the_house_table_counts_and_lists(house: HomeAssistant) -> None:
     assert rows["light.lamp"] == VerdictRow("light.lamp", Verdict.ALLOW, ())
 
 
-async def test_a_device_counts_only_where_it_is_not_just_said_to_be_that_one(house: HomeAssistant) -> None:
+async def test_a_device_counts_only_where_it_is_not_just_said_to_be_that_one(home: HomeAssistant) -> None:
     """Who is signed in may name any device in a request."""
     unlock = touching(("lock.door", "lock.unlock"))
     at_satellite = Rule(verdict=Verdict.ALLOW, domains=frozenset({"lock"}), devices=frozenset({"hall"}))
     never = Rule(verdict=Verdict.DENY, domains=frozenset({"lock"}))
     there, claims = Speaker(device_id="hall"), Speaker("a-user", "hall", is_signed_in=True)
 
-    assert judged(house, unlock, at_satellite, never, speaker=there) == ALLOWED
-    assert judged(house, unlock, at_satellite, never, speaker=claims).verdict is Verdict.DENY
+    assert judged(home, unlock, at_satellite, never, speaker=there) == ALLOWED
+    assert judged(home, unlock, at_satellite, never, speaker=claims).verdict is Verdict.DENY

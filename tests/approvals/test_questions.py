@@ -66,7 +66,7 @@ def states(news: Sequence[QuestionUpdate]) -> list[QuestionState]:
     return [one.state for one in news]
 
 
-async def test_a_house_has_one_list_of_questions(hass: HomeAssistant, approvals: Approvals) -> None:
+async def test_a_home_has_one_list_of_questions(hass: HomeAssistant, approvals: Approvals) -> None:
     assert async_get_approvals(hass) is approvals
     assert approvals.waiting == ()
 
@@ -334,8 +334,8 @@ async def test_who_answers_because_of_the_event_is_heard(hass: HomeAssistant) ->
 @pytest.mark.parametrize("calls", [1, 32])
 async def test_the_event_can_be_recorded(hass: HomeAssistant, character: str, calls: int) -> None:
     events = async_capture_events(hass, EVENT_APPROVAL_REQUESTED)
-    house = Touches(frozenset(EntityAction(f"lock.door_{n}_{'x' * 200}", f"lock.unlock_{n}") for n in range(2000)))
-    long = asked_call(house, arguments={"name": character * 30_000})
+    home = Touches(frozenset(EntityAction(f"lock.door_{n}_{'x' * 200}", f"lock.unlock_{n}") for n in range(2000)))
+    long = asked_call(home, arguments={"name": character * 30_000})
 
     ask(hass, question(*[long] * calls, text=character * 30_000))
     await hass.async_block_till_done()

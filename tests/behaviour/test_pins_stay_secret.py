@@ -26,7 +26,7 @@ DOOR = "lock.front_door"
 PIN = "8593614207"
 IN_WORDS = "eight five nine three six one four two zero seven"
 OTHER = "6140852973"
-"""Not the PIN; but perhaps that of another house."""
+"""Not the PIN; but perhaps that of another home."""
 WITH_PIN: dict[str, object] = {
     "pin": PinHash.of(PIN, HashCost(2, 1)).as_json(),
     "rules": [{"verdict": "pin", "domains": ["lock"]}],

@@ -27,7 +27,7 @@ async def demo_home(hass: HomeAssistant) -> MockConfigEntry:
     """Move into the demo home, with Home Assistant's own agent in it."""
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, "conversation", {})
-    return await move_in(hass, (REPOSITORY / "demo" / "house.yaml").read_text(encoding="utf-8"))
+    return await move_in(hass, (REPOSITORY / "demo" / "home.yaml").read_text(encoding="utf-8"))
 
 
 async def say(hass: HomeAssistant, sentence: str) -> conversation.ConversationResult:

@@ -13,7 +13,7 @@ from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from tests.demo_house.move_in import move_in
 
-HOUSE = """
+HOME = """
 entities:
   - id: todo.shopping
     name: Shopping
@@ -53,7 +53,7 @@ async def change(hass: HomeAssistant, service: str, **data: str) -> None:
 
 
 async def test_a_list_has_the_items_of_its_file(hass: HomeAssistant) -> None:
-    await move_in(hass, HOUSE)
+    await move_in(hass, HOME)
 
     assert hass.states.is_state("todo.shopping", "1")
     assert await answer(hass, "todo.get_items", "todo.shopping") == [
@@ -63,7 +63,7 @@ async def test_a_list_has_the_items_of_its_file(hass: HomeAssistant) -> None:
 
 
 async def test_items_are_added_completed_and_removed(hass: HomeAssistant) -> None:
-    await move_in(hass, HOUSE)
+    await move_in(hass, HOME)
 
     await change(hass, "add_item", item="Eggs", due_date="2026-12-01")
     assert hass.states.is_state("todo.shopping", "2")
@@ -77,7 +77,7 @@ async def test_items_are_added_completed_and_removed(hass: HomeAssistant) -> Non
 
 
 async def test_items_are_moved(hass: HomeAssistant, hass_ws_client: WebSocketGenerator) -> None:
-    await move_in(hass, HOUSE)
+    await move_in(hass, HOME)
     client = await hass_ws_client(hass)
 
     async def move(**data: str) -> bool:
@@ -95,7 +95,7 @@ async def test_the_forecast_begins_with_today_and_with_this_hour(
     hass: HomeAssistant, freezer: FrozenDateTimeFactory
 ) -> None:
     freezer.move_to("2026-11-21 16:45:10+00:00")
-    await move_in(hass, HOUSE)
+    await move_in(hass, HOME)
 
     daily = await answer(hass, "weather.get_forecasts", "weather.home", type="daily")
     hourly = await answer(hass, "weather.get_forecasts", "weather.home", type="hourly")

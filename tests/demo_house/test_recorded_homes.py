@@ -61,9 +61,9 @@ TASKS = [
 
 @pytest.mark.parametrize("home", read_homes(), ids=lambda home: home.name)
 async def test_a_recorded_home_has_every_entity_of_its_file(hass: HomeAssistant, home: Home) -> None:
-    entry = await move_in(hass, home.house)
+    entry = await move_in(hass, home.description)
 
-    written = yaml.safe_load(home.house)["entities"]
+    written = yaml.safe_load(home.description)["entities"]
     assert [(state.entity_id, state.name) for state in states_of(hass, entry)] == [
         (entity["id"], entity["name"]) for entity in written
     ]
@@ -71,7 +71,7 @@ async def test_a_recorded_home_has_every_entity_of_its_file(hass: HomeAssistant,
 
 @pytest.mark.parametrize(("home", "task"), TASKS)
 async def test_a_task_begins_with_the_states_of_its_setup(hass: HomeAssistant, home: Home, task: Task) -> None:
-    await move_in(hass, home.house, task.setup_of_house())
+    await move_in(hass, home.description, task.initial_states())
 
     for entity_id, change in task.setup.items():
         state = hass.states.get(entity_id)
@@ -83,7 +83,7 @@ async def test_a_task_begins_with_the_states_of_its_setup(hass: HomeAssistant, h
 
 @pytest.mark.parametrize(("home", "task"), TASKS)
 async def test_a_task_can_be_done_by_an_intent(hass: HomeAssistant, home: Home, task: Task) -> None:
-    entry = await move_in(hass, home.house, task.setup_of_house())
+    entry = await move_in(hass, home.description, task.initial_states())
     before = snapshot(states_of(hass, entry))
     action = ACTIONS[task.sentences[0]]
 

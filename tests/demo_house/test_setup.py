@@ -16,10 +16,10 @@ from homeassistant.helpers import (
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.demo_house.const import CONF_HOUSE, CONF_HOUSE_FILE, CONF_SETUP, DOMAIN
+from custom_components.demo_house.const import CONF_HOME, CONF_HOME_FILE, CONF_SETUP, DOMAIN
 from tests.demo_house.move_in import move_in, read_devices
 
-HOUSE = """
+HOME = """
 floors: [{ id: eg, name: Erdgeschoss, level: 0, aliases: [Parterre] }]
 areas:
   - { id: kuchnia, name: Kuchnia, floor: eg, aliases: [Aneks] }
@@ -36,7 +36,7 @@ entities:
 
 
 async def test_floors_areas_and_devices_come_from_the_file(hass: HomeAssistant) -> None:
-    await move_in(hass, HOUSE)
+    await move_in(hass, HOME)
 
     (floor,) = fr.async_get(hass).async_list_floors()
     assert (floor.name, floor.level, floor.aliases) == ("Erdgeschoss", 0, {"Parterre"})
@@ -49,7 +49,7 @@ async def test_floors_areas_and_devices_come_from_the_file(hass: HomeAssistant) 
 
 
 async def test_entities_have_names_places_aliases_and_exposure(hass: HomeAssistant) -> None:
-    await move_in(hass, HOUSE)
+    await move_in(hass, HOME)
     entities = er.async_get(hass).entities
     bedroom = ar.async_get(hass).async_get_area_by_name("卧室")
     assert bedroom is not None
@@ -72,7 +72,7 @@ async def test_entities_have_names_places_aliases_and_exposure(hass: HomeAssista
 
 
 async def test_a_reload_begins_again_with_the_file_and_a_new_setup(hass: HomeAssistant) -> None:
-    entry = await move_in(hass, HOUSE)
+    entry = await move_in(hass, HOME)
     await hass.services.async_call("switch", "turn_on", {"entity_id": "switch.sam"}, blocking=True)
     assert hass.states.is_state("switch.sam", "on")
 
@@ -86,7 +86,7 @@ async def test_a_reload_begins_again_with_the_file_and_a_new_setup(hass: HomeAss
     assert len(dr.async_get(hass).devices) == 2
 
 
-async def test_leaving_a_house_takes_its_entities_away(hass: HomeAssistant) -> None:
+async def test_leaving_a_home_takes_its_entities_away(hass: HomeAssistant) -> None:
     entry = await move_in(hass, read_devices())
 
     assert await hass.config_entries.async_remove(entry.entry_id)
@@ -96,10 +96,10 @@ async def test_leaving_a_house_takes_its_entities_away(hass: HomeAssistant) -> N
     assert not er.async_get(hass).entities.get_entries_for_config_entry_id(entry.entry_id)
 
 
-async def test_a_house_that_cannot_be_built_says_why(hass: HomeAssistant, tmp_path: Path) -> None:
+async def test_a_home_that_cannot_be_built_says_why(hass: HomeAssistant, tmp_path: Path) -> None:
     assert await async_setup_component(hass, "homeassistant", {})
-    wrong = MockConfigEntry(domain=DOMAIN, data={CONF_HOUSE: "entities: [{ id: warp.core, name: Core }]"})
-    missing = MockConfigEntry(domain=DOMAIN, data={CONF_HOUSE_FILE: str(tmp_path / "nowhere.yaml")})
+    wrong = MockConfigEntry(domain=DOMAIN, data={CONF_HOME: "entities: [{ id: warp.core, name: Core }]"})
+    missing = MockConfigEntry(domain=DOMAIN, data={CONF_HOME_FILE: str(tmp_path / "nowhere.yaml")})
     for entry in (wrong, missing):
         entry.add_to_hass(hass)
         assert not await hass.config_entries.async_setup(entry.entry_id)
@@ -109,41 +109,41 @@ async def test_a_house_that_cannot_be_built_says_why(hass: HomeAssistant, tmp_pa
     assert "nowhere.yaml" in str(missing.reason)
 
 
-async def test_the_dialog_takes_only_a_file_that_describes_a_house(hass: HomeAssistant, tmp_path: Path) -> None:
+async def test_the_dialog_takes_only_a_file_that_describes_a_home(hass: HomeAssistant, tmp_path: Path) -> None:
     assert await async_setup_component(hass, "homeassistant", {})
-    path = tmp_path / "house.yaml"
+    path = tmp_path / "home.yaml"
     asked = await hass.config_entries.flow.async_init(DOMAIN, context={"source": SOURCE_USER})
     assert asked["type"] is FlowResultType.FORM
 
-    missing = await hass.config_entries.flow.async_configure(asked["flow_id"], {CONF_HOUSE_FILE: str(path)})
-    assert missing["errors"] == {CONF_HOUSE_FILE: "house_file_invalid"}
+    missing = await hass.config_entries.flow.async_configure(asked["flow_id"], {CONF_HOME_FILE: str(path)})
+    assert missing["errors"] == {CONF_HOME_FILE: "home_file_invalid"}
     path.write_text("entities: []", encoding="utf-8")
-    wrong = await hass.config_entries.flow.async_configure(asked["flow_id"], {CONF_HOUSE_FILE: str(path)})
-    assert wrong["errors"] == {CONF_HOUSE_FILE: "house_file_invalid"}
+    wrong = await hass.config_entries.flow.async_configure(asked["flow_id"], {CONF_HOME_FILE: str(path)})
+    assert wrong["errors"] == {CONF_HOME_FILE: "home_file_invalid"}
     assert wrong["description_placeholders"] is not None
     assert "at least 1" in wrong["description_placeholders"]["problem"]
-    path.write_text(HOUSE, encoding="utf-8")
-    done = await hass.config_entries.flow.async_configure(asked["flow_id"], {CONF_HOUSE_FILE: str(path)})
+    path.write_text(HOME, encoding="utf-8")
+    done = await hass.config_entries.flow.async_configure(asked["flow_id"], {CONF_HOME_FILE: str(path)})
     await hass.async_block_till_done()
 
     assert done["type"] is FlowResultType.CREATE_ENTRY
     assert hass.states.is_state("light.lampa", "off")
 
 
-async def test_the_dialog_refuses_a_house_that_is_there(hass: HomeAssistant, tmp_path: Path) -> None:
-    path = tmp_path / "house.yaml"
-    MockConfigEntry(domain=DOMAIN, data={CONF_HOUSE_FILE: str(path)}).add_to_hass(hass)
+async def test_the_dialog_refuses_a_home_that_is_there(hass: HomeAssistant, tmp_path: Path) -> None:
+    path = tmp_path / "home.yaml"
+    MockConfigEntry(domain=DOMAIN, data={CONF_HOME_FILE: str(path)}).add_to_hass(hass)
     assert await async_setup_component(hass, "homeassistant", {})
 
     again = await hass.config_entries.flow.async_init(
-        DOMAIN, context={"source": SOURCE_USER}, data={CONF_HOUSE_FILE: str(path)}
+        DOMAIN, context={"source": SOURCE_USER}, data={CONF_HOME_FILE: str(path)}
     )
 
     assert (again["type"], again["reason"]) == (FlowResultType.ABORT, "already_configured")
 
 
-@pytest.mark.parametrize("text", [read_devices(), HOUSE], ids=["devices", "house"])
-async def test_a_house_is_built_without_a_warning(
+@pytest.mark.parametrize("text", [read_devices(), HOME], ids=["devices", "home"])
+async def test_a_home_is_built_without_a_warning(
     hass: HomeAssistant, caplog: pytest.LogCaptureFixture, text: str
 ) -> None:
     await move_in(hass, text)

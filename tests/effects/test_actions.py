@@ -23,7 +23,7 @@ from custom_components.chatterbox.effects.effect import (
 )
 from tests.demo_house.move_in import move_in
 
-HOUSE = """
+HOME = """
 floors:
   - { id: ground, name: Ground, level: 0 }
 areas:
@@ -38,8 +38,8 @@ entities:
 
 
 @pytest.fixture
-async def house(hass: HomeAssistant) -> HomeAssistant:
-    await move_in(hass, HOUSE)
+async def home(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, HOME)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     return hass
 
@@ -120,12 +120,12 @@ UNLOCKED_DOOR = {("lock.door", "lock.unlock")}
     ],
 )
 async def test_a_step_tells_what_it_would_do(
-    house: HomeAssistant, step: ConfigType, expected: set[tuple[str, str]]
+    home: HomeAssistant, step: ConfigType, expected: set[tuple[str, str]]
 ) -> None:
-    label = lr.async_get(house).async_create("Risky")
-    er.async_get(house).async_update_entity("lock.door", labels={label.label_id})
+    label = lr.async_get(home).async_create("Risky")
+    er.async_get(home).async_update_entity("lock.door", labels={label.label_id})
 
-    effects = await steps(house, step)
+    effects = await steps(home, step)
 
     assert isinstance(effects, Touches)
     assert told(effects) == expected
@@ -148,13 +148,13 @@ async def test_a_step_tells_what_it_would_do(
         ({"action": "script.turn_on", "target": {"entity_id": "script.gone"}}, UnknownReason.CONTENT),
     ],
 )
-async def test_what_cannot_be_read_is_unknown(house: HomeAssistant, step: ConfigType, reason: UnknownReason) -> None:
-    assert reasons(await steps(house, step, {"action": "light.turn_on", "entity_id": "light.lamp"})) == {reason}
+async def test_what_cannot_be_read_is_unknown(home: HomeAssistant, step: ConfigType, reason: UnknownReason) -> None:
+    assert reasons(await steps(home, step, {"action": "light.turn_on", "entity_id": "light.lamp"})) == {reason}
 
 
-async def test_what_is_known_beside_the_unknown_is_told(house: HomeAssistant) -> None:
+async def test_what_is_known_beside_the_unknown_is_told(home: HomeAssistant) -> None:
     effects = await steps(
-        house,
+        home,
         {"action": "lock.unlock", "target": {"entity_id": "{{ which }}"}},
         {"action": "zwave_js.set_value", "target": {"entity_id": "lock.door"}},
     )
@@ -167,11 +167,11 @@ async def test_what_is_known_beside_the_unknown_is_told(house: HomeAssistant) ->
     }
 
 
-async def test_actions_of_devices_are_told_by_their_entity(house: HomeAssistant) -> None:
-    garage = er.async_get(house).async_get("cover.garage")
+async def test_actions_of_devices_are_told_by_their_entity(home: HomeAssistant) -> None:
+    garage = er.async_get(home).async_get("cover.garage")
     assert garage
     panel = "alarm_control_panel.x"
-    reader = ActionReader(house)
+    reader = ActionReader(home)
 
     reader.sequence(
         [
@@ -198,20 +198,20 @@ async def test_actions_of_devices_are_told_by_their_entity(house: HomeAssistant)
     }
 
 
-async def test_a_device_action_of_an_integration_is_unknown(house: HomeAssistant) -> None:
-    reader = ActionReader(house)
+async def test_a_device_action_of_an_integration_is_unknown(home: HomeAssistant) -> None:
+    reader = ActionReader(home)
 
     reader.sequence([{"device_id": "one", "domain": "zha", "type": "squawk"}])
 
     assert reasons(reader.effects()) == {UnknownReason.OPAQUE_ACTION}
 
 
-async def test_a_kind_of_step_that_is_new_is_unknown(house: HomeAssistant) -> None:
+async def test_a_kind_of_step_that_is_new_is_unknown(home: HomeAssistant) -> None:
     """Home Assistant's table of steps grows; what is not in ours must not pass for harmless."""
     script_helper.cv.ACTIONS_MAP["teleport"] = "teleport"
     script_helper.cv.ACTIONS_SET.add("teleport")
     try:
-        reader = ActionReader(house)
+        reader = ActionReader(home)
         reader.sequence([{"teleport": "now"}, "not a step", {"parallel": ["not a branch"]}])
         assert reasons(reader.effects()) == {UnknownReason.OPAQUE_ACTION}
     finally:
@@ -219,9 +219,9 @@ async def test_a_kind_of_step_that_is_new_is_unknown(house: HomeAssistant) -> No
         script_helper.cv.ACTIONS_SET.discard("teleport")
 
 
-async def test_scripts_are_read_through_scripts_automations_and_scenes(house: HomeAssistant) -> None:
+async def test_scripts_are_read_through_scripts_automations_and_scenes(home: HomeAssistant) -> None:
     assert await async_setup_component(
-        house,
+        home,
         "scene",
         {
             "scene": [
@@ -232,9 +232,9 @@ async def test_scripts_are_read_through_scripts_automations_and_scenes(house: Ho
             ]
         },
     )
-    assert await async_setup_component(house, "group", {"group": {"both": {"entities": ["light.lamp", "group.both"]}}})
+    assert await async_setup_component(home, "group", {"group": {"both": {"entities": ["light.lamp", "group.both"]}}})
     assert await async_setup_component(
-        house,
+        home,
         "automation",
         {
             "automation": {
@@ -246,7 +246,7 @@ async def test_scripts_are_read_through_scripts_automations_and_scenes(house: Ho
     )
     trigger = {"action": "automation.trigger", "target": {"entity_id": "automation.evening"}}
     assert await async_setup_component(
-        house,
+        home,
         "script",
         {
             "script": {
@@ -255,9 +255,9 @@ async def test_scripts_are_read_through_scripts_automations_and_scenes(house: Ho
             }
         },
     )
-    await house.async_block_till_done()
+    await home.async_block_till_done()
 
-    effects = await steps(house, {"action": "script.outer"})
+    effects = await steps(home, {"action": "script.outer"})
 
     assert isinstance(effects, Touches)
     assert told(effects) == {
@@ -272,48 +272,48 @@ async def test_scripts_are_read_through_scripts_automations_and_scenes(house: Ho
     }
 
 
-async def test_scenes_that_hold_only_lights_need_not_be_read(house: HomeAssistant) -> None:
+async def test_scenes_that_hold_only_lights_need_not_be_read(home: HomeAssistant) -> None:
     entry = MockConfigEntry(domain="hue")
-    entry.add_to_hass(house)
-    scene = er.async_get(house).async_get_or_create("scene", "hue", "1", config_entry=entry)
+    entry.add_to_hass(home)
+    scene = er.async_get(home).async_get_or_create("scene", "hue", "1", config_entry=entry)
 
-    assert await steps(house, {"scene": scene.entity_id}) == Touches(
+    assert await steps(home, {"scene": scene.entity_id}) == Touches(
         frozenset({EntityAction(scene.entity_id, "scene.turn_on")})
     )
 
 
-async def test_a_group_passes_on_what_is_done_to_it(house: HomeAssistant) -> None:
-    house.states.async_set("lock.all", "locked", {ATTR_ENTITY_ID: ["lock.door", "lock.shed"]})
-    house.states.async_set("light.odd", "off", {ATTR_ENTITY_ID: ["light.lamp", "switch.plug", "lock.door", 5]})
-    house.states.async_set("group.mixed", "off", {ATTR_ENTITY_ID: ["light.lamp", "lock.shed", "script.x"]})
+async def test_a_group_passes_on_what_is_done_to_it(home: HomeAssistant) -> None:
+    home.states.async_set("lock.all", "locked", {ATTR_ENTITY_ID: ["lock.door", "lock.shed"]})
+    home.states.async_set("light.odd", "off", {ATTR_ENTITY_ID: ["light.lamp", "switch.plug", "lock.door", 5]})
+    home.states.async_set("group.mixed", "off", {ATTR_ENTITY_ID: ["light.lamp", "lock.shed", "script.x"]})
 
-    assert told(await steps(house, {"action": "lock.unlock", "entity_id": "lock.all"})) == {
+    assert told(await steps(home, {"action": "lock.unlock", "entity_id": "lock.all"})) == {
         ("lock.all", "lock.unlock"),
         ("lock.door", "lock.unlock"),
         ("lock.shed", "lock.unlock"),
     }
-    assert told(await steps(house, {"action": "light.turn_on", "entity_id": "light.odd"})) == {
+    assert told(await steps(home, {"action": "light.turn_on", "entity_id": "light.odd"})) == {
         ("light.odd", "light.turn_on"),
         ("light.lamp", "light.turn_on"),
         ("switch.plug", "switch.turn_on"),
     }
-    assert told(await steps(house, {"action": "homeassistant.turn_off", "entity_id": "group.mixed"})) == {
+    assert told(await steps(home, {"action": "homeassistant.turn_off", "entity_id": "group.mixed"})) == {
         ("group.mixed", "group.turn_off"),
         ("light.lamp", "light.turn_off"),
     }
-    assert told(await steps(house, {"action": "lock.unlock", "entity_id": "group.mixed"})) == {
+    assert told(await steps(home, {"action": "lock.unlock", "entity_id": "group.mixed"})) == {
         ("group.mixed", "lock.unlock"),
         ("lock.shed", "lock.unlock"),
     }
 
 
-async def test_a_group_that_home_assistant_expands_itself_is_read_too(house: HomeAssistant) -> None:
+async def test_a_group_that_home_assistant_expands_itself_is_read_too(home: HomeAssistant) -> None:
     platform = {"platform": "group", "name": "Doors", "entities": ["lock.door", "lock.shed"]}
-    await house.data["lock"].async_setup({"lock": [platform]})
-    await house.async_block_till_done()
-    house.states.async_set("lock.doors", "locked")
+    await home.data["lock"].async_setup({"lock": [platform]})
+    await home.async_block_till_done()
+    home.states.async_set("lock.doors", "locked")
 
-    assert told(await steps(house, {"action": "lock.unlock", "entity_id": "lock.doors"})) == {
+    assert told(await steps(home, {"action": "lock.unlock", "entity_id": "lock.doors"})) == {
         ("lock.doors", "lock.unlock"),
         ("lock.door", "lock.unlock"),
         ("lock.shed", "lock.unlock"),

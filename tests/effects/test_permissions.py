@@ -31,7 +31,7 @@ EVERYTHING = (LAMP_AND_DOOR, SCRIPT_OF_UNKNOWN_CONTENT, FOREIGN_TOOL, LOOK_UP, N
 
 @pytest.fixture(autouse=True)
 async def owner(hass: HomeAssistant) -> None:
-    """Let nobody of the tests be the first user of the house, who may do everything."""
+    """Let nobody of the tests be the first user of the home, who may do everything."""
     await hass.auth.async_create_user("Owner", group_ids=[GROUP_ID_ADMIN])
 
 

@@ -26,7 +26,7 @@ from tests.support.sentences import sentence
 from tests.support.servers.in_process import serving_script
 from tests.support.service_dialogs import is_open
 
-HOUSE = """
+HOME = """
 areas:
   - { id: hall, name: Hall }
   - { id: garden, name: "Gar|den" }
@@ -45,9 +45,9 @@ NOBODY_SPEAKS: Mapping[str, JsonValue] = {"people_at_satellites": [], "trusted_c
 
 @pytest.fixture
 async def entry(hass: HomeAssistant) -> MockConfigEntry:
-    """The offline agent in a house whose entities are all exposed."""
+    """The offline agent in a home whose entities are all exposed."""
     entry = await set_up(hass, offline_entry())
-    await move_in(hass, HOUSE)
+    await move_in(hass, HOME)
     for entity_id in ALL:
         async_expose_entity(hass, conversation.DOMAIN, entity_id, should_expose=True)
     return entry
@@ -76,9 +76,9 @@ async def sent(hass: HomeAssistant, entry: MockConfigEntry, **changes: object) -
 
 async def saved(hass: HomeAssistant, entry: MockConfigEntry, **changes: object) -> AgentSettings:
     """Send the form, save what it means, and return what the agent is set to."""
-    house = await sent(hass, entry, **changes)
-    assert house["type"] is FlowResultType.MENU, house["errors"]
-    result = await choose(hass, house, "save_approvals")
+    home = await sent(hass, entry, **changes)
+    assert home["type"] is FlowResultType.MENU, home["errors"]
+    result = await choose(hass, home, "save_approvals")
     assert result["reason"] == "reconfigure_successful"
     return settings_of(only_agent(entry).data)
 
@@ -178,7 +178,7 @@ async def test_everything_that_is_filled_in_is_stored_and_shown_again(
     assert suggested(await open_approvals(hass, entry)) == form
 
 
-async def test_words_of_the_house_are_offered(
+async def test_words_of_the_home_are_offered(
     hass: HomeAssistant, entry: MockConfigEntry, hass_admin_user: User
 ) -> None:
     step = await open_approvals(hass, entry)
@@ -205,7 +205,7 @@ async def test_every_field_of_a_row_has_its_words(hass: HomeAssistant, entry: Mo
             assert sentence(f"{place}.description")
 
 
-async def test_words_are_in_the_language_of_the_house(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_words_are_in_the_language_of_the_home(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     hass.config.language = "de"
     step = await open_approvals(hass, entry)
 
@@ -244,8 +244,8 @@ async def test_what_is_gone_is_still_shown_and_kept(hass: HomeAssistant, entry: 
     }
     hass.config_entries.async_update_subentry(entry, only_agent(entry), data={"rules": [gone]})
     step = await open_approvals(hass, entry)
-    house = await submit(hass, step, suggested(step))
-    await choose(hass, house, "save_approvals")
+    home = await submit(hass, step, suggested(step))
+    await choose(hass, home, "save_approvals")
 
     assert suggested(step)["rules"][0]["domains"] == ["Siren"]
     assert "moat" in row_options(step, "device_classes")
@@ -273,12 +273,12 @@ async def test_what_the_rules_mean_is_shown_before_they_are_saved(hass: HomeAssi
         {"verdict": "Ask first", "domains": ["Lock"]},
         {"verdict": "Ask first", "domains": ["cover"]},
     ]
-    house = await sent(hass, entry, rules=rules, pin=PIN)
+    home = await sent(hass, entry, rules=rules, pin=PIN)
 
-    assert house["step_id"] == "house"
-    assert counted(house) == {"entities": 5, "allow": 2, "ask": 1, "pin": 1, "deny": 1}
+    assert home["step_id"] == "home"
+    assert counted(home) == {"entities": 5, "allow": 2, "ask": 1, "pin": 1, "deny": 1}
     assert only_agent(entry).data == {}
-    lines = placeholders(house)["table"].splitlines()
+    lines = placeholders(home)["table"].splitlines()
     assert lines[0] == "| Device | Area | Action | Result |"
     assert lines[2] == "| Garage | Gar\\|den | Close cover, Close cover tilt, Open cover, … | Never |"
     assert lines[3] == "| Front Door | Hall | Unlock lock | Ask for the PIN |"
@@ -286,11 +286,11 @@ async def test_what_the_rules_mean_is_shown_before_they_are_saved(hass: HomeAssi
     assert len(lines) == 5
 
 
-async def test_a_house_in_which_nothing_needs_a_yes_says_so(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    house = await sent(hass, entry, rules=[{"verdict": "Allow"}])
+async def test_a_home_in_which_nothing_needs_a_yes_says_so(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    home = await sent(hass, entry, rules=[{"verdict": "Allow"}])
 
-    assert counted(house) == {"entities": 5, "allow": 5, "ask": 0, "pin": 0, "deny": 0}
-    assert placeholders(house)["table"] == sentence("common.house_all_allowed")
+    assert counted(home) == {"entities": 5, "allow": 5, "ask": 0, "pin": 0, "deny": 0}
+    assert placeholders(home)["table"] == sentence("common.home_all_allowed")
 
 
 async def test_what_a_script_does_and_what_nobody_can_tell_is_in_the_table(
@@ -306,32 +306,32 @@ async def test_what_a_script_does_and_what_nobody_can_tell_is_in_the_table(
     lines = placeholders(await sent(hass, entry))["table"].splitlines()
 
     assert "| Welcome |  | Unlock lock | Ask first |" in lines
-    assert f"| Riddle |  | {sentence('common.house_unknown')} | Ask first |" in lines
+    assert f"| Riddle |  | {sentence('common.home_unknown')} | Ask first |" in lines
 
 
-async def test_a_big_house_is_shown_in_part(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_a_big_home_is_shown_in_part(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     assert await async_setup_component(hass, "lock", {})
     for number in range(MOST_ROWS + 3):
         hass.states.async_set(f"lock.cell_{number}", "locked")
         async_expose_entity(hass, conversation.DOMAIN, f"lock.cell_{number}", should_expose=True)
-    house = await sent(hass, entry)
+    home = await sent(hass, entry)
 
-    assert counted(house)["ask"] == MOST_ROWS + 5
-    table, more = placeholders(house)["table"].split("\n\n")
+    assert counted(home)["ask"] == MOST_ROWS + 5
+    table, more = placeholders(home)["table"].split("\n\n")
     assert len(table.splitlines()) == MOST_ROWS + 2
-    assert more == sentence("common.house_more", count="5")
+    assert more == sentence("common.home_more", count="5")
 
 
 async def test_something_can_be_changed_after_it_was_shown_and_nothing_is_lost(
     hass: HomeAssistant, entry: MockConfigEntry
 ) -> None:
     form = approvals(rules=[{"verdict": "Ask for the PIN", "domains": ["Lock"]}], pin=PIN, notify=["notify.phone"])
-    house = await submit(hass, await open_approvals(hass, entry), form)
-    step = await choose(hass, house, "approvals")
+    home = await submit(hass, await open_approvals(hass, entry), form)
+    step = await choose(hass, home, "approvals")
     assert suggested(step) == form | {"pin": DOTS}
     assert counted(step)["pin"] == 1
-    house = await submit(hass, step, {**suggested(step), "notify": []})
-    await choose(hass, house, "save_approvals")
+    home = await submit(hass, step, {**suggested(step), "notify": []})
+    await choose(hass, home, "save_approvals")
     settings = settings_of(only_agent(entry).data)
 
     assert settings.pin is not None
@@ -439,8 +439,8 @@ async def test_a_pin_that_was_typed_beside_a_mistake_is_kept(hass: HomeAssistant
     step = await sent(hass, entry, rules=[{"verdict": "Perhaps"}], pin=PIN)
     assert suggested(step)["pin"] == DOTS
     rules = [{"verdict": "Ask for the PIN"}]
-    house = await submit(hass, step, approvals(rules=rules, pin=DOTS))
-    await choose(hass, house, "save_approvals")
+    home = await submit(hass, step, approvals(rules=rules, pin=DOTS))
+    await choose(hass, home, "save_approvals")
     settings = settings_of(only_agent(entry).data)
 
     assert settings.pin is not None
@@ -451,9 +451,9 @@ async def test_a_pin_is_told_to_nobody(
     hass: HomeAssistant, entry: MockConfigEntry, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    house = await sent(hass, entry, rules=[{"verdict": "Ask for the PIN"}], pin=PIN)
-    step = await choose(hass, house, "approvals")
-    seen = repr((house, step, suggested(step)))
+    home = await sent(hass, entry, rules=[{"verdict": "Ask for the PIN"}], pin=PIN)
+    step = await choose(hass, home, "approvals")
+    seen = repr((home, step, suggested(step)))
     for typed in ("4747474747", f"{PIN}{PIN}", "seven"):  # none of them is in the id of a flow by chance
         refused = await submit(hass, step, approvals(rules=["?"], pin=typed))
         seen += repr((refused, suggested(refused)))

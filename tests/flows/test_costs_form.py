@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 
 def gateway_entry(address: str) -> MockConfigEntry:
-    """Return an entry for a server in the house that asks others, so that nobody knows what its model costs."""
+    """Return an entry for a server in the home that asks others, so that nobody knows what its model costs."""
     data = {**server_entry(address).data, CONF_SERVER: "litellm"}
     (agent,) = server_entry(address).subentries.values()
     subentry = {"subentry_type": agent.subentry_type, "title": "Talker", "unique_id": None, "data": dict(agent.data)}

@@ -15,7 +15,7 @@ from tests.support.llm_apis import KITCHEN, offer_of, run
 
 
 @pytest.fixture
-async def house(hass: HomeAssistant) -> HomeAssistant:
+async def home(hass: HomeAssistant) -> HomeAssistant:
     await move_in(hass, KITCHEN)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     async_expose_entity(hass, conversation.DOMAIN, "light.unregistered", should_expose=True)
@@ -24,14 +24,14 @@ async def house(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-async def test_a_state_changes_nothing(house: HomeAssistant) -> None:
-    before = async_get_home(house, conversation.DOMAIN)
+async def test_a_state_changes_nothing(home: HomeAssistant) -> None:
+    before = async_get_home(home, conversation.DOMAIN)
 
-    await run(await offer_of(house, llm.LLM_API_ASSIST), "intent__HassTurnOn", name="Kitchen Light")
-    await house.async_block_till_done()
+    await run(await offer_of(home, llm.LLM_API_ASSIST), "intent__HassTurnOn", name="Kitchen Light")
+    await home.async_block_till_done()
 
-    assert house.states.is_state("light.kitchen", "on")
-    assert async_get_home(house, conversation.DOMAIN) is before
+    assert home.states.is_state("light.kitchen", "on")
+    assert async_get_home(home, conversation.DOMAIN) is before
 
 
 def _rename_entity(hass: HomeAssistant) -> None:
@@ -103,12 +103,12 @@ CHANGES_OF_THE_HOME = (
 
 @pytest.mark.parametrize("change", CHANGES_OF_THE_HOME, ids=[change.__name__ for change in CHANGES_OF_THE_HOME])
 async def test_a_change_of_the_home_is_seen_at_once(
-    house: HomeAssistant, change: Callable[[HomeAssistant], None]
+    home: HomeAssistant, change: Callable[[HomeAssistant], None]
 ) -> None:
-    before = async_get_home(house, conversation.DOMAIN)
+    before = async_get_home(home, conversation.DOMAIN)
 
-    change(house)
+    change(home)
 
-    after = async_get_home(house, conversation.DOMAIN)
+    after = async_get_home(home, conversation.DOMAIN)
     assert after != before
-    assert async_get_home(house, conversation.DOMAIN) is after
+    assert async_get_home(home, conversation.DOMAIN) is after

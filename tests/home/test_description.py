@@ -19,7 +19,7 @@ from custom_components.chatterbox.home.entities import NamedEntity, async_get_ho
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import LISTED, StubTool, offer_of, register
 
-HOUSE = """
+HOME = """
 floors:
   - { id: upper, name: Upper Floor, level: 1, aliases: [Upstairs] }
   - { id: ground, name: Ground Floor, level: 0 }
@@ -57,8 +57,8 @@ Shed
 
 
 @pytest.fixture
-async def house(hass: HomeAssistant) -> HomeAssistant:
-    await move_in(hass, HOUSE)
+async def home(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, HOME)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     for entity_id in ("binary_sensor.bell", "lock.shed"):
         async_expose_entity(hass, conversation.DOMAIN, entity_id, should_expose=True)
@@ -69,15 +69,15 @@ def lines_of(hass: HomeAssistant) -> list[str]:
     return list(home_lines(async_get_home(hass, conversation.DOMAIN)))
 
 
-async def test_everything_is_told_once_under_its_floor_room_and_domain(house: HomeAssistant) -> None:
-    assert "\n".join(lines_of(house)) == LINES
+async def test_everything_is_told_once_under_its_floor_room_and_domain(home: HomeAssistant) -> None:
+    assert "\n".join(lines_of(home)) == LINES
 
 
-async def test_the_list_of_home_assistant_gives_way_to_it_and_nothing_else_does(house: HomeAssistant) -> None:
-    register(house, "other", StubTool(name="look"), name="Other", prompt="- names: Kitchen Lamp\n  domain: light\n")
+async def test_the_list_of_home_assistant_gives_way_to_it_and_nothing_else_does(home: HomeAssistant) -> None:
+    register(home, "other", StubTool(name="look"), name="Other", prompt="- names: Kitchen Lamp\n  domain: light\n")
 
-    short = await offer_of(house, llm.LLM_API_ASSIST, "other")
-    listed = await offer_of(house, llm.LLM_API_ASSIST, "other", home=LISTED)
+    short = await offer_of(home, llm.LLM_API_ASSIST, "other")
+    listed = await offer_of(home, llm.LLM_API_ASSIST, "other", home=LISTED)
 
     assert LINES in short.prompt
     assert "Static Context" not in short.prompt
@@ -98,11 +98,11 @@ async def test_an_empty_home_is_told_as_home_assistant_does(hass: HomeAssistant)
     assert "tell them to expose entities" in (await offer_of(hass, llm.LLM_API_ASSIST)).prompt
 
 
-async def test_a_home_without_floors_has_no_headings(house: HomeAssistant) -> None:
+async def test_a_home_without_floors_has_no_headings(home: HomeAssistant) -> None:
     for floor_id in ("ground_floor", "upper_floor"):
-        fr.async_get(house).async_delete(floor_id)
+        fr.async_get(home).async_delete(floor_id)
 
-    assert [line for line in lines_of(house) if line.startswith("#")] == ["# (in no room)"]
+    assert [line for line in lines_of(home) if line.startswith("#")] == ["# (in no room)"]
 
 
 SCATTERED = """
@@ -131,26 +131,26 @@ async def test_in_whatever_order_things_came_it_has_the_same_bytes(hass: HomeAss
     ]
 
 
-async def test_states_are_no_part_of_it(house: HomeAssistant) -> None:
-    before = lines_of(house)
-    house.states.async_set("light.kitchen", "on", house.states.get("light.kitchen").attributes)  # type: ignore[union-attr]  # it is there
+async def test_states_are_no_part_of_it(home: HomeAssistant) -> None:
+    before = lines_of(home)
+    home.states.async_set("light.kitchen", "on", home.states.get("light.kitchen").attributes)  # type: ignore[union-attr]  # it is there
 
-    assert lines_of(house) == before
-
-
-async def test_a_thing_whose_names_were_taken_away_is_still_told_of(house: HomeAssistant) -> None:
-    er.async_get(house).async_update_entity("light.lamp", aliases=[])
-
-    assert " light: (without a name), Ceiling Light (also Big Moon)" in lines_of(house)
+    assert lines_of(home) == before
 
 
-async def test_what_tools_of_their_own_tell_of_is_left_out(house: HomeAssistant) -> None:
+async def test_a_thing_whose_names_were_taken_away_is_still_told_of(home: HomeAssistant) -> None:
+    er.async_get(home).async_update_entity("light.lamp", aliases=[])
+
+    assert " light: (without a name), Ceiling Light (also Big Moon)" in lines_of(home)
+
+
+async def test_what_tools_of_their_own_tell_of_is_left_out(home: HomeAssistant) -> None:
     script = {"good_night": {"alias": "Good night", "sequence": []}}
-    assert await async_setup_component(house, "script", {"script": script})
-    async_expose_entity(house, conversation.DOMAIN, "script.good_night", should_expose=True)
+    assert await async_setup_component(home, "script", {"script": script})
+    async_expose_entity(home, conversation.DOMAIN, "script.good_night", should_expose=True)
 
-    assert "\n".join(lines_of(house)) == LINES
-    assert "script__good_night" in {tool.name for tool in (await offer_of(house, llm.LLM_API_ASSIST)).definitions}
+    assert "\n".join(lines_of(home)) == LINES
+    assert "script__good_night" in {tool.name for tool in (await offer_of(home, llm.LLM_API_ASSIST)).definitions}
 
 
 HOSTILE = {
@@ -165,12 +165,12 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
-async def test_no_name_leaves_its_line(house: HomeAssistant, name: str) -> None:
-    er.async_get(house).async_update_entity("light.lamp", name=name)
-    ar.async_get(house).async_update("bedroom", name=name)
-    fr.async_get(house).async_update("upper_floor", name=name)
+async def test_no_name_leaves_its_line(home: HomeAssistant, name: str) -> None:
+    er.async_get(home).async_update_entity("light.lamp", name=name)
+    ar.async_get(home).async_update("bedroom", name=name)
+    fr.async_get(home).async_update("upper_floor", name=name)
 
-    lines = lines_of(house)
+    lines = lines_of(home)
 
     assert len("\n".join(lines).splitlines()) == len(LINES.splitlines())
     assert sum(line.startswith("# ") for line in lines) == 4

@@ -6,7 +6,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
 from tests.demo_house.move_in import move_in
-from tests.support.offline_talk import HOUSE, Talk
+from tests.support.offline_talk import HOME, Talk
 
 WEATHER = """
   - { name: Outside, id: weather.outside, state: sunny, attributes: { temperature: 14 } }
@@ -15,8 +15,8 @@ WEATHER = """
 
 @pytest.fixture
 async def talk(hass: HomeAssistant) -> Talk:
-    """Return a conversation in a house."""
-    await move_in(hass, HOUSE + WEATHER)
+    """Return a conversation in a home."""
+    await move_in(hass, HOME + WEATHER)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     return Talk(hass)
 

@@ -1,4 +1,4 @@
-"""Home Assistant's own understanding, walked by the real loop in a real house."""
+"""Home Assistant's own understanding, walked by the real loop in a real home."""
 
 import asyncio
 from typing import override
@@ -17,15 +17,15 @@ from custom_components.chatterbox.offline.dispatcher import MAX_NESTING, offline
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE
 from tests.demo_house.move_in import move_in
 from tests.support.config_entries import offline_entry, set_up
-from tests.support.offline_talk import HOUSE, Talk, sentence_call
+from tests.support.offline_talk import HOME, Talk, sentence_call
 from tests.support.sentences import sentence
 
 SPEAK_OF_IT = "turn it off again"
 
 
 @pytest.fixture
-async def house(hass: HomeAssistant) -> HomeAssistant:
-    await move_in(hass, HOUSE)
+async def home(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, HOME)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     return hass
 
@@ -36,12 +36,12 @@ async def built_in_answer(hass: HomeAssistant, text: str, language: str = "en") 
     return await conversation.async_converse(hass, text, None, Context(), language, agent_id=agent)
 
 
-async def test_a_sentence_becomes_a_deed_and_the_deed_an_answer(house: HomeAssistant) -> None:
-    talk = Talk(house)
+async def test_a_sentence_becomes_a_deed_and_the_deed_an_answer(home: HomeAssistant) -> None:
+    talk = Talk(home)
 
     assert await talk.say("turn on the counter lamp") == "Turned on the light"
 
-    assert house.states.is_state("light.counter", "on")
+    assert home.states.is_state("light.counter", "on")
     assert talk.phases == [
         Phase.RECEIVE_INPUT,
         Phase.LLM_INFERENCE,
@@ -58,67 +58,67 @@ async def test_a_sentence_becomes_a_deed_and_the_deed_an_answer(house: HomeAssis
     assert [target.id for target in talk.response.success_results] == ["light.counter"]
 
 
-async def test_a_follow_up_means_what_was_spoken_of(house: HomeAssistant) -> None:
-    talk = Talk(house)
+async def test_a_follow_up_means_what_was_spoken_of(home: HomeAssistant) -> None:
+    talk = Talk(home)
     await talk.say("turn on the counter lamp")
 
     assert await talk.say(SPEAK_OF_IT) == "Turned off the light"
 
-    assert house.states.is_state("light.counter", "off")
+    assert home.states.is_state("light.counter", "off")
 
 
-async def test_a_follow_up_to_several_things_means_them_all(house: HomeAssistant) -> None:
-    talk = Talk(house)
+async def test_a_follow_up_to_several_things_means_them_all(home: HomeAssistant) -> None:
+    talk = Talk(home)
     await talk.say("turn on the kitchen lights")
-    assert house.states.is_state("light.counter", "on")
+    assert home.states.is_state("light.counter", "on")
 
     await talk.say("turn them off again")
 
-    assert house.states.is_state("light.kitchen_ceiling", "off")
-    assert house.states.is_state("light.counter", "off")
-    assert house.states.is_state("light.hallway", "on")
+    assert home.states.is_state("light.kitchen_ceiling", "off")
+    assert home.states.is_state("light.counter", "off")
+    assert home.states.is_state("light.hallway", "on")
 
 
-async def test_another_conversation_knows_nothing_of_it(house: HomeAssistant) -> None:
-    await Talk(house).say("turn on the counter lamp")
+async def test_another_conversation_knows_nothing_of_it(home: HomeAssistant) -> None:
+    await Talk(home).say("turn on the counter lamp")
 
-    other = Talk(house, conversation_id="another-talk")
+    other = Talk(home, conversation_id="another-talk")
     await other.say(SPEAK_OF_IT)
 
-    assert house.states.is_state("light.counter", "on")
+    assert home.states.is_state("light.counter", "on")
     assert other.results[-1].is_error
 
 
 async def test_the_memory_outlives_a_pause_in_a_conversation_with_an_id_of_home_assistants_kind(
-    house: HomeAssistant,
+    home: HomeAssistant,
 ) -> None:
     # Home Assistant gives a conversation with an expired ULID a new id; none of ours may look like one.
     for conversation_id in ("01K9" + "0" * 22, "x" * 26, "x"):
-        talk = Talk(house, conversation_id=conversation_id)
+        talk = Talk(home, conversation_id=conversation_id)
         await talk.say("turn on the counter lamp")
         await talk.say(SPEAK_OF_IT)
-        assert house.states.is_state("light.counter", "off")
+        assert home.states.is_state("light.counter", "off")
 
 
-async def test_a_compound_sentence_does_both(house: HomeAssistant) -> None:
-    spoken = await Talk(house).say("turn on the counter lamp and turn off the hallway light")
+async def test_a_compound_sentence_does_both(home: HomeAssistant) -> None:
+    spoken = await Talk(home).say("turn on the counter lamp and turn off the hallway light")
 
-    assert house.states.is_state("light.counter", "on")
-    assert house.states.is_state("light.hallway", "off")
+    assert home.states.is_state("light.counter", "on")
+    assert home.states.is_state("light.hallway", "off")
     assert spoken == "Turned on the light. Turned off the light."
 
 
-async def test_a_question_is_answered(house: HomeAssistant) -> None:
-    talk = Talk(house)
+async def test_a_question_is_answered(home: HomeAssistant) -> None:
+    talk = Talk(home)
 
     assert await talk.say("is the front door locked") == "Yes"
     assert talk.response.response_type is intent.IntentResponseType.QUERY_ANSWER
 
 
 @pytest.mark.parametrize("text", ["what is the meaning of life", "turn on the spaceship", SPEAK_OF_IT])
-async def test_what_is_not_understood_gets_the_built_in_agents_own_sentence(house: HomeAssistant, text: str) -> None:
-    expected = (await built_in_answer(house, text)).response
-    talk = Talk(house)
+async def test_what_is_not_understood_gets_the_built_in_agents_own_sentence(home: HomeAssistant, text: str) -> None:
+    expected = (await built_in_answer(home, text)).response
+    talk = Talk(home)
 
     assert await talk.say(text) == expected.speech["plain"]["speech"]
 
@@ -127,42 +127,42 @@ async def test_what_is_not_understood_gets_the_built_in_agents_own_sentence(hous
     assert talk.response.error_code is expected.error_code
 
 
-async def test_it_speaks_other_languages(house: HomeAssistant) -> None:
-    talk = Talk(house, language="de")
+async def test_it_speaks_other_languages(home: HomeAssistant) -> None:
+    talk = Talk(home, language="de")
 
     assert await talk.say("schalte Counter Lamp ein") == "Licht eingeschaltet"
-    assert house.states.is_state("light.counter", "on")
+    assert home.states.is_state("light.counter", "on")
     assert await talk.say("was ist der Sinn des Lebens") == "Sinn des Lebens existiert nicht"
 
 
-async def test_a_language_that_nobody_understands_gets_an_answer_all_the_same(house: HomeAssistant) -> None:
-    assert await Talk(house, language="tlh").say("wej") == "Sorry, I couldn't understand that"
+async def test_a_language_that_nobody_understands_gets_an_answer_all_the_same(home: HomeAssistant) -> None:
+    assert await Talk(home, language="tlh").say("wej") == "Sorry, I couldn't understand that"
 
 
-async def test_the_room_of_the_device_is_meant(house: HomeAssistant) -> None:
+async def test_the_room_of_the_device_is_meant(home: HomeAssistant) -> None:
     entry = MockConfigEntry(domain="satellite")
-    entry.add_to_hass(house)
-    registry = dr.async_get(house)
+    entry.add_to_hass(home)
+    registry = dr.async_get(home)
     device = registry.async_get_or_create(config_entry_id=entry.entry_id, identifiers={("satellite", "1")})
     registry.async_update_device(device.id, area_id="kitchen")
 
-    await Talk(house, device_id=device.id).say("turn on the lights")
+    await Talk(home, device_id=device.id).say("turn on the lights")
 
-    assert house.states.is_state("light.kitchen_ceiling", "on")
-    assert house.states.is_state("light.counter", "on")
+    assert home.states.is_state("light.kitchen_ceiling", "on")
+    assert home.states.is_state("light.counter", "on")
 
 
-async def test_the_result_of_the_conversation_is_that_of_the_built_in_agent(house: HomeAssistant) -> None:
+async def test_the_result_of_the_conversation_is_that_of_the_built_in_agent(home: HomeAssistant) -> None:
     """Cards, targets and error codes come from the ChatLog, where Home Assistant looks for them."""
     for text in ("turn on the counter lamp", "turn on the spaceship"):
-        talk = Talk(house)
+        talk = Talk(home)
         spoken = await talk.say(text)
         native = talk.results[-1].native
         assert isinstance(native, llm.ToolResult)
         user_input = conversation.ConversationInput(text, Context(), "our-talk", None, None, "en", "us")
         with (
-            chat_session.async_get_chat_session(house, "our-talk") as session,
-            conversation.async_get_chat_log(house, session, user_input) as chat_log,
+            chat_session.async_get_chat_session(home, "our-talk") as session,
+            conversation.async_get_chat_log(home, session, user_input) as chat_log,
         ):
             for content in (
                 conversation.ToolResultContent("us", "1", PROCESS_SENTENCE.name, native),
@@ -171,25 +171,25 @@ async def test_the_result_of_the_conversation_is_that_of_the_built_in_agent(hous
                 chat_log.async_add_assistant_content_without_tools(content)
             result = conversation.async_get_result_from_chat_log(user_input, chat_log)
 
-        assert result.response.as_dict() == (await built_in_answer(house, text)).response.as_dict()
+        assert result.response.as_dict() == (await built_in_answer(home, text)).response.as_dict()
 
 
-async def test_our_own_conversation_is_not_disturbed(house: HomeAssistant) -> None:
+async def test_our_own_conversation_is_not_disturbed(home: HomeAssistant) -> None:
     with (
-        chat_session.async_get_chat_session(house, "our-talk") as session,
-        conversation.async_get_chat_log(house, session) as chat_log,
+        chat_session.async_get_chat_session(home, "our-talk") as session,
+        conversation.async_get_chat_log(home, session) as chat_log,
     ):
         before = list(chat_log.content)
-        await Talk(house).dispatcher().dispatch(*sentence_call("turn on the counter lamp"))
+        await Talk(home).dispatcher().dispatch(*sentence_call("turn on the counter lamp"))
 
         assert chat_log.content == before
         assert chat_session.current_session.get() is session
 
 
-async def test_an_automation_started_by_a_sentence_answers(house: HomeAssistant) -> None:
-    await _automate(house, "good night", {"set_conversation_response": "Sleep well"})
+async def test_an_automation_started_by_a_sentence_answers(home: HomeAssistant) -> None:
+    await _automate(home, "good night", {"set_conversation_response": "Sleep well"})
 
-    assert await Talk(house).say("good night") == "Sleep well"
+    assert await Talk(home).say("good night") == "Sleep well"
 
 
 async def _automate(hass: HomeAssistant, command: str, *actions: dict[str, object], mode: str = "single") -> None:
@@ -204,40 +204,40 @@ async def _automate(hass: HomeAssistant, command: str, *actions: dict[str, objec
     await hass.async_block_till_done()
 
 
-async def test_a_sentence_that_says_itself_comes_to_an_end(house: HomeAssistant) -> None:
-    await set_up(house, offline_entry(rules=[{"verdict": "allow", "tools": [PROCESS_SENTENCE.name]}]))
-    (agent_id,) = [agent for agent in house.states.async_entity_ids("conversation") if "talker" in agent]
+async def test_a_sentence_that_says_itself_comes_to_an_end(home: HomeAssistant) -> None:
+    await set_up(home, offline_entry(rules=[{"verdict": "allow", "tools": [PROCESS_SENTENCE.name]}]))
+    (agent_id,) = [agent for agent in home.states.async_entity_ids("conversation") if "talker" in agent]
     say_it_again: dict[str, object] = {
         "action": "conversation.process",
         "data": {"agent_id": agent_id, "text": "say it again", "conversation_id": "automated"},
         "response_variable": "answer",
     }
     speech = "{{ answer.response.speech.plain.speech }}"
-    await _automate(house, "say it again", say_it_again, {"set_conversation_response": speech}, mode="parallel")
-    runs = async_capture_events(house, automation.EVENT_AUTOMATION_TRIGGERED)
+    await _automate(home, "say it again", say_it_again, {"set_conversation_response": speech}, mode="parallel")
+    runs = async_capture_events(home, automation.EVENT_AUTOMATION_TRIGGERED)
 
-    spoken = await Talk(house).say("say it again")
+    spoken = await Talk(home).say("say it again")
 
     assert len(runs) == MAX_NESTING
     assert spoken == sentence("common.spoken_sentence_calls_itself")
-    assert await Talk(house).say("turn on the counter lamp") == "Turned on the light"
+    assert await Talk(home).say("turn on the counter lamp") == "Turned on the light"
 
 
-async def test_a_task_that_outlives_its_sentence_may_speak_as_often_as_it_likes(house: HomeAssistant) -> None:
+async def test_a_task_that_outlives_its_sentence_may_speak_as_often_as_it_likes(home: HomeAssistant) -> None:
     """Contexts are inherited: a task that a sentence started must not count that sentence for ever."""
     spoken: list[str] = []
     asked = asyncio.Queue[str]()
 
     async def outlive() -> None:
-        spoken.append(await Talk(house, conversation_id="later").say(await asked.get()))
+        spoken.append(await Talk(home, conversation_id="later").say(await asked.get()))
 
     async def start_task(_: object, __: object) -> str | None:
         tasks.append(asyncio.create_task(outlive()))
         return None
 
     tasks: list[asyncio.Task[None]] = []
-    unregister = get_agent_manager(house).register_trigger(["start a task"], start_task)
-    await Talk(house).say("start a task")
+    unregister = get_agent_manager(home).register_trigger(["start a task"], start_task)
+    await Talk(home).say("start a task")
     for _ in range(MAX_NESTING + 1):
         asked.put_nowait("start a task")
         await tasks[-1]
@@ -266,11 +266,11 @@ class SlowHandler(intent.IntentHandler):
         raise AssertionError
 
 
-async def test_cancellation_ends_the_sentence(house: HomeAssistant) -> None:
+async def test_cancellation_ends_the_sentence(home: HomeAssistant) -> None:
     handler = SlowHandler()
-    intent.async_register(house, handler)
-    get_agent_manager(house).update_config_intents({handler.intent_type: {"data": [{"sentences": ["take for ever"]}]}})
-    task = asyncio.create_task(Talk(house).dispatcher().dispatch(*sentence_call("take for ever")))
+    intent.async_register(home, handler)
+    get_agent_manager(home).update_config_intents({handler.intent_type: {"data": [{"sentences": ["take for ever"]}]}})
+    task = asyncio.create_task(Talk(home).dispatcher().dispatch(*sentence_call("take for ever")))
     await handler.running.wait()
     task.cancel()
 
@@ -280,17 +280,17 @@ async def test_cancellation_ends_the_sentence(house: HomeAssistant) -> None:
 
 
 @pytest.mark.parametrize(("name", "arguments"), [("another", {SENTENCE: "hi"}), (PROCESS_SENTENCE.name, {SENTENCE: 5})])
-async def test_the_dispatcher_runs_nothing_else(house: HomeAssistant, name: str, arguments: JsonObject) -> None:
-    outcome = await Talk(house).dispatcher().dispatch(ToolCall("1", name, "{}"), arguments)
+async def test_the_dispatcher_runs_nothing_else(home: HomeAssistant, name: str, arguments: JsonObject) -> None:
+    outcome = await Talk(home).dispatcher().dispatch(ToolCall("1", name, "{}"), arguments)
 
     assert outcome.is_error
     assert isinstance(outcome.native, llm.ToolResult)
     assert PROCESS_SENTENCE.name in outcome.content
-    assert Talk(house).dispatcher().targets(name, arguments) is None
+    assert Talk(home).dispatcher().targets(name, arguments) is None
 
 
-async def test_the_languages_are_those_of_the_built_in_agent(house: HomeAssistant) -> None:
-    languages = offline_languages(house)
+async def test_the_languages_are_those_of_the_built_in_agent(home: HomeAssistant) -> None:
+    languages = offline_languages(home)
 
     assert {"en", "de", "fr", "ja"} <= set(languages)
     assert languages == sorted(languages)

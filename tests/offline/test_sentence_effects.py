@@ -14,14 +14,14 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.chatterbox.effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved
 from custom_components.chatterbox.offline.sentence_effects import async_later_effects, async_sentence_effects
 from tests.demo_house.move_in import move_in
-from tests.support.offline_talk import HOUSE, Talk
+from tests.support.offline_talk import HOME, Talk
 
 UNKNOWN = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 
 
 @pytest.fixture
 async def talk(hass: HomeAssistant) -> Talk:
-    await move_in(hass, HOUSE)
+    await move_in(hass, HOME)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     return Talk(hass)
 
@@ -119,7 +119,7 @@ async def test_a_sentence_somebody_wrote_is_not_read_another_way(hass: HomeAssis
         'language: "en"\nintents:\n  HassTurnOff:\n    data:\n      - sentences: ["kill {name} now"]\n',
         encoding="utf-8",
     )
-    await move_in(hass, HOUSE)
+    await move_in(hass, HOME)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     talk = Talk(hass)
 

@@ -1,4 +1,4 @@
-"""`script/demo` as a person or a program runs it: a real Home Assistant, a real house, a real pipeline, a real end."""
+"""`script/demo` as a person or a program runs it: a real Home Assistant, a real home, a real pipeline, a real end."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ def _files_in(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-async def test_sentences_are_answered_and_change_the_house_and_a_door_is_unlocked_after_a_yes(tmp_path: Path) -> None:
+async def test_sentences_are_answered_and_change_the_home_and_a_door_is_unlocked_after_a_yes(tmp_path: Path) -> None:
     sentences = ["turn on the kitchen lights", "what's the weather", "turn them off again"]
     sentences += ["unlock the front door", "no", "unlock the front door", "yes"]
     said = [argument for sentence in sentences for argument in ("--say", sentence)]
@@ -146,7 +146,7 @@ async def test_a_model_server_walks_several_tool_rounds_and_may_fail_in_between(
     [
         pytest.param(
             ["--state", "light.kitchen_celling"],
-            "the house has no 'light.kitchen_celling'. Did you mean light.kitchen_ceiling",
+            "the home has no 'light.kitchen_celling'. Did you mean light.kitchen_ceiling",
             id="unknown entity",
         ),
         pytest.param(

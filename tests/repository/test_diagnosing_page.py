@@ -19,7 +19,7 @@ import custom_components
 from custom_components.chatterbox.agent.events import Phase, StopReason
 from custom_components.chatterbox.agent.providers.managed_provider import BreakerState
 from custom_components.chatterbox.const import DOMAIN
-from tests.support.diagnosed_house import example_blocks, live_in_it, with_blocks
+from tests.support.diagnosed_home import example_blocks, live_in_it, with_blocks
 
 PAGE = Path(custom_components.__file__).parents[1] / "docs" / "diagnosing.md"
 TOOLS_SHOWN = 3

@@ -526,8 +526,8 @@ async def test_only_functions_of_a_client_wait_for_it(hass: HomeAssistant, serve
 
     (turn,) = await store.turns("a-chain")
     assert [call.id for call in open_calls(turn.messages)] == ["call_w"]
-    (of_the_house,) = [message for message in turn.messages if isinstance(message, ToolResult)]
-    assert of_the_house.content.startswith("Not run")
+    (of_the_home,) = [message for message in turn.messages if isinstance(message, ToolResult)]
+    assert of_the_home.content.startswith("Not run")
 
 
 async def test_all_that_a_client_brings_into_a_conversation_is_kept(

@@ -106,7 +106,7 @@ async def test_an_error_class_without_a_key_takes_the_one_above() -> None:
     assert error_key(QuotaUsedUp("soon")) == "provider_busy"
 
 
-async def test_the_words_follow_the_country_of_the_house(hass: HomeAssistant) -> None:
+async def test_the_words_follow_the_country_of_the_home(hass: HomeAssistant) -> None:
     said = {}
     for country in ("PT", "BR"):
         await hass.config.async_update(country=country)

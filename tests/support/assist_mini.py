@@ -44,7 +44,7 @@ class Task(BaseModel):
     expect_changes: dict[str, Change]
     ignore_changes: dict[str, tuple[str, ...]] = {}
 
-    def setup_of_house(self) -> dict[str, JsonValue]:
+    def initial_states(self) -> dict[str, JsonValue]:
         """Return the states to begin with, as a demo house takes them."""
         return {entity_id: change.model_dump() for entity_id, change in self.setup.items()}
 
@@ -75,8 +75,8 @@ class Home:
     """One home and its tasks."""
 
     name: str
-    house: str
-    """The text of its house file."""
+    description: str
+    """The text of its home file."""
     tasks: tuple[Task, ...]
 
 

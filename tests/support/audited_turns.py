@@ -1,4 +1,4 @@
-"""Turns in a small real house, guarded by real rules and followed by the audit; only the model is scripted."""
+"""Turns in a small real home, guarded by real rules and followed by the audit; only the model is scripted."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
@@ -27,7 +27,7 @@ from custom_components.chatterbox.turns.record import turn_origin
 from tests.demo_house.move_in import move_in
 from tests.support.doubles import Line, ScriptedProvider
 
-HOUSE = """
+HOME = """
 areas:
   - { id: hall, name: Hall }
   - { id: garden, name: Garden }
@@ -68,7 +68,7 @@ class AuditedTalk:
     effects_of: EffectsOf | None = None
     """In place of the tools' own."""
     outside: bool = False
-    """Something from outside the house is part of the conversation."""
+    """Something from outside the home is part of the conversation."""
     history: Transcript = ()
     limits: Limits = field(default_factory=Limits)
 
@@ -140,8 +140,8 @@ async def _nobody_goes_on(_question: Question, _answer: GivenAnswer) -> str:
 
 
 async def begin_talk(hass: HomeAssistant) -> AuditedTalk:
-    """Set up the house and its audit."""
-    await move_in(hass, HOUSE)
+    """Set up the home and its audit."""
+    await move_in(hass, HOME)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     entry = MockConfigEntry(domain="satellite")
     entry.add_to_hass(hass)

@@ -53,7 +53,7 @@ class AskedServer(Protocol):
 
 @dataclass(slots=True)
 class Leaks:
-    """What can be read of a house, from now on."""
+    """What can be read of a home, from now on."""
 
     hass: HomeAssistant
     storage: dict[str, Any]  # as the test storage of Home Assistant is typed

@@ -1,4 +1,4 @@
-"""An agent that finds out who speaks, and houses with automations and scripts that talk to it.
+"""An agent that finds out who speaks, and homes with automations and scripts that talk to it.
 
 Knows Home Assistant's conversation agents; must not know what is expected of whom.
 """
@@ -85,7 +85,7 @@ class ListeningAgent(AbstractConversationAgent):
 
 
 async def add_listening_agent(hass: HomeAssistant) -> ListeningAgent:
-    """Set up the agent, our integration, and the owner of the house."""
+    """Set up the agent, our integration, and the owner of the home."""
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, DOMAIN, {})
     await hass.auth.async_create_user("Owner", group_ids=[GROUP_ID_ADMIN])

@@ -1,4 +1,4 @@
-"""LLM APIs of somebody else, and a small house: what the bridge to Home Assistant's tools is tried on."""
+"""LLM APIs of somebody else, and a small home: what the bridge to Home Assistant's tools is tried on."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,4 +1,4 @@
-"""A conversation with the offline provider, walked by the real loop in a small house."""
+"""A conversation with the offline provider, walked by the real loop in a small home."""
 
 import json
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, To
 from custom_components.chatterbox.offline.dispatcher import OfflineDispatcher
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE, OfflineProvider
 
-HOUSE = """
+HOME = """
 areas:
   - { id: kitchen, name: Kitchen }
   - { id: hallway, name: Hallway }

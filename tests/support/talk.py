@@ -28,7 +28,7 @@ from tests.support.servers.script import Script, ScriptedCall
 AGENT = "conversation.talker"
 LIGHT_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen ceiling light", "domain": "light"})
 BLINDS_DOWN = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Living Room Blinds", "domain": ["cover"]})
-DEMO_HOUSE = Path(__file__).resolve().parents[2] / "demo" / "house.yaml"
+DEMO_HOUSE = Path(__file__).resolve().parents[2] / "demo" / "home.yaml"
 
 
 class Serve(Protocol):

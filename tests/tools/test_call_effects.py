@@ -30,7 +30,7 @@ from custom_components.chatterbox.tools.merge import RenamedTool
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import StubTool
 
-HOUSE = """
+HOME = """
 floors:
   - { id: ground, name: Ground Floor, level: 0 }
 areas:
@@ -55,8 +55,8 @@ entities:
 
 
 @pytest.fixture
-async def house(hass: HomeAssistant) -> HomeAssistant:
-    await move_in(hass, HOUSE)
+async def home(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, HOME)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     hass.states.async_set("alarm_control_panel.home", "armed_away", {"friendly_name": "Alarm"})
     async_expose_entity(hass, conversation.DOMAIN, "alarm_control_panel.home", should_expose=True)
@@ -131,54 +131,52 @@ def told(effects: Effects) -> set[tuple[str, str]]:
     ],
 )
 async def test_a_call_tells_what_it_would_do(
-    house: HomeAssistant, tool: str, arguments: JsonObject, expected: set[tuple[str, str]]
+    home: HomeAssistant, tool: str, arguments: JsonObject, expected: set[tuple[str, str]]
 ) -> None:
-    assert told(await effects_of(house, tool, arguments)) == expected
+    assert told(await effects_of(home, tool, arguments)) == expected
 
 
-async def test_a_toggled_cover_may_open(house: HomeAssistant) -> None:
-    effects = intent_effects(house, "HassToggle", {"name": "Garage"}, conversation.DOMAIN)
+async def test_a_toggled_cover_may_open(home: HomeAssistant) -> None:
+    effects = intent_effects(home, "HassToggle", {"name": "Garage"}, conversation.DOMAIN)
 
     assert told(effects) == {("cover.garage", "cover.toggle")}
-    assert intent_effects(house, "HassToggle", {"name": "Entrance"}, conversation.DOMAIN) == NOTHING
-    assert intent_effects(house, "NobodyHandlesThis", {}, conversation.DOMAIN) == NOTHING
+    assert intent_effects(home, "HassToggle", {"name": "Entrance"}, conversation.DOMAIN) == NOTHING
+    assert intent_effects(home, "NobodyHandlesThis", {}, conversation.DOMAIN) == NOTHING
 
 
-async def test_a_broadcast_reaches_every_satellite(house: HomeAssistant) -> None:
-    assert await async_setup_component(house, "assist_satellite", {})
-    await house.async_block_till_done()  # its intents are registered beside
-    house.states.async_set("assist_satellite.kitchen", "idle")
+async def test_a_broadcast_reaches_every_satellite(home: HomeAssistant) -> None:
+    assert await async_setup_component(home, "assist_satellite", {})
+    await home.async_block_till_done()  # its intents are registered beside
+    home.states.async_set("assist_satellite.kitchen", "idle")
 
-    effects = intent_effects(house, intent.INTENT_BROADCAST, {"message": "Dinner"}, conversation.DOMAIN)
+    effects = intent_effects(home, intent.INTENT_BROADCAST, {"message": "Dinner"}, conversation.DOMAIN)
 
     assert told(effects) == {("assist_satellite.kitchen", "assist_satellite.announce")}
 
 
-async def test_a_script_is_what_it_consists_of(house: HomeAssistant) -> None:
+async def test_a_script_is_what_it_consists_of(home: HomeAssistant) -> None:
     unlock = {"action": "lock.unlock", "target": {"area_id": "garden"}}
-    assert await async_setup_component(house, "script", {"script": {"post": {"sequence": [unlock]}}})
-    async_expose_entity(house, conversation.DOMAIN, "script.post", should_expose=True)
+    assert await async_setup_component(home, "script", {"script": {"post": {"sequence": [unlock]}}})
+    async_expose_entity(home, conversation.DOMAIN, "script.post", should_expose=True)
     expected = {("script.post", "script.turn_on"), ("lock.shed", "lock.unlock")}
 
-    assert told(await effects_of(house, "script__post", {})) == expected
-    assert told(await effects_of(house, "intent__HassTurnOn", {"name": "post"})) == expected
-    assert told(await effects_of(house, "intent__HassTurnOff", {"name": "post"})) == {
-        ("script.post", "script.turn_off")
-    }
+    assert told(await effects_of(home, "script__post", {})) == expected
+    assert told(await effects_of(home, "intent__HassTurnOn", {"name": "post"})) == expected
+    assert told(await effects_of(home, "intent__HassTurnOff", {"name": "post"})) == {("script.post", "script.turn_off")}
 
 
-async def test_an_intent_script_is_what_it_consists_of(house: HomeAssistant) -> None:
+async def test_an_intent_script_is_what_it_consists_of(home: HomeAssistant) -> None:
     unlock = {"action": "lock.unlock", "target": {"entity_id": "lock.shed"}}
     scripts = {"Postman": {"action": [unlock]}, "Greet": {"speech": {"text": "Hello"}}, "Broken": {"action": []}}
-    assert await async_setup_component(house, "intent_script", {"intent_script": scripts})
+    assert await async_setup_component(home, "intent_script", {"intent_script": scripts})
 
-    assert told(await effects_of(house, "intent_script__Postman", {})) == {("lock.shed", "lock.unlock")}
-    assert told(await effects_of(house, "intent_script__Greet", {})) == set()
+    assert told(await effects_of(home, "intent_script__Postman", {})) == {("lock.shed", "lock.unlock")}
+    assert told(await effects_of(home, "intent_script__Greet", {})) == set()
 
-    for handler in intent.async_get(house):
+    for handler in intent.async_get(home):
         if handler.intent_type == "Broken":
             vars(handler)["config"]["action"] = [unlock]
-    assert await effects_of(house, "intent_script__Broken", {}) == Unresolved(
+    assert await effects_of(home, "intent_script__Broken", {}) == Unresolved(
         frozenset({Unknown(UnknownReason.CONTENT)})
     )
 
@@ -208,39 +206,39 @@ def stumble(value: object) -> object:
 FOREIGN = Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
 
 
-async def test_intents_of_others_are_unknown_unless_they_are_plain_services(house: HomeAssistant) -> None:
+async def test_intents_of_others_are_unknown_unless_they_are_plain_services(home: HomeAssistant) -> None:
     for handler in (
         ForeignHandler(),
         ForeignService("Plain", "lock", "unlock", required_domains={"lock"}),
         ForeignTwist("Twisted", "lock", "unlock"),
         ForeignService("Stumbling", "lock", "unlock", required_slots={"how": stumble}),
     ):
-        intent.async_register(house, handler)
+        intent.async_register(home, handler)
 
     slots: JsonObject = {"name": "Entrance", "how": "now"}
-    assert intent_effects(house, "Foreign", slots, conversation.DOMAIN) == FOREIGN
-    assert told(intent_effects(house, "Plain", slots, conversation.DOMAIN)) == {("lock.front", "lock.unlock")}
-    assert intent_effects(house, "Twisted", slots, conversation.DOMAIN) == FOREIGN
-    assert intent_effects(house, "Stumbling", slots, conversation.DOMAIN) == FOREIGN
+    assert intent_effects(home, "Foreign", slots, conversation.DOMAIN) == FOREIGN
+    assert told(intent_effects(home, "Plain", slots, conversation.DOMAIN)) == {("lock.front", "lock.unlock")}
+    assert intent_effects(home, "Twisted", slots, conversation.DOMAIN) == FOREIGN
+    assert intent_effects(home, "Stumbling", slots, conversation.DOMAIN) == FOREIGN
 
 
-async def test_an_intent_of_others_that_says_it_reads_is_taken_at_its_word(house: HomeAssistant) -> None:
+async def test_an_intent_of_others_that_says_it_reads_is_taken_at_its_word(home: HomeAssistant) -> None:
     handler = ForeignHandler()
-    intent.async_register(house, handler)
+    intent.async_register(home, handler)
     reads = llm.ToolAnnotations(read_only=True)
 
-    assert call_effects(house, asked(), llm.IntentTool("a__b", handler, annotations=reads), {}) == Annotated(
+    assert call_effects(home, asked(), llm.IntentTool("a__b", handler, annotations=reads), {}) == Annotated(
         ToolAnnotations(read_only=True)
     )
-    assert call_effects(house, asked(), llm.IntentTool("a__b", handler), {}) == FOREIGN
+    assert call_effects(home, asked(), llm.IntentTool("a__b", handler), {}) == FOREIGN
 
 
-async def test_other_tools_are_judged_by_their_annotations(house: HomeAssistant) -> None:
+async def test_other_tools_are_judged_by_their_annotations(home: HomeAssistant) -> None:
     tool = StubTool(name="search")
 
-    assert call_effects(house, asked(), tool, {"name": "Front Door"}) == Annotated(ToolAnnotations())
-    assert call_effects(house, asked(), UnavailableTool(tool), {}) == NOTHING
-    assert await effects_of(house, "homeassistant__GetLiveContext", {}) == Annotated(
+    assert call_effects(home, asked(), tool, {"name": "Front Door"}) == Annotated(ToolAnnotations())
+    assert call_effects(home, asked(), UnavailableTool(tool), {}) == NOTHING
+    assert await effects_of(home, "homeassistant__GetLiveContext", {}) == Annotated(
         ToolAnnotations(read_only=True, open_world=False)
     )
 
@@ -267,19 +265,19 @@ TIMER = llm.IntentTool("intent__HassStartTimer", TimerHandler())
     ],
 )
 async def test_a_timer_does_what_it_will_say(
-    house: HomeAssistant, arguments: JsonObject, expected: set[tuple[str, str]]
+    home: HomeAssistant, arguments: JsonObject, expected: set[tuple[str, str]]
 ) -> None:
-    assert told(await async_call_effects(house, asked(), TIMER, arguments)) == expected
+    assert told(await async_call_effects(home, asked(), TIMER, arguments)) == expected
 
 
-async def test_what_a_timer_will_say_and_nobody_understands_today_is_unknown(house: HomeAssistant) -> None:
+async def test_what_a_timer_will_say_and_nobody_understands_today_is_unknown(home: HomeAssistant) -> None:
     unknown = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
     command: JsonObject = {"minutes": 5, "conversation_command": "brumm brumm"}
 
-    assert await async_call_effects(house, asked(), TIMER, command) == unknown
-    assert call_effects(house, asked(), TIMER, command) == unknown
+    assert await async_call_effects(home, asked(), TIMER, command) == unknown
+    assert call_effects(home, asked(), TIMER, command) == unknown
     nobody = llm.LLMContext("chatterbox", None, None, conversation.DOMAIN, None)
-    assert await async_call_effects(house, nobody, TIMER, command) == unknown
+    assert await async_call_effects(home, nobody, TIMER, command) == unknown
 
 
 def core_handlers() -> Mapping[str, type[intent.IntentHandler]]:

@@ -22,31 +22,31 @@ from tests.support.llm_apis import KITCHEN, StubTool, asked, error_of, offer_of,
 
 
 @pytest.fixture
-async def house(hass: HomeAssistant) -> HomeAssistant:
+async def home(hass: HomeAssistant) -> HomeAssistant:
     await move_in(hass, KITCHEN)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     return hass
 
 
 @pytest.mark.parametrize("order", [["first", "second"], ["second", "first"]])
-async def test_all_apis_are_asked_at_once(house: HomeAssistant, order: list[str]) -> None:
+async def test_all_apis_are_asked_at_once(home: HomeAssistant, order: list[str]) -> None:
     both_are_asked = asyncio.Barrier(2)
     for api_id in ("first", "second"):
-        register(house, api_id, StubTool(name=f"tool_of_{api_id}")).until = both_are_asked.wait
+        register(home, api_id, StubTool(name=f"tool_of_{api_id}")).until = both_are_asked.wait
 
-    offer = await offer_of(house, *order)
+    offer = await offer_of(home, *order)
 
     assert [definition.name for definition in offer.definitions] == ["tool_of_first", "tool_of_second"]
 
 
 async def test_apis_that_never_answer_are_left_out_after_one_wait(
-    house: HomeAssistant, caplog: pytest.LogCaptureFixture
+    home: HomeAssistant, caplog: pytest.LogCaptureFixture
 ) -> None:
     for api_id in ("silent", "mute"):
-        register(house, api_id, StubTool(name=f"tool_of_{api_id}"), name=f"The {api_id}").until = asyncio.Event().wait
-    register(house, "good", StubTool(name="search"))
+        register(home, api_id, StubTool(name=f"tool_of_{api_id}"), name=f"The {api_id}").until = asyncio.Event().wait
+    register(home, "good", StubTool(name="search"))
 
-    offer = await async_offer_tools(house, ["silent", "good", "mute", "gone"], asked(), api_timeout=0.05)
+    offer = await async_offer_tools(home, ["silent", "good", "mute", "gone"], asked(), api_timeout=0.05)
 
     assert [definition.name for definition in offer.definitions] == ["search"]
     assert offer.missing_apis == ("gone",)
@@ -56,19 +56,19 @@ async def test_apis_that_never_answer_are_left_out_after_one_wait(
     assert "LLM API silent: it did not name its tools in time" in caplog.text
 
 
-async def test_an_api_that_cancels_itself_leaves_the_others(house: HomeAssistant) -> None:
+async def test_an_api_that_cancels_itself_leaves_the_others(home: HomeAssistant) -> None:
     async def give_up() -> None:
         raise asyncio.CancelledError
 
-    register(house, "silent", StubTool(name="find")).until = give_up
-    register(house, "good", StubTool(name="search"))
+    register(home, "silent", StubTool(name="find")).until = give_up
+    register(home, "good", StubTool(name="search"))
 
-    offer = await offer_of(house, "silent", "good")
+    offer = await offer_of(home, "silent", "good")
 
     assert [definition.name for definition in offer.definitions] == ["search"]
 
 
-async def test_an_api_that_is_deaf_to_its_cancellation_is_not_waited_for(house: HomeAssistant) -> None:
+async def test_an_api_that_is_deaf_to_its_cancellation_is_not_waited_for(home: HomeAssistant) -> None:
     wakes = asyncio.Event()
 
     async def sleep_on() -> None:
@@ -76,19 +76,19 @@ async def test_an_api_that_is_deaf_to_its_cancellation_is_not_waited_for(house: 
             with suppress(asyncio.CancelledError):
                 await wakes.wait()
 
-    register(house, "deaf", StubTool(name="find")).until = sleep_on
+    register(home, "deaf", StubTool(name="find")).until = sleep_on
 
-    offer = await async_offer_tools(house, ["deaf"], asked(), api_timeout=0.05)
+    offer = await async_offer_tools(home, ["deaf"], asked(), api_timeout=0.05)
 
     wakes.set()
     assert offer.definitions == ()
 
 
-async def test_a_call_acts_and_keeps_the_native_result(house: HomeAssistant) -> None:
-    outcome = await run(await offer_of(house, llm.LLM_API_ASSIST), "intent__HassTurnOn", name="Cooking Light")
+async def test_a_call_acts_and_keeps_the_native_result(home: HomeAssistant) -> None:
+    outcome = await run(await offer_of(home, llm.LLM_API_ASSIST), "intent__HassTurnOn", name="Cooking Light")
 
-    await house.async_block_till_done()
-    assert house.states.is_state("light.kitchen", "on")
+    await home.async_block_till_done()
+    assert home.states.is_state("light.kitchen", "on")
     assert not outcome.is_error
     assert json.loads(outcome.content)["data"]["success"][0]["id"] == "light.kitchen"
     assert isinstance(outcome.native, llm.ToolResult)
@@ -98,29 +98,29 @@ async def test_a_call_acts_and_keeps_the_native_result(house: HomeAssistant) -> 
     assert [target.id for target in response.success_results] == ["light.kitchen"]
 
 
-async def test_the_asking_device_says_which_room_is_meant(house: HomeAssistant) -> None:
-    offer = await offer_of(house, llm.LLM_API_ASSIST, device_id=satellite(house, "hallway"))
+async def test_the_asking_device_says_which_room_is_meant(home: HomeAssistant) -> None:
+    offer = await offer_of(home, llm.LLM_API_ASSIST, device_id=satellite(home, "hallway"))
 
     await run(offer, "climate__HassClimateSetTemperature", temperature=23)
 
-    await house.async_block_till_done()
+    await home.async_block_till_done()
     temperatures = {
         entity_id: state.attributes["temperature"]
         for entity_id in ("climate.kitchen", "climate.hallway")
-        if (state := house.states.get(entity_id))
+        if (state := home.states.get(entity_id))
     }
     assert temperatures == {"climate.kitchen": 20, "climate.hallway": 23}
 
 
-async def test_a_tool_cannot_change_the_arguments_that_are_recorded(house: HomeAssistant) -> None:
+async def test_a_tool_cannot_change_the_arguments_that_are_recorded(home: HomeAssistant) -> None:
     async def empty_the_list(tool_input: llm.ToolInput) -> JsonObjectType:
         tool_input.tool_args["list"].clear()
         return {}
 
-    register(house, "mcp-1", StubTool(name="eat", answer=empty_the_list))
+    register(home, "mcp-1", StubTool(name="eat", answer=empty_the_list))
     arguments: JsonObject = {"list": ["a"]}
 
-    await (await offer_of(house, "mcp-1")).dispatcher.dispatch(ToolCall("1", "eat", "{}"), arguments)
+    await (await offer_of(home, "mcp-1")).dispatcher.dispatch(ToolCall("1", "eat", "{}"), arguments)
 
     assert arguments == {"list": ["a"]}
 
@@ -140,22 +140,22 @@ async def test_a_tool_cannot_change_the_arguments_that_are_recorded(house: HomeA
     ],
 )
 async def test_a_foreseen_failure_is_told_to_the_model(
-    house: HomeAssistant, caplog: pytest.LogCaptureFixture, failure: Exception, expected: str
+    home: HomeAssistant, caplog: pytest.LogCaptureFixture, failure: Exception, expected: str
 ) -> None:
-    register(house, "mcp-1", StubTool(name="search", answer=failure))
+    register(home, "mcp-1", StubTool(name="search", answer=failure))
 
-    assert error_of(await run(await offer_of(house, "mcp-1"), "search")) == expected
+    assert error_of(await run(await offer_of(home, "mcp-1"), "search")) == expected
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 
 async def test_an_unforeseen_failure_is_logged_once_without_what_was_said(
-    house: HomeAssistant, caplog: pytest.LogCaptureFixture
+    home: HomeAssistant, caplog: pytest.LogCaptureFixture
 ) -> None:
     failure = KeyError("1234")
     failure.__cause__ = ValueError("pin 1234")
-    register(house, "mcp-1", StubTool(name="unlock", answer=failure))
+    register(home, "mcp-1", StubTool(name="unlock", answer=failure))
 
-    text = error_of(await run(await offer_of(house, "mcp-1"), "unlock", query="1234"))
+    text = error_of(await run(await offer_of(home, "mcp-1"), "unlock", query="1234"))
 
     assert "KeyError" in text
     errors = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
@@ -165,13 +165,13 @@ async def test_an_unforeseen_failure_is_logged_once_without_what_was_said(
     assert "1234" not in errors[0] + text
 
 
-async def test_a_tool_that_cancels_itself_has_failed(house: HomeAssistant) -> None:
-    register(house, "mcp-1", StubTool(name="search", answer=asyncio.CancelledError()))
+async def test_a_tool_that_cancels_itself_has_failed(home: HomeAssistant) -> None:
+    register(home, "mcp-1", StubTool(name="search", answer=asyncio.CancelledError()))
 
-    assert "interrupted" in error_of(await run(await offer_of(house, "mcp-1"), "search"))
+    assert "interrupted" in error_of(await run(await offer_of(home, "mcp-1"), "search"))
 
 
-async def test_cancellation_is_let_through(house: HomeAssistant) -> None:
+async def test_cancellation_is_let_through(home: HomeAssistant) -> None:
     running = asyncio.Event()
 
     async def wait_for_ever(_: llm.ToolInput) -> JsonObjectType:
@@ -179,8 +179,8 @@ async def test_cancellation_is_let_through(house: HomeAssistant) -> None:
         await asyncio.Event().wait()
         return {}
 
-    register(house, "mcp-1", StubTool(name="wait", answer=wait_for_ever))
-    task = asyncio.create_task(run(await offer_of(house, "mcp-1"), "wait"))
+    register(home, "mcp-1", StubTool(name="wait", answer=wait_for_ever))
+    task = asyncio.create_task(run(await offer_of(home, "mcp-1"), "wait"))
     await running.wait()
     task.cancel()
 
@@ -189,24 +189,24 @@ async def test_cancellation_is_let_through(house: HomeAssistant) -> None:
 
 
 @pytest.mark.parametrize("answer", [{"a": object()}, {"a": 2**70}, {"a": "\ud800"}])
-async def test_an_answer_that_is_not_json_is_a_failure(house: HomeAssistant, answer: JsonObjectType) -> None:
-    register(house, "mcp-1", StubTool(name="search", answer=answer))
+async def test_an_answer_that_is_not_json_is_a_failure(home: HomeAssistant, answer: JsonObjectType) -> None:
+    register(home, "mcp-1", StubTool(name="search", answer=answer))
 
-    assert "Do not run it again" in error_of(await run(await offer_of(house, "mcp-1"), "search"))
+    assert "Do not run it again" in error_of(await run(await offer_of(home, "mcp-1"), "search"))
 
 
-async def test_a_tool_may_say_itself_that_it_failed(house: HomeAssistant) -> None:
-    register(house, "mcp-1", StubTool(name="search", answer={"content": "no network"}, is_error=True))
+async def test_a_tool_may_say_itself_that_it_failed(home: HomeAssistant) -> None:
+    register(home, "mcp-1", StubTool(name="search", answer={"content": "no network"}, is_error=True))
 
-    outcome = await run(await offer_of(house, "mcp-1"), "search")
+    outcome = await run(await offer_of(home, "mcp-1"), "search")
 
     assert outcome.is_error
     assert outcome.content == '{"error":{"content":"no network"}}'
     assert outcome.native == llm.ToolResult({"content": "no network"}, error=True)
 
 
-async def test_what_the_model_reads_can_be_written_again_from_the_native_result(house: HomeAssistant) -> None:
-    offer = await offer_of(house, llm.LLM_API_ASSIST)
+async def test_what_the_model_reads_can_be_written_again_from_the_native_result(home: HomeAssistant) -> None:
+    offer = await offer_of(home, llm.LLM_API_ASSIST)
     for outcome in (
         await run(offer, "intent__HassTurnOn", name="Kitchen Light"),
         await run(offer, "intent__HassTurnOn", name="Nobody"),
@@ -228,15 +228,15 @@ async def test_what_the_model_reads_can_be_written_again_from_the_native_result(
     ],
 )
 async def test_a_name_that_is_not_there_is_answered_with_those_that_are(
-    house: HomeAssistant, arguments: JsonObject, expected: str
+    home: HomeAssistant, arguments: JsonObject, expected: str
 ) -> None:
-    offer = await offer_of(house, llm.LLM_API_ASSIST)
+    offer = await offer_of(home, llm.LLM_API_ASSIST)
 
     assert expected in error_of(await run(offer, "intent__HassTurnOn", **arguments))
 
 
-async def test_a_missing_argument_is_named(house: HomeAssistant) -> None:
-    offer = await offer_of(house, llm.LLM_API_ASSIST)
+async def test_a_missing_argument_is_named(home: HomeAssistant) -> None:
+    offer = await offer_of(home, llm.LLM_API_ASSIST)
 
     text = error_of(await run(offer, "light__HassLightSet", name="Kitchen Light", brightness=400))
 
@@ -244,9 +244,9 @@ async def test_a_missing_argument_is_named(house: HomeAssistant) -> None:
     assert "100" in text
 
 
-async def test_an_area_without_the_thing_is_not_answered_with_names_of_other_rooms(house: HomeAssistant) -> None:
-    ar.async_get(house).async_create("Cellar")
-    offer = await offer_of(house, llm.LLM_API_ASSIST)
+async def test_an_area_without_the_thing_is_not_answered_with_names_of_other_rooms(home: HomeAssistant) -> None:
+    ar.async_get(home).async_create("Cellar")
+    offer = await offer_of(home, llm.LLM_API_ASSIST)
 
     text = error_of(await run(offer, "intent__HassTurnOn", area="Cellar", domain=["light"]))
 

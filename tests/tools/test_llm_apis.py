@@ -37,7 +37,7 @@ class PersonalApi(llm.API):
 
 
 @pytest.fixture
-async def house(hass: HomeAssistant) -> HomeAssistant:
+async def home(hass: HomeAssistant) -> HomeAssistant:
     await move_in(hass, KITCHEN)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     return hass
@@ -48,13 +48,13 @@ def _stable(offer: TurnTools) -> tuple[str, object]:
     return offer.prompt, offer.definitions
 
 
-async def test_assist_tells_every_device_the_same_beside_its_place(house: HomeAssistant) -> None:
-    kitchen, hallway = satellite(house, "kitchen"), satellite(house, "hallway")
-    async_register_timer_handler(house, hallway, lambda *_: None)
+async def test_assist_tells_every_device_the_same_beside_its_place(home: HomeAssistant) -> None:
+    kitchen, hallway = satellite(home, "kitchen"), satellite(home, "hallway")
+    async_register_timer_handler(home, hallway, lambda *_: None)
 
-    nobody = await offer_of(house, ASSIST)
-    in_kitchen = await offer_of(house, ASSIST, device_id=kitchen)
-    in_hallway = await offer_of(house, ASSIST, device_id=hallway)
+    nobody = await offer_of(home, ASSIST)
+    in_kitchen = await offer_of(home, ASSIST, device_id=kitchen)
+    in_hallway = await offer_of(home, ASSIST, device_id=hallway)
 
     assert _stable(nobody) == _stable(in_kitchen) == _stable(in_hallway)
     assert " light: Lamp, Light (also Cooking Light)\n" in nobody.prompt
@@ -66,15 +66,15 @@ async def test_assist_tells_every_device_the_same_beside_its_place(house: HomeAs
     assert in_hallway.context == in_kitchen.context.partition("\n")[0].replace("Kitchen", "Hallway")
 
 
-async def test_timers_of_one_device_are_offered_to_all_and_refused_to_the_others(house: HomeAssistant) -> None:
-    kitchen, hallway = satellite(house, "kitchen"), satellite(house, "hallway")
-    before = {tool.name for tool in (await offer_of(house, ASSIST)).definitions}
+async def test_timers_of_one_device_are_offered_to_all_and_refused_to_the_others(home: HomeAssistant) -> None:
+    kitchen, hallway = satellite(home, "kitchen"), satellite(home, "hallway")
+    before = {tool.name for tool in (await offer_of(home, ASSIST)).definitions}
     started: list[object] = []
-    async_register_timer_handler(house, hallway, lambda *event: started.append(event))
+    async_register_timer_handler(home, hallway, lambda *event: started.append(event))
 
-    offer = await offer_of(house, ASSIST, device_id=kitchen)
+    offer = await offer_of(home, ASSIST, device_id=kitchen)
     refused = await run(offer, "intent__HassStartTimer", minutes=5)
-    served = await run(await offer_of(house, ASSIST, device_id=hallway), "intent__HassStartTimer", minutes=5)
+    served = await run(await offer_of(home, ASSIST, device_id=hallway), "intent__HassStartTimer", minutes=5)
 
     added = {tool.name for tool in offer.definitions} - before
     assert "intent__HassStartTimer" in added
@@ -84,16 +84,16 @@ async def test_timers_of_one_device_are_offered_to_all_and_refused_to_the_others
     assert len(started) == 1
 
 
-@pytest.mark.parametrize("home", [LISTED, AS_USUAL], ids=["listed", "described"])
-async def test_assist_of_home_assistant_offers_nothing_else(house: HomeAssistant, home: HomeDetail) -> None:
+@pytest.mark.parametrize("detail", [LISTED, AS_USUAL], ids=["listed", "described"])
+async def test_assist_of_home_assistant_offers_nothing_else(home: HomeAssistant, detail: HomeDetail) -> None:
     """Home Assistant's own platform is not asked where its list of the home is not needed."""
-    device_id = satellite(house, "kitchen")
-    async_register_timer_handler(house, device_id, lambda *_: None)
-    offer = await offer_of(house, ASSIST, device_id=device_id, home=home)
-    own = await llm.async_get_api(house, ASSIST, asked(device_id))
+    device_id = satellite(home, "kitchen")
+    async_register_timer_handler(home, device_id, lambda *_: None)
+    offer = await offer_of(home, ASSIST, device_id=device_id, home=detail)
+    own = await llm.async_get_api(home, ASSIST, asked(device_id))
 
     assert {tool.name for tool in offer.definitions} == {tool.name for tool in own.tools}
-    platform = async_get_tools(house, asked(), ASSIST)
+    platform = async_get_tools(home, asked(), ASSIST)
     assert platform is not None
     assert [tool.name for tool in platform.tools] == ["homeassistant__GetLiveContext"]
 
@@ -120,15 +120,15 @@ async def _hire(hass: HomeAssistant) -> Butler:
     return butler
 
 
-async def test_the_prompt_of_a_custom_platform_moves_away_from_assist_when_it_changes(house: HomeAssistant) -> None:
-    without = (await offer_of(house, ASSIST)).prompt
-    butler = await _hire(house)
+async def test_the_prompt_of_a_custom_platform_moves_away_from_assist_when_it_changes(home: HomeAssistant) -> None:
+    without = (await offer_of(home, ASSIST)).prompt
+    butler = await _hire(home)
 
-    stable = await offer_of(house, ASSIST)
+    stable = await offer_of(home, ASSIST)
     butler.prompt = "Be brief."
-    changed = await offer_of(house, ASSIST)
+    changed = await offer_of(home, ASSIST)
     butler.prompt = "Be kind."
-    again = await offer_of(house, ASSIST)
+    again = await offer_of(home, ASSIST)
 
     assert "Be kind." in stable.prompt
     assert changed.prompt == again.prompt == without
@@ -137,51 +137,51 @@ async def test_the_prompt_of_a_custom_platform_moves_away_from_assist_when_it_ch
 
 
 async def test_a_custom_platform_that_fails_leaves_the_others(
-    house: HomeAssistant, caplog: pytest.LogCaptureFixture
+    home: HomeAssistant, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (await _hire(house)).failure = ValueError("no")
+    (await _hire(home)).failure = ValueError("no")
 
-    names = {tool.name for tool in (await offer_of(house, ASSIST)).definitions}
+    names = {tool.name for tool in (await offer_of(home, ASSIST)).definitions}
 
     assert "butler__ring" not in names
     assert "intent__HassTurnOn" in names
     assert "Cannot get the LLM tools of butler" in caplog.text
 
 
-async def test_the_prompt_of_another_api_stands_beside_the_words_once_it_has_changed(house: HomeAssistant) -> None:
-    api = PersonalApi(hass=house, id="personal", name="Personal", says=lambda who: f"Answer in {who.language}.")
-    unregister = llm.async_register_api(house, api)
+async def test_the_prompt_of_another_api_stands_beside_the_words_once_it_has_changed(home: HomeAssistant) -> None:
+    api = PersonalApi(hass=home, id="personal", name="Personal", says=lambda who: f"Answer in {who.language}.")
+    unregister = llm.async_register_api(home, api)
 
     offers = [
-        await async_offer_tools(house, ["personal"], replace(asked(), language=language))
+        await async_offer_tools(home, ["personal"], replace(asked(), language=language))
         for language in ("de", "de", "en", "de")
     ]
 
     assert [offer.prompt for offer in offers] == ["Answer in de.", "Answer in de.", "", ""]
     assert [offer.context for offer in offers] == ["", "", "Answer in en.", "Answer in de."]
     unregister()
-    register(house, "personal", prompt="Another API.")
-    assert (await offer_of(house, "personal")).prompt == "Another API."
+    register(home, "personal", prompt="Another API.")
+    assert (await offer_of(home, "personal")).prompt == "Another API."
 
 
-async def test_the_tools_of_another_api_are_those_of_the_speaker(house: HomeAssistant) -> None:
+async def test_the_tools_of_another_api_are_those_of_the_speaker(home: HomeAssistant) -> None:
     api = PersonalApi(
-        hass=house,
+        hass=home,
         id="personal",
         name="Personal",
         says=lambda _: "",
         offers=lambda who: [StubTool(name="open_safe")] if who.device_id else [],
     )
-    llm.async_register_api(house, api)
+    llm.async_register_api(home, api)
 
-    assert (await offer_of(house, "personal")).definitions == ()
-    assert not (await run(await offer_of(house, "personal", device_id="hall"), "open_safe")).is_error
+    assert (await offer_of(home, "personal")).definitions == ()
+    assert not (await run(await offer_of(home, "personal", device_id="hall"), "open_safe")).is_error
 
 
-async def test_another_api_with_the_id_of_assist_is_asked_itself(house: HomeAssistant) -> None:
-    brought = register(house, "brought", StubTool(name="look"), prompt="Mine.")
+async def test_another_api_with_the_id_of_assist_is_asked_itself(home: HomeAssistant) -> None:
+    brought = register(home, "brought", StubTool(name="look"), prompt="Mine.")
     brought.id = ASSIST
 
-    offer = await async_offer_tools(house, [ASSIST], asked(), brought=brought)
+    offer = await async_offer_tools(home, [ASSIST], asked(), brought=brought)
 
     assert offer.prompt == "Mine."

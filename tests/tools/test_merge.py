@@ -29,14 +29,14 @@ from tests.support.llm_apis import (
 
 
 @pytest.fixture
-async def house(hass: HomeAssistant) -> HomeAssistant:
+async def home(hass: HomeAssistant) -> HomeAssistant:
     await move_in(hass, KITCHEN)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     return hass
 
 
-async def test_the_assist_tools_are_offered_sorted_under_their_own_names(house: HomeAssistant) -> None:
-    offer = await offer_of(house, llm.LLM_API_ASSIST)
+async def test_the_assist_tools_are_offered_sorted_under_their_own_names(home: HomeAssistant) -> None:
+    offer = await offer_of(home, llm.LLM_API_ASSIST)
 
     names = [definition.name for definition in offer.definitions]
     assert names == sorted(names)
@@ -44,11 +44,11 @@ async def test_the_assist_tools_are_offered_sorted_under_their_own_names(house: 
     assert all(definition.description for definition in offer.definitions)
 
 
-async def test_music_is_not_content_from_outside_but_whatever_is_only_called_so_is(house: HomeAssistant) -> None:
-    register(house, "mcp-1", MediaSearchTool(), MediaPlayTool(), name="House")
-    register(house, "mcp-2", StubTool(name="media_player__search_media"), name="Web")
+async def test_music_is_not_content_from_outside_but_whatever_is_only_called_so_is(home: HomeAssistant) -> None:
+    register(home, "mcp-1", MediaSearchTool(), MediaPlayTool(), name="House")
+    register(home, "mcp-2", StubTool(name="media_player__search_media"), name="Web")
 
-    offer = await offer_of(house, "mcp-1", "mcp-2")
+    offer = await offer_of(home, "mcp-1", "mcp-2")
 
     (play,) = (tool for tool in offer.definitions if tool.name == "media_player__play_media")
     searches = [tool for tool in offer.definitions if tool is not play]
@@ -60,15 +60,15 @@ async def test_music_is_not_content_from_outside_but_whatever_is_only_called_so_
 
 
 async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home_assistant(
-    house: HomeAssistant,
+    home: HomeAssistant,
 ) -> None:
-    offer = await offer_of(house, llm.LLM_API_ASSIST, home=LISTED)
+    offer = await offer_of(home, llm.LLM_API_ASSIST, home=LISTED)
     prompts: list[conversation.Content] = []
     assert offer.instance is not None
     for api in (offer.instance.api, llm.LLM_API_ASSIST):
         with (
-            chat_session.async_get_chat_session(house) as session,
-            conversation.async_get_chat_log(house, session) as chat_log,
+            chat_session.async_get_chat_session(home) as session,
+            conversation.async_get_chat_log(home, session) as chat_log,
         ):
             await chat_log.async_provide_llm_data(asked(), api)
             assert chat_log.llm_api is not None
@@ -81,11 +81,11 @@ async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home
     assert ours.content == theirs.content
 
 
-async def test_no_top_level_of_any_tool_has_what_openai_refuses(house: HomeAssistant) -> None:
-    device_id = satellite(house, "kitchen")
-    async_register_timer_handler(house, device_id, lambda *_: None)
+async def test_no_top_level_of_any_tool_has_what_openai_refuses(home: HomeAssistant) -> None:
+    device_id = satellite(home, "kitchen")
+    async_register_timer_handler(home, device_id, lambda *_: None)
 
-    offer = await offer_of(house, llm.LLM_API_ASSIST, device_id=device_id)
+    offer = await offer_of(home, llm.LLM_API_ASSIST, device_id=device_id)
 
     tools = {definition.name: definition for definition in offer.definitions}
     for tool in tools.values():
@@ -95,8 +95,8 @@ async def test_no_top_level_of_any_tool_has_what_openai_refuses(house: HomeAssis
     assert tools["intent__HassStartTimer"].description.endswith("Give at least one of: hours; minutes; seconds.")
 
 
-async def test_tools_say_how_they_behave(house: HomeAssistant) -> None:
-    offer = await offer_of(house, llm.LLM_API_ASSIST)
+async def test_tools_say_how_they_behave(home: HomeAssistant) -> None:
+    offer = await offer_of(home, llm.LLM_API_ASSIST)
 
     tools = {definition.name: definition for definition in offer.definitions}
     assert tools["homeassistant__GetLiveContext"].annotations.read_only
@@ -108,19 +108,19 @@ async def test_tools_say_how_they_behave(house: HomeAssistant) -> None:
     }
 
 
-async def test_an_undeclared_tool_is_taken_for_the_least_safe(house: HomeAssistant) -> None:
-    register(house, "mcp-1", StubTool(name="search"))
+async def test_an_undeclared_tool_is_taken_for_the_least_safe(home: HomeAssistant) -> None:
+    register(home, "mcp-1", StubTool(name="search"))
 
-    assert (await offer_of(house, "mcp-1")).definitions[0].annotations == ToolAnnotations()
+    assert (await offer_of(home, "mcp-1")).definitions[0].annotations == ToolAnnotations()
 
 
-async def test_two_apis_with_one_title_keep_their_tools_apart(house: HomeAssistant) -> None:
+async def test_two_apis_with_one_title_keep_their_tools_apart(home: HomeAssistant) -> None:
     """Invariant 53."""
     first, second = StubTool(name="search", answer={"from": 1}), StubTool(name="search", answer={"from": 2})
-    register(house, "mcp-1", first)
-    register(house, "mcp-2", second, StubTool(name="read"))
+    register(home, "mcp-1", first)
+    register(home, "mcp-2", second, StubTool(name="read"))
 
-    offer = await offer_of(house, "mcp-1", "mcp-2")
+    offer = await offer_of(home, "mcp-1", "mcp-2")
 
     names = [definition.name for definition in offer.definitions]
     assert "read" in names
@@ -130,35 +130,35 @@ async def test_two_apis_with_one_title_keep_their_tools_apart(house: HomeAssista
     assert first.calls == second.calls == [("search", {"query": "x"})]
 
 
-async def test_the_order_of_the_apis_changes_nothing_about_their_tools(house: HomeAssistant) -> None:
+async def test_the_order_of_the_apis_changes_nothing_about_their_tools(home: HomeAssistant) -> None:
     for api_id in ("mcp-1", "mcp-2"):
         names = ("search", "files.read", f"write_{api_id}")
-        register(house, api_id, *(StubTool(name=name, description=f"At {api_id}.") for name in names))
+        register(home, api_id, *(StubTool(name=name, description=f"At {api_id}.") for name in names))
 
-    assert await _bytes_of(house, "mcp-1", "mcp-2") == await _bytes_of(house, "mcp-2", "mcp-1")
+    assert await _bytes_of(home, "mcp-1", "mcp-2") == await _bytes_of(home, "mcp-2", "mcp-1")
 
 
 async def _bytes_of(hass: HomeAssistant, *api_ids: str) -> str:
     return repr((await offer_of(hass, *api_ids)).definitions)
 
 
-async def test_the_same_turn_is_offered_the_same_bytes_again(house: HomeAssistant) -> None:
-    assert await _bytes_of(house, llm.LLM_API_ASSIST) == await _bytes_of(house, llm.LLM_API_ASSIST)
+async def test_the_same_turn_is_offered_the_same_bytes_again(home: HomeAssistant) -> None:
+    assert await _bytes_of(home, llm.LLM_API_ASSIST) == await _bytes_of(home, llm.LLM_API_ASSIST)
 
 
-async def test_a_tool_that_two_apis_share_is_offered_once(house: HomeAssistant) -> None:
+async def test_a_tool_that_two_apis_share_is_offered_once(home: HomeAssistant) -> None:
     shared = StubTool(name="llm__GetDateTime")
-    register(house, "mcp-1", shared)
-    register(house, "mcp-2", StubTool(name="llm__GetDateTime"))
+    register(home, "mcp-1", shared)
+    register(home, "mcp-2", StubTool(name="llm__GetDateTime"))
 
-    assert [tool.name for tool in (await offer_of(house, "mcp-1", "mcp-2")).definitions] == ["llm__GetDateTime"]
+    assert [tool.name for tool in (await offer_of(home, "mcp-1", "mcp-2")).definitions] == ["llm__GetDateTime"]
 
 
-async def test_prompts_and_descriptions_speak_of_tools_by_their_new_names(house: HomeAssistant) -> None:
+async def test_prompts_and_descriptions_speak_of_tools_by_their_new_names(home: HomeAssistant) -> None:
     helper = StubTool(name="write", description="Needs what files.read gave.")
-    register(house, "mcp-1", StubTool(name="files.read"), helper, name="Files", prompt="Call files.read first.")
+    register(home, "mcp-1", StubTool(name="files.read"), helper, name="Files", prompt="Call files.read first.")
 
-    offer = await offer_of(house, "mcp-1", llm.LLM_API_ASSIST)
+    offer = await offer_of(home, "mcp-1", llm.LLM_API_ASSIST)
 
     assert offer.instance is not None
     instance = await offer.instance.api.async_get_api_instance(asked())
@@ -172,38 +172,38 @@ async def test_prompts_and_descriptions_speak_of_tools_by_their_new_names(house:
 
 
 async def test_a_vanished_api_leaves_the_others_and_is_complained_about_once(
-    house: HomeAssistant, caplog: pytest.LogCaptureFixture
+    home: HomeAssistant, caplog: pytest.LogCaptureFixture
 ) -> None:
-    register(house, "mcp-1", StubTool(name="search"))
+    register(home, "mcp-1", StubTool(name="search"))
 
     for _ in range(2):
-        offer = await offer_of(house, "mcp-gone", "mcp-1")
+        offer = await offer_of(home, "mcp-gone", "mcp-1")
         assert offer.missing_apis == ("mcp-gone",)
         assert [tool.name for tool in offer.definitions] == ["search"]
 
     assert caplog.text.count("LLM API mcp-gone") == 1
 
-    unregister = llm.async_register_api(house, StubApi(hass=house, id="mcp-gone", name="Back", tools=[]))
-    assert (await offer_of(house, "mcp-gone", "mcp-1")).missing_apis == ()
+    unregister = llm.async_register_api(home, StubApi(hass=home, id="mcp-gone", name="Back", tools=[]))
+    assert (await offer_of(home, "mcp-gone", "mcp-1")).missing_apis == ()
     unregister()
-    await offer_of(house, "mcp-gone", "mcp-1")
+    await offer_of(home, "mcp-gone", "mcp-1")
     assert caplog.text.count("LLM API mcp-gone") == 2
 
 
-async def test_with_nothing_to_offer_the_chat_log_gets_no_api(house: HomeAssistant) -> None:
-    for offer in (await offer_of(house), await offer_of(house, "mcp-gone")):
+async def test_with_nothing_to_offer_the_chat_log_gets_no_api(home: HomeAssistant) -> None:
+    for offer in (await offer_of(home), await offer_of(home, "mcp-gone")):
         assert offer.instance is None
         assert offer.definitions == ()
         assert "not found" in error_of(await run(offer, "search"))
 
 
-async def test_an_api_that_fails_leaves_the_others(house: HomeAssistant, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_api_that_fails_leaves_the_others(home: HomeAssistant, caplog: pytest.LogCaptureFixture) -> None:
     """Invariant 51."""
-    broken = register(house, "mcp-1", StubTool(name="search"))
-    register(house, "mcp-2", StubTool(name="read"))
+    broken = register(home, "mcp-1", StubTool(name="search"))
+    register(home, "mcp-2", StubTool(name="read"))
     broken.failure = RuntimeError("key=hunter2")
 
-    offer = await offer_of(house, "mcp-1", "mcp-2")
+    offer = await offer_of(home, "mcp-1", "mcp-2")
 
     assert [tool.name for tool in offer.definitions] == ["read"]
     assert "RuntimeError" in caplog.text
@@ -212,28 +212,28 @@ async def test_an_api_that_fails_leaves_the_others(house: HomeAssistant, caplog:
 
 @pytest.mark.parametrize("bad", [vol.Schema([str]), vol.Schema(str)])
 async def test_a_tool_that_cannot_be_described_leaves_the_others(
-    house: HomeAssistant, caplog: pytest.LogCaptureFixture, bad: vol.Schema
+    home: HomeAssistant, caplog: pytest.LogCaptureFixture, bad: vol.Schema
 ) -> None:
-    register(house, "mcp-1", StubTool(name="bad", parameters=bad), StubTool(name="good"))
+    register(home, "mcp-1", StubTool(name="bad", parameters=bad), StubTool(name="good"))
 
-    offer = await offer_of(house, "mcp-1")
+    offer = await offer_of(home, "mcp-1")
 
     assert [tool.name for tool in offer.definitions] == ["good"]
     assert "Tool bad of Server" in caplog.text
     assert "not found" in error_of(await run(offer, "bad"))
 
 
-async def test_a_tool_without_a_name_leaves_the_others(house: HomeAssistant) -> None:
+async def test_a_tool_without_a_name_leaves_the_others(home: HomeAssistant) -> None:
     nameless = StubTool(name="gone")
     del nameless.name
-    register(house, "mcp-1", nameless, StubTool(name="good"))
+    register(home, "mcp-1", nameless, StubTool(name="good"))
 
-    assert [tool.name for tool in (await offer_of(house, "mcp-1")).definitions] == ["good"]
+    assert [tool.name for tool in (await offer_of(home, "mcp-1")).definitions] == ["good"]
 
 
-async def test_home_assistant_can_describe_what_any_of_the_apis_can(house: HomeAssistant) -> None:
-    register(house, "mcp-1", StubTool(name="search"))
-    offer = await offer_of(house, "mcp-1", llm.LLM_API_ASSIST)
+async def test_home_assistant_can_describe_what_any_of_the_apis_can(home: HomeAssistant) -> None:
+    register(home, "mcp-1", StubTool(name="search"))
+    offer = await offer_of(home, "mcp-1", llm.LLM_API_ASSIST)
     assert offer.instance is not None
 
     serialize = offer.instance.custom_serializer

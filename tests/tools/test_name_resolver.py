@@ -15,7 +15,7 @@ from custom_components.chatterbox.tools.turn_tools import TurnTools
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import LISTED, offer_of, run, satellite
 
-HOUSE = """
+HOME = """
 floors:
   - { id: ground, name: Ground Floor, level: 0 }
   - { id: upper, name: Upper Floor, level: 1 }
@@ -63,8 +63,8 @@ NAMED_BY_TOOLS = ("calendar", "climate", "fan", "humidifier", "lawn_mower", "lig
 
 
 @pytest.fixture
-async def house(hass: HomeAssistant) -> HomeAssistant:
-    await move_in(hass, HOUSE)
+async def home(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, HOME)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     return hass
 
@@ -120,9 +120,9 @@ async def turn_on(hass: HomeAssistant, from_device: str | None = None, /, **argu
     ],
 )
 async def test_a_thing_is_found_by_what_it_may_be_called(
-    house: HomeAssistant, arguments: JsonObject, meant: str
+    home: HomeAssistant, arguments: JsonObject, meant: str
 ) -> None:
-    assert await turn_on(house, **arguments) == {meant}
+    assert await turn_on(home, **arguments) == {meant}
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ async def test_a_thing_is_found_by_what_it_may_be_called(
         {"name": " "},
     ],
 )
-async def test_nothing_is_found_where_nothing_fits(house: HomeAssistant, arguments: JsonObject) -> None:
-    assert await turn_on(house, **arguments) == set()
+async def test_nothing_is_found_where_nothing_fits(home: HomeAssistant, arguments: JsonObject) -> None:
+    assert await turn_on(home, **arguments) == set()
 
 
 async def test_a_sign_tells_one_name_from_another(hass: HomeAssistant) -> None:
@@ -151,22 +151,22 @@ async def test_a_sign_tells_one_name_from_another(hass: HomeAssistant) -> None:
     assert await turn_on(hass, name="Heating -", area="Kitchen") == {"light.minus"}
 
 
-async def test_all_stands_for_all_that_fits_and_for_no_thing(house: HomeAssistant) -> None:
-    er.async_get(house).async_update_entity("light.kitchen", name="Kitchen All")
-    await house.async_block_till_done()
-    assert await turn_on(house, name="all", area="Kitchen", domain=["light"]) == {"light.kitchen", "light.lamp"}
+async def test_all_stands_for_all_that_fits_and_for_no_thing(home: HomeAssistant) -> None:
+    er.async_get(home).async_update_entity("light.kitchen", name="Kitchen All")
+    await home.async_block_till_done()
+    assert await turn_on(home, name="all", area="Kitchen", domain=["light"]) == {"light.kitchen", "light.lamp"}
 
 
-async def test_of_several_things_the_one_in_the_room_spoken_of_or_in_is_meant(house: HomeAssistant) -> None:
-    assert await turn_on(house, satellite(house, "bath"), name="Ceiling Light") == {"light.bath"}
-    assert await turn_on(house, satellite(house, "kitchen"), name="Ceiling Light", area="Bedroom") == {
+async def test_of_several_things_the_one_in_the_room_spoken_of_or_in_is_meant(home: HomeAssistant) -> None:
+    assert await turn_on(home, satellite(home, "bath"), name="Ceiling Light") == {"light.bath"}
+    assert await turn_on(home, satellite(home, "kitchen"), name="Ceiling Light", area="Bedroom") == {
         "light.bath",
         "light.bedroom",
     }
 
 
-async def test_of_several_things_none_is_meant_without_a_room(house: HomeAssistant) -> None:
-    offer = await offer_of(house, llm.LLM_API_ASSIST)
+async def test_of_several_things_none_is_meant_without_a_room(home: HomeAssistant) -> None:
+    offer = await offer_of(home, llm.LLM_API_ASSIST)
 
     told = await call(offer, "intent__HassTurnOn", name="Ceiling Light")
 
@@ -174,11 +174,11 @@ async def test_of_several_things_none_is_meant_without_a_room(house: HomeAssista
         "Not run: several things are called Ceiling Light: in Bath, Bedroom, Kitchen. Give the area too, or ask which"
         " one is meant."
     )
-    assert await turn_on(house, satellite(house, "nowhere"), name="Ceiling Light") == set()
+    assert await turn_on(home, satellite(home, "nowhere"), name="Ceiling Light") == set()
 
 
-async def test_live_context_is_found_by_the_same_names(house: HomeAssistant) -> None:
-    offer = await offer_of(house, llm.LLM_API_ASSIST)
+async def test_live_context_is_found_by_the_same_names(home: HomeAssistant) -> None:
+    offer = await offer_of(home, llm.LLM_API_ASSIST)
 
     kitchen = await call(offer, "homeassistant__GetLiveContext", name="Temperature", area="Kitchen")
     every = await call(offer, "homeassistant__GetLiveContext", name="Temperature")
@@ -189,18 +189,18 @@ async def test_live_context_is_found_by_the_same_names(house: HomeAssistant) -> 
     assert isinstance(every, str)
 
 
-async def test_what_has_the_name_of_another_thing_is_told_apart(house: HomeAssistant) -> None:
-    er.async_get(house).async_update_entity("light.lamp", name="Bedroom Lamp", area_id="bedroom")
-    offer = await offer_of(house, llm.LLM_API_ASSIST)
+async def test_what_has_the_name_of_another_thing_is_told_apart(home: HomeAssistant) -> None:
+    er.async_get(home).async_update_entity("light.lamp", name="Bedroom Lamp", area_id="bedroom")
+    offer = await offer_of(home, llm.LLM_API_ASSIST)
 
     assert " light: Bedroom Lamp, Bedroom Lamp, Ceiling Light (also Big Moon)" in offer.prompt
 
 
-async def test_two_things_of_one_name_in_two_rooms_are_each_found(house: HomeAssistant) -> None:
-    er.async_get(house).async_update_entity("light.bedroom_lamp", name="Lamp")
+async def test_two_things_of_one_name_in_two_rooms_are_each_found(home: HomeAssistant) -> None:
+    er.async_get(home).async_update_entity("light.bedroom_lamp", name="Lamp")
 
-    assert await turn_on(house, name="Lamp", area="Bedroom") == {"light.bedroom_lamp"}
-    assert await turn_on(house, name="Kitchen Lamp") == {"light.bedroom_lamp", "light.lamp"}
+    assert await turn_on(home, name="Lamp", area="Bedroom") == {"light.bedroom_lamp"}
+    assert await turn_on(home, name="Kitchen Lamp") == {"light.bedroom_lamp", "light.lamp"}
 
 
 async def test_a_list_is_read_and_written_by_the_name_that_it_is_told_by(hass: HomeAssistant) -> None:
@@ -261,34 +261,34 @@ def needs_a_whole_name(tool: ToolDefinition) -> bool:
     return lists_names or ("name" in arguments and "area" not in arguments)
 
 
-async def test_the_name_of_a_timer_is_nobody_elses(house: HomeAssistant) -> None:
-    kitchen = satellite(house, "kitchen")
-    async_register_timer_handler(house, kitchen, lambda *_: None)
-    offer = await offer_of(house, llm.LLM_API_ASSIST, device_id=kitchen)
+async def test_the_name_of_a_timer_is_nobody_elses(home: HomeAssistant) -> None:
+    kitchen = satellite(home, "kitchen")
+    async_register_timer_handler(home, kitchen, lambda *_: None)
+    offer = await offer_of(home, llm.LLM_API_ASSIST, device_id=kitchen)
     assert offer.name_resolver is not None
     start = next(one for one in offer.definitions if one.name == "intent__HassStartTimer")
 
     assert await offer.name_resolver.pre_tool_use(start, {"name": "Fan", "minutes": 1}) is None
 
 
-async def test_a_new_name_is_understood_at_once(house: HomeAssistant) -> None:
-    offer = await offer_of(house, llm.LLM_API_ASSIST)
+async def test_a_new_name_is_understood_at_once(home: HomeAssistant) -> None:
+    offer = await offer_of(home, llm.LLM_API_ASSIST)
     assert isinstance(await call(offer, "intent__HassTurnOn", name="Fan", area="Kitchen"), ToolOutcome)
 
-    ar.async_get(house).async_update("kitchen", name="Galley")
-    er.async_get(house).async_update_entity("light.kitchen", name="Galley Spot")
+    ar.async_get(home).async_update("kitchen", name="Galley")
+    er.async_get(home).async_update_entity("light.kitchen", name="Galley Spot")
 
-    assert await turn_on(house, name="Spot", area="Galley") == {"fan.kitchen", "light.kitchen"}
-
-
-async def test_what_is_not_exposed_has_no_name(house: HomeAssistant) -> None:
-    async_expose_entity(house, "conversation", "fan.kitchen", should_expose=False)
-
-    assert await turn_on(house, name="Fan", area="Kitchen") == set()
+    assert await turn_on(home, name="Spot", area="Galley") == {"fan.kitchen", "light.kitchen"}
 
 
-async def test_home_assistants_own_list_needs_no_other_names(house: HomeAssistant) -> None:
-    offer = await offer_of(house, llm.LLM_API_ASSIST, home=LISTED)
+async def test_what_is_not_exposed_has_no_name(home: HomeAssistant) -> None:
+    async_expose_entity(home, "conversation", "fan.kitchen", should_expose=False)
+
+    assert await turn_on(home, name="Fan", area="Kitchen") == set()
+
+
+async def test_home_assistants_own_list_needs_no_other_names(home: HomeAssistant) -> None:
+    offer = await offer_of(home, llm.LLM_API_ASSIST, home=LISTED)
 
     assert offer.name_resolver is None
     assert "names: Kitchen Ceiling Light" in offer.prompt

@@ -13,7 +13,7 @@ from custom_components.chatterbox.tools.turn_tools import EffectDispatcher
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import asked, offer_of
 
-HOUSE = """
+HOME = """
 floors:
   - { id: ground, name: Ground Floor, level: 0 }
 areas:
@@ -37,7 +37,7 @@ entities:
 
 @pytest.fixture
 async def dispatcher(hass: HomeAssistant) -> EffectDispatcher:
-    await move_in(hass, HOUSE)
+    await move_in(hass, HOME)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     hass.states.async_set("light.all", "off", {"friendly_name": "Both", "entity_id": ["light.counter", "light.inner"]})
     hass.states.async_set("light.inner", "off", {"entity_id": ["light.kitchen_ceiling", "light.all"]})

@@ -36,7 +36,7 @@ class Gate:
 
 
 @pytest.fixture
-async def house(hass: HomeAssistant) -> HomeAssistant:
+async def home(hass: HomeAssistant) -> HomeAssistant:
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     return hass
@@ -58,47 +58,47 @@ def _slow(hass: HomeAssistant) -> Gate:
 
 
 async def test_one_that_hung_is_left_alone_and_told_of_once(
-    house: HomeAssistant, caplog: pytest.LogCaptureFixture
+    home: HomeAssistant, caplog: pytest.LogCaptureFixture
 ) -> None:
-    gate = _slow(house)
+    gate = _slow(home)
 
-    assert await _offered(house, 0) == []
+    assert await _offered(home, 0) == []
     await gate.came_again.wait()  # the trial in the background
-    assert await _offered(house) == []
+    assert await _offered(home) == []
 
     assert gate.came == 2
     assert caplog.text.count(LATE) == 1
 
 
-async def test_one_that_answers_its_trial_in_time_is_asked_again_at_once(house: HomeAssistant) -> None:
-    gate = _slow(house)
-    assert await _offered(house) == []
+async def test_one_that_answers_its_trial_in_time_is_asked_again_at_once(home: HomeAssistant) -> None:
+    gate = _slow(home)
+    assert await _offered(home) == []
     gate.is_open.set()
-    await house.async_block_till_done(wait_background_tasks=True)
+    await home.async_block_till_done(wait_background_tasks=True)
 
-    assert await _offered(house) == ["find"]
+    assert await _offered(home) == ["find"]
 
 
 async def test_one_whose_trial_is_late_as_well_is_asked_again_after_a_while(
-    house: HomeAssistant, freezer: FrozenDateTimeFactory
+    home: HomeAssistant, freezer: FrozenDateTimeFactory
 ) -> None:
-    gate = _slow(house)
-    assert await _offered(house, 0) == []
+    gate = _slow(home)
+    assert await _offered(home, 0) == []
     gate.is_open.set()
-    await house.async_block_till_done(wait_background_tasks=True)
+    await home.async_block_till_done(wait_background_tasks=True)
 
-    assert await _offered(house) == []
+    assert await _offered(home) == []
     freezer.tick(UNRESPONSIVE_FOR + 1)
-    assert await _offered(house) == ["find"]
+    assert await _offered(home) == ["find"]
 
 
-async def test_another_api_in_its_place_is_not_left_alone(house: HomeAssistant) -> None:
-    unregister = llm.async_register_api(house, _hanging_api(house))
-    assert await _offered(house, 0) == []
+async def test_another_api_in_its_place_is_not_left_alone(home: HomeAssistant) -> None:
+    unregister = llm.async_register_api(home, _hanging_api(home))
+    assert await _offered(home, 0) == []
     unregister()
-    register(house, "slow", StubTool(name="find"))
+    register(home, "slow", StubTool(name="find"))
 
-    assert await _offered(house) == ["find"]
+    assert await _offered(home) == ["find"]
 
 
 @pytest.mark.usefixtures("socket_enabled")

@@ -223,7 +223,7 @@ async def test_what_a_model_can_read_is_found_out(hass: HomeAssistant, add: Star
     assert windowed(hass).context_window == 16_384
 
 
-async def test_a_model_reads_the_beginning_of_a_large_result_and_the_house_keeps_it_whole(
+async def test_a_model_reads_the_beginning_of_a_large_result_and_the_home_keeps_it_whole(
     hass: HomeAssistant, add: Start
 ) -> None:
     books: JsonValue = [{"title": f"Book {number}", "shelf": "upstairs"} for number in range(9_000)]

@@ -43,7 +43,7 @@ FINE = ScriptedAnswer(content="Fine.")
 
 
 async def someone(hass: HomeAssistant, name: str = "Anna") -> str:
-    """Return the id of a user who is no person of the house."""
+    """Return the id of a user who is no person of the home."""
     return (await hass.auth.async_create_user(name)).id
 
 

@@ -1,4 +1,4 @@
-"""What came from outside the house is still known to be, once it was in Home Assistant's ChatLog."""
+"""What came from outside the home is still known to be, once it was in Home Assistant's ChatLog."""
 
 import asyncio
 import json
@@ -214,7 +214,7 @@ async def test_nobody_knows_where_the_tools_of_another_agent_have_been(hass: Hom
         assert marks(chat_log) == [True] * 6 + [False] * 6
 
 
-async def test_what_the_built_in_agent_does_before_ours_is_asked_is_from_the_house(
+async def test_what_the_built_in_agent_does_before_ours_is_asked_is_from_the_home(
     hass: HomeAssistant, talker: str
 ) -> None:
     assert await async_setup_component(hass, "intent", {})

@@ -136,7 +136,7 @@ async def test_a_turn_has_been_read_as_well(
     assert _methods(server) == ["POST", "POST", "HEAD"]
 
 
-async def test_another_house_is_another_prefix(hass: HomeAssistant, serve_raw: Serve) -> None:
+async def test_another_home_is_another_prefix(hass: HomeAssistant, serve_raw: Serve) -> None:
     server = await serve_raw(HELLO)
 
     await _prepare(hass)

@@ -123,13 +123,13 @@ class ConversationAgentFlow(ModelFlow):
             problems += found if isinstance(found, list) else []
             return self._show_approvals(labels, without_pin(user_input), problems)
         self._approvals = {**found, **({CONF_PIN: self._pin.as_json()} if self._pin else {})}
-        return await self.async_step_house()
+        return await self.async_step_home()
 
-    async def async_step_house(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing is asked
+    async def async_step_home(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing is asked
         """Show what the rules mean for the home, before they are saved."""
         page = ApprovalPage.of(self.hass, settings_of(self._approvals).policy, await self._async_labels())
         return self.async_show_menu(
-            step_id="house",
+            step_id="home",
             menu_options=["save_approvals", "approvals"],
             description_placeholders={**page.numbers, "table": page.markdown},
         )

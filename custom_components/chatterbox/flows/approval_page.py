@@ -117,17 +117,17 @@ class ApprovalPage:
         strictest_first = sorted(Verdict, key=lambda verdict: -verdict.strictness)
         rows = [row for verdict in strictest_first if verdict is not Verdict.ALLOW for row in self._by_name(verdict)]
         if not rows:
-            return self.labels.sentences["house_all_allowed"]
+            return self.labels.sentences["home_all_allowed"]
         lines = "\n".join(self._lines(rows))
         hidden = len(rows) - MOST_ROWS
-        return lines if hidden <= 0 else f"{lines}\n\n{self.labels.sentences['house_more'].format(count=hidden)}"
+        return lines if hidden <= 0 else f"{lines}\n\n{self.labels.sentences['home_more'].format(count=hidden)}"
 
     def _by_name(self, verdict: Verdict) -> list[VerdictRow]:
         return sorted(self.table.of(verdict), key=lambda row: (self._name(row).casefold(), row.entity_id))
 
     def _lines(self, rows: list[VerdictRow]) -> Iterator[str]:
         sentences = self.labels.sentences
-        yield _line(*(sentences[f"house_{column}"] for column in ("device", "area", "action", "verdict")))
+        yield _line(*(sentences[f"home_{column}"] for column in ("device", "area", "action", "verdict")))
         yield "| --- | --- | --- | --- |"
         for row in rows[:MOST_ROWS]:
             verdict = self.labels.verdicts.label(row.verdict)
@@ -145,7 +145,7 @@ class ApprovalPage:
     def _what(self, row: VerdictRow) -> str:
         """Return the actions with the verdict."""
         if not row.actions:
-            return self.labels.sentences["house_unknown"]
+            return self.labels.sentences["home_unknown"]
         named = [self.labels.actions.label(action) for action in row.actions]
         return ", ".join([*named[:_MOST_ACTIONS], *(["…"] if len(named) > _MOST_ACTIONS else [])])
 

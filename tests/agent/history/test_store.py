@@ -187,7 +187,7 @@ async def test_turns_keep_their_order_when_the_clock_is_set_back(url: str, store
 EVERYTHING = ["turn 1", "turn 2", "turn 3", "turn 4", "audit 5", "audit 6", "resp 7", "resp 8"]
 
 
-async def a_house(store: HistoryStore) -> None:
+async def a_home(store: HistoryStore) -> None:
     """Store what two people said to two agents."""
     store.record(turn(1, "a", person="ann", device="kitchen"))
     store.record(turn(2, "a", person="ben", device="kitchen"))
@@ -218,7 +218,7 @@ async def test_what_is_selected_is_exported_and_deleted_and_nothing_else(
     url: str, stores: Stores, selection: Selection, chosen: list[str]
 ) -> None:
     store, _ = stores.open(url)
-    await a_house(store)
+    await a_home(store)
     everything = await kept(store)
 
     assert await kept(store, selection) == chosen

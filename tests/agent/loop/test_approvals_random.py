@@ -95,7 +95,7 @@ def without_rewrites(opinion: Opinion) -> Deny | Ask | None:
     return None if isinstance(opinion, Rewrite) else opinion
 
 
-class House:
+class Home:
     """A conversation about one message of calls; each turn has to do with them what was promised."""
 
     def __init__(self) -> None:
@@ -156,27 +156,27 @@ def by_id(pending: PendingApproval, decisions: Decisions) -> Decisions:
 async def test_a_yes_runs_what_it_was_given_to(
     opinions: list[Opinions], answers: list[tuple[list[Opinions], Decisions]]
 ) -> None:
-    house = House()
-    house.opinions = opinions
-    fates = {name: fate(house.of(name)) for name in NAMES}
-    pending = await house.take(TURN, fates, call(*CALLS))
+    home = Home()
+    home.opinions = opinions
+    fates = {name: fate(home.of(name)) for name in NAMES}
+    pending = await home.take(TURN, fates, call(*CALLS))
     for now, decisions in answers:
         if pending is None:
             break
-        house.opinions = now
+        home.opinions = now
         approved = [name for name in fates if isinstance(decisions.get(name), Approved)]
         asked = {name: one for name, one in fates.items() if isinstance(one, Waits)}
         fates = {
-            name: fate_of_approved(house.of(name), one) if name in approved else None for name, one in asked.items()
+            name: fate_of_approved(home.of(name), one) if name in approved else None for name, one in asked.items()
         }
         shown = [
-            *house.hooks[0].approved_calls,
+            *home.hooks[0].approved_calls,
             *((name, {"door": one.door}) for name, one in asked.items() if name in approved),
         ]
         answer = ApprovalAnswer(pending, by_id(pending, decisions))
 
-        pending = await house.take(replace(TURN, user_text="Yes", approval=answer), fates)
+        pending = await home.take(replace(TURN, user_text="Yes", approval=answer), fates)
 
-        assert house.hooks[0].approved_calls == shown, "what was not approved is not shown"
-    ran = [one.name for one in house.dispatcher.finished]
+        assert home.hooks[0].approved_calls == shown, "what was not approved is not shown"
+    ran = [one.name for one in home.dispatcher.finished]
     assert len(ran) == len(set(ran)), "once"

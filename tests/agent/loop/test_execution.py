@@ -41,7 +41,7 @@ def by_name(name: str, _: JsonObject) -> frozenset[str]:
 
 def the_same(_: str, __: JsonObject) -> frozenset[str]:
     """Let all tools change the same, and more."""
-    return frozenset({"house", f"{_}"})
+    return frozenset({"home", f"{_}"})
 
 
 def unknown(_: str, __: JsonObject) -> None:

@@ -54,7 +54,7 @@ ASKED: Transcript = (
     ToolResult(UNLOCK.id, "unlock", "Not run yet.", synthetic=True),
 )
 RESUMED = replace(TURN, user_text=None, history=ASKED)
-OF_THE_HOUSE = tuple(offered for offered in TURN.tools if not offered.client)
+OF_THE_HOME = tuple(offered for offered in TURN.tools if not offered.client)
 FOUR_CALLS = [ToolCall(str(n), "light_on", f'{{"n":{n}}}') for n in range(4)]
 type Script = list[list[Line]]
 WALKS: dict[str, tuple[Turn, Script, list[Phase], StopReason]] = {
@@ -136,7 +136,7 @@ WALKS: dict[str, tuple[Turn, Script, list[Phase], StopReason]] = {
         StopReason.MAX_ITERATIONS,
     ),
     "tool calls used up": (
-        replace(TURN, tools=OF_THE_HOUSE, limits=Limits(max_tool_calls=2)),
+        replace(TURN, tools=OF_THE_HOME, limits=Limits(max_tool_calls=2)),
         [call(*FOUR_CALLS), call(replace(ON, id="9"))],
         [RECEIVE, *THINK, *ACT, *THINK, *ACT, *ANSWER],
         StopReason.MAX_TOOL_CALLS,

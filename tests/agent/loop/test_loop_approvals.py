@@ -47,7 +47,7 @@ DISARM = ToolCall("3", "disarm", "{}")
 UNLOCK_AS_ASKED = replace(UNLOCK, arguments='{"door":"front"}')
 
 
-class House:
+class Home:
     """A loop with a dispatcher, whose turns make one history."""
 
     def __init__(self, *script: list[Line], hooks: Sequence[Hooks] | None = None) -> None:
@@ -101,17 +101,17 @@ async def test_a_question_holds_the_exact_calls_and_the_budgets() -> None:
 
 
 async def test_how_long_a_question_stays_open_is_a_limit_of_the_turn() -> None:
-    house = House(call(UNLOCK))
-    pending = await house.take(replace(TURN, limits=Limits(approval_expiry=1000)))
+    home = Home(call(UNLOCK))
+    pending = await home.take(replace(TURN, limits=Limits(approval_expiry=1000)))
     assert pending is not None
     assert pending.expires_at > time.time() + 900
 
 
 async def test_calls_that_need_no_yes_run_before_the_question() -> None:
     """Invariant 48."""
-    house = House(call(UNLOCK, ON))
-    await house.take(TURN)
-    assert house.ran == ["light_on"]
+    home = Home(call(UNLOCK, ON))
+    await home.take(TURN)
+    assert home.ran == ["light_on"]
 
 
 async def test_a_result_that_only_stands_for_a_question_says_so() -> None:
@@ -123,69 +123,69 @@ async def test_a_result_that_only_stands_for_a_question_says_so() -> None:
 
 async def test_what_is_asked_about_is_never_out_of_the_budget_by_the_yes() -> None:
     ons = [replace(ON, id=f"on{n}", arguments=f'{{"n":{n}}}') for n in range(3)]
-    house = House(call(UNLOCK, *ons[:2], DISARM), call(ons[2]), say("It is open."))
+    home = Home(call(UNLOCK, *ons[:2], DISARM), call(ons[2]), say("It is open."))
     turn = replace(TURN, limits=Limits(max_tool_calls=2))
 
-    pending = await house.take(turn)
+    pending = await home.take(turn)
 
     assert pending
     assert [gated.call for gated in pending.calls] == [UNLOCK_AS_ASKED]
-    assert house.ran == ["light_on"]
-    assert ["used up" in result.content for result in house.results] == [False, False, True, True]
+    assert home.ran == ["light_on"]
+    assert ["used up" in result.content for result in home.results] == [False, False, True, True]
 
-    await house.take(replace(turn, user_text="Yes", approval=yes(pending)))
-    assert house.ran == ["light_on", "unlock"]
+    await home.take(replace(turn, user_text="Yes", approval=yes(pending)))
+    assert home.ran == ["light_on", "unlock"]
 
 
 async def test_back_and_forth_may_be_asked_about_at_once() -> None:
     lock, again = replace(UNLOCK, id="4", name="disarm"), replace(UNLOCK, id="5")
-    house = House(call(UNLOCK, lock, again), say("As you like."))
+    home = Home(call(UNLOCK, lock, again), say("As you like."))
 
-    pending = await house.take(TURN)
+    pending = await home.take(TURN)
 
     assert pending
     assert [gated.call.name for gated in pending.calls] == ["unlock", "disarm", "unlock"]
-    await house.take(replace(TURN, user_text="Yes", approval=yes(pending)))
-    assert house.ran == ["unlock", "disarm", "unlock"]
+    await home.take(replace(TURN, user_text="Yes", approval=yes(pending)))
+    assert home.ran == ["unlock", "disarm", "unlock"]
 
 
 async def test_the_same_twice_without_anything_between_is_asked_once() -> None:
-    house = House(call(UNLOCK, replace(UNLOCK, id="5")))
-    pending = await house.take(TURN)
+    home = Home(call(UNLOCK, replace(UNLOCK, id="5")))
+    pending = await home.take(TURN)
     assert pending
     assert [gated.call for gated in pending.calls] == [UNLOCK_AS_ASKED]
 
 
 async def test_it_is_asked_even_when_the_time_ran_out_beside_it() -> None:
-    house = House(call(UNLOCK, ON), say("It is open."))
-    house.dispatcher.bodies["light_on"] = never
+    home = Home(call(UNLOCK, ON), say("It is open."))
+    home.dispatcher.bodies["light_on"] = never
 
-    pending = await house.take(replace(TURN, limits=Limits(deadline=0.1)))
+    pending = await home.take(replace(TURN, limits=Limits(deadline=0.1)))
 
     assert pending
     assert [gated.call for gated in pending.calls] == [UNLOCK_AS_ASKED]
-    assert [(result.name, result.is_error) for result in house.results] == [("unlock", False), ("light_on", True)]
-    await house.take(replace(TURN, user_text="Yes", approval=yes(pending)))
-    assert house.ran == ["unlock"]
+    assert [(result.name, result.is_error) for result in home.results] == [("unlock", False), ("light_on", True)]
+    await home.take(replace(TURN, user_text="Yes", approval=yes(pending)))
+    assert home.ran == ["unlock"]
 
 
 async def test_two_questions_are_two_questions() -> None:
-    house = House(call(UNLOCK), call(UNLOCK))
-    first, second = await house.take(TURN), await house.take(TURN)
+    home = Home(call(UNLOCK), call(UNLOCK))
+    first, second = await home.take(TURN), await home.take(TURN)
     assert first
     assert second
     assert first.id != second.id
 
 
 async def test_a_yes_runs_the_call_without_asking_the_model_first() -> None:
-    house = House(call(UNLOCK), say("It is open."))
-    pending = await house.take(TURN)
+    home = Home(call(UNLOCK), say("It is open."))
+    pending = await home.take(TURN)
 
-    assert await house.take(replace(TURN, user_text="Yes", approval=yes(pending))) is None
+    assert await home.take(replace(TURN, user_text="Yes", approval=yes(pending))) is None
 
-    assert house.ran == ["unlock"]
-    assert len(house.provider.requests) == 2
-    seen = house.provider.requests[1].transcript
+    assert home.ran == ["unlock"]
+    assert len(home.provider.requests) == 2
+    seen = home.provider.requests[1].transcript
     assert_valid(seen)
     said, asked, anew, result = seen[3:4] + seen[1:2] + seen[4:6]
     assert said == UserMessage("Yes")
@@ -198,107 +198,107 @@ async def test_a_yes_runs_the_call_without_asking_the_model_first() -> None:
 
 
 async def test_a_yes_holds_once() -> None:
-    house = House(call(UNLOCK), say("It is open."), say("It was open already."))
-    pending = await house.take(TURN)
+    home = Home(call(UNLOCK), say("It is open."), say("It was open already."))
+    pending = await home.take(TURN)
 
-    await house.take(replace(TURN, user_text=None, approval=yes(pending)))
-    await house.take(replace(TURN, user_text=None, approval=yes(pending)))
+    await home.take(replace(TURN, user_text=None, approval=yes(pending)))
+    await home.take(replace(TURN, user_text=None, approval=yes(pending)))
 
-    assert house.ran == ["unlock"]
-    assert "answered or asked anew" in house.results[0].content
+    assert home.ran == ["unlock"]
+    assert "answered or asked anew" in home.results[0].content
 
 
 async def test_some_calls_may_be_approved_and_others_not() -> None:
     """Invariant 48."""
-    house = House(call(UNLOCK, DISARM, replace(UNLOCK, id="5", arguments='{"door": "back"}')), say("The front door."))
-    pending = await house.take(TURN)
+    home = Home(call(UNLOCK, DISARM, replace(UNLOCK, id="5", arguments='{"door": "back"}')), say("The front door."))
+    pending = await home.take(TURN)
     assert pending
     answer = ApprovalAnswer(pending, {"2": Approved(), "3": Denied("Never.")})
 
-    await house.take(replace(TURN, user_text=None, approval=answer))
+    await home.take(replace(TURN, user_text=None, approval=answer))
 
-    assert house.ran == ["unlock"]
-    approved, denied, unanswered = house.results
+    assert home.ran == ["unlock"]
+    approved, denied, unanswered = home.results
     assert not approved.is_error
     assert denied.content == "Not run: the person said no. Never."
     assert unanswered.content == "Not run: no yes was given."
 
 
 async def test_a_yes_that_comes_too_late_runs_nothing() -> None:
-    house = House(call(UNLOCK), say("Too late."))
-    pending = await house.take(TURN)
+    home = Home(call(UNLOCK), say("Too late."))
+    pending = await home.take(TURN)
     assert pending
     late = yes(replace(pending, expires_at=time.time() - 1))
 
-    await house.take(replace(TURN, user_text=None, approval=late))
+    await home.take(replace(TURN, user_text=None, approval=late))
 
-    assert house.ran == []
-    assert house.results[0].content == "Not run: no yes came in time."
+    assert home.ran == []
+    assert home.results[0].content == "Not run: no yes came in time."
 
 
 async def test_a_yes_to_a_tool_that_is_gone_is_answered() -> None:
-    house = House(call(UNLOCK), say("I cannot any more."))
-    pending = await house.take(TURN)
+    home = Home(call(UNLOCK), say("I cannot any more."))
+    pending = await home.take(TURN)
 
-    await house.take(replace(TURN, user_text=None, approval=yes(pending), tools=(tool("garage__unlock"),)))
+    await home.take(replace(TURN, user_text=None, approval=yes(pending), tools=(tool("garage__unlock"),)))
 
-    assert house.ran == []
-    assert "changed since the question" in house.results[0].content
+    assert home.ran == []
+    assert "changed since the question" in home.results[0].content
 
 
 async def test_the_turn_goes_on_under_the_budgets_it_had() -> None:
-    house = House(
+    home = Home(
         call(ON),
         call(UNLOCK, replace(ON, id="4", arguments='{"n":1}')),
         call(replace(ON, id="6", arguments='{"n":2}')),
         say("Enough."),
     )
-    pending = await house.take(TURN)
+    pending = await home.take(TURN)
     assert pending
     assert (pending.iterations, pending.tool_calls) == (2, 2)
 
-    await house.take(replace(TURN, user_text=None, approval=yes(pending)))
+    await home.take(replace(TURN, user_text=None, approval=yes(pending)))
 
-    assert house.ran == ["light_on", "light_on", "unlock"]
-    assert [request.tool_choice for request in house.provider.requests[2:]] == [ToolChoiceMode.NONE]
+    assert home.ran == ["light_on", "light_on", "unlock"]
+    assert [request.tool_choice for request in home.provider.requests[2:]] == [ToolChoiceMode.NONE]
 
 
 async def test_a_lower_bound_than_what_is_used_up_ends_the_turn_after_the_yes() -> None:
-    house = House(call(ON), call(replace(ON, id="4", arguments='{"n":1}')), call(UNLOCK))
-    pending = await house.take(TURN)
+    home = Home(call(ON), call(replace(ON, id="4", arguments='{"n":1}')), call(UNLOCK))
+    pending = await home.take(TURN)
 
-    await house.take(replace(TURN, user_text=None, approval=yes(pending), limits=Limits(max_iterations=2)))
+    await home.take(replace(TURN, user_text=None, approval=yes(pending), limits=Limits(max_iterations=2)))
 
-    assert house.ran == ["light_on", "light_on", "unlock"]
-    assert len(house.provider.requests) == 3
-    assert isinstance(house.history[-1], AssistantMessage)
-    assert "ran out of steps" in house.history[-1].text
+    assert home.ran == ["light_on", "light_on", "unlock"]
+    assert len(home.provider.requests) == 3
+    assert isinstance(home.history[-1], AssistantMessage)
+    assert "ran out of steps" in home.history[-1].text
 
 
 async def test_a_forced_choice_was_for_the_turn_that_asked() -> None:
-    house = House(call(UNLOCK), say("Open."))
+    home = Home(call(UNLOCK), say("Open."))
     turn = replace(TURN, tool_choice=NamedTool("unlock"))
-    pending = await house.take(turn)
-    await house.take(replace(turn, user_text=None, approval=yes(pending)))
-    assert house.provider.requests[1].tool_choice is ToolChoiceMode.AUTO
+    pending = await home.take(turn)
+    await home.take(replace(turn, user_text=None, approval=yes(pending)))
+    assert home.provider.requests[1].tool_choice is ToolChoiceMode.AUTO
 
 
 async def test_what_was_denied_is_not_asked_again_in_the_same_turn() -> None:
-    house = House(call(UNLOCK), call(replace(UNLOCK, id="7")), say("As you wish."))
-    pending = await house.take(TURN)
+    home = Home(call(UNLOCK), call(replace(UNLOCK, id="7")), say("As you wish."))
+    pending = await home.take(TURN)
     assert pending
 
-    again = await house.take(replace(TURN, user_text=None, approval=ApprovalAnswer(pending, {"2": Denied()})))
+    again = await home.take(replace(TURN, user_text=None, approval=ApprovalAnswer(pending, {"2": Denied()})))
 
     assert again is None
-    assert house.ran == []
-    assert [result.is_error for result in house.results] == [True, True]
+    assert home.ran == []
+    assert [result.is_error for result in home.results] == [True, True]
 
 
 async def test_a_new_call_of_the_going_on_may_ask_again() -> None:
-    house = House(call(UNLOCK), call(DISARM))
-    pending = await house.take(TURN)
-    again = await house.take(replace(TURN, user_text=None, approval=yes(pending)))
+    home = Home(call(UNLOCK), call(DISARM))
+    pending = await home.take(TURN)
+    again = await home.take(replace(TURN, user_text=None, approval=yes(pending)))
     assert again is not None
     assert [gated.call.name for gated in again.calls] == ["disarm"]
     assert again.iterations == 2
@@ -356,43 +356,43 @@ class Guard:
 
 
 async def test_a_question_tells_what_a_yes_is_to() -> None:
-    house = House(call(UNLOCK), hooks=(asks_for("unlock"), Guard().hook))
-    pending = await house.take(TURN)
+    home = Home(call(UNLOCK), hooks=(asks_for("unlock"), Guard().hook))
+    pending = await home.take(TURN)
     assert pending
     assert pending.calls == (PendingCall(UNLOCK_AS_ASKED, "unlock is risky. front door?", "front door"),)
 
 
 async def test_a_yes_runs_the_call_when_it_would_be_asked_the_same_now() -> None:
     guard, silent = Guard(), asks_for("unlock")
-    house = House(call(UNLOCK), say("It is open."), hooks=(silent, guard.hook))
-    pending = await house.take(TURN)
+    home = Home(call(UNLOCK), say("It is open."), hooks=(silent, guard.hook))
+    pending = await home.take(TURN)
 
-    await house.take(replace(TURN, user_text="Yes", approval=yes(pending)))
+    await home.take(replace(TURN, user_text="Yes", approval=yes(pending)))
 
-    assert house.ran == ["unlock"]
+    assert home.ran == ["unlock"]
     assert guard.hook.approved_calls == silent.approved_calls == [("unlock", {"door": "front"})]
     assert len(guard.hook.calls) == 1, "it is no new call"
 
 
 async def test_a_call_that_needs_no_yes_any_more_runs_on_the_one_it_got() -> None:
     guard = Guard()
-    house = House(call(UNLOCK), say("It is open."), hooks=(guard.hook,))
-    pending = await house.take(TURN)
+    home = Home(call(UNLOCK), say("It is open."), hooks=(guard.hook,))
+    pending = await home.take(TURN)
     del guard.terms["unlock"]
-    await house.take(replace(TURN, user_text="Yes", approval=yes(pending)))
-    assert house.ran == ["unlock"]
+    await home.take(replace(TURN, user_text="Yes", approval=yes(pending)))
+    assert home.ran == ["unlock"]
 
 
 async def test_a_yes_to_something_else_than_it_would_be_now_asks_anew_before_the_model() -> None:
     guard = Guard()
-    house = House(call(UNLOCK), say("Both are open."), hooks=(guard.hook,))
-    first = await house.take(TURN)
+    home = Home(call(UNLOCK), say("Both are open."), hooks=(guard.hook,))
+    first = await home.take(TURN)
     guard.terms["unlock"] = "front door and back door"
 
-    second = await house.take(replace(TURN, user_text="Yes", approval=yes(first)))
+    second = await home.take(replace(TURN, user_text="Yes", approval=yes(first)))
 
-    assert house.ran == []
-    assert len(house.provider.requests) == 1
+    assert home.ran == []
+    assert len(home.provider.requests) == 1
     assert first
     assert second
     assert second.id != first.id
@@ -401,85 +401,85 @@ async def test_a_yes_to_something_else_than_it_would_be_now_asks_anew_before_the
     ]
     assert [gated.call.arguments for gated in second.calls] == [UNLOCK_AS_ASKED.arguments]
     assert (second.iterations, second.tool_calls) == (1, 0)
-    assert_valid(house.history)
+    assert_valid(home.history)
 
-    await house.take(replace(TURN, user_text="Yes", approval=yes(second)))
-    assert house.ran == ["unlock"]
+    await home.take(replace(TURN, user_text="Yes", approval=yes(second)))
+    assert home.ran == ["unlock"]
 
 
 async def test_the_first_question_is_over_once_it_was_asked_anew() -> None:
     guard = Guard()
-    house = House(call(UNLOCK), say("I asked about both."), hooks=(guard.hook,))
-    first = await house.take(TURN)
+    home = Home(call(UNLOCK), say("I asked about both."), hooks=(guard.hook,))
+    first = await home.take(TURN)
     guard.terms["unlock"] = "front door and back door"
-    await house.take(replace(TURN, user_text="Yes", approval=yes(first)))
+    await home.take(replace(TURN, user_text="Yes", approval=yes(first)))
     guard.terms["unlock"] = "front door"
 
-    await house.take(replace(TURN, user_text="Yes", approval=yes(first)))
+    await home.take(replace(TURN, user_text="Yes", approval=yes(first)))
 
-    assert house.ran == []
-    assert "answered or asked anew" in house.results[0].content
+    assert home.ran == []
+    assert "answered or asked anew" in home.results[0].content
 
 
 async def test_a_call_that_is_forbidden_by_now_is_answered_with_the_reason() -> None:
     guard = Guard()
-    house = House(call(UNLOCK), say("I may not."), hooks=(guard.hook,))
-    pending = await house.take(TURN)
+    home = Home(call(UNLOCK), say("I may not."), hooks=(guard.hook,))
+    pending = await home.take(TURN)
     guard.terms["unlock"] = ""
 
-    await house.take(replace(TURN, user_text="Yes", approval=yes(pending)))
+    await home.take(replace(TURN, user_text="Yes", approval=yes(pending)))
 
-    assert house.ran == []
-    assert [(result.content, result.is_error) for result in house.results] == [("Not any more.", True)]
+    assert home.ran == []
+    assert [(result.content, result.is_error) for result in home.results] == [("Not any more.", True)]
 
 
 async def test_of_several_approved_calls_those_run_that_may() -> None:
     guard = Guard()
     back = replace(UNLOCK, id="5", arguments='{"door": "back"}')
-    house = House(call(UNLOCK, DISARM, back), say("The alarm is off."), hooks=(guard.hook,))
-    pending = await house.take(TURN)
+    home = Home(call(UNLOCK, DISARM, back), say("The alarm is off."), hooks=(guard.hook,))
+    pending = await home.take(TURN)
     assert pending
     guard.terms["unlock"] = "all doors"
     answer = ApprovalAnswer(pending, {"2": Approved(), "3": Approved(), "5": Denied()})
 
-    again = await house.take(replace(TURN, user_text="Yes", approval=answer))
+    again = await home.take(replace(TURN, user_text="Yes", approval=answer))
 
-    assert house.ran == ["disarm"]
-    assert len(house.provider.requests) == 1
+    assert home.ran == ["disarm"]
+    assert len(home.provider.requests) == 1
     assert again
     assert [gated.terms for gated in again.calls] == ["all doors"]
     assert (again.iterations, again.tool_calls) == (1, 1)
     assert ("unlock", {"door": "back"}) not in guard.hook.approved_calls
-    assert [result.content for result in house.results] == [
+    assert [result.content for result in home.results] == [
         "Not run yet: a person has to say yes first.",
         '{"done":true}',
         "Not run: the person said no.",
     ]
 
-    assert await house.take(replace(TURN, user_text="Yes", approval=yes(again))) is None
-    assert house.ran == ["disarm", "unlock"]
-    assert len(house.provider.requests) == 2
+    assert await home.take(replace(TURN, user_text="Yes", approval=yes(again))) is None
+    assert home.ran == ["disarm", "unlock"]
+    assert len(home.provider.requests) == 2
 
 
 async def test_hooks_are_not_shown_a_call_that_would_not_run() -> None:
     guard = Guard()
     guard_of_words = ScriptedHooks(prompt=lambda text: Deny("Not you.") if text == "Let me!" else None)
-    house = House(call(UNLOCK), say("Too late."), hooks=(guard_of_words, guard.hook))
-    pending = await house.take(TURN)
+    home = Home(call(UNLOCK), say("Too late."), hooks=(guard_of_words, guard.hook))
+    pending = await home.take(TURN)
     assert pending
 
-    await house.take(replace(TURN, user_text="Let me!", approval=yes(pending)))
-    house.history = house.history[:3]
-    await house.take(replace(TURN, user_text="Yes", approval=yes(replace(pending, expires_at=time.time() - 1))))
+    await home.take(replace(TURN, user_text="Let me!", approval=yes(pending)))
+    home.history = home.history[:3]
+    await home.take(replace(TURN, user_text="Yes", approval=yes(replace(pending, expires_at=time.time() - 1))))
 
     assert guard.hook.approved_calls == []
-    assert house.ran == []
+    assert home.ran == []
 
 
 @pytest.mark.parametrize("text", ["", "Is the kettle on?"])
 async def test_a_person_who_says_something_else_leaves_a_valid_history(text: str) -> None:
-    house = House(call(UNLOCK), say("Fine."))
-    await house.take(TURN)
-    await house.take(replace(TURN, user_text=text))
-    assert_valid(house.provider.requests[1].transcript)
-    assert house.ran == []
+    home = Home(call(UNLOCK), say("Fine."))
+    await home.take(TURN)
+    await home.take(replace(TURN, user_text=text))
+    assert_valid(home.provider.requests[1].transcript)
+    assert home.ran == []

@@ -68,7 +68,7 @@ async def test_calls_of_the_caller_do_not_count() -> None:
     assert finished(events).client_calls == tuple(shows)
 
 
-async def test_the_caller_may_be_called_when_the_house_may_no_more() -> None:
+async def test_the_caller_may_be_called_when_the_home_may_no_more() -> None:
     """Invariants 18, 19."""
     provider = ScriptedProvider(call(ON), call(replace(ON, id="x", arguments='{"n":1}')), call(SHOW))
     dispatcher = ScriptedDispatcher()

@@ -263,7 +263,7 @@ async def test_a_caller_who_runs_one_call_at_a_time_is_given_one() -> None:
     assert dispatcher.started == []
 
 
-async def test_a_call_of_the_house_is_not_held_up_by_one_of_the_caller_after_it() -> None:
+async def test_a_call_of_the_home_is_not_held_up_by_one_of_the_caller_after_it() -> None:
     """Invariants 22, 31."""
     provider = ScriptedProvider(call(ON, SHOW), call(replace(SHOW, id="y")))
     dispatcher = ScriptedDispatcher()

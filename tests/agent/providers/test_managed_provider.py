@@ -60,7 +60,7 @@ class Server:
             raise outcome
 
 
-class House:
+class Home:
     """A link whose circuit is open, on a clock of its own."""
 
     def __init__(self, check: Callable[[], Coroutine[object, object, None]] | None, seconds: float = 30) -> None:
@@ -76,43 +76,43 @@ class House:
 
 
 async def test_a_service_that_is_back_gets_its_place_back(caplog: pytest.LogCaptureFixture) -> None:
-    house = House(Server(None).check)
-    house.cool_down()
+    home = Home(Server(None).check)
+    home.cool_down()
 
     with caplog.at_level(logging.INFO):
-        await house.link.probe()
+        await home.link.probe()
 
-    assert house.breaker.state is CLOSED
+    assert home.breaker.state is CLOSED
     assert caplog.messages == ["kitchen answers again"]
 
 
 @pytest.mark.parametrize("error", [DOWN, ProviderRejectedKey("HTTP 401")], ids=repr)
 async def test_a_service_that_is_not_back_is_left_alone_for_longer(error: ProviderError) -> None:
-    house = House(Server(error).check)
-    house.cool_down()
+    home = Home(Server(error).check)
+    home.cool_down()
 
-    await house.link.probe()
+    await home.link.probe()
 
-    assert (house.breaker.state, house.breaker.seconds_until_probe) == (OPEN, 20)
-    assert house.breaker.last_error is type(error)
+    assert (home.breaker.state, home.breaker.seconds_until_probe) == (OPEN, 20)
+    assert home.breaker.last_error is type(error)
 
 
 async def test_who_refuses_is_there() -> None:
-    house = House(Server(PromptTooLong("too long")).check)
-    house.cool_down()
+    home = Home(Server(PromptTooLong("too long")).check)
+    home.cool_down()
 
-    await house.link.probe()
+    await home.link.probe()
 
-    assert house.breaker.state is CLOSED
+    assert home.breaker.state is CLOSED
 
 
 async def test_what_is_new_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
-    house = House(Server(DOWN, DOWN, ProviderRejectedKey("no"), None).check)
+    home = Home(Server(DOWN, DOWN, ProviderRejectedKey("no"), None).check)
 
     with caplog.at_level(logging.INFO):
         for _ in range(4):
-            house.cool_down()
-            await house.link.probe()
+            home.cool_down()
+            await home.link.probe()
 
     assert [(record.levelname, record.message) for record in caplog.records] == [
         ("WARNING", "kitchen failed: ProviderRejectedKey: no"),
@@ -122,31 +122,31 @@ async def test_what_is_new_is_told_once(caplog: pytest.LogCaptureFixture) -> Non
 
 async def test_a_service_that_works_is_not_asked() -> None:
     server = Server()
-    house = House(server.check)
-    house.breaker.insist().succeeded()
+    home = Home(server.check)
+    home.breaker.insist().succeeded()
 
-    await house.link.probe()
+    await home.link.probe()
 
     assert server.asked == 0
 
 
 async def test_a_service_may_be_asked_before_its_time() -> None:
-    house = House(Server(DOWN, None).check)
+    home = Home(Server(DOWN, None).check)
 
-    await house.link.probe()
-    assert (house.breaker.state, house.breaker.seconds_until_probe) == (OPEN, 10)
+    await home.link.probe()
+    assert (home.breaker.state, home.breaker.seconds_until_probe) == (OPEN, 10)
 
-    await house.link.probe()
-    assert house.breaker.state is CLOSED
+    await home.link.probe()
+    assert home.breaker.state is CLOSED
 
 
 async def test_where_nobody_needs_to_ask_nothing_happens() -> None:
-    house = House(None)
-    house.cool_down()
+    home = Home(None)
+    home.cool_down()
 
-    await house.link.probe()
+    await home.link.probe()
 
-    assert house.breaker.state is HALF_OPEN
+    assert home.breaker.state is HALF_OPEN
 
 
 async def test_a_service_that_is_late_is_not_back() -> None:
@@ -155,13 +155,13 @@ async def test_a_service_that_is_late_is_not_back() -> None:
     async def check() -> None:
         await gate()
 
-    house = House(check, seconds=0.01)
-    house.cool_down()
+    home = Home(check, seconds=0.01)
+    home.cool_down()
 
-    await house.link.probe()
+    await home.link.probe()
 
-    assert house.breaker.state is OPEN
-    assert house.breaker.last_error is FirstTokenTimeout
+    assert home.breaker.state is OPEN
+    assert home.breaker.last_error is FirstTokenTimeout
     assert not gate.passed.is_set()
 
 
@@ -171,25 +171,25 @@ async def test_asking_can_be_broken_off() -> None:
     async def check() -> None:
         await gate()
 
-    house = House(check)
-    house.cool_down()
-    asking = asyncio.create_task(house.link.probe())
+    home = Home(check)
+    home.cool_down()
+    asking = asyncio.create_task(home.link.probe())
     await gate.reached.wait()
 
     asking.cancel()
     await let_others_go_on()
 
     assert asking.cancelled()
-    assert house.breaker.state is HALF_OPEN
-    assert house.breaker.admit() is not None
+    assert home.breaker.state is HALF_OPEN
+    assert home.breaker.admit() is not None
 
 
 def test_what_somebody_else_has_found_out_is_told_while_it_is_news(caplog: pytest.LogCaptureFixture) -> None:
-    house = House(None)
+    home = Home(None)
     for error in (DOWN, ProviderRejectedKey("no"), ProviderRejectedKey("no")):
-        house.link.tripped(error)
+        home.link.tripped(error)
 
-    assert house.breaker.state is OPEN
+    assert home.breaker.state is OPEN
     assert [record.message for record in caplog.records] == ["kitchen failed: ProviderRejectedKey: no"]
 
 

@@ -1,4 +1,4 @@
-"""Many requests at once, clients that go away, and houses that fail in the middle."""
+"""Many requests at once, clients that go away, and homes that fail in the middle."""
 
 import asyncio
 import gc

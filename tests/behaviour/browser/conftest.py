@@ -1,4 +1,4 @@
-"""A browser and a house to open in it: real processes on the loopback address, new for every test.
+"""A browser and a home to open in it: real processes on the loopback address, new for every test.
 
 The only module of these tests that knows processes. The tests run in an event loop that Home Assistant's test plugin
 watches, but no `hass` runs in it; they ask for `socket_enabled`, as all they test is on the other end of one.
@@ -13,7 +13,7 @@ import pytest
 from playwright.async_api import Page, async_playwright, expect
 
 from demo.configuration import Configuration, SignIn, write_configuration
-from demo.home import set_up_house
+from demo.home import set_up_home
 from demo.home_assistant import free_port, running_home_assistant
 from demo.owner import Owner, create_owner
 from demo.web_api import HomeAssistantClient
@@ -70,7 +70,7 @@ async def page(chromium: str, tmp_path: Path) -> AsyncIterator[Page]:
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[str]:
+async def home(tmp_path: Path) -> AsyncIterator[str]:
     """The address of a running Home Assistant with the demo house, its owner, and no assistant but the built-in one."""
     configuration = tmp_path / "configuration"
     configuration.mkdir()
@@ -80,14 +80,14 @@ async def house(tmp_path: Path) -> AsyncIterator[str]:
     async with running_home_assistant(configuration, port, log) as home_assistant:
         code = await create_owner(home_assistant.url, Owner())
         async with HomeAssistantClient.connected(home_assistant.url, code) as client:
-            await set_up_house(client)
+            await set_up_home(client)
         yield home_assistant.url
     assert " ERROR " not in await asyncio.to_thread(log.read_text)
 
 
 @pytest.fixture
-async def frontend(house: str, page: Page) -> Frontend:
-    """The page of the house, its owner signed in by name and password."""
-    frontend = Frontend(page, house)
+async def frontend(home: str, page: Page) -> Frontend:
+    """The page of the home, its owner signed in by name and password."""
+    frontend = Frontend(page, home)
     await frontend.sign_in(Owner())
     return frontend

@@ -199,7 +199,7 @@ class Frontend:
         await expect(dialog.get_by_role("button", name="Update")).to_be_hidden()
 
     async def open_overview(self) -> None:
-        """Go to the page of the house from anywhere."""
+        """Go to the page of the home from anywhere."""
         await self.page.get_by_role("link", name="Overview").click()
         await self.page.get_by_text("Welcome").first.wait_for()
 

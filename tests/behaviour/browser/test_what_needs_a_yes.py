@@ -1,4 +1,4 @@
-"""A person says what needs a yes: adds rules, mends one, chooses a PIN, and sees what it means for the house."""
+"""A person says what needs a yes: adds rules, mends one, chooses a PIN, and sees what it means for the home."""
 
 import pytest
 from playwright.async_api import Locator, expect
@@ -34,12 +34,12 @@ async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Fronten
     await expect(dialog.get_by_role("row").nth(1)).to_contain_text("Garage Door")
     await expect(dialog.get_by_role("row").nth(1)).to_contain_text("Never")
     await expect(dialog.get_by_role("row").filter(has_text="Front Door")).to_contain_text("Ask for the PIN")
-    await camera.take_dialog(dialog, "house")
-    await dialog.get_by_text(sentence(f"{_STEP}.house.menu_options.approvals")).click()
+    await camera.take_dialog(dialog, "home")
+    await dialog.get_by_text(sentence(f"{_STEP}.home.menu_options.approvals")).click()
     await expect(dialog.get_by_text("Ask for the PIN · Lock")).to_be_visible()
     await camera.take_dialog(dialog, "approvals")
     await dialog.get_by_role("button", name="Next").click()
-    await dialog.get_by_text(sentence(f"{_STEP}.house.menu_options.save_approvals"), exact=True).click()
+    await dialog.get_by_text(sentence(f"{_STEP}.home.menu_options.save_approvals"), exact=True).click()
     await frontend.close_when_changed(dialog)
 
     dialog = await _open_approvals(frontend)

@@ -26,7 +26,7 @@ from tests.agent.providers.contract.dialects import DIALECTS
 from tests.behaviour.chaos.drive import ENOUGH_FAILURES, Driver, ErrorLog, turns_up_to
 from tests.behaviour.chaos.faults import FAULTS
 from tests.behaviour.chaos.footprint import Footprint, growth
-from tests.behaviour.chaos.house import AMPLE, API, GONE, HOUSE, SCANT, Agent, CountedApi, Runs, Service
+from tests.behaviour.chaos.home import AMPLE, API, GONE, HOME, SCANT, Agent, CountedApi, Runs, Service
 from tests.behaviour.chaos.loop_clock import LoopClock
 from tests.behaviour.chaos.people import Asked, Reply
 from tests.behaviour.chaos.plan import LANGUAGES, NOT_UNDERSTOOD, TURNS_OF_A_CONVERSATION, Plans
@@ -47,7 +47,7 @@ _PROBES: Final = 5
 as a question is forgotten some time after it has run out."""
 
 _CONTEXTS: Final = 5_000
-"""So many are kept in mind of what has gone on in a house; here it was a lot already."""
+"""So many are kept in mind of what has gone on in a home; here it was a lot already."""
 _LATE_YESES: Final = 5
 """So many of the questions that nobody answers are answered too late, after every round."""
 
@@ -115,7 +115,7 @@ async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos
     asyncio.get_running_loop().set_debug(False)  # three times the work, for tracebacks that nobody reads here
     runs, plans, asked, clock, errors = Runs(), Plans(seed), Asked(hass), LoopClock(), ErrorLog()
     await prepare(hass)
-    await move_in(hass, HOUSE)
+    await move_in(hass, HOME)
     for language in LANGUAGES:  # what is loaded once takes longer than a turn has here
         await conversation.async_converse(hass, NOT_UNDERSTOOD, None, Context(), language)
     llm.async_register_api(hass, CountedApi(hass=hass, id=API, name="Chaos", runs=runs))

@@ -27,7 +27,7 @@ from custom_components.chatterbox.approvals.questions import (
     async_get_approvals,
 )
 from tests.agent.providers.contract.dialect import KEY
-from tests.behaviour.chaos.house import Runs
+from tests.behaviour.chaos.home import Runs
 from tests.behaviour.chaos.loop_clock import LoopClock, deadline
 from tests.behaviour.chaos.people import (
     Asked,
@@ -90,7 +90,7 @@ class Turn:
     question: Question | None
     """What waited for an answer when it began."""
     from_outside: bool
-    """Whether something from outside the house was part of the conversation before."""
+    """Whether something from outside the home was part of the conversation before."""
     context: Context = field(default_factory=Context)
     streamed: list[str] = field(default_factory=list)
 

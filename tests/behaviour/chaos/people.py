@@ -1,4 +1,4 @@
-"""The people of the house: what they were asked, what they answer, and what they have agreed to.
+"""The people of the home: what they were asked, what they answer, and what they have agreed to.
 
 Knows what is told of questions, and what a person would say. Must not know what an answer is taken for: a yes is what
 a person means by it.
@@ -17,7 +17,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
 from custom_components.chatterbox.approvals.questions import SIGNAL_QUESTION, Question, QuestionState, QuestionUpdate
 from custom_components.chatterbox.effects.effect import actions_of
-from tests.behaviour.chaos.house import DONE, NEED_A_YES, OPEN_WORLD, Run
+from tests.behaviour.chaos.home import DONE, NEED_A_YES, OPEN_WORLD, Run
 
 KITCHEN: Final = "assist_satellite.kitchen"
 _HALL: Final = "assist_satellite.hall"
@@ -106,7 +106,7 @@ class Asked:
 
 
 def deeds_of(question: Question) -> Counter[str]:
-    """Return what a yes would do: services of the house, or calls of its tools."""
+    """Return what a yes would do: services of the home, or calls of its tools."""
     deeds: Counter[str] = Counter()
     for asked in question.calls:
         call = asked.pending.call
@@ -118,7 +118,7 @@ def deeds_of(question: Question) -> Counter[str]:
 def left_of(agreed: Counter[str], runs: Iterable[Run], *, from_outside: bool) -> Counter[str]:
     """Return what was agreed to and not done; less than nothing of what was done without a yes, or once too often.
 
-    `from_outside` tells that something from outside the house was part of the conversation before: then all that
+    `from_outside` tells that something from outside the home was part of the conversation before: then all that
     changes something needs a yes.
     """
     left = Counter(agreed)
@@ -130,7 +130,7 @@ def left_of(agreed: Counter[str], runs: Iterable[Run], *, from_outside: bool) ->
 
 
 def has_outside_content(contents: Sequence[Content]) -> bool:
-    """Tell whether a conversation holds something that came from outside the house."""
+    """Tell whether a conversation holds something that came from outside the home."""
     return any(
         isinstance(content, ToolResultContent) and content.tool_name in OPEN_WORLD and content.result.data == DONE
         for content in contents

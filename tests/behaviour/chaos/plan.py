@@ -14,7 +14,7 @@ from tests.agent.providers.contract.dialect import Dialect
 from tests.agent.providers.contract.dialects import DIALECTS
 from tests.behaviour.chaos.answers import Talker
 from tests.behaviour.chaos.faults import FAULTS, Fault, whole
-from tests.behaviour.chaos.house import Agent
+from tests.behaviour.chaos.home import Agent
 from tests.behaviour.chaos.people import KITCHEN, REPLIES, STRAY_YES, Reply
 from tests.support.servers.raw_http import RawReply
 

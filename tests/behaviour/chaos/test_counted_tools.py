@@ -4,7 +4,7 @@ import pytest
 from homeassistant.core import HomeAssistant
 
 from tests.behaviour.chaos.chaos import expect_good_ends
-from tests.behaviour.chaos.house import API
+from tests.behaviour.chaos.home import API
 
 
 @pytest.mark.usefixtures("socket_enabled")

@@ -11,7 +11,7 @@ from typing import Final
 from homeassistant.components.conversation import AssistantContent, Content, ToolResultContent
 
 from tests.agent.providers.contract.dialect import KEY
-from tests.behaviour.chaos.house import Run
+from tests.behaviour.chaos.home import Run
 
 GRACE: Final = 0.25
 """Seconds by which a turn may miss its deadline."""

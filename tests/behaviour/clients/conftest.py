@@ -1,4 +1,4 @@
-"""The environment of the clients, and a house for all tests of a file: made once, as it takes longest."""
+"""The environment of the clients, and a home for all tests of a file: made once, as it takes longest."""
 
 import subprocess
 import sys
@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.behaviour.clients.house import Address
+from tests.behaviour.clients.home import Address
 from tests.behaviour.clients.running_programs import REPOSITORY
 
 _SET_UP_SECONDS = 300
 _STOP_SECONDS = 60
 _TEST_SECONDS = 180
-"""For the first test of a file, in which the house is made."""
+"""For the first test of a file, in which the home is made."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give the tests of this folder time to make a house."""
+    """Give the tests of this folder time to make a home."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.timeout(_TEST_SECONDS))
@@ -32,11 +32,11 @@ def _clients() -> None:
 
 
 @pytest.fixture(scope="module")
-def house(_clients: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
-    """A house that programs can talk to; nothing may have gone wrong in it, and nobody's token stand in its log."""
-    folder = tmp_path_factory.mktemp("house")
+def home(_clients: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+    """A home that programs can talk to; nothing may have gone wrong in it, and nobody's token stand in its log."""
+    folder = tmp_path_factory.mktemp("home")
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.behaviour.clients.house", folder],
+        [sys.executable, "-m", "tests.behaviour.clients.home", folder],
         cwd=REPOSITORY,
         stdout=subprocess.PIPE,
         text=True,

@@ -1,4 +1,4 @@
-"""People of a house besides its owner: made as an owner makes them, signed in as they sign in themselves.
+"""People of a home besides its owner: made as an owner makes them, signed in as they sign in themselves.
 
 Knows Home Assistant's users, groups and tokens; must not know what they do then.
 """
@@ -30,7 +30,7 @@ class Person:
 
     @property
     def password(self) -> str:
-        """It opens a house that exists for some minutes, on the loopback address."""
+        """It opens a home that exists for some minutes, on the loopback address."""
         return f"{self.username}-{self.username}"
 
 

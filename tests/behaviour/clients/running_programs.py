@@ -1,4 +1,4 @@
-"""Runs a program in the environment of the clients, against a house.
+"""Runs a program in the environment of the clients, against a home.
 
 Knows processes and environments; must not know what a program does.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from tests.behaviour.clients.house import Address
+from tests.behaviour.clients.home import Address
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 PROGRAMS_OF_CLIENTS = REPOSITORY / ".venv-clients" / "bin"
@@ -19,14 +19,14 @@ RUN_SECONDS = 100
 _PROGRAMS = Path(__file__).parent / "programs"
 
 
-def run(command: Sequence[str | Path], house: Address) -> str:
+def run(command: Sequence[str | Path], home: Address) -> str:
     """Run a command, as a person who has set what `openai` reads; return what it prints.
 
     Raises `AssertionError` when it fails, with what it complained about.
     """
     finished = subprocess.run(
         command,
-        env=_environment(house),
+        env=_environment(home),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -37,20 +37,20 @@ def run(command: Sequence[str | Path], house: Address) -> str:
     return finished.stdout
 
 
-def told_by[T](program: str, house: Address, told: TypeAdapter[T]) -> T:
+def told_by[T](program: str, home: Address, told: TypeAdapter[T]) -> T:
     """Run one of `programs/`; return the JSON that it prints, checked."""
-    printed = run([PYTHON, _PROGRAMS / f"{program}.py"], house)
+    printed = run([PYTHON, _PROGRAMS / f"{program}.py"], home)
     return told.validate_json(printed)
 
 
-def _environment(house: Address) -> Mapping[str, str]:
+def _environment(home: Address) -> Mapping[str, str]:
     inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
     return inherited | {
-        "OPENAI_BASE_URL": house.base_url,
-        "OPENAI_API_KEY": house.token,
-        "MODEL": house.model,
-        "URL": house.url,
-        "MODEL_SERVER": house.model_server,
-        "OTHER_TOKEN": house.other_token,
-        "ONLOOKER_TOKEN": house.onlooker_token,
+        "OPENAI_BASE_URL": home.base_url,
+        "OPENAI_API_KEY": home.token,
+        "MODEL": home.model,
+        "URL": home.url,
+        "MODEL_SERVER": home.model_server,
+        "OTHER_TOKEN": home.other_token,
+        "ONLOOKER_TOKEN": home.onlooker_token,
     }

@@ -1,11 +1,11 @@
-"""The package `openai` gets along with the house: what it is asked for comes, and what it raises says what is wrong."""
+"""The package `openai` gets along with the home: what it is asked for comes, and what it raises says what is wrong."""
 
 from typing import Final
 
 import pytest
 from pydantic import JsonValue, TypeAdapter
 
-from tests.behaviour.clients.house import Address
+from tests.behaviour.clients.home import Address
 from tests.behaviour.clients.running_programs import told_by
 
 type Told = dict[str, JsonValue]
@@ -20,25 +20,25 @@ _SAYS: Final = "message"
 
 
 @pytest.fixture(scope="module")
-def answers(house: Address) -> Told:
+def answers(home: Address) -> Told:
     """What the program about answers has found."""
-    return told_by("openai_answers", house, _TOLD)
+    return told_by("openai_answers", home, _TOLD)
 
 
 @pytest.fixture(scope="module")
-def tools(house: Address) -> dict[str, Told]:
+def tools(home: Address) -> dict[str, Told]:
     """What the program about tools has found."""
-    return told_by("openai_tools", house, _SEVERAL)
+    return told_by("openai_tools", home, _SEVERAL)
 
 
 @pytest.fixture(scope="module")
-def background(house: Address) -> dict[str, Told]:
+def background(home: Address) -> dict[str, Told]:
     """What the program about responses in the background has found."""
-    return told_by("openai_background", house, _SEVERAL)
+    return told_by("openai_background", home, _SEVERAL)
 
 
-def test_the_models_are_the_agents_of_the_house(house: Address, answers: Told) -> None:
-    assert answers["models"] == [house.model]
+def test_the_models_are_the_agents_of_the_home(home: Address, answers: Told) -> None:
+    assert answers["models"] == [home.model]
 
 
 def test_an_answer_is_the_same_streamed_and_whole(answers: Told) -> None:
@@ -167,9 +167,9 @@ def test_functions_of_the_client_run_there(tools: dict[str, Told]) -> None:
     }
 
 
-def test_tools_of_the_house_run_there(tools: dict[str, Told]) -> None:
+def test_tools_of_the_home_run_there(tools: dict[str, Told]) -> None:
     """Invariants 24, 27, 50."""
-    told = tools["house"]
+    told = tools["home"]
     assert told["plain"] == [_CALLED, _SAYS], "no tools were named, so none are listed"
     assert told["named"] == [_LISTED, _CALLED, _SAYS]
     assert told["label"] == "assist"
@@ -249,10 +249,10 @@ def test_the_background_is_cancelled(background: dict[str, Told]) -> None:
     }
 
 
-def test_a_socket_holds_a_conversation_that_is_not_stored(house: Address) -> None:
+def test_a_socket_holds_a_conversation_that_is_not_stored(home: Address) -> None:
     """Invariant 69."""
     gone = "previous_response_not_found"
-    told = told_by("openai_socket", house, _TOLD)
+    told = told_by("openai_socket", home, _TOLD)
     assert isinstance(told.pop("continuation"), str)
     assert told == {
         "first": "I heard: I am Ada.",

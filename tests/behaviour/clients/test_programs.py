@@ -1,4 +1,4 @@
-"""Agents run to their end, the house complies, and programs may be many, hang up, be strangers or outlive a restart."""
+"""Agents run to their end, the home complies, and programs may be many, hang up, be strangers or outlive a restart."""
 
 import re
 from itertools import batched
@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, JsonValue, TypeAdapter
 
 from tests.agent.responses.valid_stream import check_stream
-from tests.behaviour.clients.house import Address
+from tests.behaviour.clients.home import Address
 from tests.behaviour.clients.running_programs import PROGRAMS_OF_CLIENTS, PYTHON, REPOSITORY, run, told_by
 
 type Json = dict[str, JsonValue]
@@ -63,9 +63,9 @@ class _Item(BaseModel):
 
 
 @pytest.fixture(scope="module")
-def agents(house: Address) -> Json:
+def agents(home: Address) -> Json:
     """What the program about agents has found."""
-    return told_by("agents_runs", house, _JSON)
+    return told_by("agents_runs", home, _JSON)
 
 
 def test_an_agent_runs_to_its_end(agents: Json) -> None:
@@ -133,30 +133,30 @@ def test_an_agent_holds_a_conversation(agents: Json) -> None:
     assert agents["talk"] == {"by_items": said, "by_id": said}
 
 
-def test_the_surface_complies_with_the_specification(house: Address) -> None:
+def test_the_surface_complies_with_the_specification(home: Address) -> None:
     """Invariants 8, 43: every check of llm-comply passes, none is left out, and it warns of nothing."""
-    asked = ["-u", house.base_url, "-k", house.token, "-m", house.model, "--json"]
-    checks = _Checks.model_validate_json(run([PROGRAMS_OF_CLIENTS / "llm-comply", *asked], house)).results
+    asked = ["-u", home.base_url, "-k", home.token, "-m", home.model, "--json"]
+    checks = _Checks.model_validate_json(run([PROGRAMS_OF_CLIENTS / "llm-comply", *asked], home)).results
     assert [check for check in checks if check.status != "passed" or check.errors or check.warnings] == []
     assert len(checks) > 10
 
 
-def test_the_documented_commands_answer(house: Address) -> None:
-    once, streamed = (run(["bash", "-c", f"TOKEN={house.token}\n{each}"], house) for each in _examples("shell", house))
+def test_the_documented_commands_answer(home: Address) -> None:
+    once, streamed = (run(["bash", "-c", f"TOKEN={home.token}\n{each}"], home) for each in _examples("shell", home))
     assert "It is lit." in once
     assert "event: response.output_text.delta" in streamed
     assert streamed.endswith("data: [DONE]\n\n")
 
 
-def test_the_documented_programs_do_what_is_said_of_them(house: Address) -> None:
-    openai, agents = (run([PYTHON, "-c", each], house) for each in _examples("python", house))
+def test_the_documented_programs_do_what_is_said_of_them(home: Address) -> None:
+    openai, agents = (run([PYTHON, "-c", each], home) for each in _examples("python", home))
     assert openai.splitlines() == ["It is lit.", "I am well, and the house is quiet.", "Sunny in Rome.", "It is open."]
     assert agents.splitlines() == ["Sunny in Rome.", "It is open."]
 
 
-def test_streams_at_once_are_each_valid_and_hear_nothing_of_each_other(house: Address) -> None:
+def test_streams_at_once_are_each_valid_and_hear_nothing_of_each_other(home: Address) -> None:
     """Invariants 7, 8, 9, 70."""
-    streams = told_by("many_at_once", house, TypeAdapter(list[_Stream]))
+    streams = told_by("many_at_once", home, TypeAdapter(list[_Stream]))
     assert len(streams) == 32
     ids: set[JsonValue] = set()
     for stream in streams:
@@ -167,9 +167,9 @@ def test_streams_at_once_are_each_valid_and_hear_nothing_of_each_other(house: Ad
     assert len(ids) == len(streams)
 
 
-def test_abandoned_streams_leave_nothing_behind(house: Address) -> None:
+def test_abandoned_streams_leave_nothing_behind(home: Address) -> None:
     """Invariant 54."""
-    counted = told_by("abandoned", house, TypeAdapter(_Counted))
+    counted = told_by("abandoned", home, TypeAdapter(_Counted))
     before, after = counted.before, counted.after
     assert (before.under_way, after.under_way) == (0, 0), "its model is asked nothing more"
     assert len(after.tasks) <= len(before.tasks) + 2, after.tasks
@@ -178,9 +178,9 @@ def test_abandoned_streams_leave_nothing_behind(house: Address) -> None:
     assert after.objects - before.objects < 30 * counted.streams, "of a turn that stays, there are hundreds"
 
 
-def test_strangers_get_nothing(house: Address) -> None:
+def test_strangers_get_nothing(home: Address) -> None:
     """Invariants 44, 46, 67."""
-    told = told_by("strangers", house, _JSON)
+    told = told_by("strangers", home, _JSON)
     assert told["without_a_token"] == [401] * 8
     gone, not_there = [404, "response_not_found"], [404, "previous_response_not_found"]
     assert told["with_anothers_response"] == {
@@ -198,22 +198,22 @@ def test_strangers_get_nothing(house: Address) -> None:
     assert told["too_much"] == [400, 400, 415, 413]
 
 
-def test_a_conversation_outlives_a_restart(house: Address) -> None:
+def test_a_conversation_outlives_a_restart(home: Address) -> None:
     """Invariants 36, 56."""
-    assert told_by("restart", house, _JSON) == {
+    assert told_by("restart", home, _JSON) == {
         "second": "You said: I am Ada. | recall",
         "read": True,
         "interrupted": ["failed", "interrupted"],
     }
 
 
-def _examples(language: str, house: Address) -> list[str]:
+def _examples(language: str, home: Address) -> list[str]:
     """Return the examples of the page, with what a reader fills in."""
     examples = re.findall(rf"```{language}\n(.*?)```", _PAGE, re.DOTALL)
     filled = {
-        "http://homeassistant.local:8123": house.url,
-        "conversation.chatterbox": house.model,
-        "YOUR_TOKEN": house.token,
+        "http://homeassistant.local:8123": home.url,
+        "conversation.chatterbox": home.model,
+        "YOUR_TOKEN": home.token,
     }
     return [re.sub("|".join(map(re.escape, filled)), lambda found: filled[found[0]], each) for each in examples]
 

@@ -1,4 +1,4 @@
-"""Kills a house at random moments and looks what is left each time.
+"""Kills a home at random moments and looks what is left each time.
 
 Knows what has to hold; must not know how it is found out.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.behaviour.durability.kept_talk import is_whole, kept_in, turns_of
-from tests.behaviour.durability.killed_house import SCRIPT, KilledHouse, Talk
+from tests.behaviour.durability.killed_home import SCRIPT, KilledHome, Talk
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
 
@@ -48,27 +48,27 @@ class Findings:
 
 
 async def kill_often(folder: Path, kills: int, seed: int, tell: Callable[[Findings], None]) -> Findings:
-    """Kill a house so often, each time within `LONGEST` seconds of talk; `tell` is called after each."""
+    """Kill a home so often, each time within `LONGEST` seconds of talk; `tell` is called after each."""
     moments = random.Random(seed)  # noqa: S311  # moments, not secrets
     found = Findings()
     server = ScriptedChatCompletions(SCRIPT)
     async with serving(server.application()) as address:
-        house = await KilledHouse.set_up(folder, address)
+        home = await KilledHome.set_up(folder, address)
         for _ in range(kills):
-            await house.talk_until_killed(found.talk, moments.uniform(0, LONGEST))
+            await home.talk_until_killed(found.talk, moments.uniform(0, LONGEST))
             found.kills += 1
-            await asyncio.to_thread(_look, house, found)
+            await asyncio.to_thread(_look, home, found)
             tell(found)
-        await house.talk(found.talk)
-        await asyncio.to_thread(_look, house, found)
+        await home.talk(found.talk)
+        await asyncio.to_thread(_look, home, found)
     bodies = [request.body for request in server.requests]
     found.requests, found.longest = len(bodies), turns_of(bodies)
     found.orphans = sum(not is_whole(body) for body in bodies)
     return found
 
 
-def _look(house: KilledHouse, found: Findings) -> None:
-    kept = kept_in(house.database)
+def _look(home: KilledHome, found: Findings) -> None:
+    kept = kept_in(home.database)
     if kept.integrity != "ok":
         found.damaged.append(kept.integrity)
     found.lost = [words for words in found.talk.answered if not kept.said[words]]

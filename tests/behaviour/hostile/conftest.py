@@ -1,4 +1,4 @@
-"""The house that every attack is made on."""
+"""The home that every attack is made on."""
 
 from collections.abc import Generator
 
@@ -6,13 +6,13 @@ import pytest
 from homeassistant.components.conversation.trace import async_clear_traces
 from homeassistant.core import HomeAssistant
 
-from tests.behaviour.hostile.house import AttackedHouse
+from tests.behaviour.hostile.home import AttackedHome
 from tests.support.talk import Serve
 
 
 @pytest.fixture
-def house(request: pytest.FixtureRequest, hass: HomeAssistant, serve: Serve) -> Generator[AttackedHouse]:
-    """Return the house; the model begins to talk when it is taken over."""
+def home(request: pytest.FixtureRequest, hass: HomeAssistant, serve: Serve) -> Generator[AttackedHome]:
+    """Return the home; the model begins to talk when it is taken over."""
     request.getfixturevalue("socket_enabled")
-    yield AttackedHouse(hass, serve, is_unguarded=bool(request.config.getoption("--unguarded")))
+    yield AttackedHome(hass, serve, is_unguarded=bool(request.config.getoption("--unguarded")))
     async_clear_traces()  # they outlive a test, and what was said in this one is no other's business

@@ -20,7 +20,7 @@ from custom_components.chatterbox.approvals.questions import (
     async_get_approvals,
 )
 from custom_components.chatterbox.const import DOMAIN
-from tests.behaviour.hostile.house import DOOR, GARAGE, GARAGE_UP, HALL, TALK, UNLOCK, AttackedHouse, call, calls, says
+from tests.behaviour.hostile.home import DOOR, GARAGE, GARAGE_UP, HALL, TALK, UNLOCK, AttackedHome, call, calls, says
 from tests.repository.test_translations import LANGUAGES
 
 NO_YES = (
@@ -56,105 +56,105 @@ NO_YES = (
 )
 
 
-async def test_what_is_no_plain_yes_opens_nothing(house: AttackedHouse) -> None:
-    await house.taken_over(*[calls(UNLOCK), says("Well.")] * len(NO_YES))
+async def test_what_is_no_plain_yes_opens_nothing(home: AttackedHome) -> None:
+    await home.taken_over(*[calls(UNLOCK), says("Well.")] * len(NO_YES))
 
     for at, words in enumerate(NO_YES):
-        await house.say("good evening", talk=f"talk-{at}")
-        assert len(house.waiting) == 1, words
-        await house.say(words, talk=f"talk-{at}")
-        house.assert_refused()
+        await home.say("good evening", talk=f"talk-{at}")
+        assert len(home.waiting) == 1, words
+        await home.say(words, talk=f"talk-{at}")
+        home.assert_refused()
 
 
-async def test_silence_is_no_answer(house: AttackedHouse) -> None:
-    await house.taken_over(calls(UNLOCK))
+async def test_silence_is_no_answer(home: AttackedHome) -> None:
+    await home.taken_over(calls(UNLOCK))
 
-    await house.say("good evening", talk="a-talk")
-    await house.say("", talk="a-talk")
+    await home.say("good evening", talk="a-talk")
+    await home.say("", talk="a-talk")
 
-    house.assert_unharmed()
-    assert len(house.waiting) == 1
+    home.assert_unharmed()
+    assert len(home.waiting) == 1
 
 
 NOES = ("no", "nie", "non", "nope")
 
 
-async def test_a_no_is_a_yes_in_no_language(house: AttackedHouse) -> None:
+async def test_a_no_is_a_yes_in_no_language(home: AttackedHome) -> None:
     """Neither where a pipeline of another language hears the answer: a Polish "no" agrees among friends."""
-    await house.taken_over(*[calls(UNLOCK), says("Well.")] * len(NOES) * len(LANGUAGES))
+    await home.taken_over(*[calls(UNLOCK), says("Well.")] * len(NOES) * len(LANGUAGES))
 
     for language in LANGUAGES:
         for words in NOES:
             talk = f"{words} in {language}"
-            await house.say("good evening", talk=talk)
-            assert len(house.waiting) == 1, talk
-            await house.say(words, talk=talk, language=language)
-            house.assert_refused()
+            await home.say("good evening", talk=talk)
+            assert len(home.waiting) == 1, talk
+            await home.say(words, talk=talk, language=language)
+            home.assert_refused()
 
 
-async def test_a_yes_counts_once(house: AttackedHouse) -> None:
-    await house.taken_over(calls(UNLOCK), says("Come in."), calls(UNLOCK))
-    await house.say("good evening")
-    await house.say("yes")
-    await house.hass.services.async_call("lock", "lock", {"entity_id": DOOR}, blocking=True)
+async def test_a_yes_counts_once(home: AttackedHome) -> None:
+    await home.taken_over(calls(UNLOCK), says("Come in."), calls(UNLOCK))
+    await home.say("good evening")
+    await home.say("yes")
+    await home.hass.services.async_call("lock", "lock", {"entity_id": DOOR}, blocking=True)
 
-    await house.say("yes")
-    await house.say("no")
+    await home.say("yes")
+    await home.say("no")
 
-    assert len(house.let_in) == 1
-    assert house.state(DOOR) == "locked"
-    assert house.states_of_questions().count(QuestionState.APPROVED) == 1
+    assert len(home.let_in) == 1
+    assert home.state(DOOR) == "locked"
+    assert home.states_of_questions().count(QuestionState.APPROVED) == 1
 
 
-async def test_two_who_say_yes_at_once_open_once(house: AttackedHouse) -> None:
-    await house.taken_over(calls(UNLOCK))
-    await house.say("good evening")
+async def test_two_who_say_yes_at_once_open_once(home: AttackedHome) -> None:
+    await home.taken_over(calls(UNLOCK))
+    await home.say("good evening")
 
-    await asyncio.gather(*(house.converse("yes") for _ in range(3)))
+    await asyncio.gather(*(home.converse("yes") for _ in range(3)))
 
-    assert len(house.let_in) == 1
-    assert house.states_of_questions().count(QuestionState.APPROVED) == 1
+    assert len(home.let_in) == 1
+    assert home.states_of_questions().count(QuestionState.APPROVED) == 1
 
 
 async def test_a_television_that_says_yes_later_opens_nothing(
-    hass: HomeAssistant, house: AttackedHouse, freezer: FrozenDateTimeFactory
+    hass: HomeAssistant, home: AttackedHome, freezer: FrozenDateTimeFactory
 ) -> None:
-    await house.taken_over(calls(UNLOCK))
-    await house.say("good evening")
+    await home.taken_over(calls(UNLOCK))
+    await home.say("good evening")
     freezer.tick(61)
     async_fire_time_changed(hass)
 
     for _ in range(3):
-        await house.say("yes")
+        await home.say("yes")
         freezer.tick(200)
         async_fire_time_changed(hass)
 
-    house.assert_refused()
+    home.assert_refused()
 
 
-async def test_a_yes_after_something_else_was_said_opens_nothing(house: AttackedHouse) -> None:
-    await house.taken_over(calls(UNLOCK), says("It is late."))
-    await house.say("good evening")
-    await house.say("what time is it?")
+async def test_a_yes_after_something_else_was_said_opens_nothing(home: AttackedHome) -> None:
+    await home.taken_over(calls(UNLOCK), says("It is late."))
+    await home.say("good evening")
+    await home.say("what time is it?")
 
-    await house.say("yes")
+    await home.say("yes")
 
-    house.assert_refused()
+    home.assert_refused()
 
 
-async def test_a_yes_after_the_agent_was_set_up_anew_opens_nothing(hass: HomeAssistant, house: AttackedHouse) -> None:
-    await house.taken_over(calls(UNLOCK))
-    await house.say("good evening")
-    (question,) = house.waiting
+async def test_a_yes_after_the_agent_was_set_up_anew_opens_nothing(hass: HomeAssistant, home: AttackedHome) -> None:
+    await home.taken_over(calls(UNLOCK))
+    await home.say("good evening")
+    (question,) = home.waiting
     (entry,) = hass.config_entries.async_entries(DOMAIN)
 
     assert await hass.config_entries.async_reload(entry.entry_id)
     await hass.async_block_till_done()
-    await house.say("yes")
+    await home.say("yes")
     with pytest.raises(QuestionGone):
         await async_get_approvals(hass).answer(question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
 
-    house.assert_refused()
+    home.assert_refused()
 
 
 ELSEWHERE: dict[str, tuple[str | None, str | None, str | None]] = {
@@ -168,59 +168,59 @@ ELSEWHERE: dict[str, tuple[str | None, str | None, str | None]] = {
 
 @pytest.mark.parametrize("where", ELSEWHERE.values(), ids=ELSEWHERE)
 async def test_a_yes_from_elsewhere_opens_nothing(
-    house: AttackedHouse, where: tuple[str | None, str | None, str | None]
+    home: AttackedHome, where: tuple[str | None, str | None, str | None]
 ) -> None:
     device_id, talk, satellite_id = where
-    await house.taken_over(calls(UNLOCK))
-    await house.say("good evening")
+    await home.taken_over(calls(UNLOCK))
+    await home.say("good evening")
 
-    await house.say("yes", device_id, talk=talk, satellite_id=satellite_id)
+    await home.say("yes", device_id, talk=talk, satellite_id=satellite_id)
 
-    house.assert_asked()
+    home.assert_asked()
 
 
 async def test_a_yes_of_another_user_opens_nothing(
-    house: AttackedHouse, hass_admin_user: MockUser, hass_read_only_user: MockUser
+    home: AttackedHome, hass_admin_user: MockUser, hass_read_only_user: MockUser
 ) -> None:
     """Not even of one who says that they are where the question was asked."""
-    await house.taken_over(calls(UNLOCK), says("Well."), says("Well."), says("Well."))
-    await house.say("good evening", user_id=hass_admin_user.id)
+    await home.taken_over(calls(UNLOCK), says("Well."), says("Well."), says("Well."))
+    await home.say("good evening", user_id=hass_admin_user.id)
 
-    await house.say("yes", user_id=hass_read_only_user.id)
-    await house.say("yes", user_id="nobody-we-know")
-    await house.say("yes")
+    await home.say("yes", user_id=hass_read_only_user.id)
+    await home.say("yes", user_id="nobody-we-know")
+    await home.say("yes")
 
-    house.assert_asked()
-
-
-async def test_two_questions_in_two_rooms_are_not_mistaken(house: AttackedHouse) -> None:
-    await house.taken_over(calls(UNLOCK), calls(GARAGE_UP))
-    await house.say("good evening")
-    await house.say("I am home", "the-kitchen", talk="kitchen-talk")
-    assert len(house.waiting) == 2
-
-    await house.say("yes", "the-kitchen", talk="kitchen-talk")
-
-    assert house.state(DOOR) == "locked"
-    assert house.state(GARAGE) == "open"
-    assert [question.entity_ids for question in house.waiting] == [{DOOR}]
+    home.assert_asked()
 
 
-async def test_two_conversations_in_one_room_are_not_mistaken(house: AttackedHouse) -> None:
-    await house.taken_over(calls(UNLOCK), calls(GARAGE_UP))
-    await house.say("good evening")
-    await house.say("I am home", talk="another-talk")
-    assert len(house.waiting) == 2
+async def test_two_questions_in_two_rooms_are_not_mistaken(home: AttackedHome) -> None:
+    await home.taken_over(calls(UNLOCK), calls(GARAGE_UP))
+    await home.say("good evening")
+    await home.say("I am home", "the-kitchen", talk="kitchen-talk")
+    assert len(home.waiting) == 2
 
-    await house.say("yes", talk="another-talk")
+    await home.say("yes", "the-kitchen", talk="kitchen-talk")
 
-    assert house.state(DOOR) == "locked"
-    assert house.state(GARAGE) == "open"
+    assert home.state(DOOR) == "locked"
+    assert home.state(GARAGE) == "open"
+    assert [question.entity_ids for question in home.waiting] == [{DOOR}]
 
 
-async def test_a_yes_is_not_to_what_has_joined_since(hass: HomeAssistant, house: AttackedHouse) -> None:
-    await house.taken_over(calls(call("HassTurnOff", area="Hallway", domain="lock")))
-    await house.say("good evening")
+async def test_two_conversations_in_one_room_are_not_mistaken(home: AttackedHome) -> None:
+    await home.taken_over(calls(UNLOCK), calls(GARAGE_UP))
+    await home.say("good evening")
+    await home.say("I am home", talk="another-talk")
+    assert len(home.waiting) == 2
+
+    await home.say("yes", talk="another-talk")
+
+    assert home.state(DOOR) == "locked"
+    assert home.state(GARAGE) == "open"
+
+
+async def test_a_yes_is_not_to_what_has_joined_since(hass: HomeAssistant, home: AttackedHome) -> None:
+    await home.taken_over(calls(call("HassTurnOff", area="Hallway", domain="lock")))
+    await home.say("good evening")
     safe = er.async_get(hass).async_get_or_create("lock", "demo", "safe", suggested_object_id="safe")
     hallway = ar.async_get(hass).async_get_area_by_name("Hallway")
     assert hallway is not None
@@ -228,123 +228,121 @@ async def test_a_yes_is_not_to_what_has_joined_since(hass: HomeAssistant, house:
     hass.states.async_set(safe.entity_id, "locked", {"friendly_name": "Safe"})
     async_expose_entity(hass, conversation.DOMAIN, safe.entity_id, should_expose=True)
 
-    answer = await house.say("yes")
+    answer = await home.say("yes")
 
-    assert house.let_in == []
+    assert home.let_in == []
     assert "Safe" in answer
 
 
 async def test_a_yes_to_one_door_is_none_to_the_one_that_has_its_name_now(
-    hass: HomeAssistant, house: AttackedHouse
+    hass: HomeAssistant, home: AttackedHome
 ) -> None:
-    await house.taken_over(calls(call("HassTurnOff", name="Hatch", domain="lock")))
+    await home.taken_over(calls(call("HassTurnOff", name="Hatch", domain="lock")))
     registry = er.async_get(hass)
     hatch = registry.async_get_or_create("lock", "demo", "hatch", suggested_object_id="hatch")
     hass.states.async_set(hatch.entity_id, "locked", {"friendly_name": "Hatch"})
     async_expose_entity(hass, conversation.DOMAIN, hatch.entity_id, should_expose=True)
     registry.async_update_entity(hatch.entity_id, name="Hatch")
-    await house.say("good evening")
-    assert len(house.waiting) == 1
+    await home.say("good evening")
+    assert len(home.waiting) == 1
 
     registry.async_update_entity(hatch.entity_id, name="Trapdoor")
     registry.async_update_entity(DOOR, name="Hatch")
-    await house.say("yes")
+    await home.say("yes")
 
-    assert house.let_in == []
-    assert house.state(DOOR) == "locked"
+    assert home.let_in == []
+    assert home.state(DOOR) == "locked"
 
 
-async def test_a_no_that_was_first_holds(hass: HomeAssistant, house: AttackedHouse) -> None:
-    await house.taken_over(calls(UNLOCK))
-    await house.say("good evening")
-    (question,) = house.waiting
+async def test_a_no_that_was_first_holds(hass: HomeAssistant, home: AttackedHome) -> None:
+    await home.taken_over(calls(UNLOCK))
+    await home.say("good evening")
+    (question,) = home.waiting
     no = GivenAnswer(approved=False, channel=Channel.NOTIFICATION)
 
-    await asyncio.gather(async_get_approvals(hass).answer(question.id, no), house.converse("yes"))
+    await asyncio.gather(async_get_approvals(hass).answer(question.id, no), home.converse("yes"))
 
-    house.assert_refused()
+    home.assert_refused()
 
 
-async def test_a_yes_on_two_channels_opens_once(hass: HomeAssistant, house: AttackedHouse) -> None:
-    await house.taken_over(calls(UNLOCK))
-    await house.say("good evening")
-    (question,) = house.waiting
+async def test_a_yes_on_two_channels_opens_once(hass: HomeAssistant, home: AttackedHome) -> None:
+    await home.taken_over(calls(UNLOCK))
+    await home.say("good evening")
+    (question,) = home.waiting
     yes = GivenAnswer(approved=True, channel=Channel.NOTIFICATION)
 
     await asyncio.gather(
-        house.converse("yes"), async_get_approvals(hass).answer(question.id, yes), return_exceptions=True
+        home.converse("yes"), async_get_approvals(hass).answer(question.id, yes), return_exceptions=True
     )
 
-    assert len(house.let_in) == 1
+    assert len(home.let_in) == 1
 
 
 async def test_a_guest_may_not_approve_by_an_action(
-    hass: HomeAssistant, house: AttackedHouse, hass_read_only_user: MockUser, hass_admin_user: MockUser
+    hass: HomeAssistant, home: AttackedHome, hass_read_only_user: MockUser, hass_admin_user: MockUser
 ) -> None:
-    await house.taken_over(calls(UNLOCK))
-    await house.say("good evening")
+    await home.taken_over(calls(UNLOCK))
+    await home.say("good evening")
     assert hass_admin_user.is_admin
 
     for context in (Context(user_id=hass_read_only_user.id), Context(user_id="nobody-we-know")):
         with pytest.raises((Unauthorized, ServiceValidationError)):
             await hass.services.async_call(DOMAIN, "approve", blocking=True, context=context)
 
-    house.assert_asked()
+    home.assert_asked()
 
 
-async def test_an_agent_may_not_approve_by_a_script(hass: HomeAssistant, house: AttackedHouse) -> None:
+async def test_an_agent_may_not_approve_by_a_script(hass: HomeAssistant, home: AttackedHome) -> None:
     """Not even if the script may run without a yes."""
     approve = {"sequence": [{"action": f"{DOMAIN}.approve"}], "mode": "parallel"}
     assert await async_setup_component(hass, "script", {"script": {"agree": approve}})
     free = [{"verdict": "allow", "entities": ["script.agree"]}]
-    await house.taken_over(calls(UNLOCK), calls(call("script__agree")), rules=free)
-    house.expose("script.agree")
-    await house.say("good evening")
+    await home.taken_over(calls(UNLOCK), calls(call("script__agree")), rules=free)
+    home.expose("script.agree")
+    await home.say("good evening")
 
-    await house.say("and you?", "the-kitchen", talk="kitchen-talk")
+    await home.say("and you?", "the-kitchen", talk="kitchen-talk")
 
-    house.assert_asked()
+    home.assert_asked()
 
 
-async def test_a_made_up_question_cannot_be_approved(hass: HomeAssistant, house: AttackedHouse) -> None:
-    await house.taken_over(calls(UNLOCK))
-    await house.say("good evening")
+async def test_a_made_up_question_cannot_be_approved(hass: HomeAssistant, home: AttackedHome) -> None:
+    await home.taken_over(calls(UNLOCK))
+    await home.say("good evening")
 
     for approval_id in ("", "0", "*", "call_1", TALK):
         with pytest.raises(HomeAssistantError):
             await hass.services.async_call(DOMAIN, "approve", {"approval_id": approval_id}, blocking=True)
 
-    house.assert_asked()
+    home.assert_asked()
 
 
-async def test_an_old_approval_is_not_one_for_the_same_question_again(
-    hass: HomeAssistant, house: AttackedHouse
-) -> None:
-    await house.taken_over(calls(UNLOCK), says("Well."), calls(UNLOCK))
-    await house.say("good evening")
-    (old,) = house.waiting
-    await house.say("no")
-    await house.say("good evening")
+async def test_an_old_approval_is_not_one_for_the_same_question_again(hass: HomeAssistant, home: AttackedHome) -> None:
+    await home.taken_over(calls(UNLOCK), says("Well."), calls(UNLOCK))
+    await home.say("good evening")
+    (old,) = home.waiting
+    await home.say("no")
+    await home.say("good evening")
 
     with pytest.raises(HomeAssistantError):
         await hass.services.async_call(DOMAIN, "approve", {"approval_id": old.id}, blocking=True)
 
-    assert house.let_in == []
-    assert len(house.waiting) == 1
+    assert home.let_in == []
+    assert len(home.waiting) == 1
 
 
 async def test_words_of_a_script_are_no_answer_to_who_was_asked(
-    hass: HomeAssistant, house: AttackedHouse, hass_admin_user: MockUser
+    hass: HomeAssistant, home: AttackedHome, hass_admin_user: MockUser
 ) -> None:
     """It runs in the name of the person who was asked, and knows the conversation; it is not them."""
     speak = {"text": "yes", "agent_id": "conversation.talker", "conversation_id": TALK}
     whisper = {"sequence": [{"action": "conversation.process", "data": speak}]}
     assert await async_setup_component(hass, "script", {"script": {"whisper": whisper}})
-    await house.taken_over(calls(UNLOCK), says("Well."))
-    await house.say("good evening", None, user_id=hass_admin_user.id)
-    assert len(house.waiting) == 1
+    await home.taken_over(calls(UNLOCK), says("Well."))
+    await home.say("good evening", None, user_id=hass_admin_user.id)
+    assert len(home.waiting) == 1
 
     context = Context(user_id=hass_admin_user.id)
     await hass.services.async_call("script", "whisper", blocking=True, context=context)
 
-    house.assert_unharmed()
+    home.assert_unharmed()

@@ -9,7 +9,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
-from tests.behaviour.hostile.house import ALARM, DOOR, GARAGE, HALL, VALVE, AttackedHouse, call, calls
+from tests.behaviour.hostile.home import ALARM, DOOR, GARAGE, HALL, VALVE, AttackedHome, call, calls
 from tests.support.servers.script import ScriptedCall
 
 type Step = Mapping[str, object]
@@ -40,7 +40,7 @@ HANDED: Mapping[str, Mapping[str, str]] = {"guess": {"door": DOOR}, "anything": 
 
 
 @pytest.fixture
-async def house(hass: HomeAssistant, house: AttackedHouse) -> AttackedHouse:
+async def home(hass: HomeAssistant, home: AttackedHome) -> AttackedHome:
     """Add what an owner has that lets somebody in, and expose all of it."""
     fields: dict[str, dict[str, object]] = {
         name: {key: {"selector": {"text": {}}} for key in keys} for name, keys in HANDED.items()
@@ -63,17 +63,17 @@ async def house(hass: HomeAssistant, house: AttackedHouse) -> AttackedHouse:
         ("script", scripts),
     ):
         assert await async_setup_component(hass, domain, {domain: config})
-    house.expose("lock.doors", "scene.open_house", "automation.postman", *(f"script.{name}" for name in SCRIPTS))
-    return house
+    home.expose("lock.doors", "scene.open_house", "automation.postman", *(f"script.{name}" for name in SCRIPTS))
+    return home
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-async def test_a_script_is_what_it_does(house: AttackedHouse, name: str) -> None:
-    await house.taken_over(calls(call(f"script__{name}", **HANDED.get(name, {}))))
+async def test_a_script_is_what_it_does(home: AttackedHome, name: str) -> None:
+    await home.taken_over(calls(call(f"script__{name}", **HANDED.get(name, {}))))
 
-    await house.say("good evening")
+    await home.say("good evening")
 
-    house.assert_asked()
+    home.assert_asked()
 
 
 EXPOSED = {
@@ -88,12 +88,12 @@ EXPOSED = {
 
 
 @pytest.mark.parametrize("attack", EXPOSED.values(), ids=EXPOSED)
-async def test_what_holds_other_things_is_what_these_do(house: AttackedHouse, attack: ScriptedCall) -> None:
-    await house.taken_over(calls(attack))
+async def test_what_holds_other_things_is_what_these_do(home: AttackedHome, attack: ScriptedCall) -> None:
+    await home.taken_over(calls(attack))
 
-    await house.say("good evening")
+    await home.say("good evening")
 
-    house.assert_asked()
+    home.assert_asked()
 
 
 COMMANDS = (
@@ -110,14 +110,14 @@ COMMANDS = (
 
 @pytest.mark.parametrize("command", COMMANDS)
 async def test_a_timer_does_not_say_later_what_needs_a_yes_now(
-    hass: HomeAssistant, house: AttackedHouse, freezer: FrozenDateTimeFactory, command: str
+    hass: HomeAssistant, home: AttackedHome, freezer: FrozenDateTimeFactory, command: str
 ) -> None:
     async_register_timer_handler(hass, HALL, lambda *_: None)
-    await house.taken_over(calls(call("HassStartTimer", seconds=1, conversation_command=command)))
+    await home.taken_over(calls(call("HassStartTimer", seconds=1, conversation_command=command)))
 
-    await house.say("good evening")
+    await home.say("good evening")
     freezer.tick(5)
     async_fire_time_changed(hass)
     await hass.async_block_till_done(wait_background_tasks=True)
 
-    house.assert_asked()
+    home.assert_asked()

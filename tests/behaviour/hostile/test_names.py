@@ -5,7 +5,7 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er, label_registry as lr
 
-from tests.behaviour.hostile.house import DOOR, HALL, LIGHT, UNLOCK, AttackedHouse, call, calls, says
+from tests.behaviour.hostile.home import DOOR, HALL, LIGHT, UNLOCK, AttackedHome, call, calls, says
 from tests.support.servers.script import ScriptedCall
 
 LOOKALIKES = {
@@ -23,12 +23,12 @@ LOOKALIKES = {
 
 
 @pytest.mark.parametrize("name", LOOKALIKES.values(), ids=LOOKALIKES)
-async def test_what_looks_like_a_name_opens_nothing_without_a_yes(house: AttackedHouse, name: str) -> None:
-    await house.taken_over(calls(call("HassTurnOff", name=name), call("HassTurnOff", name=name, domain=["lock"])))
+async def test_what_looks_like_a_name_opens_nothing_without_a_yes(home: AttackedHome, name: str) -> None:
+    await home.taken_over(calls(call("HassTurnOff", name=name), call("HassTurnOff", name=name, domain=["lock"])))
 
-    await house.say("good evening")
+    await home.say("good evening")
 
-    house.assert_unharmed()
+    home.assert_unharmed()
 
 
 STRANGE_NAMES = (
@@ -51,66 +51,66 @@ STRANGE_NAMES = (
 
 @pytest.mark.parametrize("name", STRANGE_NAMES, ids=[name[:20] for name in STRANGE_NAMES])
 async def test_a_door_of_any_name_is_asked_about_and_an_answer_to_it_is_understood(
-    hass: HomeAssistant, house: AttackedHouse, name: str
+    hass: HomeAssistant, home: AttackedHome, name: str
 ) -> None:
-    await house.taken_over(calls(call("HassTurnOff", name=name, domain="lock")), says("Well."), says("Well."))
+    await home.taken_over(calls(call("HassTurnOff", name=name, domain="lock")), says("Well."), says("Well."))
     er.async_get(hass).async_update_entity(DOOR, name=name)
     await hass.async_block_till_done()
 
-    await house.say("good evening")
-    house.assert_asked()
-    await house.say(name, talk="another-talk")
-    house.assert_asked()
-    await house.say("no")
+    await home.say("good evening")
+    home.assert_asked()
+    await home.say(name, talk="another-talk")
+    home.assert_asked()
+    await home.say("no")
 
-    house.assert_refused()
+    home.assert_refused()
 
 
-async def test_an_alias_is_a_name(hass: HomeAssistant, house: AttackedHouse) -> None:
-    await house.taken_over(calls(call("HassTurnOff", name="biscuit tin")))
+async def test_an_alias_is_a_name(hass: HomeAssistant, home: AttackedHome) -> None:
+    await home.taken_over(calls(call("HassTurnOff", name="biscuit tin")))
     er.async_get(hass).async_update_entity(DOOR, aliases=["Biscuit Tin"])
 
-    await house.say("good evening")
+    await home.say("good evening")
 
-    house.assert_asked()
+    home.assert_asked()
 
 
-async def test_a_name_that_two_things_have_means_both(hass: HomeAssistant, house: AttackedHouse) -> None:
+async def test_a_name_that_two_things_have_means_both(hass: HomeAssistant, home: AttackedHome) -> None:
     """A call for a lamp that is called like the door may be one for the door."""
-    await house.taken_over(calls(call("HassTurnOff", name="Front Door"), call("HassTurnOn", name="Front Door")))
+    await home.taken_over(calls(call("HassTurnOff", name="Front Door"), call("HassTurnOn", name="Front Door")))
     er.async_get(hass).async_update_entity(LIGHT, name="Front Door")
 
-    await house.say("good evening")
+    await home.say("good evening")
 
-    house.assert_unharmed()
+    home.assert_unharmed()
 
 
-async def test_the_room_of_the_speaker_does_not_hide_a_door(hass: HomeAssistant, house: AttackedHouse) -> None:
+async def test_the_room_of_the_speaker_does_not_hide_a_door(hass: HomeAssistant, home: AttackedHome) -> None:
     """Of all locks, Home Assistant takes that of the room; the question is about whatever it may be."""
-    await house.taken_over(calls(call("HassTurnOff", domain=["lock"])))
+    await home.taken_over(calls(call("HassTurnOff", domain=["lock"])))
     hidden = er.async_get(hass).async_get_or_create("lock", "demo", "cellar", suggested_object_id="cellar")
     hass.states.async_set(hidden.entity_id, "locked", {"friendly_name": "Cellar"})
     async_expose_entity(hass, "conversation", hidden.entity_id, should_expose=True)
 
-    await house.say("good evening", HALL)
+    await home.say("good evening", HALL)
 
-    assert house.assert_asked().entity_ids >= {DOOR, hidden.entity_id}
+    assert home.assert_asked().entity_ids >= {DOOR, hidden.entity_id}
 
 
-async def test_an_area_of_another_name_has_the_same_rules(hass: HomeAssistant, house: AttackedHouse) -> None:
+async def test_an_area_of_another_name_has_the_same_rules(hass: HomeAssistant, home: AttackedHome) -> None:
     """A rule about an area holds for it, whatever it is called by now."""
-    await house.taken_over(
+    await home.taken_over(
         calls(call("HassTurnOn", area="Playground")), rules=[{"verdict": "deny", "areas": ["kitchen"]}]
     )
     kitchen = ar.async_get(hass).async_get_area_by_name("Kitchen")
     assert kitchen is not None
     ar.async_get(hass).async_update(kitchen.id, name="Playground")
 
-    await house.say("good evening")
+    await home.say("good evening")
 
     assert kitchen.id == "kitchen"
-    assert house.state(LIGHT) == "off"
-    house.assert_refused()
+    assert home.state(LIGHT) == "off"
+    home.assert_refused()
 
 
 STRIKE = "switch.coffee_machine"
@@ -120,26 +120,26 @@ STRIKE = "switch.coffee_machine"
     "attack", [call("HassTurnOn", name="Coffee Machine"), call("HassTurnOn", area="Kitchen", domain=["switch"])]
 )
 async def test_a_switch_that_opens_a_door_is_guarded_by_its_label(
-    hass: HomeAssistant, house: AttackedHouse, attack: ScriptedCall
+    hass: HomeAssistant, home: AttackedHome, attack: ScriptedCall
 ) -> None:
     """To the rules a switch is a switch, until its owner says what it does."""
-    await house.taken_over(calls(attack), rules=[{"verdict": "ask", "labels": ["opens"]}])
+    await home.taken_over(calls(attack), rules=[{"verdict": "ask", "labels": ["opens"]}])
     lr.async_get(hass).async_create("opens")
     er.async_get(hass).async_update_entity(STRIKE, labels={"opens"})
 
-    await house.say("good evening")
+    await home.say("good evening")
 
-    assert house.state(STRIKE) == "off"
-    assert STRIKE in house.assert_asked().entity_ids
+    assert home.state(STRIKE) == "off"
+    assert STRIKE in home.assert_asked().entity_ids
 
 
-async def test_a_question_names_the_door_even_among_many_other_things(house: AttackedHouse) -> None:
+async def test_a_question_names_the_door_even_among_many_other_things(home: AttackedHome) -> None:
     """Whoever asks for very much cannot hide the one thing that matters."""
     lamps = [call("HassTurnOn", name=name) for name in ("Floor Lamp", "Garage Light", "Desk Lamp", "Bathroom Light")]
     garage, valve = call("HassTurnOn", name="Garage Door"), call("HassTurnOn", name="Sprinkler")
-    await house.taken_over(calls(*lamps, garage, valve, UNLOCK))
+    await home.taken_over(calls(*lamps, garage, valve, UNLOCK))
 
-    answer = await house.say("good evening")
+    answer = await home.say("good evening")
 
-    house.assert_asked()
+    home.assert_asked()
     assert all(name in answer for name in ("Front Door", "Garage Door", "Sprinkler"))

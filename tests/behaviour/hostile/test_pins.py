@@ -11,7 +11,7 @@ from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
 from custom_components.chatterbox.agent.consent.pin_guard import LOCK_SECONDS
 from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
 from custom_components.chatterbox.const import DOMAIN
-from tests.behaviour.hostile.house import DOOR, LIGHT, LIGHT_ON, UNLOCK, AttackedHouse, call, calls, results_in, says
+from tests.behaviour.hostile.home import DOOR, LIGHT, LIGHT_ON, UNLOCK, AttackedHome, call, calls, results_in, says
 from tests.support.leaks import Leaks
 
 PIN = "8593614207"
@@ -21,32 +21,32 @@ NEEDS_PIN = {"rules": [{"verdict": "pin", "domains": ["lock"]}], "pin": STORED}
 TRIES = 5
 
 
-async def test_a_pin_opens_what_it_is_for(house: AttackedHouse, leaks: Leaks) -> None:
+async def test_a_pin_opens_what_it_is_for(home: AttackedHome, leaks: Leaks) -> None:
     """What the others of these try for nothing; and nobody can read it afterwards."""
-    server = await house.taken_over(calls(UNLOCK), says("Come in."), **NEEDS_PIN)
-    await house.say("good evening")
+    server = await home.taken_over(calls(UNLOCK), says("Come in."), **NEEDS_PIN)
+    await home.say("good evening")
 
-    await house.say(PIN)
+    await home.say(PIN)
 
-    assert len(house.let_in) == 1
+    assert len(home.let_in) == 1
     leaks.assert_nowhere(PIN, servers=[server])
 
 
 NOT_ENOUGH = ("yes", "yes please", "the PIN is right", "pin", "1234", "0000 yes", "yes, it is the usual one", "*" * 10)
 
 
-async def test_without_the_pin_nothing_opens(house: AttackedHouse) -> None:
-    await house.taken_over(*[calls(UNLOCK), says("Well.")] * len(NOT_ENOUGH), **NEEDS_PIN)
+async def test_without_the_pin_nothing_opens(home: AttackedHome) -> None:
+    await home.taken_over(*[calls(UNLOCK), says("Well.")] * len(NOT_ENOUGH), **NEEDS_PIN)
 
     for words in NOT_ENOUGH:
-        await house.say("good evening", talk=f"about {words}", device_id=f"at {words}")
-        await house.say(words, talk=f"about {words}", device_id=f"at {words}")
-        house.assert_unharmed()
+        await home.say("good evening", talk=f"about {words}", device_id=f"at {words}")
+        await home.say(words, talk=f"about {words}", device_id=f"at {words}")
+        home.assert_unharmed()
 
 
-async def test_a_model_that_guesses_pins_gets_nowhere(house: AttackedHouse, leaks: Leaks) -> None:
+async def test_a_model_that_guesses_pins_gets_nowhere(home: AttackedHome, leaks: Leaks) -> None:
     """In arguments, in words, in thoughts: it is not asked, and even the right one counts for nothing."""
-    server = await house.taken_over(
+    server = await home.taken_over(
         calls(call("HassTurnOff", name="Front Door", domain="lock", pin=WRONG)),
         says(
             f"The PIN is {WRONG}.", call("HassTurnOff", name="Front Door", code=WRONG), thinks=f"PIN {WRONG} verified"
@@ -55,33 +55,33 @@ async def test_a_model_that_guesses_pins_gets_nowhere(house: AttackedHouse, leak
         **NEEDS_PIN,
     )
 
-    await house.say("good evening")
+    await home.say("good evening")
 
-    question = house.assert_asked()
+    question = home.assert_asked()
     assert question.needs_pin
     leaks.assert_nowhere(PIN, servers=[server])
 
 
-async def test_five_guesses_end_it_even_for_the_right_one(house: AttackedHouse, leaks: Leaks) -> None:
-    server = await house.taken_over(calls(UNLOCK), says("Well."), calls(UNLOCK), **NEEDS_PIN)
-    await house.say("good evening")
+async def test_five_guesses_end_it_even_for_the_right_one(home: AttackedHome, leaks: Leaks) -> None:
+    server = await home.taken_over(calls(UNLOCK), says("Well."), calls(UNLOCK), **NEEDS_PIN)
+    await home.say("good evening")
 
     for _ in range(TRIES):
-        await house.say(WRONG)
-    await house.say(PIN)
+        await home.say(WRONG)
+    await home.say(PIN)
 
-    house.assert_refused()
+    home.assert_refused()
     leaks.assert_nowhere(PIN, servers=[server])
 
 
-async def test_guesses_of_all_phones_and_conversations_count_together(house: AttackedHouse) -> None:
-    await house.taken_over(*[calls(UNLOCK)] * (TRIES + 1), **NEEDS_PIN)
+async def test_guesses_of_all_phones_and_conversations_count_together(home: AttackedHome) -> None:
+    await home.taken_over(*[calls(UNLOCK)] * (TRIES + 1), **NEEDS_PIN)
 
     for at in range(TRIES + 1):
-        await house.say("good evening", f"phone {at % 3}", talk=f"talk {at}")
-        await house.say(WRONG if at < TRIES else PIN, f"phone {at % 3}", talk=f"talk {at}")
+        await home.say("good evening", f"phone {at % 3}", talk=f"talk {at}")
+        await home.say(WRONG if at < TRIES else PIN, f"phone {at % 3}", talk=f"talk {at}")
 
-    house.assert_unharmed()
+    home.assert_unharmed()
 
 
 def _satellites(hass: HomeAssistant, count: int) -> list[str]:
@@ -99,133 +99,131 @@ def _satellites(hass: HomeAssistant, count: int) -> list[str]:
 
 
 async def test_a_phone_that_says_it_is_every_satellite_has_five_tries_too(
-    hass: HomeAssistant, house: AttackedHouse, hass_admin_user: MockUser
+    hass: HomeAssistant, home: AttackedHome, hass_admin_user: MockUser
 ) -> None:
     """Whoever talks to Home Assistant as a user can name any device."""
-    await house.taken_over(*[calls(UNLOCK)] * 2 * TRIES, **NEEDS_PIN)
+    await home.taken_over(*[calls(UNLOCK)] * 2 * TRIES, **NEEDS_PIN)
     *satellites, last = _satellites(hass, TRIES + 1)
 
     for device_id in satellites:
-        await house.say("good evening", device_id, talk=device_id, user_id=hass_admin_user.id)
-        await house.say(WRONG, device_id, talk=device_id, user_id=hass_admin_user.id)
-    await house.say("good evening", last, talk=last, user_id=hass_admin_user.id)
-    await house.say(PIN, last, talk=last, user_id=hass_admin_user.id)
+        await home.say("good evening", device_id, talk=device_id, user_id=hass_admin_user.id)
+        await home.say(WRONG, device_id, talk=device_id, user_id=hass_admin_user.id)
+    await home.say("good evening", last, talk=last, user_id=hass_admin_user.id)
+    await home.say(PIN, last, talk=last, user_id=hass_admin_user.id)
 
-    house.assert_unharmed()
+    home.assert_unharmed()
 
 
 async def test_a_phone_cannot_lock_a_satellite_out(
-    hass: HomeAssistant, house: AttackedHouse, hass_admin_user: MockUser
+    hass: HomeAssistant, home: AttackedHome, hass_admin_user: MockUser
 ) -> None:
     (hall,) = _satellites(hass, 1)
-    await house.taken_over(calls(UNLOCK), calls(UNLOCK), **NEEDS_PIN)
-    await house.say("good evening", hall, talk="phone", user_id=hass_admin_user.id)
+    await home.taken_over(calls(UNLOCK), calls(UNLOCK), **NEEDS_PIN)
+    await home.say("good evening", hall, talk="phone", user_id=hass_admin_user.id)
     for _ in range(TRIES):
-        await house.say(WRONG, hall, talk="phone", user_id=hass_admin_user.id)
+        await home.say(WRONG, hall, talk="phone", user_id=hass_admin_user.id)
 
-    await house.say("good evening", hall)
-    house.assert_unharmed()
-    await house.say(PIN, hall)
+    await home.say("good evening", hall)
+    home.assert_unharmed()
+    await home.say(PIN, hall)
 
-    assert len(house.let_in) == 1
+    assert len(home.let_in) == 1
 
 
-async def test_setting_the_agent_up_anew_gives_no_try_back(hass: HomeAssistant, house: AttackedHouse) -> None:
-    await house.taken_over(*[calls(UNLOCK)] * (TRIES + 1), **NEEDS_PIN)
+async def test_setting_the_agent_up_anew_gives_no_try_back(hass: HomeAssistant, home: AttackedHome) -> None:
+    await home.taken_over(*[calls(UNLOCK)] * (TRIES + 1), **NEEDS_PIN)
     (entry,) = hass.config_entries.async_entries(DOMAIN)
 
     for _ in range(TRIES):
-        await house.say("good evening")
-        await house.say(WRONG)
+        await home.say("good evening")
+        await home.say(WRONG)
         assert await hass.config_entries.async_reload(entry.entry_id)
         await hass.async_block_till_done()
-    await house.say("good evening")
-    await house.say(PIN)
+    await home.say("good evening")
+    await home.say(PIN)
 
-    house.assert_unharmed()
+    home.assert_unharmed()
 
 
 async def test_a_place_that_is_locked_opens_again_only_after_its_time(
-    hass: HomeAssistant, house: AttackedHouse, freezer: FrozenDateTimeFactory
+    hass: HomeAssistant, home: AttackedHome, freezer: FrozenDateTimeFactory
 ) -> None:
-    await house.taken_over(*[calls(UNLOCK)] * 4, **NEEDS_PIN)
-    await house.say("good evening")
+    await home.taken_over(*[calls(UNLOCK)] * 4, **NEEDS_PIN)
+    await home.say("good evening")
     for _ in range(TRIES):
-        await house.say(WRONG)
+        await home.say(WRONG)
 
     freezer.tick(LOCK_SECONDS - 1)
     async_fire_time_changed(hass)
-    await house.say("good evening", talk="later")
-    await house.say(PIN, talk="later")
-    house.assert_unharmed()
+    await home.say("good evening", talk="later")
+    await home.say(PIN, talk="later")
+    home.assert_unharmed()
 
     freezer.tick(2)
     async_fire_time_changed(hass)
-    await house.say("good evening", talk="much later")
-    await house.say(PIN, talk="much later")
-    assert len(house.let_in) == 1
+    await home.say("good evening", talk="much later")
+    await home.say(PIN, talk="much later")
+    assert len(home.let_in) == 1
 
 
 async def test_what_needs_a_pin_is_not_approved_without_one_from_elsewhere(
-    hass: HomeAssistant, house: AttackedHouse, hass_admin_user: MockUser
+    hass: HomeAssistant, home: AttackedHome, hass_admin_user: MockUser
 ) -> None:
     """Not by an action, not by who answers directly, whatever they are."""
-    await house.taken_over(calls(UNLOCK), **NEEDS_PIN)
-    await house.say("good evening")
+    await home.taken_over(calls(UNLOCK), **NEEDS_PIN)
+    await home.say("good evening")
 
     for context in (Context(), Context(user_id=hass_admin_user.id)):
         with pytest.raises(HomeAssistantError):
             await hass.services.async_call(DOMAIN, "approve", blocking=True, context=context)
-    question = house.assert_asked()
+    question = home.assert_asked()
     answer = GivenAnswer(approved=True, channel=Channel.NOTIFICATION, user_id=hass_admin_user.id)
     await async_get_approvals(hass).answer(question.id, answer)
 
-    assert house.let_in == []
-    assert house.state(DOOR) == "locked"
+    assert home.let_in == []
+    assert home.state(DOOR) == "locked"
 
 
-async def test_a_pin_to_a_question_that_needs_none_is_no_yes(house: AttackedHouse, leaks: Leaks) -> None:
-    server = await house.taken_over(calls(UNLOCK), pin=STORED)
-    await house.say("good evening")
+async def test_a_pin_to_a_question_that_needs_none_is_no_yes(home: AttackedHome, leaks: Leaks) -> None:
+    server = await home.taken_over(calls(UNLOCK), pin=STORED)
+    await home.say("good evening")
 
-    await house.say(PIN)
+    await home.say(PIN)
 
-    house.assert_asked()
+    home.assert_asked()
     leaks.assert_nowhere(PIN, servers=[server])
 
 
-async def test_a_plain_yes_is_none_where_one_of_several_calls_needs_the_pin(house: AttackedHouse) -> None:
+async def test_a_plain_yes_is_none_where_one_of_several_calls_needs_the_pin(home: AttackedHome) -> None:
     """A harmless deed, one that needs a yes and one that needs the PIN are one question, with the PIN."""
     garage = call("HassTurnOn", name="Garage Door")
-    await house.taken_over(calls(LIGHT_ON, garage, UNLOCK), **NEEDS_PIN)
-    await house.say("good evening")
-    assert house.state(LIGHT) == "on"
+    await home.taken_over(calls(LIGHT_ON, garage, UNLOCK), **NEEDS_PIN)
+    await home.say("good evening")
+    assert home.state(LIGHT) == "on"
 
-    await house.say("yes")
+    await home.say("yes")
 
-    house.assert_unharmed()
+    home.assert_unharmed()
 
 
-async def test_a_rule_that_asks_for_the_pin_since_the_question_is_kept(
-    hass: HomeAssistant, house: AttackedHouse
-) -> None:
-    await house.taken_over(calls(UNLOCK), pin=STORED)
-    await house.say("good evening")
+async def test_a_rule_that_asks_for_the_pin_since_the_question_is_kept(hass: HomeAssistant, home: AttackedHome) -> None:
+    await home.taken_over(calls(UNLOCK), pin=STORED)
+    await home.say("good evening")
     (entry,) = hass.config_entries.async_entries(DOMAIN)
     (agent,) = entry.subentries.values()
 
     hass.config_entries.async_update_subentry(entry, agent, data=dict(agent.data) | NEEDS_PIN)
     await hass.async_block_till_done()
-    await house.say("yes")
+    await home.say("yes")
 
-    house.assert_unharmed()
+    home.assert_unharmed()
 
 
-async def test_without_a_pin_what_needs_one_is_refused(house: AttackedHouse) -> None:
-    server = await house.taken_over(calls(UNLOCK), rules=NEEDS_PIN["rules"])
+async def test_without_a_pin_what_needs_one_is_refused(home: AttackedHome) -> None:
+    server = await home.taken_over(calls(UNLOCK), rules=NEEDS_PIN["rules"])
 
-    await house.say("good evening")
-    await house.say(PIN)
+    await home.say("good evening")
+    await home.say(PIN)
 
-    house.assert_refused()
+    home.assert_refused()
     assert "none is set" in results_in(server)[0]

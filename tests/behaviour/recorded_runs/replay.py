@@ -1,6 +1,6 @@
 """Replays runs: a server says what a model said then, and the conversation entity acts on it now.
 
-Knows how the house and the agent are set up and where a turn shows what it did; must not know which outcome is right:
+Knows how the home and the agent are set up and where a turn shows what it did; must not know which outcome is right:
 that is told by the task of a run.
 """
 
@@ -92,9 +92,9 @@ async def replay(hass: HomeAssistant, home: Home, runs: Iterable[RecordedRun]) -
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, "conversation", {})
     tasks = tasks_by_id([home])
-    house = await move_in(hass, home.house)
+    entry = await move_in(hass, home.description)
     async with _agent(hass) as model:
-        return [await _replay_run(hass, house, model, tasks[run.task_id][1], run) for run in runs]
+        return [await _replay_run(hass, entry, model, tasks[run.task_id][1], run) for run in runs]
 
 
 @asynccontextmanager
@@ -123,12 +123,12 @@ async def _agent(hass: HomeAssistant) -> AsyncGenerator[_RecordedModel]:
 
 
 async def _replay_run(
-    hass: HomeAssistant, house: MockConfigEntry, model: _RecordedModel, task: Task, run: RecordedRun
+    hass: HomeAssistant, entry: MockConfigEntry, model: _RecordedModel, task: Task, run: RecordedRun
 ) -> Outcome:
-    hass.config_entries.async_update_entry(house, data={**house.data, CONF_SETUP: task.setup_of_house()})
-    assert await hass.config_entries.async_reload(house.entry_id)
+    hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_SETUP: task.initial_states()})
+    assert await hass.config_entries.async_reload(entry.entry_id)
     await hass.async_block_till_done()
-    before = snapshot(states_of(hass, house))
+    before = snapshot(states_of(hass, entry))
     model.play_run(run)
     turns: list[Event] = []
     stop_listening = hass.bus.async_listen(EVENT_TURN_FINISHED, turns.append)
@@ -138,7 +138,7 @@ async def _replay_run(
     (turn,) = turns
     return Outcome(
         run=run,
-        wrong_states=task.wrong_states(before, snapshot(states_of(hass, house))),
+        wrong_states=task.wrong_states(before, snapshot(states_of(hass, entry))),
         calls=tuple(CalledTool(call["name"], call["is_error"]) for call in turn.data["tool_calls"]),
         speech=str(result.response.speech.get("plain", {}).get("speech", "")),
     )

@@ -18,7 +18,7 @@ Three small models once acted in ten small homes, and every word and every tool 
 in a real Home Assistant that has the same home, and the states afterwards are compared with those that are right.
 
 A model that asked for the wrong thing then asks for it now, so no run can be mended that was lost by the model. What
-the table shows is that nothing is lost on the way from its words to the house: tool names from before Home Assistant
+the table shows is that nothing is lost on the way from its words to the home: tool names from before Home Assistant
 2026.9, arguments of the wrong type, calls without a word.
 
 Each cell tells how many runs succeeded when they were recorded, how many succeed now, and how many there are. No run

@@ -1,4 +1,4 @@
-"""Demo house: a house file becomes floors, areas, devices and entities that behave like real devices.
+"""Demo home: a home file becomes floors, areas, devices and entities that behave like real devices.
 
 It serves the demo and the tests and is no part of the release. Every action takes effect at once, nothing happens by
 itself, and nothing leaves the process.
@@ -13,24 +13,24 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ConfigEntryError
 from pydantic import JsonValue
 
-from .const import CONF_HOUSE, CONF_HOUSE_FILE, CONF_SETUP
-from .house import House, HouseFileError, read_house
+from .const import CONF_HOME, CONF_HOME_FILE, CONF_SETUP
+from .home import Home, HomeFileError, read_home
 from .registries import create_places_and_devices, introduce_entities
 
-type DemoHouseConfigEntry = ConfigEntry[House]
-"""Its data holds the house file's path or text, and what differs from it (see `const.py`)."""
+type DemoHouseConfigEntry = ConfigEntry[Home]
+"""Its data holds the home file's path or text, and what differs from it (see `const.py`)."""
 
 
 async def async_setup_entry(hass: HomeAssistant, entry: DemoHouseConfigEntry) -> bool:
-    """Build the house of the entry; raise `ConfigEntryError` when its file describes none."""
+    """Build the home of the entry; raise `ConfigEntryError` when its file describes none."""
     try:
-        house = await hass.async_add_executor_job(_read_house, entry.data)
-    except (HouseFileError, OSError) as error:
-        raise ConfigEntryError(f"The house cannot be built: {error}") from error
-    entry.runtime_data = house
-    create_places_and_devices(hass, entry.entry_id, house)
-    await hass.config_entries.async_forward_entry_setups(entry, _platforms(house))
-    introduce_entities(hass, house)
+        home = await hass.async_add_executor_job(_read_home, entry.data)
+    except (HomeFileError, OSError) as error:
+        raise ConfigEntryError(f"The home cannot be built: {error}") from error
+    entry.runtime_data = home
+    create_places_and_devices(hass, entry.entry_id, home)
+    await hass.config_entries.async_forward_entry_setups(entry, _platforms(home))
+    introduce_entities(hass, home)
     return True
 
 
@@ -39,14 +39,14 @@ async def async_unload_entry(hass: HomeAssistant, entry: DemoHouseConfigEntry) -
     return await hass.config_entries.async_unload_platforms(entry, _platforms(entry.runtime_data))
 
 
-def _read_house(data: Mapping[str, JsonValue]) -> House:
-    """Read the house of an entry's data. Touches the disk."""
-    text = data.get(CONF_HOUSE)
+def _read_home(data: Mapping[str, JsonValue]) -> Home:
+    """Read the home of an entry's data. Touches the disk."""
+    text = data.get(CONF_HOME)
     if not isinstance(text, str):
-        text = Path(str(data[CONF_HOUSE_FILE])).read_text(encoding="utf-8")
+        text = Path(str(data[CONF_HOME_FILE])).read_text(encoding="utf-8")
     setup = data.get(CONF_SETUP)
-    return read_house(text, setup if isinstance(setup, dict) else None)
+    return read_home(text, setup if isinstance(setup, dict) else None)
 
 
-def _platforms(house: House) -> list[Platform]:
-    return sorted({Platform(entity.id.partition(".")[0]) for entity in house.entities})
+def _platforms(home: Home) -> list[Platform]:
+    return sorted({Platform(entity.id.partition(".")[0]) for entity in home.entities})

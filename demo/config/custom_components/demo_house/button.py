@@ -8,21 +8,21 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
-from .house_information import HouseButton
+from .home_information import HomeButton
 
 
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the buttons of the house."""
-    async_add_entities(DemoButton(entry, button) for button in entry.runtime_data.entities_of(HouseButton))
+    """Add the buttons of the home."""
+    async_add_entities(DemoButton(entry, button) for button in entry.runtime_data.entities_of(HomeButton))
 
 
 class DemoButton(DemoHouseEntity, ButtonEntity):
     """A button, such as a bell's: that it was pressed, and when, is all there is to see."""
 
-    def __init__(self, entry: DemoHouseConfigEntry, button: HouseButton) -> None:
-        """Take the kind of the house file."""
+    def __init__(self, entry: DemoHouseConfigEntry, button: HomeButton) -> None:
+        """Take the kind of the home file."""
         super().__init__(entry, button)
         self._attr_device_class = button.device_class
 

@@ -17,21 +17,21 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
-from .house_appliances import HouseClimate
+from .home_appliances import HomeClimate
 
 
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the climate devices of the house."""
-    async_add_entities(DemoClimate(entry, climate) for climate in entry.runtime_data.entities_of(HouseClimate))
+    """Add the climate devices of the home."""
+    async_add_entities(DemoClimate(entry, climate) for climate in entry.runtime_data.entities_of(HomeClimate))
 
 
 class DemoClimate(DemoHouseEntity, ClimateEntity):
-    """A climate device that supports what the house file gives it; the room keeps its temperature."""
+    """A climate device that supports what the home file gives it; the room keeps its temperature."""
 
-    def __init__(self, entry: DemoHouseConfigEntry, climate: HouseClimate) -> None:
-        """Take the state of the house file."""
+    def __init__(self, entry: DemoHouseConfigEntry, climate: HomeClimate) -> None:
+        """Take the state of the home file."""
         super().__init__(entry, climate)
         self._attr_hvac_mode = climate.state
         self._attr_hvac_modes = list(climate.hvac_modes)
@@ -127,8 +127,8 @@ class DemoClimate(DemoHouseEntity, ClimateEntity):
         return HVACAction.IDLE
 
 
-def _features(climate: HouseClimate) -> ClimateEntityFeature:
-    """Return what the attributes in the house file imply that the device can do."""
+def _features(climate: HomeClimate) -> ClimateEntityFeature:
+    """Return what the attributes in the home file imply that the device can do."""
     features = ClimateEntityFeature(0)
     if HVACMode.OFF in climate.hvac_modes:
         features |= ClimateEntityFeature.TURN_ON | ClimateEntityFeature.TURN_OFF

@@ -4,11 +4,11 @@ from typing import Final
 
 DOMAIN: Final = "demo_house"
 
-CONF_HOUSE: Final = "house"
-"""The house file's text itself."""
+CONF_HOME: Final = "home"
+"""The home file's text itself."""
 
-CONF_HOUSE_FILE: Final = "house_file"
-"""The path of the house file; read again at every setup."""
+CONF_HOME_FILE: Final = "home_file"
+"""The path of the home file; read again at every setup."""
 
 CONF_SETUP: Final = "setup"
-"""What differs from the house file: `entity_id → {"state": …, "attributes": {…}}`, merged into it."""
+"""What differs from the home file: `entity_id → {"state": …, "attributes": {…}}`, merged into it."""

@@ -8,7 +8,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
-from .house_appliances import HouseCover
+from .home_appliances import HomeCover
 
 _CLOSED = 0
 _OPEN = 100
@@ -17,15 +17,15 @@ _OPEN = 100
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the covers of the house."""
-    async_add_entities(DemoCover(entry, cover) for cover in entry.runtime_data.entities_of(HouseCover))
+    """Add the covers of the home."""
+    async_add_entities(DemoCover(entry, cover) for cover in entry.runtime_data.entities_of(HomeCover))
 
 
 class DemoCover(DemoHouseEntity, CoverEntity):
     """A cover that is at once where it is told to be; it reports a position if it can be set to one."""
 
-    def __init__(self, entry: DemoHouseConfigEntry, cover: HouseCover) -> None:
-        """Take the state of the house file; a position says more than `open` does."""
+    def __init__(self, entry: DemoHouseConfigEntry, cover: HomeCover) -> None:
+        """Take the state of the home file; a position says more than `open` does."""
         super().__init__(entry, cover)
         self._attr_device_class = cover.device_class
         self._attr_supported_features = cover.supported_features
@@ -54,7 +54,7 @@ class DemoCover(DemoHouseEntity, CoverEntity):
 
     @override
     async def async_stop_cover(self, **kwargs: Any) -> None:
-        """Stay where it is: no cover of this house is ever under way."""
+        """Stay where it is: no cover of this home is ever under way."""
 
     @override
     async def async_open_cover_tilt(self, **kwargs: Any) -> None:

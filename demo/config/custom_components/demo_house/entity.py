@@ -7,8 +7,8 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.helpers.device_registry import DeviceInfo
 from homeassistant.helpers.entity import Entity
 
-from .house import House
-from .house_entity import HouseEntity
+from .home import Home
+from .home_entity import HomeEntity
 from .registries import device_identifier
 
 
@@ -17,8 +17,8 @@ class DemoHouseEntity(Entity):
 
     _attr_should_poll = False
 
-    def __init__(self, entry: ConfigEntry[House], entity: HouseEntity) -> None:
-        """Take ids, name and device from the house file's `entity`."""
+    def __init__(self, entry: ConfigEntry[Home], entity: HomeEntity) -> None:
+        """Take ids, name and device from the home file's `entity`."""
         self.entity_id = entity.id
         self._attr_unique_id = entity.id
         device = entry.runtime_data.device(entity.device)

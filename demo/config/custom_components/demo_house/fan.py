@@ -8,7 +8,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
-from .house_appliances import HouseFan
+from .home_appliances import HomeFan
 
 _STILL = 0
 _FULL = 100
@@ -17,15 +17,15 @@ _FULL = 100
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the fans of the house."""
-    async_add_entities(DemoFan(entry, fan) for fan in entry.runtime_data.entities_of(HouseFan))
+    """Add the fans of the home."""
+    async_add_entities(DemoFan(entry, fan) for fan in entry.runtime_data.entities_of(HomeFan))
 
 
 class DemoFan(DemoHouseEntity, FanEntity):
     """A fan that can always be turned on and off, and comes back at the speed it had."""
 
-    def __init__(self, entry: DemoHouseConfigEntry, fan: HouseFan) -> None:
-        """Take the state of the house file; a fan without a speed runs at full speed."""
+    def __init__(self, entry: DemoHouseConfigEntry, fan: HomeFan) -> None:
+        """Take the state of the home file; a fan without a speed runs at full speed."""
         super().__init__(entry, fan)
         self._attr_supported_features = fan.supported_features | FanEntityFeature.TURN_ON | FanEntityFeature.TURN_OFF
         self._attr_speed_count = fan.speed_count

@@ -1,4 +1,4 @@
-"""How a house file writes values: no unknown keys, features and enumerations by name, open and closed.
+"""How a home file writes values: no unknown keys, features and enumerations by name, open and closed.
 
 Knows pydantic; must not know any kind of entity.
 """
@@ -15,7 +15,7 @@ _OPENNESS = {"open": True, "closed": False}
 
 
 class Written(BaseModel):
-    """A mapping in a house file: unchangeable, without unknown keys; a number may stand where a text is wanted."""
+    """A mapping in a home file: unchangeable, without unknown keys; a number may stand where a text is wanted."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
 

@@ -20,7 +20,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
-from .house_appliances import HouseLight
+from .home_appliances import HomeLight
 
 _FULL = 255
 
@@ -37,15 +37,15 @@ _MODE_OF_COLOR = {
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the lights of the house."""
-    async_add_entities(DemoLight(entry, light) for light in entry.runtime_data.entities_of(HouseLight))
+    """Add the lights of the home."""
+    async_add_entities(DemoLight(entry, light) for light in entry.runtime_data.entities_of(HomeLight))
 
 
 class DemoLight(DemoHouseEntity, LightEntity):
     """A light that comes back as it was left; one that cannot be dimmed ignores brightness."""
 
-    def __init__(self, entry: DemoHouseConfigEntry, light: HouseLight) -> None:
-        """Take the state of the house file."""
+    def __init__(self, entry: DemoHouseConfigEntry, light: HomeLight) -> None:
+        """Take the state of the home file."""
         super().__init__(entry, light)
         self._attr_is_on = bool(light.brightness) if light.state is None else light.state
         self._attr_supported_color_modes = set(light.supported_color_modes)

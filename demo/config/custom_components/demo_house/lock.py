@@ -11,21 +11,21 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from . import DemoHouseConfigEntry
 from .const import DOMAIN
 from .entity import DemoHouseEntity
-from .house_appliances import HouseLock
+from .home_appliances import HomeLock
 
 
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the locks of the house."""
-    async_add_entities(DemoLock(entry, lock) for lock in entry.runtime_data.entities_of(HouseLock))
+    """Add the locks of the home."""
+    async_add_entities(DemoLock(entry, lock) for lock in entry.runtime_data.entities_of(HomeLock))
 
 
 class DemoLock(DemoHouseEntity, LockEntity):
     """A lock that anyone may lock; with a code, only who knows it may unlock or open."""
 
-    def __init__(self, entry: DemoHouseConfigEntry, lock: HouseLock) -> None:
-        """Take the state of the house file."""
+    def __init__(self, entry: DemoHouseConfigEntry, lock: HomeLock) -> None:
+        """Take the state of the home file."""
         super().__init__(entry, lock)
         self._attr_supported_features = lock.supported_features
         self._code = lock.code

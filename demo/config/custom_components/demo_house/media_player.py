@@ -16,21 +16,21 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
-from .house_appliances import HouseMediaPlayer, Track
+from .home_appliances import HomeMediaPlayer, Track
 
 
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the media players of the house."""
-    async_add_entities(DemoMediaPlayer(entry, player) for player in entry.runtime_data.entities_of(HouseMediaPlayer))
+    """Add the media players of the home."""
+    async_add_entities(DemoMediaPlayer(entry, player) for player in entry.runtime_data.entities_of(HomeMediaPlayer))
 
 
 class DemoMediaPlayer(DemoHouseEntity, MediaPlayerEntity):
     """A media player that goes round its tracks; without any, it only counts them."""
 
-    def __init__(self, entry: DemoHouseConfigEntry, player: HouseMediaPlayer) -> None:
-        """Take the state of the house file."""
+    def __init__(self, entry: DemoHouseConfigEntry, player: HomeMediaPlayer) -> None:
+        """Take the state of the home file."""
         super().__init__(entry, player)
         self._attr_state = player.state
         self._attr_device_class = player.device_class

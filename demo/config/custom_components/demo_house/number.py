@@ -8,21 +8,21 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
-from .house_information import HouseNumber
+from .home_information import HomeNumber
 
 
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the numbers of the house."""
-    async_add_entities(DemoNumber(entry, number) for number in entry.runtime_data.entities_of(HouseNumber))
+    """Add the numbers of the home."""
+    async_add_entities(DemoNumber(entry, number) for number in entry.runtime_data.entities_of(HomeNumber))
 
 
 class DemoNumber(DemoHouseEntity, NumberEntity):
     """A number within its bounds."""
 
-    def __init__(self, entry: DemoHouseConfigEntry, number: HouseNumber) -> None:
-        """Take value and bounds of the house file."""
+    def __init__(self, entry: DemoHouseConfigEntry, number: HomeNumber) -> None:
+        """Take value and bounds of the home file."""
         super().__init__(entry, number)
         self._attr_native_value = number.state
         self._attr_native_min_value = number.native_min_value

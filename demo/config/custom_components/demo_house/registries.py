@@ -1,6 +1,6 @@
-"""Writes a house into Home Assistant's registries: floors, areas, devices, then what concerns its entities.
+"""Writes a home into Home Assistant's registries: floors, areas, devices, then what concerns its entities.
 
-Knows the registries; must not know any kind of entity. What the house file says replaces what the registries said.
+Knows the registries; must not know any kind of entity. What the home file says replaces what the registries said.
 """
 
 from homeassistant.components.conversation import DOMAIN as ASSIST
@@ -14,20 +14,20 @@ from homeassistant.helpers import (
 )
 
 from .const import DOMAIN
-from .house import Area, Floor, House
+from .home import Area, Floor, Home
 
 
 def device_identifier(entry_id: str, device_id: str) -> tuple[str, str]:
-    """Return what names a device of the house of `entry_id` in the device registry."""
+    """Return what names a device of the home of `entry_id` in the device registry."""
     return (DOMAIN, f"{entry_id}_{device_id}")
 
 
-def create_places_and_devices(hass: HomeAssistant, entry_id: str, house: House) -> None:
-    """Create the floors, areas and devices of a house; those that are there by name or identifier are updated."""
-    floor_ids = {floor.id: _floor(hass, floor).floor_id for floor in house.floors}
-    area_ids = {area.id: _area(hass, area, floor_ids.get(area.floor or "")).id for area in house.areas}
+def create_places_and_devices(hass: HomeAssistant, entry_id: str, home: Home) -> None:
+    """Create the floors, areas and devices of a home; those that are there by name or identifier are updated."""
+    floor_ids = {floor.id: _floor(hass, floor).floor_id for floor in home.floors}
+    area_ids = {area.id: _area(hass, area, floor_ids.get(area.floor or "")).id for area in home.areas}
     devices = dr.async_get(hass)
-    for device in house.devices:
+    for device in home.devices:
         entry = devices.async_get_or_create(
             config_entry_id=entry_id,
             identifiers={device_identifier(entry_id, device.id)},
@@ -39,13 +39,13 @@ def create_places_and_devices(hass: HomeAssistant, entry_id: str, house: House) 
         devices.async_update_device(entry.id, area_id=area_ids.get(device.area or ""))
 
 
-def introduce_entities(hass: HomeAssistant, house: House) -> None:
-    """Give the entities of a house their area where it is not their device's, their aliases and their exposure."""
+def introduce_entities(hass: HomeAssistant, home: Home) -> None:
+    """Give the entities of a home their area where it is not their device's, their aliases and their exposure."""
     areas = ar.async_get(hass)
     entities = er.async_get(hass)
-    area_names = {area.id: area.name for area in house.areas}
-    for entity in house.entities:
-        device = house.device(entity.device)
+    area_names = {area.id: area.name for area in home.areas}
+    for entity in home.entities:
+        device = home.device(entity.device)
         area = None
         if entity.area and not (device and device.area == entity.area):
             area = areas.async_get_area_by_name(area_names[entity.area])

@@ -10,21 +10,21 @@ from pydantic import JsonValue
 
 from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
-from .house_information import HouseScene
+from .home_information import HomeScene
 
 
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the scenes of the house."""
-    async_add_entities(DemoScene(entry, scene) for scene in entry.runtime_data.entities_of(HouseScene))
+    """Add the scenes of the home."""
+    async_add_entities(DemoScene(entry, scene) for scene in entry.runtime_data.entities_of(HomeScene))
 
 
 class DemoScene(DemoHouseEntity, Scene):
-    """A scene that brings entities into the states of the house file."""
+    """A scene that brings entities into the states of the home file."""
 
-    def __init__(self, entry: DemoHouseConfigEntry, scene: HouseScene) -> None:
-        """Take the states of the house file."""
+    def __init__(self, entry: DemoHouseConfigEntry, scene: HomeScene) -> None:
+        """Take the states of the home file."""
         super().__init__(entry, scene)
         self._states = [_state(entity_id, written) for entity_id, written in scene.entities.items()]
 

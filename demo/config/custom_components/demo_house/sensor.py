@@ -6,21 +6,21 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
-from .house_information import HouseSensor
+from .home_information import HomeSensor
 
 
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the sensors of the house."""
-    async_add_entities(DemoSensor(entry, sensor) for sensor in entry.runtime_data.entities_of(HouseSensor))
+    """Add the sensors of the home."""
+    async_add_entities(DemoSensor(entry, sensor) for sensor in entry.runtime_data.entities_of(HomeSensor))
 
 
 class DemoSensor(DemoHouseEntity, SensorEntity):
     """A sensor that always measures the same."""
 
-    def __init__(self, entry: DemoHouseConfigEntry, sensor: HouseSensor) -> None:
-        """Take the value of the house file."""
+    def __init__(self, entry: DemoHouseConfigEntry, sensor: HomeSensor) -> None:
+        """Take the value of the home file."""
         super().__init__(entry, sensor)
         self._attr_native_value = sensor.state
         self._attr_native_unit_of_measurement = sensor.native_unit_of_measurement

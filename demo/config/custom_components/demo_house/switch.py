@@ -8,21 +8,21 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
-from .house_appliances import HouseSwitch
+from .home_appliances import HomeSwitch
 
 
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the switches of the house."""
-    async_add_entities(DemoSwitch(entry, switch) for switch in entry.runtime_data.entities_of(HouseSwitch))
+    """Add the switches of the home."""
+    async_add_entities(DemoSwitch(entry, switch) for switch in entry.runtime_data.entities_of(HomeSwitch))
 
 
 class DemoSwitch(DemoHouseEntity, SwitchEntity):
     """A switch."""
 
-    def __init__(self, entry: DemoHouseConfigEntry, switch: HouseSwitch) -> None:
-        """Take the state of the house file."""
+    def __init__(self, entry: DemoHouseConfigEntry, switch: HomeSwitch) -> None:
+        """Take the state of the home file."""
         super().__init__(entry, switch)
         self._attr_is_on = switch.state
         self._attr_device_class = switch.device_class

@@ -10,21 +10,21 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from . import DemoHouseConfigEntry
 from .const import DOMAIN
 from .entity import DemoHouseEntity
-from .house_information import HouseTodoList
+from .home_information import HomeTodoList
 
 
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the lists of the house."""
-    async_add_entities(DemoTodoList(entry, todo) for todo in entry.runtime_data.entities_of(HouseTodoList))
+    """Add the lists of the home."""
+    async_add_entities(DemoTodoList(entry, todo) for todo in entry.runtime_data.entities_of(HomeTodoList))
 
 
 class DemoTodoList(DemoHouseEntity, TodoListEntity):
     """A list whose items have the uids 1, 2, 3, … in the order of their making."""
 
-    def __init__(self, entry: DemoHouseConfigEntry, todo: HouseTodoList) -> None:
-        """Take the items of the house file."""
+    def __init__(self, entry: DemoHouseConfigEntry, todo: HomeTodoList) -> None:
+        """Take the items of the home file."""
         super().__init__(entry, todo)
         self._attr_supported_features = todo.supported_features
         self._items = [

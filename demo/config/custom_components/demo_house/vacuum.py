@@ -8,21 +8,21 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
-from .house_appliances import HouseVacuum
+from .home_appliances import HomeVacuum
 
 
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the vacuum robots of the house."""
-    async_add_entities(DemoVacuum(entry, vacuum) for vacuum in entry.runtime_data.entities_of(HouseVacuum))
+    """Add the vacuum robots of the home."""
+    async_add_entities(DemoVacuum(entry, vacuum) for vacuum in entry.runtime_data.entities_of(HomeVacuum))
 
 
 class DemoVacuum(DemoHouseEntity, StateVacuumEntity):
-    """A vacuum robot; one that was sent home stays on its way, because nothing in this house happens by itself."""
+    """A vacuum robot; one that was sent home stays on its way, because nothing in this home happens by itself."""
 
-    def __init__(self, entry: DemoHouseConfigEntry, vacuum: HouseVacuum) -> None:
-        """Take the state of the house file."""
+    def __init__(self, entry: DemoHouseConfigEntry, vacuum: HomeVacuum) -> None:
+        """Take the state of the home file."""
         super().__init__(entry, vacuum)
         self._attr_activity = vacuum.state
         self._attr_supported_features = vacuum.supported_features

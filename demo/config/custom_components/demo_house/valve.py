@@ -8,7 +8,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
-from .house_appliances import HouseValve
+from .home_appliances import HomeValve
 
 _CLOSED = 0
 _OPEN = 100
@@ -17,15 +17,15 @@ _OPEN = 100
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the valves of the house."""
-    async_add_entities(DemoValve(entry, valve) for valve in entry.runtime_data.entities_of(HouseValve))
+    """Add the valves of the home."""
+    async_add_entities(DemoValve(entry, valve) for valve in entry.runtime_data.entities_of(HomeValve))
 
 
 class DemoValve(DemoHouseEntity, ValveEntity):
     """A valve that is at once where it is told to be."""
 
-    def __init__(self, entry: DemoHouseConfigEntry, valve: HouseValve) -> None:
-        """Take the state of the house file; a reported position says more than `open` does."""
+    def __init__(self, entry: DemoHouseConfigEntry, valve: HomeValve) -> None:
+        """Take the state of the home file; a reported position says more than `open` does."""
         super().__init__(entry, valve)
         self._attr_device_class = valve.device_class
         self._attr_reports_position = valve.reports_position
@@ -51,7 +51,7 @@ class DemoValve(DemoHouseEntity, ValveEntity):
 
     @override
     async def async_stop_valve(self) -> None:
-        """Stay where it is: no valve of this house is ever under way."""
+        """Stay where it is: no valve of this home is ever under way."""
 
     def _move(self, position: int) -> None:
         self._attr_is_closed = position == _CLOSED

@@ -11,7 +11,7 @@ from homeassistant.util import dt as dt_util
 
 from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
-from .house_information import ForecastItem, HouseWeather
+from .home_information import ForecastItem, HomeWeather
 
 _DAY = timedelta(days=1)
 _HOUR = timedelta(hours=1)
@@ -20,15 +20,15 @@ _HOUR = timedelta(hours=1)
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the weather of the house."""
-    async_add_entities(DemoWeather(entry, weather) for weather in entry.runtime_data.entities_of(HouseWeather))
+    """Add the weather of the home."""
+    async_add_entities(DemoWeather(entry, weather) for weather in entry.runtime_data.entities_of(HomeWeather))
 
 
 class DemoWeather(DemoHouseEntity, WeatherEntity):
     """The same weather every day, forecast from the day and the hour of the asking."""
 
-    def __init__(self, entry: DemoHouseConfigEntry, weather: HouseWeather) -> None:
-        """Take the weather of the house file."""
+    def __init__(self, entry: DemoHouseConfigEntry, weather: HomeWeather) -> None:
+        """Take the weather of the home file."""
         super().__init__(entry, weather)
         self._attr_condition = weather.state
         self._attr_native_temperature = weather.temperature

@@ -1,4 +1,4 @@
-"""Runs agents to their end with the `openai-agents` package: functions, the house, approvals, limits, a WebSocket."""
+"""Runs agents to their end with the `openai-agents` package: functions, the home, approvals, limits, a WebSocket."""
 
 import asyncio
 import json
@@ -72,7 +72,7 @@ def kinds(result: RunResult | RunResultStreaming) -> list[str]:
 
 
 async def plain() -> dict[str, object]:
-    """Run to the end with a function and the house."""
+    """Run to the end with a function and the home."""
     result = await Runner.run(caretaker, f"{LIGHT}\nthen\n{WEATHER}\nthen\nsay {{results}}")
     return {"output": result.final_output, "kinds": kinds(result)}
 
@@ -89,7 +89,7 @@ async def streamed() -> dict[str, object]:
 
 
 async def approved() -> dict[str, object]:
-    """Have a door opened that the house asks about, once by id and once by items."""
+    """Have a door opened that the home asks about, once by id and once by items."""
     told = f"{DOOR}\nthen\nsay Open."
     by_items = await Runner.run(caretaker, told)
     by_id = await Runner.run(caretaker, told, auto_previous_response_id=True)
@@ -100,7 +100,7 @@ async def approved() -> dict[str, object]:
 
 
 async def from_outside() -> dict[str, object]:
-    """Switch a light after something was read that the house does not know."""
+    """Switch a light after something was read that the home does not know."""
     result = await Runner.run(caretaker, f"{WEATHER}\nthen\n{LIGHT}\nthen\nsay {{results}}")
     return {"output": result.final_output, "kinds": kinds(result)}
 

@@ -1,4 +1,4 @@
-"""Has a model call functions of its own and tools of the house, with the `openai` package, and says yes and no."""
+"""Has a model call functions of its own and tools of the home, with the `openai` package, and says yes and no."""
 
 import json
 import os
@@ -27,8 +27,8 @@ WEATHER: FunctionToolParam = {
     },
     "strict": True,
 }
-HOUSE: ToolParam = {"type": "mcp", "server_label": "assist", "require_approval": "never"}
-ASKING_HOUSE: ToolParam = {"type": "mcp", "server_label": "assist"}
+HOME: ToolParam = {"type": "mcp", "server_label": "assist", "require_approval": "never"}
+ASKING_HOME: ToolParam = {"type": "mcp", "server_label": "assist"}
 LIGHT = 'call intent__HassTurnOn {"area": "Kitchen", "domain": ["light"]}'
 HALL = 'call intent__HassTurnOn {"name": "Hallway Light", "domain": ["light"]}'
 DOOR = 'call intent__HassTurnOff {"name": "Front Door", "domain": ["lock"]}'
@@ -41,8 +41,8 @@ def calls(response: Response) -> list[ResponseFunctionToolCall]:
     return [item for item in response.output if item.type == "function_call"]
 
 
-def house_calls(response: Response) -> list[McpCall]:
-    """Return the calls that the house ran."""
+def home_calls(response: Response) -> list[McpCall]:
+    """Return the calls that the home ran."""
     return [item for item in response.output if item.type == "mcp_call"]
 
 
@@ -103,12 +103,12 @@ def refused(previous_response_id: str, text: str) -> str | None:
     return None
 
 
-def house() -> dict[str, object]:
+def home() -> dict[str, object]:
     """Have lights switched: as a person would, and with tools that are named."""
     plain = client.responses.create(model=MODEL, input=f"{LIGHT}\nthen\nsay Lit.")
-    named = client.responses.create(model=MODEL, input=f"{LIGHT}\nthen\nsay Lit: {{results}}", tools=[HOUSE])
-    on = client.responses.create(model=MODEL, input="recall", tools=[HOUSE], previous_response_id=named.id)
-    with client.responses.stream(model=MODEL, input=f"{LIGHT}\nthen\nsay Lit.", tools=[HOUSE]) as stream:
+    named = client.responses.create(model=MODEL, input=f"{LIGHT}\nthen\nsay Lit: {{results}}", tools=[HOME])
+    on = client.responses.create(model=MODEL, input="recall", tools=[HOME], previous_response_id=named.id)
+    with client.responses.stream(model=MODEL, input=f"{LIGHT}\nthen\nsay Lit.", tools=[HOME]) as stream:
         events = [event.type for event in stream]
         streamed = stream.get_final_response()
     none = client.responses.create(model=MODEL, input=f"{LIGHT}\nthen\nsay No.", tools=[])
@@ -118,13 +118,13 @@ def house() -> dict[str, object]:
         "named": [item.type for item in named.output],
         "label": listed.server_label,
         "tools": [tool.name for tool in listed.tools],
-        "called": [(call.name, call.server_label, call.status, call.error) for call in house_calls(named)],
-        "output": [call.output for call in house_calls(named)],
+        "called": [(call.name, call.server_label, call.status, call.error) for call in home_calls(named)],
+        "output": [call.output for call in home_calls(named)],
         "text": named.output_text,
         "on": [item.type for item in on.output],
         "streamed": [item.type for item in streamed.output],
         "events": [name for name in events if "mcp" in name],
-        "none": [(call.status, call.server_label) for call in house_calls(none)],
+        "none": [(call.status, call.server_label) for call in home_calls(none)],
     }
 
 
@@ -141,23 +141,23 @@ def answered(question: McpApprovalRequest, *, approve: bool, reason: str | None 
 def approvals() -> dict[str, object]:
     """Have a door unlocked after a yes, left alone after a no; answer twice."""
     said = f"{DOOR}\nthen\nsay Done: {{results}}"
-    asked = client.responses.create(model=MODEL, input=said, tools=[HOUSE])
+    asked = client.responses.create(model=MODEL, input=said, tools=[HOME])
     [question] = questions(asked)
     yes = [answered(question, approve=True)]
-    opened = client.responses.create(model=MODEL, input=yes, tools=[HOUSE], previous_response_id=asked.id)
+    opened = client.responses.create(model=MODEL, input=yes, tools=[HOME], previous_response_id=asked.id)
     twice = refused_approval(asked.id, yes)
-    again = client.responses.create(model=MODEL, input="say Fine.", tools=[HOUSE], previous_response_id=opened.id)
+    again = client.responses.create(model=MODEL, input="say Fine.", tools=[HOME], previous_response_id=opened.id)
 
-    strict = client.responses.create(model=MODEL, input=f"{LIGHT}\nthen\nsay {{results}}", tools=[ASKING_HOUSE])
+    strict = client.responses.create(model=MODEL, input=f"{LIGHT}\nthen\nsay {{results}}", tools=[ASKING_HOME])
     [asked_light] = questions(strict)
     no = [answered(asked_light, approve=False, reason="It is bright.")]
-    denied = client.responses.create(model=MODEL, input=no, tools=[ASKING_HOUSE], previous_response_id=strict.id)
+    denied = client.responses.create(model=MODEL, input=no, tools=[ASKING_HOME], previous_response_id=strict.id)
     return {
         "status": asked.status,
         "asked": [item.type for item in asked.output],
         "question": (question.name, question.server_label, json.loads(question.arguments)),
         "opened": [item.type for item in opened.output],
-        "ran": [(call.status, call.approval_request_id == question.id) for call in house_calls(opened)],
+        "ran": [(call.status, call.approval_request_id == question.id) for call in home_calls(opened)],
         "twice": twice,
         "again": [item.type for item in again.output],
         "strict": [item.type for item in strict.output],
@@ -169,7 +169,7 @@ def approvals() -> dict[str, object]:
 def refused_approval(previous_response_id: str, items: list[ResponseInputItemParam]) -> str | None:
     """Return the code of the error that an answer ends with."""
     try:
-        client.responses.create(model=MODEL, input=items, tools=[HOUSE], previous_response_id=previous_response_id)
+        client.responses.create(model=MODEL, input=items, tools=[HOME], previous_response_id=previous_response_id)
     except openai.BadRequestError as error:
         return error.code
     return None
@@ -177,27 +177,27 @@ def refused_approval(previous_response_id: str, items: list[ResponseInputItemPar
 
 def several() -> dict[str, object]:
     """Say yes to one question and no to another; want more than may be called; want both sides in one message."""
-    two = client.responses.create(model=MODEL, input=f"{LIGHT}\n{HALL}\nthen\nsay Done.", tools=[ASKING_HOUSE])
+    two = client.responses.create(model=MODEL, input=f"{LIGHT}\n{HALL}\nthen\nsay Done.", tools=[ASKING_HOME])
     yes, no = questions(two)
     answers = [answered(yes, approve=True), answered(no, approve=False)]
-    settled = client.responses.create(model=MODEL, input=answers, tools=[ASKING_HOUSE], previous_response_id=two.id)
+    settled = client.responses.create(model=MODEL, input=answers, tools=[ASKING_HOME], previous_response_id=two.id)
     most = client.responses.create(
-        model=MODEL, input=f"{LIGHT}\n{HALL}\nthen\nsay Enough.", tools=[HOUSE], max_tool_calls=1
+        model=MODEL, input=f"{LIGHT}\n{HALL}\nthen\nsay Enough.", tools=[HOME], max_tool_calls=1
     )
-    cut = client.responses.create(model=MODEL, input=f"long\n{LIGHT}", tools=[HOUSE])
+    cut = client.responses.create(model=MODEL, input=f"long\n{LIGHT}", tools=[HOME])
     told = f'{LIGHT}\ncall get_weather {{"city": "Rome"}}\nthen\n{LIGHT}\nthen\nsay {{results}}'
-    mixed = client.responses.create(model=MODEL, input=told, tools=[HOUSE, WEATHER])
+    mixed = client.responses.create(model=MODEL, input=told, tools=[HOME, WEATHER])
     on = client.responses.create(
-        model=MODEL, input=outputs(mixed), tools=[HOUSE, WEATHER], previous_response_id=mixed.id
+        model=MODEL, input=outputs(mixed), tools=[HOME, WEATHER], previous_response_id=mixed.id
     )
     return {
-        "settled": [(call.arguments == yes.arguments, call.status) for call in house_calls(settled)],
-        "most": [most.status, most.output_text, *(call.status for call in house_calls(most))],
+        "settled": [(call.arguments == yes.arguments, call.status) for call in home_calls(settled)],
+        "most": [most.status, most.output_text, *(call.status for call in home_calls(most))],
         "cut": [cut.status, cut.incomplete_details and cut.incomplete_details.reason],
-        "cut_calls": [call.status for call in house_calls(cut)],
+        "cut_calls": [call.status for call in home_calls(cut)],
         "mixed": [(item.type, item.to_dict().get("status")) for item in mixed.output],
         "on": [item.type for item in on.output],
     }
 
 
-print(json.dumps({"functions": functions(), "house": house(), "approvals": approvals(), "several": several()}))
+print(json.dumps({"functions": functions(), "home": home(), "approvals": approvals(), "several": several()}))

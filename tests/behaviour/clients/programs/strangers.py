@@ -10,7 +10,7 @@ from openai.types.responses import Response, ToolParam
 
 MODEL = os.environ["MODEL"]
 LIGHT = 'call intent__HassTurnOn {"name": "Hallway Light", "domain": ["light"]}'
-HOUSE: ToolParam = {"type": "mcp", "server_label": "assist", "require_approval": "never"}
+HOME: ToolParam = {"type": "mcp", "server_label": "assist", "require_approval": "never"}
 
 owner = OpenAI()
 robin = OpenAI(api_key=os.environ["OTHER_TOKEN"])
@@ -86,7 +86,7 @@ def with_anothers_question() -> dict[str, object]:
 
 def who_may_only_look() -> dict[str, object]:
     """Try to switch a light."""
-    response: Response = onlooker.responses.create(model=MODEL, input=f"{LIGHT}\nthen\nsay {{results}}", tools=[HOUSE])
+    response: Response = onlooker.responses.create(model=MODEL, input=f"{LIGHT}\nthen\nsay {{results}}", tools=[HOME])
     return {
         "ran": [(item.status, bool(item.error)) for item in response.output if item.type == "mcp_call"],
         "status": response.status,

@@ -61,8 +61,8 @@ _KINDS: Final[tuple[tuple[str, str, str, dict[str, object]], ...]] = (
 )
 
 
-def describe_house(entities: int) -> dict[str, object]:
-    """Return the house file of a home of so many entities: two rooms or more, of up to twelve; five to a floor."""
+def describe_home(entities: int) -> dict[str, object]:
+    """Return the home file of a home of so many entities: two rooms or more, of up to twelve; five to a floor."""
     rooms = max(2, -(-entities // len(_KINDS)))
     names = [_ROOMS[n % len(_ROOMS)] + (f" {n // len(_ROOMS) + 1}" if n >= len(_ROOMS) else "") for n in range(rooms)]
     return {
@@ -90,8 +90,8 @@ async def started_home(folder: Path, entities: int) -> AsyncIterator[HomeAssista
     """Start Home Assistant in an empty folder, with so many entities that Assist may see; stop it in the end."""
     write_configuration(folder, Configuration(port=free_port()))
     (folder / "configuration.yaml").write_text(_CONFIGURATION, encoding="utf-8")
-    house = folder / "house.yaml"
-    house.write_text(json.dumps(describe_house(entities - 1)), encoding="utf-8")  # the script is the last
+    home = folder / "home.yaml"
+    home.write_text(json.dumps(describe_home(entities - 1)), encoding="utf-8")  # the script is the last
     hass = await bootstrap.async_setup_hass(RuntimeConfig(config_dir=str(folder), skip_pip=True, log_no_color=True))
     if hass is None:
         raise RuntimeError("Home Assistant did not start")
@@ -99,7 +99,7 @@ async def started_home(folder: Path, entities: int) -> AsyncIterator[HomeAssista
     try:
         for area in list(ar.async_get(hass).async_list_areas()):
             ar.async_get(hass).async_delete(area.id)  # the rooms that every new Home Assistant has
-        await add_entry(hass, new_entry("demo_house", {"house_file": str(house)}))
+        await add_entry(hass, new_entry("demo_house", {"home_file": str(home)}))
         async_expose_entity(hass, "conversation", f"script.{SLOW_SCRIPT}", should_expose=True)
         await hass.async_block_till_done()
         yield hass

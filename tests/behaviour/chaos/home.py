@@ -51,7 +51,7 @@ _OPTIONS: Final[Mapping[str, float]] = {
     CONF_MAX_ITERATIONS: 4,
 }
 
-HOUSE: Final = """
+HOME: Final = """
 areas:
   - { id: kitchen, name: Kitchen }
 entities:
@@ -128,7 +128,7 @@ class Runs:
 
     @callback
     def service_called(self, event: Event[Mapping[str, object]]) -> None:
-        """Take note of what Home Assistant's own tools do in the house."""
+        """Take note of what Home Assistant's own tools do in the home."""
         data = event.data["service_data"]
         assert isinstance(data, Mapping)
         service = f"{event.data['domain']}.{event.data['service']}"

@@ -1,4 +1,4 @@
-"""What a house file says about every entity, whatever its kind: ids, names and places.
+"""What a home file says about every entity, whatever its kind: ids, names and places.
 
 Knows the form of an entity in the file; must not know any kind of entity.
 """
@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from .fields import Written
 
 
-class HouseEntity(Written):
+class HomeEntity(Written):
     """What every kind of entity says: its id, its name, where it is and what else it is called."""
 
     id: Annotated[str, Field(pattern=r"^[a-z_]+\.[a-z0-9_]+$")]

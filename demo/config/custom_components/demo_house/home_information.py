@@ -1,4 +1,4 @@
-"""What a house file may say about what measures, informs, lists and sets: sensors, weather, lists, scenes, settings.
+"""What a home file may say about what measures, informs, lists and sets: sensors, weather, lists, scenes, settings.
 
 Knows the attributes of Home Assistant's entity platforms; must not know how an entity behaves: that is the part of
 the platform module. In the file, what is not the same for all kinds stands under `attributes:`.
@@ -16,23 +16,23 @@ from homeassistant.const import UnitOfPrecipitationDepth, UnitOfPressure, UnitOf
 from pydantic import BeforeValidator, Field, JsonValue
 
 from .fields import Named, Percentage, Written, features_of
-from .house_entity import HouseEntity
+from .home_entity import HomeEntity
 
 
-class HouseBinarySensor(HouseEntity):
+class HomeBinarySensor(HomeEntity):
     """A sensor that says yes or no."""
 
     state: bool = False
     device_class: Named[BinarySensorDeviceClass] | None = None
 
 
-class HouseButton(HouseEntity):
+class HomeButton(HomeEntity):
     """A button; its state is when it was pressed."""
 
     device_class: Named[ButtonDeviceClass] | None = None
 
 
-class HouseNumber(HouseEntity):
+class HomeNumber(HomeEntity):
     """A number that can be set."""
 
     state: float
@@ -43,20 +43,20 @@ class HouseNumber(HouseEntity):
     native_step: float = 1
 
 
-class HouseScene(HouseEntity):
+class HomeScene(HomeEntity):
     """A scene: the states that its entities take, `entity_id → state` or `entity_id → {"state": …, attribute: …}`."""
 
     entities: dict[str, JsonValue] = Field(min_length=1)
 
 
-class HouseSelect(HouseEntity):
+class HomeSelect(HomeEntity):
     """A choice among `options`."""
 
     state: str
     options: tuple[str, ...] = Field(min_length=1)
 
 
-class HouseSensor(HouseEntity):
+class HomeSensor(HomeEntity):
     """A sensor that measures."""
 
     state: str | None = None
@@ -78,7 +78,7 @@ def _item_of_text(written: object) -> object:
     return {"summary": written} if isinstance(written, str) else written
 
 
-class HouseTodoList(HouseEntity):
+class HomeTodoList(HomeEntity):
     """A to-do or shopping list; an item is a text, or a summary with more."""
 
     supported_features: Annotated[TodoListEntityFeature, features_of(TodoListEntityFeature)] = TodoListEntityFeature(0)
@@ -97,7 +97,7 @@ class ForecastItem(Written):
     wind_speed: float | None = None
 
 
-class HouseWeather(HouseEntity):
+class HomeWeather(HomeEntity):
     """The weather outside; forecasts begin with today and with this hour."""
 
     state: str

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.behaviour.hostile.house import AttackedHouse, call, calls
+from tests.behaviour.hostile.home import AttackedHome, call, calls
 from tests.support.servers.script import ScriptedCall
 
 WAYS = {
@@ -30,9 +30,9 @@ WAYS = {
 
 
 @pytest.mark.parametrize("attack", WAYS.values(), ids=WAYS)
-async def test_every_way_in_is_asked_about(house: AttackedHouse, attack: ScriptedCall) -> None:
-    await house.taken_over(calls(attack))
+async def test_every_way_in_is_asked_about(home: AttackedHome, attack: ScriptedCall) -> None:
+    await home.taken_over(calls(attack))
 
-    await house.say("good evening")
+    await home.say("good evening")
 
-    house.assert_asked()
+    home.assert_asked()

@@ -1,8 +1,8 @@
-"""The house file: floors, areas, devices and entities of one home, read from YAML and checked.
+"""The home file: floors, areas, devices and entities of one home, read from YAML and checked.
 
 Knows the format; must not know how Home Assistant is told about it. The format is that of the homes in
 allenporter/home-assistant-datasets, extended by floors and aliases. What an entity may say beyond its name and
-its place depends on its kind: `house_appliances.py`, `house_information.py`.
+its place depends on its kind: `home_appliances.py`, `home_information.py`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,27 +12,27 @@ import yaml
 from pydantic import Discriminator, Field, JsonValue, Tag, TypeAdapter, ValidationError, model_validator
 
 from .fields import Written
-from .house_appliances import (
-    HouseClimate,
-    HouseCover,
-    HouseFan,
-    HouseLight,
-    HouseLock,
-    HouseMediaPlayer,
-    HouseSwitch,
-    HouseVacuum,
-    HouseValve,
+from .home_appliances import (
+    HomeClimate,
+    HomeCover,
+    HomeFan,
+    HomeLight,
+    HomeLock,
+    HomeMediaPlayer,
+    HomeSwitch,
+    HomeVacuum,
+    HomeValve,
 )
-from .house_entity import HouseEntity
-from .house_information import (
-    HouseBinarySensor,
-    HouseButton,
-    HouseNumber,
-    HouseScene,
-    HouseSelect,
-    HouseSensor,
-    HouseTodoList,
-    HouseWeather,
+from .home_entity import HomeEntity
+from .home_information import (
+    HomeBinarySensor,
+    HomeButton,
+    HomeNumber,
+    HomeScene,
+    HomeSelect,
+    HomeSensor,
+    HomeTodoList,
+    HomeWeather,
 )
 
 
@@ -41,31 +41,31 @@ def _domain(entity: object) -> str:
     return str(entity.get("id") if isinstance(entity, dict) else "").partition(".")[0]
 
 
-type AnyHouseEntity = Annotated[
-    Annotated[HouseBinarySensor, Tag("binary_sensor")]
-    | Annotated[HouseButton, Tag("button")]
-    | Annotated[HouseClimate, Tag("climate")]
-    | Annotated[HouseCover, Tag("cover")]
-    | Annotated[HouseFan, Tag("fan")]
-    | Annotated[HouseLight, Tag("light")]
-    | Annotated[HouseLock, Tag("lock")]
-    | Annotated[HouseMediaPlayer, Tag("media_player")]
-    | Annotated[HouseNumber, Tag("number")]
-    | Annotated[HouseScene, Tag("scene")]
-    | Annotated[HouseSelect, Tag("select")]
-    | Annotated[HouseSensor, Tag("sensor")]
-    | Annotated[HouseSwitch, Tag("switch")]
-    | Annotated[HouseTodoList, Tag("todo")]
-    | Annotated[HouseVacuum, Tag("vacuum")]
-    | Annotated[HouseValve, Tag("valve")]
-    | Annotated[HouseWeather, Tag("weather")],
+type AnyHomeEntity = Annotated[
+    Annotated[HomeBinarySensor, Tag("binary_sensor")]
+    | Annotated[HomeButton, Tag("button")]
+    | Annotated[HomeClimate, Tag("climate")]
+    | Annotated[HomeCover, Tag("cover")]
+    | Annotated[HomeFan, Tag("fan")]
+    | Annotated[HomeLight, Tag("light")]
+    | Annotated[HomeLock, Tag("lock")]
+    | Annotated[HomeMediaPlayer, Tag("media_player")]
+    | Annotated[HomeNumber, Tag("number")]
+    | Annotated[HomeScene, Tag("scene")]
+    | Annotated[HomeSelect, Tag("select")]
+    | Annotated[HomeSensor, Tag("sensor")]
+    | Annotated[HomeSwitch, Tag("switch")]
+    | Annotated[HomeTodoList, Tag("todo")]
+    | Annotated[HomeVacuum, Tag("vacuum")]
+    | Annotated[HomeValve, Tag("valve")]
+    | Annotated[HomeWeather, Tag("weather")],
     Discriminator(_domain),
 ]
 """An entity of one of the kinds there are, which its id tells."""
 
 
-class HouseFileError(Exception):
-    """A house file, or what is merged into it, does not describe a house; the text says where and why."""
+class HomeFileError(Exception):
+    """A home file, or what is merged into it, does not describe a home; the text says where and why."""
 
 
 class Floor(Written):
@@ -103,15 +103,15 @@ class Device(Written):
     info: ProductInfo = ProductInfo()
 
 
-class House(Written):
-    """A whole house, in which every reference leads somewhere."""
+class Home(Written):
+    """A whole home, in which every reference leads somewhere."""
 
     floors: tuple[Floor, ...] = ()
     areas: tuple[Area, ...] = ()
     devices: tuple[Device, ...] = ()
-    entities: tuple[AnyHouseEntity, ...] = Field(min_length=1)
+    entities: tuple[AnyHomeEntity, ...] = Field(min_length=1)
 
-    def entities_of[EntityT: HouseEntity](self, kind: type[EntityT]) -> Iterator[EntityT]:
+    def entities_of[EntityT: HomeEntity](self, kind: type[EntityT]) -> Iterator[EntityT]:
         """Yield the entities of one kind, in the order of the file."""
         return (entity for entity in self.entities if isinstance(entity, kind))
 
@@ -146,22 +146,22 @@ class House(Written):
         return self
 
 
-def read_house(text: str, setup: Mapping[str, JsonValue] | None = None) -> House:
-    """Read a house from the text of its file, with `setup` merged into it.
+def read_home(text: str, setup: Mapping[str, JsonValue] | None = None) -> Home:
+    """Read a home from the text of its file, with `setup` merged into it.
 
     `setup` maps an entity id of the file to what differs there: `{"state": …, "attributes": {…}}`, both optional.
-    Raises `HouseFileError` when the outcome is not a house.
+    Raises `HomeFileError` when the outcome is not a home.
     """
     try:
         written = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise HouseFileError(f"it is not YAML: {error}") from error
+        raise HomeFileError(f"it is not YAML: {error}") from error
     if setup:
         written = _merged(written, setup)
     try:
-        return House.model_validate(written)
+        return Home.model_validate(written)
     except ValidationError as error:
-        raise HouseFileError("; ".join(_sentences(error))) from error
+        raise HomeFileError("; ".join(_sentences(error))) from error
 
 
 class _SetUpEntity(Written):
@@ -172,19 +172,19 @@ class _SetUpEntity(Written):
 
 
 _SETUP = TypeAdapter(dict[str, _SetUpEntity])
-_WRITTEN_HOUSE = TypeAdapter(dict[str, list[dict[str, object]]])
+_WRITTEN_HOME = TypeAdapter(dict[str, list[dict[str, object]]])
 
 
 def _merged(written: object, setup: Mapping[str, JsonValue]) -> dict[str, list[dict[str, object]]]:
     try:
-        house = _WRITTEN_HOUSE.validate_python(written)
+        home = _WRITTEN_HOME.validate_python(written)
         differing = _SETUP.validate_python(dict(setup))
     except ValidationError as error:
-        raise HouseFileError("; ".join(_sentences(error))) from error
-    if unknown := differing.keys() - {str(entity.get("id")) for entity in house.get("entities", [])}:
-        raise HouseFileError(f"the setup names entities that the house has not: {', '.join(sorted(unknown))}")
-    entities = [_merged_entity(entity, differing.get(str(entity.get("id")))) for entity in house.get("entities", [])]
-    return house | {"entities": entities}
+        raise HomeFileError("; ".join(_sentences(error))) from error
+    if unknown := differing.keys() - {str(entity.get("id")) for entity in home.get("entities", [])}:
+        raise HomeFileError(f"the setup names entities that the home has not: {', '.join(sorted(unknown))}")
+    entities = [_merged_entity(entity, differing.get(str(entity.get("id")))) for entity in home.get("entities", [])]
+    return home | {"entities": entities}
 
 
 def _merged_entity(entity: dict[str, object], differing: _SetUpEntity | None) -> dict[str, object]:
@@ -206,7 +206,7 @@ def _unique(kind: str, ids: list[str]) -> set[str]:
 
 def _refer(who: str, kind: str, reference: str | None, known: set[str]) -> None:
     if reference is not None and reference not in known:
-        raise ValueError(f"{who} is in {kind} {reference}, which the house has not")
+        raise ValueError(f"{who} is in {kind} {reference}, which the home has not")
 
 
 def _sentences(error: ValidationError) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""A house that programs talk to: Home Assistant, its model's server, its people and their tokens, as processes.
+"""A home that programs talk to: Home Assistant, its model's server, its people and their tokens, as processes.
 
-`python -m tests.behaviour.clients.house FOLDER` prints one line of JSON, an `Address`, when programs can begin; what is
+`python -m tests.behaviour.clients.home FOLDER` prints one line of JSON, an `Address`, when programs can begin; what is
 written to disk goes to FOLDER. It ends with SIGTERM; Home Assistant is started again when somebody asks it to. Must not
 know the programs.
 """
@@ -19,7 +19,7 @@ from custom_components.chatterbox.const import CONF_RESPONSES_API
 from custom_components.chatterbox.flows.service_options import SECTION_PROGRAMS
 from demo.config_flow_client import Step
 from demo.configuration import Configuration, SignIn, write_configuration
-from demo.home import CHATTERBOX, ChatCompletionsServer, set_up_assistant, set_up_house
+from demo.home import CHATTERBOX, ChatCompletionsServer, set_up_assistant, set_up_home
 from demo.home_assistant import free_port, running_home_assistant
 from demo.owner import Owner, create_owner
 from demo.web_api import HomeAssistantClient
@@ -34,7 +34,7 @@ _OPTIONS = "/api/config/config_entries/options/flow"
 
 
 class Address(BaseModel):
-    """Where the house is, and who may come in."""
+    """Where the home is, and who may come in."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -71,7 +71,7 @@ class _Finished(BaseModel):
 
 
 async def _serve(folder: Path) -> None:
-    """Keep a house until this is cancelled."""
+    """Keep a home until this is cancelled."""
     configuration, log, port = folder / "configuration", folder / "home-assistant.log", free_port()
     configuration.mkdir()
     integrations = (*Configuration(port).custom_components, _CENSUS)
@@ -96,7 +96,7 @@ async def _move_in(url: str, server: ScriptedServer, log: Path) -> Address:
     """Set everything up as the owner does."""
     code = await create_owner(url, Owner())
     async with HomeAssistantClient.connected(url, code) as client:
-        await set_up_house(client)
+        await set_up_home(client)
         pipeline_id = await set_up_assistant(client, ChatCompletionsServer(server.base_url, MODEL))
         pipeline = await client.command("assist_pipeline/pipeline/get", _Pipeline, pipeline_id=pipeline_id)
         await _switch_on(client)
@@ -128,6 +128,6 @@ async def _run(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="A house that programs talk to.")
+    parser = argparse.ArgumentParser(description="A home that API clients talk to.")
     parser.add_argument("folder", type=Path, help="an empty one")
     asyncio.run(_run(parser.parse_args().folder))

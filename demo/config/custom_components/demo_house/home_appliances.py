@@ -1,4 +1,4 @@
-"""What a house file may say about what switches, moves, heats, plays and cleans.
+"""What a home file may say about what switches, moves, heats, plays and cleans.
 
 Knows the attributes of Home Assistant's entity platforms; must not know how an entity behaves: that is the part of
 the platform module. In the file, what is not the same for all kinds stands under `attributes:`.
@@ -19,10 +19,10 @@ from homeassistant.const import UnitOfTemperature
 from pydantic import BeforeValidator, Field
 
 from .fields import IsOpen, Named, Percentage, Written, features_of
-from .house_entity import HouseEntity
+from .home_entity import HomeEntity
 
 
-class HouseClimate(HouseEntity):
+class HomeClimate(HomeEntity):
     """A thermostat or an air conditioner; temperatures are in `temperature_unit`."""
 
     state: Named[HVACMode] = HVACMode.OFF
@@ -43,7 +43,7 @@ class HouseClimate(HouseEntity):
     preset_modes: tuple[str, ...] = ()
 
 
-class HouseCover(HouseEntity):
+class HomeCover(HomeEntity):
     """A garage door, a curtain or blinds; positions are 0 (closed) to 100 (open)."""
 
     state: IsOpen = False
@@ -55,7 +55,7 @@ class HouseCover(HouseEntity):
     current_tilt_position: Percentage | None = None
 
 
-class HouseFan(HouseEntity):
+class HomeFan(HomeEntity):
     """A fan; `percentage` is its speed when it is on."""
 
     state: bool = False
@@ -68,7 +68,7 @@ class HouseFan(HouseEntity):
     preset_modes: tuple[str, ...] = ()
 
 
-class HouseLight(HouseEntity):
+class HomeLight(HomeEntity):
     """A light; without a state it is on when its brightness says so."""
 
     state: bool | None = None
@@ -88,7 +88,7 @@ class HouseLight(HouseEntity):
     effect_list: tuple[str, ...] = ()
 
 
-class HouseLock(HouseEntity):
+class HomeLock(HomeEntity):
     """A lock; with a `code` it opens for nobody who does not say it."""
 
     state: Named[LockState] = LockState.LOCKED
@@ -104,7 +104,7 @@ class Track(Written):
     album: str | None = None
 
 
-class HouseMediaPlayer(HouseEntity):
+class HomeMediaPlayer(HomeEntity):
     """A speaker or a television; `media_track` counts from 1 and names one of `tracks` where there are any."""
 
     state: Named[MediaPlayerState] = MediaPlayerState.OFF
@@ -120,7 +120,7 @@ class HouseMediaPlayer(HouseEntity):
     source_list: tuple[str, ...] = ()
 
 
-class HouseSwitch(HouseEntity):
+class HomeSwitch(HomeEntity):
     """A switch or a socket."""
 
     state: bool = False
@@ -131,7 +131,7 @@ def _activity_of_off(written: object) -> object:
     return VacuumActivity.IDLE if written in ("off", False) else written
 
 
-class HouseVacuum(HouseEntity):
+class HomeVacuum(HomeEntity):
     """A vacuum robot; one that is `off` stands idle."""
 
     state: Annotated[Named[VacuumActivity], BeforeValidator(_activity_of_off)] = VacuumActivity.DOCKED
@@ -140,7 +140,7 @@ class HouseVacuum(HouseEntity):
     fan_speed_list: tuple[str, ...] = ()
 
 
-class HouseValve(HouseEntity):
+class HomeValve(HomeEntity):
     """A valve; one that reports its position is open when that is above 0, whatever its `state` says."""
 
     state: IsOpen = False

@@ -15,7 +15,7 @@ import aiohttp
 from pydantic import BaseModel, RootModel
 
 from demo.configuration import Configuration, SignIn, write_configuration
-from demo.home import ChatCompletionsServer, set_up_assistant, set_up_house
+from demo.home import ChatCompletionsServer, set_up_assistant, set_up_home
 from demo.home_assistant import RunningHomeAssistant, free_port, running_home_assistant
 from demo.owner import Owner, create_owner
 from demo.web_api import HomeAssistantClient
@@ -61,7 +61,7 @@ class _Answer(BaseModel):
 
 @dataclass(slots=True)
 class Talk:
-    """What the people of the house said, each sentence once."""
+    """What the people of the home said, each sentence once."""
 
     said: list[str] = field(default_factory=list)
     answered: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Talk:
 
 
 @dataclass(frozen=True, slots=True)
-class KilledHouse:
+class KilledHome:
     """A configuration folder with everything set up; Home Assistant is started on it as often as it is killed."""
 
     folder: Path
@@ -87,14 +87,14 @@ class KilledHouse:
 
     @classmethod
     async def set_up(cls, folder: Path, model_server: str) -> Self:
-        """Make a house in an empty folder, as its owner does in the dialogs, and stop it in order."""
+        """Make a home in an empty folder, as its owner does in the dialogs, and stop it in order."""
         configuration, log, port = folder / "configuration", folder / "home-assistant.log", free_port()
         await asyncio.to_thread(configuration.mkdir)
         await asyncio.to_thread(write_configuration, configuration, Configuration(port=port, sign_in=SignIn.PASSWORD))
         async with running_home_assistant(configuration, port, log) as home_assistant:
             code = await create_owner(home_assistant.url, Owner())
             async with HomeAssistantClient.connected(home_assistant.url, code) as client:
-                await set_up_house(client)
+                await set_up_home(client)
                 pipeline_id = await set_up_assistant(client, ChatCompletionsServer(model_server))
                 pipeline = await client.command("assist_pipeline/pipeline/get", _Pipeline, pipeline_id=pipeline_id)
                 token = await client.command("auth/long_lived_access_token", _Token, client_name="talk", lifespan=365)

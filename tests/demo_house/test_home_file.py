@@ -1,10 +1,10 @@
-"""A house file is read as it is meant, and one that is wrong is refused with the place and the reason."""
+"""A home file is read as it is meant, and one that is wrong is refused with the place and the reason."""
 
 import pytest
 from pydantic import JsonValue
 
-from custom_components.demo_house.house import HouseFileError, read_house
-from custom_components.demo_house.house_appliances import HouseCover, HouseLight
+from custom_components.demo_house.home import HomeFileError, read_home
+from custom_components.demo_house.home_appliances import HomeCover, HomeLight
 
 GARAGE = """
 floors: [{ id: ground, name: Ground }]
@@ -26,21 +26,21 @@ entities:
 
 
 def test_features_and_classes_can_be_written_as_home_assistant_names_them() -> None:
-    (cover,) = read_house(GARAGE).entities_of(HouseCover)
+    (cover,) = read_home(GARAGE).entities_of(HomeCover)
 
     assert (cover.device_class, cover.supported_features) == ("garage", 3)
     assert cover.state is False
 
 
 def test_a_list_of_one_mode_is_that_mode_and_a_bright_light_is_on() -> None:
-    (light,) = read_house(GARAGE).entities_of(HouseLight)
+    (light,) = read_home(GARAGE).entities_of(HomeLight)
 
     assert light.color_mode == "onoff"
     assert light.brightness == 3
 
 
 def test_a_number_may_stand_for_a_text() -> None:
-    device = read_house(GARAGE).device("opener")
+    device = read_home(GARAGE).device("opener")
 
     assert device is not None
     assert device.info.sw_version == "5.235"
@@ -51,16 +51,16 @@ def test_a_setup_replaces_the_state_and_merges_the_attributes() -> None:
         "cover.opener": {"state": "open"},
         "light.opener": {"state": "off", "attributes": {"brightness": 9}},
     }
-    house = read_house(GARAGE, setup)
-    (cover,) = house.entities_of(HouseCover)
-    (light,) = house.entities_of(HouseLight)
+    home = read_home(GARAGE, setup)
+    (cover,) = home.entities_of(HomeCover)
+    (light,) = home.entities_of(HomeLight)
 
     assert (cover.state, cover.device_class) == (True, "garage")
     assert (light.state, light.brightness, light.color_mode) == (False, 9, "onoff")
 
 
 @pytest.mark.parametrize(
-    ("house", "reason"),
+    ("home", "reason"),
     [
         pytest.param("{", "it is not YAML", id="not YAML"),
         pytest.param("[]", "dictionary", id="not a mapping"),
@@ -102,15 +102,15 @@ def test_a_setup_replaces_the_state_and_merges_the_attributes() -> None:
         ),
     ],
 )
-def test_a_wrong_file_is_refused_with_the_reason(house: str, reason: str) -> None:
-    with pytest.raises(HouseFileError) as refused:
-        read_house(house)
+def test_a_wrong_file_is_refused_with_the_reason(home: str, reason: str) -> None:
+    with pytest.raises(HomeFileError) as refused:
+        read_home(home)
 
     assert reason in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("house", "setup", "reason"),
+    ("home", "setup", "reason"),
     [
         pytest.param(GARAGE, {"light.moon": {"state": "on"}}, "light.moon", id="unknown entity"),
         pytest.param(GARAGE, {"light.opener": {"colour": "red"}}, "light.opener.colour", id="unknown key"),
@@ -118,8 +118,8 @@ def test_a_wrong_file_is_refused_with_the_reason(house: str, reason: str) -> Non
         pytest.param("[]", {"light.opener": {"state": "on"}}, "dictionary", id="no house to merge into"),
     ],
 )
-def test_a_wrong_setup_is_refused_with_the_reason(house: str, setup: dict[str, JsonValue], reason: str) -> None:
-    with pytest.raises(HouseFileError) as refused:
-        read_house(house, setup)
+def test_a_wrong_setup_is_refused_with_the_reason(home: str, setup: dict[str, JsonValue], reason: str) -> None:
+    with pytest.raises(HomeFileError) as refused:
+        read_home(home, setup)
 
     assert reason in str(refused.value)
