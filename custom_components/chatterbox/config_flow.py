@@ -88,7 +88,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
     @callback
     @override
     def async_get_options_flow(config_entry: ConfigEntry) -> OptionsFlow:
-        """Let every service say where its conversations are stored, and whether programs may call."""
+        """Let every service have options: its database, its diagnostics, and the Responses API."""
         return ServiceOptionsFlow()
 
     @override

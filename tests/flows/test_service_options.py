@@ -1,4 +1,4 @@
-"""The options of a service: where conversations are stored, and whether programs may call; with real files."""
+"""The options of a service: where conversations are stored, and the Responses API; with real files."""
 
 from http import HTTPStatus
 from pathlib import Path
@@ -27,7 +27,7 @@ async def open_options(hass: HomeAssistant, entry: MockConfigEntry) -> ConfigFlo
 
 
 async def submit(hass: HomeAssistant, step: ConfigFlowResult, **fields: object) -> ConfigFlowResult:
-    result = await hass.config_entries.options.async_configure(step["flow_id"], {"programs": {}, **fields})
+    result = await hass.config_entries.options.async_configure(step["flow_id"], {"api": {}, **fields})
     await hass.async_block_till_done(wait_background_tasks=True)
     return result
 
@@ -35,7 +35,7 @@ async def submit(hass: HomeAssistant, step: ConfigFlowResult, **fields: object) 
 async def test_conversations_are_stored_where_the_owner_wants(hass: HomeAssistant, tmp_path: Path) -> None:
     entry = await set_up(hass, offline_entry())
     step = await open_options(hass, entry)
-    assert shown(step["data_schema"]) == {"history_address": "", "programs": SWITCHED_OFF}
+    assert shown(step["data_schema"]) == {"history_address": "", "api": SWITCHED_OFF}
 
     result = await submit(hass, step, history_address=f"sqlite:///{tmp_path}/elsewhere.db")
 
@@ -66,12 +66,12 @@ async def test_an_address_that_cannot_be_used_is_not_saved(hass: HomeAssistant, 
     assert shown(refused["data_schema"]) == {
         "history_address": shown_address(address),
         "diagnose_words": True,
-        "programs": {},
+        "api": {},
     }
     assert not entry.options
 
 
-async def test_programs_may_call_once_the_owner_switches_that_on(
+async def test_the_responses_api_answers_once_it_is_switched_on(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
     entry = await set_up(hass, offline_entry())
@@ -79,22 +79,22 @@ async def test_programs_may_call_once_the_owner_switches_that_on(
     assert (await client.get(f"{BASE_PATH}/models")).status == HTTPStatus.NOT_FOUND
 
     step = await open_options(hass, entry)
-    assert not is_open(step, "programs")
-    programs = {"responses_api": True, "response_days": 7, "response_megabytes": 0}
-    await submit(hass, step, programs=programs)
+    assert not is_open(step, "api")
+    api = {"responses_api": True, "response_days": 7, "response_megabytes": 0}
+    await submit(hass, step, api=api)
 
-    assert entry.options == {"diagnose_words": False, **programs}
+    assert entry.options == {"diagnose_words": False, **api}
     again = await open_options(hass, entry)
-    assert is_open(again, "programs")
-    assert shown(again["data_schema"])["programs"] == programs
+    assert is_open(again, "api")
+    assert shown(again["data_schema"])["api"] == api
     assert (await client.get(f"{BASE_PATH}/models")).status == HTTPStatus.OK
 
-    await submit(hass, again, programs={"responses_api": False})
+    await submit(hass, again, api={"responses_api": False})
     assert entry.options == {"diagnose_words": False, **SWITCHED_OFF}, "an emptied number is the default again"
     assert (await client.get(f"{BASE_PATH}/models")).status == HTTPStatus.NOT_FOUND
 
 
-async def test_the_dialog_says_where_programs_call(hass: HomeAssistant) -> None:
+async def test_the_dialog_shows_the_address_of_the_responses_api(hass: HomeAssistant) -> None:
     entry = await set_up(hass, offline_entry())
 
     async def told() -> str:
@@ -115,18 +115,18 @@ async def test_a_number_that_does_not_fit_is_named_and_nothing_typed_is_lost(
     hass: HomeAssistant, tmp_path: Path, option: str, value: float
 ) -> None:
     entry = await set_up(hass, offline_entry())
-    programs = {"responses_api": True, "response_days": 5, "response_megabytes": 6, option: value}
-    typed = {"history_address": f"sqlite:///{tmp_path}/other.db", "diagnose_words": True, "programs": programs}
+    api = {"responses_api": True, "response_days": 5, "response_megabytes": 6, option: value}
+    typed = {"history_address": f"sqlite:///{tmp_path}/other.db", "diagnose_words": True, "api": api}
 
     refused = await submit(hass, await open_options(hass, entry), **typed)
 
-    assert refused["errors"] == {"programs": "whole_number_unfit"}
+    assert refused["errors"] == {"api": "whole_number_unfit"}
     assert refused["description_placeholders"]
     assert f"{value:g} is out of range" in sentence(
         "options.error.whole_number_unfit", **refused["description_placeholders"]
     )
     assert shown(refused["data_schema"]) == typed
-    assert is_open(refused, "programs")
+    assert is_open(refused, "api")
     assert not entry.options
 
 

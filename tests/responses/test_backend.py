@@ -353,7 +353,7 @@ async def test_of_two_questions_one_is_answered_with_yes_and_one_with_no(
     assert hass.states.is_state(LIGHT, "off")
     assert "It is day." in str(messages_of(server.requests[1]))
     outcomes = [(change.data["outcome"], change.data["approval"]) for change in changes]
-    assert outcomes[-2:] == [("done", "program"), ("denied", "program")]
+    assert outcomes[-2:] == [("done", "api"), ("denied", "api")]
 
 
 async def test_a_question_of_a_client_can_be_answered_elsewhere(

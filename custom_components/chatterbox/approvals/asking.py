@@ -85,26 +85,26 @@ class _QuestionText:
 
     def question(self) -> str:
         """Return the question without its reasons."""
-        if not (deeds := self.actions()):
+        if not (actions := self.actions()):
             return self.sentences["asked_anything"]
-        return _FIRST_WORD.sub(_capitalized, self._say("question", deeds=deeds), count=1)
+        return _FIRST_WORD.sub(_capitalized, self._say("question", actions=actions), count=1)
 
     def actions(self) -> str:
         """Return the actions, as the question names them; empty if none has a name."""
         parts = [
-            self._say(kind, things=self._listed([self.thing(one, kind) for one in self._shown(ids)], len(ids)))
+            self._say(kind, targets=self._listed([self.name(one, kind) for one in self._shown(ids)], len(ids)))
             for kind, ids in self.asked.actions.items()
         ]
         if tools := self.asked.tools:
             parts.append(
-                self._say(ActionKind.USE, things=self._listed(list(map(tool_name, self._shown(tools))), len(tools)))
+                self._say(ActionKind.USE, targets=self._listed(list(map(tool_name, self._shown(tools))), len(tools)))
             )
         if not parts:
             return ""
-        deeds = self._joined("and_do", parts)
-        return self._say("more", deeds=deeds) if self.asked.has_more else deeds
+        actions = self._joined("and_do", parts)
+        return self._say("more", actions=actions) if self.asked.has_more else actions
 
-    def thing(self, entity_id: str, kind: ActionKind) -> str:
+    def name(self, entity_id: str, kind: ActionKind) -> str:
         """Return the name of an entity, with its area if it is the only one, or if others have the same name."""
         name = entity_name(self.hass, entity_id)
         if kind is ActionKind.RUN:
@@ -114,22 +114,22 @@ class _QuestionText:
 
     def placed(self, name: str, place: str) -> str:
         """Return a name with its area, if it has one."""
-        thing = self._with_article(name)
-        return self._say("placed", thing=thing, place=self._with_article(place)) if place else thing
+        named = self._with_article(name)
+        return self._say("placed", name=named, place=self._with_article(place)) if place else named
 
     def _is_shared(self, name: str) -> bool:
         """Return whether several exposed entities have a name."""
         alike = intent.MatchTargetsConstraints(name=name, assistant=CONVERSATION, allow_duplicate_names=True)
         return len(matching_states(self.hass, alike)) > 1
 
-    def _shown[Thing](self, things: Sequence[Thing]) -> Sequence[Thing]:
+    def _shown(self, names: Sequence[str]) -> Sequence[str]:
         """Return the first names, as many as leave room for the other actions."""
         most = max(_MOST_NAMES // (len(self.asked.actions) + bool(self.asked.tools)), 2)
-        return things if len(things) <= most else things[: most - 1]
+        return names if len(names) <= most else names[: most - 1]
 
     def _listed(self, names: Sequence[str], count: int) -> str:
         if more := count - len(names):
-            return self._say("many", things=reduce(self._beside, names), count=str(more))
+            return self._say("many", targets=reduce(self._beside, names), count=str(more))
         return self._joined("and", names)
 
     def _joined(self, last: str, parts: Sequence[str]) -> str:
@@ -140,7 +140,7 @@ class _QuestionText:
         return self.sentences["spoken_list"].format_map({"first": first, "second": second})
 
     def _with_article(self, name: str) -> str:
-        return name if _HAS_ARTICLE.match(name) else self._say("thing", name=name)
+        return name if _HAS_ARTICLE.match(name) else self._say("name", name=name)
 
     def _say(self, key: str, **placeholders: str) -> str:
         return self.sentences[f"asked_{key}"].format_map(placeholders)
@@ -198,7 +198,7 @@ class ApprovalRequester:
     composer: TranslatedComposer
     keep: Keep
     is_written: bool = True
-    """Whether the question is said in words. A program is handed the calls instead."""
+    """Whether the question is said in words. An API client gets the calls instead."""
 
     def ask(self, end: TurnFinished, pending: PendingApproval) -> Iterator[TurnEvent]:
         """Ask, and yield the last events of the turn. The text names what was done before it asks."""
@@ -222,5 +222,5 @@ class ApprovalRequester:
 
     def _has_changed(self, pending: PendingApproval) -> bool:
         """Return whether an approved call needs approval again, because its effects have changed."""
-        approved = {(gated.call.name, gated.call.arguments) for gated in self.approved}
-        return any((gated.call.name, gated.call.arguments) in approved for gated in pending.calls)
+        approved = {(one.call.name, one.call.arguments) for one in self.approved}
+        return any((one.call.name, one.call.arguments) in approved for one in pending.calls)

@@ -88,7 +88,7 @@ class ApprovalWay(StrEnum):
     PIN = "pin"
     NOTIFICATION = "notification"
     ACTION = "action"
-    PROGRAM = "program"
+    API = "api"
     TRUSTED_AUTOMATION = "trusted_automation"
     """A trusted automation or script spoke to the agent."""
 
@@ -249,8 +249,8 @@ def approval_by(answer: GivenAnswer) -> ApprovalWay:
             return ApprovalWay.NOTIFICATION
         case Channel.ACTION:
             return ApprovalWay.ACTION
-        case Channel.PROGRAM:
-            return ApprovalWay.PROGRAM
+        case Channel.API:
+            return ApprovalWay.API
         case _ as unreachable:
             assert_never(unreachable)
 
@@ -266,15 +266,15 @@ class ChangeTexts:
     def message(self, record: ChangeRecord) -> str:
         """Return a sentence with what was done and how it was approved, or what was not done and why."""
         is_done = record.outcome is ChangeOutcome.DONE
-        deeds = self._actions(record, "did" if is_done else "did_not")
+        actions = self._actions(record, "did" if is_done else "did_not")
         if not is_done:
             error = _cut(" ".join(record.error.split()), _LONGEST_ERROR)
-            return shown_text(self._say(_reason(record), deeds=deeds, error=error or "?"))
+            return shown_text(self._say(_reason(record), actions=actions, error=error or "?"))
         if record.change.unknown and record.change.actions:
-            deeds = self._say("perhaps_more", deeds=deeds)
+            actions = self._say("perhaps_more", actions=actions)
         if record.approval in (ApprovalWay.NOT_NEEDED, ApprovalWay.MISSING):
-            return shown_text(deeds)
-        return shown_text(self._say(f"after_{record.approval}", deeds=deeds))
+            return shown_text(actions)
+        return shown_text(self._say(f"after_{record.approval}", actions=actions))
 
     def place(self, record: ChangeRecord) -> str:
         """Return the name of the device that was spoken to, or of the agent."""
@@ -518,7 +518,7 @@ def _outcome_of(refusal: Refusal | None) -> ChangeOutcome:
     match refusal:
         case Refusal.RULES | Refusal.OUTSIDE_CONTENT | None:
             return ChangeOutcome.REFUSED_BY_RULES
-        case Refusal.NOBODY | Refusal.PIN_BY_PROGRAM:
+        case Refusal.NOBODY | Refusal.PIN_BY_API_CLIENT:
             return ChangeOutcome.NOBODY_TO_ASK
         case Refusal.PIN_NOT_SET:
             return ChangeOutcome.PIN_NOT_SET

@@ -45,7 +45,7 @@ class Channel(StrEnum):
     NOTIFICATION = "notification"
     ACTION = "action"
     """By a Home Assistant action."""
-    PROGRAM = "program"
+    API = "api"
     """By the API client that received the question."""
 
 

@@ -31,7 +31,7 @@ from ..history.stores import STORE_MODULE
 from ..settings.options import NumberOption, Problem, find_unfit, set_options
 from .model_form import number_selector
 
-SECTION_PROGRAMS: Final = "programs"
+SECTION_API: Final = "api"
 _NUMBERS: Final[Mapping[str, NumberOption]] = {
     CONF_RESPONSE_DAYS: NumberOption(0, 3_650, unit="days"),
     CONF_RESPONSE_MEGABYTES: NumberOption(0, 100_000, unit="megabytes"),
@@ -79,12 +79,12 @@ class ServiceOptionsFlow(OptionsFlow):
         options = self.config_entry.options
         stored = options.get(CONF_HISTORY_ADDRESS, "")
         if user_input is None:
-            programs = {name: options.get(name, default) for name, default in _DEFAULTS.items()}
-            return self._show({**options, CONF_HISTORY_ADDRESS: shown_address(stored), SECTION_PROGRAMS: programs})
+            api = {name: options.get(name, default) for name, default in _DEFAULTS.items()}
+            return self._show({**options, CONF_HISTORY_ADDRESS: shown_address(stored), SECTION_API: api})
         before = stored if self._typed is None else self._typed
         self._typed = address = typed_address(user_input.get(CONF_HISTORY_ADDRESS, ""), before)
-        programs = dict(set_options(user_input[SECTION_PROGRAMS]))
-        problems = _problems(programs)
+        api = dict(set_options(user_input[SECTION_API]))
+        problems = _problems(api)
         if address and address != stored and (error := await async_try_address(self.hass, address)):
             problems.append(Problem(CONF_HISTORY_ADDRESS, error, {}))
         if problems:
@@ -92,15 +92,15 @@ class ServiceOptionsFlow(OptionsFlow):
         return self.async_create_entry(
             data={
                 CONF_DIAGNOSE_WORDS: user_input.get(CONF_DIAGNOSE_WORDS, False),
-                CONF_RESPONSES_API: programs.get(CONF_RESPONSES_API, False),
-                **{name: int(programs.get(name, _DEFAULTS[name])) for name in _NUMBERS},
+                CONF_RESPONSES_API: api.get(CONF_RESPONSES_API, False),
+                **{name: int(api.get(name, _DEFAULTS[name])) for name in _NUMBERS},
                 **({CONF_HISTORY_ADDRESS: address} if address else {}),
             }
         )
 
     def _show(self, form: Mapping[str, Any], problems: Collection[Problem] = ()) -> ConfigFlowResult:
         errors = {problem.place: problem.key for problem in problems}
-        is_open = SECTION_PROGRAMS in errors or form[SECTION_PROGRAMS].get(CONF_RESPONSES_API, False)
+        is_open = SECTION_API in errors or form[SECTION_API].get(CONF_RESPONSES_API, False)
         numbers = {name: text for problem in problems for name, text in problem.placeholders.items()}
         return self.async_show_form(
             step_id="init",
@@ -111,21 +111,21 @@ class ServiceOptionsFlow(OptionsFlow):
 
 
 def _schema(*, is_open: bool) -> vol.Schema:
-    programs = {vol.Optional(CONF_RESPONSES_API): BooleanSelector()}
+    switch = {vol.Optional(CONF_RESPONSES_API): BooleanSelector()}
     numbers = {vol.Optional(name): number_selector(option) for name, option in _NUMBERS.items()}
     return vol.Schema(
         {
             vol.Optional(CONF_HISTORY_ADDRESS): TextSelector(),
             vol.Optional(CONF_DIAGNOSE_WORDS): BooleanSelector(),
-            vol.Required(SECTION_PROGRAMS): section(vol.Schema(programs | numbers), {"collapsed": not is_open}),
+            vol.Required(SECTION_API): section(vol.Schema(switch | numbers), {"collapsed": not is_open}),
         }
     )
 
 
-def _problems(programs: Mapping[str, Any]) -> list[Problem]:
+def _problems(api: Mapping[str, Any]) -> list[Problem]:
     """Return the first number that is out of range."""
-    given = ((option, programs[name]) for name, option in _NUMBERS.items() if name in programs)
-    unfit = (find_unfit(SECTION_PROGRAMS, option, value) for option, value in given)
+    given = ((option, api[name]) for name, option in _NUMBERS.items() if name in api)
+    unfit = (find_unfit(SECTION_API, option, value) for option, value in given)
     return [problem for problem in unfit if problem][:1]
 
 

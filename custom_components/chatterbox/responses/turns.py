@@ -73,7 +73,7 @@ class ApiTurns:
         question = self._question(request, request.approval)
         decisions = _decisions(question, request.approval)
         is_yes = any(isinstance(decision, Approved) for decision in decisions.values())
-        answer = GivenAnswer(is_yes, Channel.PROGRAM, request.caller.user_id)
+        answer = GivenAnswer(is_yes, Channel.API, request.caller.user_id)
         read = replace(read, answered=(question, answer), decisions=decisions)
         return self._from_client(read, ApiTurnSource.of(request, tell, decisions, question.pending))
 
@@ -90,7 +90,7 @@ class ApiTurns:
             chat_log.async_add_user_content(UserContent(read.user_input.text))
         try:
             prepared = await self._turns.async_prepare(read, chat_log)
-            if read.answered and read.answered[1].channel is Channel.PROGRAM:  # others have taken the question already
+            if read.answered and read.answered[1].channel is Channel.API:  # others have taken the question already
                 self._take_question(*read.answered)
             return await self._turns.async_run(read, chat_log, prepared)
         finally:

@@ -28,7 +28,7 @@ async def test_a_program_switches_the_lights_once_it_may(frontend: Frontend, cam
     await expect(options.get_by_text("/api/chatterbox/v1")).to_be_visible()
     row = options.locator("ha-selector-boolean").filter(has_text=sentence(f"{_PROGRAMS}.data.responses_api"))
     await row.locator("ha-switch").click()
-    await camera.take_dialog(options, "programs")
+    await camera.take_dialog(options, "api")
     await frontend.submit(options)
     await frontend.close_when_saved(options)
 

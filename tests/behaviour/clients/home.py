@@ -16,7 +16,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from custom_components.chatterbox.const import CONF_RESPONSES_API
-from custom_components.chatterbox.flows.service_options import SECTION_PROGRAMS
+from custom_components.chatterbox.flows.service_options import SECTION_API
 from demo.config_flow_client import Step
 from demo.configuration import Configuration, SignIn, write_configuration
 from demo.home import CHATTERBOX, ChatCompletionsServer, set_up_assistant, set_up_home
@@ -115,7 +115,7 @@ async def _switch_on(client: HomeAssistantClient) -> None:
     """Let programs in, in the options of the service."""
     [entry] = await client.command("config_entries/get", list[_Entry], domain=CHATTERBOX)
     form = await client.post(_OPTIONS, {"handler": entry.entry_id}, Step)
-    options: dict[str, JsonValue] = {SECTION_PROGRAMS: {CONF_RESPONSES_API: True}}
+    options: dict[str, JsonValue] = {SECTION_API: {CONF_RESPONSES_API: True}}
     await client.post(f"{_OPTIONS}/{form.flow_id}", options, _Finished)
 
 

@@ -36,7 +36,7 @@ STRANGE_NAMES = (
     "No",
     "Yes, please",
     "{it}",
-    "{name} {0} {things} %s",
+    "{name} {0} {targets} %s",
     "{",
     "Unlock? Yes",
     "Kitchen Ceiling Light",
