@@ -17,7 +17,7 @@ from homeassistant.setup import async_setup_component
 from pydantic import JsonValue
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
+from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.agent.events import (
     ProviderSwitched,
     StopReason,

@@ -14,7 +14,7 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockUser, async_capture_events, async_fire_time_changed
 
-from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
+from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.agent.loop.turn import Limits
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.agent.protocols import Ask, Deny, Rewrite

@@ -9,7 +9,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockUser
 
-from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
+from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.agent.events import PendingApproval, PendingCall
 from custom_components.chatterbox.agent.messages import (
     JsonObject,

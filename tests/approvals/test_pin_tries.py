@@ -16,8 +16,8 @@ from homeassistant.setup import async_setup_component
 from hypothesis import HealthCheck, given, settings, strategies as st
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_test_home_assistant, mock_storage
 
-from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
-from custom_components.chatterbox.agent.consent.pin_guard import Locked, TryScope
+from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
+from custom_components.chatterbox.agent.confirmation.pin_guard import Locked, TryScope
 from custom_components.chatterbox.approvals.pin_tries import (
     PinTries,
     Right,

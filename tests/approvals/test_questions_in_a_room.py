@@ -19,7 +19,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
 
-from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
+from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from tests.support.listening_room import SATELLITE, Room, StreamingVoice, WholeVoice, furnish
 from tests.support.llm_apis import StubTool, register

@@ -10,8 +10,8 @@ from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.setup import async_setup_component
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.consent.answers import Answer, understand_answer
-from custom_components.chatterbox.agent.consent.language import Action
+from custom_components.chatterbox.agent.confirmation.answers import Answer, understand_answer
+from custom_components.chatterbox.agent.confirmation.language import Action
 from custom_components.chatterbox.agent.events import PendingCall
 from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolCall
 from custom_components.chatterbox.approvals.asking import asked_of, locked_pin_text, question_text, wrong_pin_text
@@ -28,7 +28,7 @@ from custom_components.chatterbox.effects.effect import (
 )
 from custom_components.chatterbox.settings.rules import Verdict
 from custom_components.chatterbox.speech.sentences import async_get_sentences
-from tests.behaviour.consent.labelled import NAMES
+from tests.behaviour.confirmation.labelled import NAMES
 from tests.repository.test_translations import LANGUAGES
 from tests.support.talk import move_into_the_demo_home
 

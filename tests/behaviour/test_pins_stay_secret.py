@@ -12,7 +12,7 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
+from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.const import DOMAIN, REDACTED_PIN
 from tests.support.leaks import Leaks
 from tests.support.listening_room import StreamingVoice, WholeVoice, furnish

@@ -15,7 +15,7 @@ from homeassistant.setup import async_setup_component
 from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.agent.consent.pin import LONGEST_PIN, SHORTEST_PIN, HashCost, PinHash
+from custom_components.chatterbox.agent.confirmation.pin import LONGEST_PIN, SHORTEST_PIN, HashCost, PinHash
 from custom_components.chatterbox.flows.approval_page import MOST_ROWS
 from custom_components.chatterbox.settings.agent import AgentSettings, settings_of
 from custom_components.chatterbox.settings.rules import Verdict

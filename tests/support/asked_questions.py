@@ -2,8 +2,8 @@
 
 from homeassistant.core import Context
 
-from custom_components.chatterbox.agent.consent.answers import QuestionContext
-from custom_components.chatterbox.agent.consent.language import Action
+from custom_components.chatterbox.agent.confirmation.answers import QuestionContext
+from custom_components.chatterbox.agent.confirmation.language import Action
 from custom_components.chatterbox.agent.events import PendingApproval, PendingCall
 from custom_components.chatterbox.agent.messages import ToolCall
 from custom_components.chatterbox.approvals.policy import Judgement

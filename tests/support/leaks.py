@@ -39,7 +39,7 @@ LOGGED_BEFORE_AN_AGENT_HEARS = frozenset(
         "homeassistant.components.conversation.services",
     }
 )
-"""Loggers of Home Assistant that write what was said, if somebody sets them to debug; `docs/consent.md` tells it."""
+"""Loggers of Home Assistant that write what was said, if set to debug; `docs/confirmations.md` tells it."""
 
 
 class AskedServer(Protocol):

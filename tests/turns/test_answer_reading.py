@@ -9,9 +9,9 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from custom_components.chatterbox.agent.consent.answers import Answer, understand_answer
-from custom_components.chatterbox.agent.consent.pin import HashCost, PinHash
-from custom_components.chatterbox.agent.consent.pin_detection import may_be_pin
+from custom_components.chatterbox.agent.confirmation.answers import Answer, understand_answer
+from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
+from custom_components.chatterbox.agent.confirmation.pin_detection import may_be_pin
 from custom_components.chatterbox.approvals.questions import ApprovalScope
 from custom_components.chatterbox.turns.input import (
     Agreed,

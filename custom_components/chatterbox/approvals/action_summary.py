@@ -7,7 +7,7 @@ from typing import Final
 
 from homeassistant.core import HomeAssistant, callback
 
-from ..agent.consent.language import Action
+from ..agent.confirmation.language import Action
 from ..effects.actions import ANY_ACTION, groups_among, members_of
 from ..effects.effect import Annotated, EntityAction, Unknown, Unresolved, actions_of
 from ..settings.rules import Verdict

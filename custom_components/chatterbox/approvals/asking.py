@@ -12,8 +12,8 @@ from homeassistant.components.conversation import DOMAIN as CONVERSATION, Conver
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent
 
-from ..agent.consent.answers import NOTHING_NAMED, QuestionContext
-from ..agent.consent.language import WORDINGS
+from ..agent.confirmation.answers import NOTHING_NAMED, QuestionContext
+from ..agent.confirmation.language import WORDINGS
 from ..agent.events import MessageDone, PendingApproval, PendingCall, TextDelta, TurnEvent, TurnFinished
 from ..agent.messages import AssistantMessage, JsonValue
 from ..agent.text import base_language

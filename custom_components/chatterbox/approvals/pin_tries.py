@@ -10,8 +10,8 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 
-from ..agent.consent.pin import PinHash
-from ..agent.consent.pin_guard import Allowed, Locked, PinGuard, TryScope
+from ..agent.confirmation.pin import PinHash
+from ..agent.confirmation.pin_guard import Allowed, Locked, PinGuard, TryScope
 from ..agent.messages import JsonValue
 from ..const import DOMAIN, LOGGER
 from ..data import singleton

@@ -9,7 +9,7 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_P
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.selector import TextSelector
 
-from ..agent.consent.pin import PinHash, flaw_of_pin
+from ..agent.confirmation.pin import PinHash, flaw_of_pin
 from ..const import CONF_FALLBACKS, CONF_PIN, DOMAIN, ServiceKind
 from ..settings.agent import AgentSettings, settings_of
 from ..settings.options import Problem, find_problems, new_agent_data, sections_of

@@ -33,7 +33,7 @@ from homeassistant.helpers.selector import (
     TimeSelector,
 )
 
-from ..agent.consent.pin import PinHash
+from ..agent.confirmation.pin import PinHash
 from ..agent.messages import JsonValue
 from ..const import (
     CONF_ASK_AFTER_OUTSIDE_CONTENT,

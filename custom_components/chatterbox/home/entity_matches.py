@@ -22,7 +22,7 @@ from homeassistant.helpers import (
     intent,
 )
 
-from ..agent.consent.language import Phrase, Wording, phrases_of
+from ..agent.confirmation.language import Phrase, Wording, phrases_of
 from ..agent.text import character_map, compared, fold, spoken_words
 from ..data import singleton
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API, CONF_PROMPT
 
-from ..agent.consent.pin import PinHash
+from ..agent.confirmation.pin import PinHash
 from ..agent.loop.turn import Limits
 from ..agent.messages import JsonObject, JsonValue
 from ..agent.protocols import HookPoint

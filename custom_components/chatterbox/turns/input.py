@@ -10,11 +10,11 @@ from typing import Final, assert_never
 from homeassistant.components.conversation import ChatLog, ConversationInput
 from homeassistant.core import Context, HomeAssistant, callback
 
-from ..agent.consent.answers import Answer, QuestionContext, understand_answer, understood_language
-from ..agent.consent.pin import PinHash
-from ..agent.consent.pin_detection import may_be_pin
-from ..agent.consent.pin_guard import LOCK_SECONDS, Locked
-from ..agent.consent.spoken_digits import spoken_digits
+from ..agent.confirmation.answers import Answer, QuestionContext, understand_answer, understood_language
+from ..agent.confirmation.pin import PinHash
+from ..agent.confirmation.pin_detection import may_be_pin
+from ..agent.confirmation.pin_guard import LOCK_SECONDS, Locked
+from ..agent.confirmation.spoken_digits import spoken_digits
 from ..agent.events import PendingCall
 from ..agent.loop.turn import ApprovalAnswer, Approved, Denied
 from ..approvals.asking import asked_of, locked_pin_text, scope_of, wrong_pin_text

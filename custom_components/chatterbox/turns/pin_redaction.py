@@ -1,6 +1,6 @@
 """Redacts a spoken PIN in the input of a turn, the chat log, conversation traces and debug runs of voice pipelines.
 
-`docs/consent.md` lists what cannot be redacted, because it is published or written before an agent is called.
+`docs/confirmations.md` lists what cannot be redacted, because it is published or written before an agent is called.
 """
 
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
-from ..agent.consent.answers import NOTHING_NAMED, QuestionContext, understood_language
-from ..agent.consent.pin_detection import may_be_pin
-from ..agent.consent.spoken_digits import spoken_digits
+from ..agent.confirmation.answers import NOTHING_NAMED, QuestionContext, understood_language
+from ..agent.confirmation.pin_detection import may_be_pin
+from ..agent.confirmation.spoken_digits import spoken_digits
 from ..approvals.questions import SIGNAL_QUESTION, ApprovalScope, QuestionUpdate, async_get_approvals
 from ..const import LOGGER, REDACTED_PIN
 from ..data import singleton

@@ -5,14 +5,14 @@ from functools import cache
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.consent.answers import (
+from custom_components.chatterbox.agent.confirmation.answers import (
     MAX_WORDS,
     Answer,
     QuestionContext,
     understand_answer,
     understood_language,
 )
-from custom_components.chatterbox.agent.consent.language import WORDINGS, Action, phrases_of
+from custom_components.chatterbox.agent.confirmation.language import WORDINGS, Action, phrases_of
 from custom_components.chatterbox.agent.text import fold, spoken_words
 
 YES, NO, OTHER = Answer.YES, Answer.NO, Answer.OTHER

@@ -1,4 +1,4 @@
-"""`script/consent`: measures how well a yes is understood, prints the table and writes its page."""
+"""`script/confirmations`: measures how well a yes is understood, prints the table and writes its page."""
 
 import argparse
 import sys
@@ -9,7 +9,9 @@ from .page import PAGE, page, table
 
 def main() -> int:
     """Read the command line and measure; return the exit code."""
-    parser = argparse.ArgumentParser(prog="script/consent", description="Measure how well a spoken yes is understood.")
+    parser = argparse.ArgumentParser(
+        prog="script/confirmations", description="Measure how well a spoken yes is understood."
+    )
     parser.add_argument("--dry-run", action="store_true", help=f"print the table, but do not write {PAGE.name}")
     arguments = parser.parse_args()
     measurements = measure()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from custom_components.chatterbox.agent.consent.answers import Answer, understand_answer
+from custom_components.chatterbox.agent.confirmation.answers import Answer, understand_answer
 
 from .labelled import NAMES, question_in, read_answers
 from .measurement import Measurement, measure, measurement_of
@@ -43,4 +43,4 @@ def test_the_table_shows_what_was_counted() -> None:
 
 
 def test_the_page_is_what_the_command_writes() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(measure()), "run script/consent"
+    assert PAGE.read_text(encoding="utf-8") == page(measure()), "run script/confirmations"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from custom_components.chatterbox.agent.consent.language import WORDINGS, Action, Phrase, Wording, phrases_of
+from custom_components.chatterbox.agent.confirmation.language import WORDINGS, Action, Phrase, Wording, phrases_of
 from custom_components.chatterbox.agent.text import fold, spoken_words
 
 LANGUAGES = pytest.mark.parametrize("wording", [pytest.param(wording, id=code) for code, wording in WORDINGS.items()])

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.consent.pin_guard import (
+from custom_components.chatterbox.agent.confirmation.pin_guard import (
     LOCK_SECONDS,
     MAX_TRIES,
     Allowed,

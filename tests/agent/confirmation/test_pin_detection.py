@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, strategies as st
 from unicode_rbnf import RbnfEngine
 
-from custom_components.chatterbox.agent.consent.answers import Answer
-from custom_components.chatterbox.agent.consent.language import WORDINGS
-from custom_components.chatterbox.agent.consent.pin_detection import may_be_pin
-from custom_components.chatterbox.agent.consent.spoken_digits import spoken_digits
-from tests.behaviour.consent.labelled import Kind, question_in, read_answers
+from custom_components.chatterbox.agent.confirmation.answers import Answer
+from custom_components.chatterbox.agent.confirmation.language import WORDINGS
+from custom_components.chatterbox.agent.confirmation.pin_detection import may_be_pin
+from custom_components.chatterbox.agent.confirmation.spoken_digits import spoken_digits
+from tests.behaviour.confirmation.labelled import Kind, question_in, read_answers
 
 LANGUAGES = st.sampled_from(sorted(WORDINGS))
 PINS = st.text("0123456789", min_size=4, max_size=10)

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from custom_components.chatterbox.agent.consent.answers import Answer
-from custom_components.chatterbox.agent.consent.language import WORDINGS
+from custom_components.chatterbox.agent.confirmation.answers import Answer
+from custom_components.chatterbox.agent.confirmation.language import WORDINGS
 
 from .labelled import NAMES, Kind, read_answers
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from custom_components.chatterbox.agent.consent.answers import Answer, understand_answer
+from custom_components.chatterbox.agent.confirmation.answers import Answer, understand_answer
 
 from .labelled import NAMES, question_in, read_answers
 

@@ -6,7 +6,7 @@ import traceback
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.consent.pin import HashCost, PinFlaw, PinHash, flaw_of_pin
+from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinFlaw, PinHash, flaw_of_pin
 from custom_components.chatterbox.agent.messages import JsonValue
 
 CHEAP = HashCost(memory=2, repeats=1)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from custom_components.chatterbox.agent.consent.answers import Answer, QuestionContext
-from custom_components.chatterbox.agent.consent.language import Action
+from custom_components.chatterbox.agent.confirmation.answers import Answer, QuestionContext
+from custom_components.chatterbox.agent.confirmation.language import Action
 
-_WRITTEN = Path(__file__).parents[2] / "fixtures" / "consent"
+_WRITTEN = Path(__file__).parents[2] / "fixtures" / "confirmation"
 
 NAMES = {
     "de": "Haustür",

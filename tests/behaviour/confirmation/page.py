@@ -1,3 +1,19 @@
+"""Writes the page `docs/confirmations.md`: the text and the table of measurements."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from custom_components.chatterbox.agent.confirmation.answers import MAX_WORDS
+from custom_components.chatterbox.agent.confirmation.pin import LONGEST_PIN, SHORTEST_PIN
+from custom_components.chatterbox.agent.confirmation.pin_guard import LOCK_SECONDS, MAX_TRIES
+from custom_components.chatterbox.const import REDACTED_PIN
+from custom_components.chatterbox.turns.pin_redaction import LATELY
+
+from .measurement import Measurement
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "confirmations.md"
+
+_BEFORE_TABLE = """\
 # Spoken confirmations
 
 "Unlock the front door?" The answer to such a question is understood without a model, by lists of words, so that the
@@ -48,7 +64,7 @@ A name is spoken without emoji, brackets and other signs, up to 60 characters of
 | | | Yes? He said yes. "Yes". Unlock the front door. |
 
 - **Every word has to be understood**, from the first to the last. Any other word makes the answer neither. So do more
-  than 16 words, a question mark, a quotation mark, a letter of another alphabet, an invisible character, an emoji.
+  than {most} words, a question mark, a quotation mark, a letter of another alphabet, an invisible character, an emoji.
 - **Capitals, punctuation and blanks do not matter**: speech recognition sets them as it likes. Nor do accents, where
   nothing else is meant without them: "nao" is "não", but Spanish "si puedes" is "if you can".
 - **Words that also greet a visitor or end a conversation** are a yes only after one: "adelante", "avanti",
@@ -62,28 +78,17 @@ A name is spoken without emoji, brackets and other signs, up to 60 characters of
 
 ## How well it works
 
-| language | a yes | understood | a no | understood | neither | taken for a yes |
-| --- | --- | --- | --- | --- | --- | --- |
-| de | 45 | 1.00 | 27 | 1.00 | 73 | 0 |
-| en | 44 | 1.00 | 28 | 1.00 | 82 | 0 |
-| es | 42 | 1.00 | 26 | 1.00 | 73 | 0 |
-| fr | 39 | 1.00 | 24 | 1.00 | 67 | 0 |
-| it | 43 | 1.00 | 22 | 1.00 | 69 | 0 |
-| nl | 42 | 1.00 | 23 | 1.00 | 66 | 0 |
-| pl | 41 | 1.00 | 24 | 1.00 | 68 | 0 |
-| pt | 40 | 1.00 | 26 | 1.00 | 67 | 0 |
-| sv | 42 | 1.00 | 22 | 1.00 | 68 | 0 |
-| zh | 38 | 1.00 | 28 | 1.00 | 71 | 0 |
-
+"""
+_AFTER_TABLE = """
 The answers were written for this purpose before the lists, about half of them close to a yes without being one:
-`tests/fixtures/consent/`. The same author wrote answers and lists, so the table looks better than reality: people also
-agree in words that are on no list ("great!"), and are asked again. The other mistake must not happen, and a test holds
-it at zero.
+`tests/fixtures/confirmation/`. The same author wrote answers and lists, so the table looks better than reality: people
+also agree in words that are on no list ("great!"), and are asked again. The other mistake must not happen, and a test
+holds it at zero.
 
-The words of each language are a file in `custom_components/chatterbox/agent/consent/languages/`. If you speak one of
-them and miss a word, add it to the answers and to the file, and run `script/consent`: it prints the table and writes
-this page, and a test holds the page to what is counted. A word belongs there if it alone agrees to any question, and
-cannot be an exclamation, thanks or hesitation.
+The words of each language are a file in `custom_components/chatterbox/agent/confirmation/languages/`. If you speak one
+of them and miss a word, add it to the answers and to the file, and run `script/confirmations`: it prints the table and
+writes this page, and a test holds the page to what is counted. A word belongs there if it alone agrees to any question,
+and cannot be an exclamation, thanks or hesitation.
 
 ## A spoken PIN
 
@@ -92,18 +97,18 @@ the same languages, alone or with a yes around them: "Yes, unlock the front door
 pause, "forty, seven", it is 407. Hundreds and thousands are not understood, nor is anything that could be two PINs,
 such as Chinese 四十七十一 or "forty 7": better to be asked again than to lose a try.
 
-- A PIN has 4 to 10 digits. One that anybody would try first is refused: 0000, 1234, 9876, 1212.
+- A PIN has {shortest} to {longest} digits. One that anybody would try first is refused: 0000, 1234, 9876, 1212.
 - It is stored as a salted hash (scrypt), and compared in constant time. With so few digits, a hash only slows a thief
   down: protect it like a password.
 - It is compared only if a question needs it. Said to any other question, to an expired one, or to none, it is not
   compared.
-- After 5 wrong tries in a row, an agent takes no PIN from a satellite for 10 minutes, not even the right
+- After {tries} wrong tries in a row, an agent takes no PIN from a satellite for {minutes} minutes, not even the right
   one. A try is stored before it is compared, so that a restart gives none back.
 - Phones, browsers and everything else that is no satellite count together, because they can pretend to be any device.
 
 ## What is kept of a PIN, and what is not
 
-An input with a PIN is replaced by "(a PIN)" before anything else reads it. So the PIN is not in the conversation that
+An input with a PIN is replaced by "{hidden}" before anything else reads it. So the PIN is not in the conversation that
 Home Assistant stores and shows, not in its conversation traces (it keeps the last three, and all of them are deleted,
 since none can be changed), not in the debug runs of a voice assistant, not in events, scripts, logs or files of
 Chatterbox, and no model ever reads it.
@@ -113,7 +118,7 @@ An input is redacted in the same conversation, or at the same device:
 - **While a question that needs a PIN waits**: any input with as many digits as a PIN, a number above a hundred,
   or little else than numbers. So also "for seven one one" and "4711?", and "wake me at 12:30", which has to be said
   again; not "one moment" or "ten minutes".
-- **For 10 minutes after such a question**, even if it was answered: an input of nothing but a number as long as a
+- **For {lately} minutes after such a question**, even if it was answered: an input of nothing but a number as long as a
   PIN, a yes or a no, and courtesies. "My PIN is 4711", not "wake me at 12:30". "Ten thirty" could be a PIN or a time
   then: say "at ten thirty", or "half past ten".
 - **While a question that needs none waits**: the same, if the agent has a PIN.
@@ -140,3 +145,38 @@ Some parts of Home Assistant get your words before an agent does, and cannot be 
   its automation. Let no automation say a PIN.
 - **Sentences and triggers of your own** take words before the agent hears them, but not those that follow a question
   in a conversation that goes on.
+"""
+
+
+def page(measurements: Iterable[Measurement]) -> str:
+    """Return the whole page."""
+    before = _BEFORE_TABLE.format(most=MAX_WORDS)
+    after = _AFTER_TABLE.format(
+        shortest=SHORTEST_PIN,
+        longest=LONGEST_PIN,
+        tries=MAX_TRIES,
+        minutes=round(LOCK_SECONDS / 60),
+        hidden=REDACTED_PIN,
+        lately=round(LATELY.total_seconds() / 60),
+    )
+    return before + table(measurements) + after
+
+
+def table(measurements: Iterable[Measurement]) -> str:
+    """Return the table alone."""
+    return "".join(f"| {' | '.join(row)} |\n" for row in _rows(measurements))
+
+
+def _rows(measurements: Iterable[Measurement]) -> Iterator[tuple[str, ...]]:
+    yield "language", "a yes", "understood", "a no", "understood", "neither", "taken for a yes"
+    yield ("---",) * 7
+    for one in measurements:
+        yield (
+            one.language,
+            str(one.yes),
+            f"{one.yes_recall:.2f}",
+            str(one.no),
+            f"{one.no_recall:.2f}",
+            str(one.other),
+            str(one.false_yes),
+        )

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, strategies as st
 from unicode_rbnf import RbnfEngine
 
-from custom_components.chatterbox.agent.consent.answers import Answer, QuestionContext
-from custom_components.chatterbox.agent.consent.language import WORDINGS, Action, phrases_of
-from custom_components.chatterbox.agent.consent.spoken_digits import spoken_digits
-from tests.behaviour.consent.labelled import Kind, read_answers
+from custom_components.chatterbox.agent.confirmation.answers import Answer, QuestionContext
+from custom_components.chatterbox.agent.confirmation.language import WORDINGS, Action, phrases_of
+from custom_components.chatterbox.agent.confirmation.spoken_digits import spoken_digits
+from tests.behaviour.confirmation.labelled import Kind, read_answers
 
 LANGUAGES = st.sampled_from(sorted(WORDINGS))
 SPELLED = {
