@@ -20,6 +20,8 @@ from .spoken_digits import known_numbers, spoken_digits
 
 _WORD: Final = re.compile(rf"[{HAN}]|\d+|[^\W\d_{HAN}]+")
 """A Chinese character, digits or letters, with any signs between them."""
+_MAX_CHARACTERS: Final = 1_000
+"""A longer text answers no question, and holds no PIN that was asked for."""
 _HARDLY_WEAK: Final = 3
 """So many weak number words, and no other words, are numbers: "one one one"."""
 
@@ -31,6 +33,8 @@ def may_be_pin(text: str, tag: str, question: QuestionContext = NOTHING_NAMED, *
     only a number with a yes, a no or courtesies: "My PIN is 4711", not "Wake me at 12:30". In a language without a
     file, any other answer to a question for the PIN may be one.
     """
+    if len(text) > _MAX_CHARACTERS:
+        return False
     language = understood_language(tag)
     if _may_hold_number(text, language, question, is_asked_for=is_asked_for):
         return True
@@ -115,15 +119,15 @@ class _Vocabulary:
 
     def without_idioms(self, words: Phrase) -> Phrase:
         """Return the words without idioms, which contain a number and mean none."""
-        left: Phrase = ()
+        left: list[str] = []
         start = 0
         while start < len(words):
             end = _longest(words, start, self.idioms)
             if not end or self._is_number(words, start, end):
-                left += words[start : start + 1]
+                left.append(words[start])
                 end = start + 1
             start = end
-        return left
+        return tuple(left)
 
     def _is_number(self, words: Phrase, start: int, end: int) -> bool:
         """Return True if an idiom is part of a number because it stands beside another one: "四万一千"."""
