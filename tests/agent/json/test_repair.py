@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.json.repair import read_value, repair_json
+from custom_components.chatterbox.agent.json.repair import fenced_blocks, read_value, repair_json
 from custom_components.chatterbox.agent.json.text import MAX_DEPTH
 from custom_components.chatterbox.agent.messages import JsonValue
 from tests.agent.json_values import json_objects, json_values
@@ -150,3 +150,14 @@ def test_strict_json_and_its_repair_never_disagree(value: JsonValue) -> None:
         except ValueError:
             continue
         assert repair_json(text[:end]) == strict
+
+
+@pytest.mark.timeout(5)
+@pytest.mark.parametrize(
+    ("unit", "end"), [("\n", ""), ("```\n", "x"), ("```json\n", "{")], ids=["newlines", "fences", "marked fences"]
+)
+def test_newlines_and_fences_without_end_are_refused_at_once(unit: str, end: str) -> None:
+    text = "```json" + unit * 50_000 + end
+    fenced_blocks(text)
+    with pytest.raises(ValueError, match="expected"):
+        repair_json(text)

@@ -25,7 +25,7 @@ _BLANK: Final = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
 _WORD: Final = re.compile(r"[A-Za-z_$][\w$-]*")
 _CONSTANTS: Final[dict[str, JsonValue]] = {"true": True, "false": False, "null": None, "none": None}
-_FENCED: Final = re.compile(r"\s*```\w*\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
+_FENCE: Final = "```"
 _LEFT_OVER: Final = re.compile(r"[\s\]};]*")
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 
@@ -36,12 +36,35 @@ def repair_json(text: str, *, close: bool = False) -> JsonValue:
     `close` adds missing brackets if the text ends with a complete string, list or object. Use it only for text that was
     not cut off: `{"area": "Kitchen"` could have continued. Raises ValueError if the text is unreadable or ambiguous.
     """
-    if fenced := _FENCED.fullmatch(text):
-        text = fenced[1]
+    text = _without_fence(text)
     value, end = read_value(text, close=close)
     if not _LEFT_OVER.fullmatch(text, skip_blank(text, end)):
         raise ValueError(f"there is more after the value, at character {end}")
     return value
+
+
+def fenced_blocks(text: str) -> list[str]:
+    """Return the contents of the complete Markdown fences of a text that are marked as JSON, or as nothing."""
+    blocks: list[str] = []
+    block: list[str] | None = None
+    for line in text.split("\n"):
+        if block is not None and line.lstrip().startswith(_FENCE):
+            blocks.append("\n".join(block))
+            block = None
+        elif block is not None:
+            block.append(line)
+        elif (opening := line.rpartition(_FENCE))[1] and opening[2].strip().casefold() in {"", "json"}:
+            block = []
+    return blocks
+
+
+def _without_fence(text: str) -> str:
+    """Return the content of the fence that surrounds a text, or else the text."""
+    stripped = text.strip()
+    opening, newline, content = stripped.removeprefix(_FENCE).partition("\n")
+    is_fenced = newline and stripped.startswith(_FENCE) and content.endswith(_FENCE)
+    label = opening.strip()
+    return content.removesuffix(_FENCE) if is_fenced and (not label or label.isidentifier()) else text
 
 
 def read_value(text: str, start: int = 0, *, close: bool = False) -> tuple[JsonValue, int]:

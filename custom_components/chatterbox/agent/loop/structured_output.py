@@ -3,11 +3,10 @@
 Knows JSON as models write it, and schemas. Must not know turns, or who has asked.
 """
 
-import re
 from typing import Final
 
 from ..json.coercion import Unfit, fit
-from ..json.repair import read_value, repair_json
+from ..json.repair import fenced_blocks, read_value, repair_json
 from ..json.text import parse_json, shown
 from ..messages import JsonObject, JsonValue
 from ..protocols import OutputFormat
@@ -15,7 +14,6 @@ from ..protocols import OutputFormat
 MAX_LENGTH: Final = 1_000_000
 """Characters; what is longer was written by a model that cannot stop."""
 
-_FENCED: Final = re.compile(r"```(?:json)?[^\S\n]*\n(.*?)\n[^\S\n]*```", re.DOTALL | re.IGNORECASE)
 _NO_OBJECT: Final = "There is no JSON object in it."
 
 
@@ -62,7 +60,7 @@ def _read(text: str) -> JsonValue:
 
 def _among_words(text: str, problem: ValueError) -> JsonValue:
     """Read the only object that stands in a text."""
-    fenced = _FENCED.findall(text)
+    fenced = fenced_blocks(text)
     start = text.find("{")
     if start < 0 or len(fenced) > 1:
         raise Misfit(_NO_OBJECT if start < 0 else "There is more than one JSON object in it.")
