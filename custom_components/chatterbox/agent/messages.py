@@ -181,16 +181,27 @@ class FinishReason(StrEnum):
     """The service named a reason that we do not know; what it wrote is kept."""
 
 
+_MOST_TOKENS: Final = 100_000_000
+"""No turn takes as many; a service that reports more reports nonsense, which would not fit into a database."""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one inference, or the sum over a turn."""
+    """Tokens of one inference, or the sum over a turn. Impossible counts are replaced by the nearest possible ones."""
 
     input_tokens: int = 0
     """All input tokens, cached ones included."""
     output_tokens: int = 0
     """All output tokens, reasoning included."""
     cached_tokens: int = 0
+    """Input tokens that the service had read before."""
     reasoning_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        """Clamp the counts, which are whatever a service has reported."""
+        for name in self.__slots__:
+            object.__setattr__(self, name, min(max(getattr(self, name), 0), _MOST_TOKENS))
+        object.__setattr__(self, "cached_tokens", min(self.cached_tokens, self.input_tokens))
 
     def __add__(self, other: Self) -> Self:
         """Sum two usages, token kind by token kind."""
