@@ -64,3 +64,23 @@ async def test_what_was_said_is_kept_for_who_goes_on(
     assert stored == second
     assert (await api_client.delete(f"/api/chatterbox/v1/responses/{first['id']}")).status == 200
     assert (await api_client.get(f"/api/chatterbox/v1/responses/{first['id']}")).status == 404
+
+
+async def test_a_response_in_the_background_ends_with_its_agent(
+    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator
+) -> None:
+    """Invariant 56: it is polled while it is created, and afterwards."""
+    await serve(Script(answers=(ScriptedAnswer(content="Never.", delay_seconds=60),)))
+    await enable_api(hass)
+    api_client = await hass_client()
+    body = {"model": AGENT, "input": "Hi", "background": True}
+    begun = await (await api_client.post("/api/chatterbox/v1/responses", json=body)).json()
+    running = await (await api_client.get(f"/api/chatterbox/v1/responses/{begun['id']}")).json()
+
+    (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
+    await hass.config_entries.async_reload(entry.entry_id)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    ended = await (await api_client.get(f"/api/chatterbox/v1/responses/{begun['id']}")).json()
+    assert (begun["status"], running["status"]) == ("queued", "in_progress")
+    assert (ended["status"], ended["error"]["code"]) == ("failed", "interrupted")

@@ -13,6 +13,7 @@ from homeassistant.util.json import JsonObjectType
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.events import StopReason, TextDelta, ToolStarted
+from custom_components.chatterbox.agent.history.store import HistoryStore
 from custom_components.chatterbox.agent.loop.turn import Approved, Denied
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
@@ -57,6 +58,14 @@ CALLS_WEATHER = ScriptedAnswer(tool_calls=(ScriptedCall(name="get_weather", argu
 def api_client(hass: HomeAssistant) -> ApiClient:
     """Return an API client of a user who may do everything."""
     return ApiClient(hass, a_user(hass))
+
+
+async def history_of(hass: HomeAssistant) -> HistoryStore:
+    """Return the history of the service."""
+    (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
+    store = await async_get_histories(hass).async_open(entry)
+    assert store is not None
+    return store
 
 
 async def test_a_client_has_the_home_do_something_and_hears_of_it_as_it_happens(
@@ -130,38 +139,30 @@ async def test_instructions_of_a_client_come_after_those_of_the_agent_and_what_i
     assert str(last["content"]).endswith("Wirklich?")
 
 
-@pytest.mark.parametrize(
-    ("wishes", "param", "code"),
-    [
-        ({"hosted": (HostedTools(server_label="nowhere"),)}, "tools[0].server_label", "unknown_server_label"),
-        ({"hosted": (HostedTools(server_label="chatterbox"),)}, "tools[0].server_label", "unknown_server_label"),
-        (
-            {"hosted": (replace(ASSIST, allowed=ToolFilter(frozenset({"Fly"}))),)},
-            "tools[0].allowed_tools",
-            "unknown_tool",
-        ),
-        ({"functions": (replace(WEATHER, name="intent__HassTurnOn"),)}, "tools", None),
-        ({"tool_choice": HostedToolRef("assist", "Fly")}, "tool_choice", "unknown_tool"),
-        ({"tool_choice": HostedToolRef("elsewhere")}, "tool_choice", "unknown_tool"),
-        (
-            {"tool_choice": AllowedTools((FunctionRef("get_weather"), HostedToolRef("assist", "Fly")))},
-            "tool_choice.tools[1]",
-            "unknown_tool",
-        ),
-    ],
-)
-async def test_wishes_that_cannot_be_met_are_refused_before_anything_begins(  # noqa: PLR0917  # fixtures and cases
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient, wishes: dict[str, object], param: str, code: str | None
+async def test_wishes_that_cannot_be_met_are_refused_before_anything_begins(
+    hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     """Invariants 26, 49, 66."""
     server = await serve(LIGHTS)
     await enable_api(hass)
     begun = async_capture_events(hass, EVENT_TURN_STARTED)
+    fly = replace(ASSIST, allowed=ToolFilter(frozenset({"Fly"})))
+    either = AllowedTools((FunctionRef("get_weather"), HostedToolRef("assist", "Fly")))
+    cases: list[tuple[dict[str, object], str, str | None]] = [
+        ({"hosted": (HostedTools(server_label="nowhere"),)}, "tools[0].server_label", "unknown_server_label"),
+        ({"hosted": (HostedTools(server_label="chatterbox"),)}, "tools[0].server_label", "unknown_server_label"),
+        ({"hosted": (fly,)}, "tools[0].allowed_tools", "unknown_tool"),
+        ({"functions": (replace(WEATHER, name="intent__HassTurnOn"),)}, "tools", None),
+        ({"tool_choice": HostedToolRef("assist", "Fly")}, "tool_choice", "unknown_tool"),
+        ({"tool_choice": HostedToolRef("elsewhere")}, "tool_choice", "unknown_tool"),
+        ({"tool_choice": either}, "tool_choice.tools[1]", "unknown_tool"),
+    ]
 
-    with pytest.raises(ApiError) as refused:
-        await api_client.says("Turn on the kitchen light.", **wishes)
+    for wishes, param, code in cases:
+        with pytest.raises(ApiError) as refused:
+            await api_client.says("Turn on the kitchen light.", **wishes)
+        assert (refused.value.status, refused.value.param, refused.value.code) == (400, param, code)
 
-    assert (refused.value.status, refused.value.param, refused.value.code) == (400, param, code)
     assert not server.requests
     assert not begun
 
@@ -401,13 +402,18 @@ async def test_a_client_may_do_what_its_user_may(hass: HomeAssistant, serve: Ser
 async def test_too_many_questions_of_a_client_make_room(
     hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,)),) * 25))
+    """The oldest of those that are left can be answered: a turn that asks nothing makes no room."""
+    await serve(Script(answers=(*UNLOCKS.answers[:1] * 21, *UNLOCKS.answers[1:])))
     await enable_api(hass)
+    request = api_client.wants("Unlock the front door.")
 
-    asked = [await api_client.says("Unlock the front door.") for _ in range(25)]
+    asked = [await api_client.takes(request) for _ in range(21)]
 
     waiting = [question.id for question in async_get_approvals(hass).waiting]
-    assert waiting == [one.pending.id for one in asked[5:]]
+    assert waiting == [one.pending.id for one in asked[1:]]
+    await api_client.answers(request, asked[1].pending, Approved())
+    assert hass.states.is_state(DOOR, "unlocked")
+    assert len(async_get_approvals(hass).waiting) == 19
 
 
 async def test_a_turn_that_nobody_listens_to_any_more_ends(
@@ -480,9 +486,7 @@ async def test_what_is_not_to_be_kept_is_not(hass: HomeAssistant, serve: Serve, 
     """Invariant 38: neither words nor answers; what was done in the home is in its records all the same."""
     await serve(Script(answers=(*LIGHTS.answers, *LIGHTS.answers)))
     await enable_api(hass)
-    (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
-    store = await async_get_histories(hass).async_open(entry)
-    assert store is not None
+    store = await history_of(hass)
     changes = async_capture_events(hass, EVENT_CHANGE)
 
     await api_client.says("Secretly, light!", may_store=False, conversation_id="secret")
@@ -500,9 +504,7 @@ async def test_what_functions_brought_is_part_of_the_turn_that_goes_on(
 ) -> None:
     await serve(Script(answers=(CALLS_WEATHER, ScriptedAnswer(content="Rain."))))
     await enable_api(hass)
-    (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
-    store = await async_get_histories(hass).async_open(entry)
-    assert store is not None
+    store = await history_of(hass)
     called = await api_client.says("Rain?", functions=(WEATHER,))
     result = ToolResult("call_w", "get_weather", "rain", open_world=True)
 
@@ -518,9 +520,7 @@ async def test_only_functions_of_a_client_wait_for_it(hass: HomeAssistant, serve
     """Invariant 22: what of the home was called beside them was not run, and waits for nobody."""
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(*CALLS_WEATHER.tool_calls, LIGHT_ON)),)))
     await enable_api(hass)
-    (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
-    store = await async_get_histories(hass).async_open(entry)
-    assert store is not None
+    store = await history_of(hass)
 
     await api_client.says("Rain? And light!", functions=(WEATHER,))
 
@@ -535,9 +535,7 @@ async def test_all_that_a_client_brings_into_a_conversation_is_kept(
 ) -> None:
     await serve(Script(answers=(ScriptedAnswer(content="Dry."),)))
     await enable_api(hass)
-    (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
-    store = await async_get_histories(hass).async_open(entry)
-    assert store is not None
+    store = await history_of(hass)
     brought = (UserMessage("Rain?"), AssistantMessage("No."), UserMessage("Sure?"))
 
     await api_client.says(UserMessage("Said before."), AssistantMessage("Yes."), *brought, added=brought)

@@ -1,10 +1,8 @@
 """What API clients were answered is kept for its agent and person, as long as the owner wants, and never in the way."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from http import HTTPStatus
 from types import MappingProxyType
 
 import pytest
@@ -16,7 +14,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 from custom_components.chatterbox.agent.history.records import ResponseRecord
 from custom_components.chatterbox.agent.history.store import HistoryStore
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
-from custom_components.chatterbox.agent.responses.backend import Caller, ResponseStore
+from custom_components.chatterbox.agent.responses.backend import Caller
 from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.const import (
     CONF_HISTORY_ADDRESS,
@@ -194,33 +192,23 @@ async def test_nobody_waits_for_a_store_that_is_busy(
         store.resume()
 
 
-type Question = Callable[[ResponseStore], Awaitable[object]]
-
-
 @pytest.mark.parametrize("address", ["sqlite:////dev/null/talk.db", "no address"])
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda store: store.get("resp 2"),
-        lambda store: store.chain("resp 1"),
-        lambda store: store.delete("resp 1"),
-        lambda store: store.conversation("talk", ANNA),
-    ],
-    ids=["get", "chain", "delete", "conversation"],
-)
-async def test_a_store_that_is_down_is_told_to_who_asks_and_fails_no_response(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore, ask: Question, address: str
+async def test_a_store_that_is_down_fails_questions_and_no_response(
+    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore, address: str
 ) -> None:
     await set_options(hass, entry, **{CONF_HISTORY_ADDRESS: address})
 
     await responses.put(response(1))
-    with pytest.raises(ApiError) as raised:
-        await ask(responses)
-
-    error = raised.value
-    assert (error.status, error.payload["type"]) == (HTTPStatus.SERVICE_UNAVAILABLE, "server_error")
-    assert "Settings → Repairs" in error.message
-    assert "/dev/null" not in error.message, "where it is kept is nobody's business"
+    for question in (
+        responses.get("resp 2"),
+        responses.chain("resp 1"),
+        responses.delete("resp 1"),
+        responses.conversation("talk", ANNA),
+    ):
+        with pytest.raises(ApiError, match="Settings → Repairs") as raised:
+            await question
+        assert (raised.value.status, raised.value.payload["type"]) == (503, "server_error")
+        assert "/dev/null" not in raised.value.message, "where it is kept is nobody's business"
 
 
 async def test_a_conversation_is_what_the_caller_and_this_agent_have_said(

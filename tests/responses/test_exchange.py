@@ -26,7 +26,8 @@ from tests.agent.json_values import json_values
 from tests.support.scripted_endpoint import BASE, EVENTS, ScriptedService, error_of, event, forever, serve
 
 URL = f"{BASE}/responses"
-JSON: Mapping[str, str] = {"Content-Type": "application/json"}
+MIME = "application/json"
+JSON: Mapping[str, str] = {"Content-Type": MIME}
 
 
 async def pieces(*parts: bytes) -> AsyncIterator[bytes]:
@@ -34,28 +35,15 @@ async def pieces(*parts: bytes) -> AsyncIterator[bytes]:
         yield part
 
 
-@pytest.mark.parametrize(
-    "content_type",
-    [
-        "text/plain",
-        "application/x-www-form-urlencoded",
-        "multipart/form-data; boundary=x",
-        "application/xml",
-        "application/json; charset=utf-16",
-        "application/json; charset=nonsense",
-        "",
-        ";;;",
-    ],
-)
-async def test_only_json_is_taken(hass: HomeAssistant, hass_client: ClientSessionGenerator, content_type: str) -> None:
+async def test_only_json_is_taken(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
     """Invariant 67."""
     endpoint = await serve(hass)
     client = await hass_client()
 
-    answer = await client.post(URL, data=b"{}", headers={"Content-Type": content_type})
-
-    assert answer.status == HTTPStatus.UNSUPPORTED_MEDIA_TYPE
-    await error_of(answer)
+    for content_type in ("text/plain", "application/xml", f"{MIME}; charset=utf-16", f"{MIME}; charset=x", "", ";;;"):
+        answer = await client.post(URL, data=b"{}", headers={"Content-Type": content_type})
+        assert answer.status == HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+        await error_of(answer)
     assert endpoint.asked == []
 
 
@@ -73,40 +61,25 @@ async def test_a_character_set_that_is_json_own_is_taken(
     assert endpoint.asked == [{"input": "Zażółć"}] * 3
 
 
-@pytest.mark.parametrize(
-    ("body", "problem"),
-    [
-        (b"", "Expecting value"),
-        (b"{", "Expecting"),
-        (b'{"model": "m"} {}', "Extra data"),
-        (b'{"model": "m", "model": "n"}', "stands twice"),
-        (b'{"input": [{"role": "user", "role": "system"}]}', "stands twice"),
-        (b'{"temperature": NaN}', "NaN"),
-        (b'{"temperature": -Infinity}', "Infinity"),
-        (b'{"temperature": 1e999}', "1e999"),
-        (b'{"input": "\\ud83d"}', "half of a character"),
-        (b'{"input": "\xff"}', "not UTF-8"),
-        (b'{"input": "\xed\xa0\xbd"}', "not UTF-8"),
-        (b"[" * 100_000, "nested too deeply"),
-        (b'{"a":' * 100_000, "nested too deeply"),
-        (b"9" * 5_000, "integer"),
-        (b"\xef\xbb\xbf{}", "BOM"),
-        (b"[" + b'{"a": 1},' * 20_000 + b'{"a": 1, "a": 2}]', "stands twice"),
-    ],
-    ids=lambda one: one[:20] if isinstance(one, bytes) else one,
-)
-async def test_what_is_no_json_is_refused_by_name(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, body: bytes, problem: str
-) -> None:
+async def test_what_is_no_json_is_refused_by_name(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
     endpoint = await serve(hass)
     client = await hass_client()
+    cases = [
+        (b"", "Expecting value"),
+        (b'{"model": "m", "model": "n"}', "stands twice"),
+        (b'{"temperature": NaN}', "NaN"),
+        (b'{"input": "\xff"}', "not UTF-8"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"\xef\xbb\xbf{}", "BOM"),
+        (b"[" + b'{"a": 1},' * 20_000 + b'{"a": 1, "a": 2}]', "stands twice"),
+    ]
 
-    answer = await client.post(URL, data=body, headers=JSON)
-
-    assert answer.status == HTTPStatus.BAD_REQUEST
-    error = await error_of(answer)
-    assert error["code"] == "invalid_json"
-    assert problem in str(error["message"])
+    for body, problem in cases:
+        answer = await client.post(URL, data=body, headers=JSON)
+        assert answer.status == HTTPStatus.BAD_REQUEST
+        error = await error_of(answer)
+        assert error["code"] == "invalid_json"
+        assert problem in str(error["message"])
     assert endpoint.asked == []
 
 
@@ -188,17 +161,6 @@ async def connected(
     """A surface, and an API client that talks to it."""
     endpoint = await serve(hass)
     return endpoint, await hass_client()
-
-
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(value=json_values())
-async def test_any_json_arrives_as_it_was_sent(
-    connected: tuple[ScriptedService, TestClient[web.Request, web.Application]], value: object
-) -> None:
-    endpoint, client = connected
-
-    assert (await client.post(URL, data=json.dumps(value), headers=JSON)).status == HTTPStatus.OK
-    assert json.dumps(endpoint.asked[-1]) == json.dumps(value)
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -357,25 +319,6 @@ async def test_who_hangs_up_ends_what_was_asked(
     await endpoint.all_closed.wait()
 
 
-async def test_a_hundred_abandoned_streams_leave_nothing(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
-    """Invariants 54, 70."""
-    endpoint = await serve(hass, event(0), forever, limits=HttpLimits(at_once=100))
-    client = await hass_client()
-    await client.get(f"{BASE}/models")
-    before = asyncio.all_tasks()
-
-    answers = await asyncio.gather(*(begin(client) for _ in range(100)))
-    assert endpoint.open_streams == 100
-    for answer in answers:
-        answer.close()
-    await endpoint.all_closed.wait()
-
-    while left := asyncio.all_tasks() - before:
-        await asyncio.wait(left)
-
-
 async def test_a_reader_that_takes_nothing_holds_the_stream_back_and_is_cut_off_in_the_end(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
@@ -429,15 +372,3 @@ async def test_a_stream_ends_with_its_token(
     await endpoint.all_closed.wait()
     with pytest.raises(ClientError):
         await answer.read()
-
-
-async def test_streams_at_once_do_not_mix(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
-    """Invariant 70."""
-    everybody = asyncio.Barrier(32)
-    await serve(hass, event(0), everybody.wait, event(1), everybody.wait, event(2))
-    client = await hass_client()
-
-    answers = await asyncio.gather(*(begin(client) for _ in range(32)))
-    texts = await asyncio.gather(*(answer.text() for answer in answers))
-
-    assert [events_in(text) for text in texts] == [[event(0), event(1), event(2)]] * 32

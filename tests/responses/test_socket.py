@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any
 
 import pytest
-from aiohttp import ClientWebSocketResponse, WSCloseCode, WSMsgType, WSServerHandshakeError
+from aiohttp import ClientWebSocketResponse, WSCloseCode, WSMsgType
 from homeassistant.auth.models import User
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import HomeAssistant
@@ -83,20 +83,6 @@ async def test_a_request_that_opens_no_socket_is_told_so(
     assert answer.status == HTTPStatus.UPGRADE_REQUIRED
     assert answer.headers["Upgrade"] == "websocket"
     assert (await error_of(answer))["code"] == "upgrade_required"
-
-
-@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}])
-async def test_who_has_no_token_opens_no_socket(
-    hass: HomeAssistant, hass_client_no_auth: ClientSessionGenerator, headers: dict[str, str]
-) -> None:
-    endpoint = await serve(hass)
-    client = await hass_client_no_auth()
-
-    with pytest.raises(WSServerHandshakeError) as refused:
-        await client.ws_connect(URL, headers=headers)
-
-    assert refused.value.status == HTTPStatus.UNAUTHORIZED
-    assert endpoint.asked == []
 
 
 async def test_an_error_ends_one_answer_and_not_the_connection(

@@ -47,21 +47,6 @@ def api_client(hass: HomeAssistant) -> ApiClient:
     return ApiClient(hass, a_user(hass))
 
 
-async def test_of_many_questions_the_oldest_can_be_answered(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
-) -> None:
-    """A turn that asks nothing makes no room."""
-    await serve(Script(answers=(*(ASKS,) * 20, ScriptedAnswer(content="Come in."))))
-    await enable_api(hass)
-    request = api_client.wants("Unlock the front door.")
-    asked = [await api_client.takes(request) for _ in range(20)]
-
-    await api_client.answers(request, asked[0].pending, Approved())
-
-    assert hass.states.is_state(DOOR, "unlocked")
-    assert len(async_get_approvals(hass).waiting) == 19
-
-
 async def test_a_request_that_is_not_to_be_stored_is_told_in_no_event_and_no_diagnostics(
     hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:

@@ -2,19 +2,19 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from custom_components.chatterbox.agent.events import PendingApproval, TurnEvent
+from custom_components.chatterbox.agent.events import TurnEvent
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
-from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Turn
-from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, Transcript
+from custom_components.chatterbox.agent.loop.turn import Turn
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.protocols import Hooks
 from custom_components.chatterbox.agent.responses.backend import ApprovalDecisions, BackendEvent, ToolsOffered
 from custom_components.chatterbox.agent.responses.request import CreateRequest
 from custom_components.chatterbox.agent.responses.run import ResponseStream
 from tests.agent.responses.asked import asked_with, plan_of
 from tests.agent.responses.valid_stream import ValidStream
-from tests.agent.turns import assert_whole, finished
+from tests.agent.turns import assert_whole
 from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, tool
 
 LIGHT, LOCK, LOOK = tool("light_on"), tool("unlock"), tool("look", read_only=True)
@@ -46,11 +46,6 @@ class Answer:
     def kinds(self) -> list[str]:
         """The types of the events, without what all of them begin with."""
         return [str(event["type"]).removeprefix("response.") for event in self.sent]
-
-    @property
-    def pending(self) -> PendingApproval | None:
-        """The question that it ended with."""
-        return finished(self.turn).pending
 
 
 @dataclass
@@ -91,19 +86,6 @@ class Asking:
         assert stream.is_over
         assert stream.feed(turn[-1]) == stream.cancel() == []
         return Answer(stream, checked.events, turn)
-
-    def approves(self, answer: Answer, decisions: ApprovalDecisions, history: Transcript) -> Asking:
-        """Return the request that answers what an answer has asked."""
-        pending = answer.pending
-        assert pending is not None
-        by_id = {pending.calls[index].call.id: decision for index, decision in decisions.decisions.items()}
-        return replace(
-            self,
-            turn=replace(self.turn, user_text=None, history=history, approval=ApprovalAnswer(pending, by_id)),
-            offered=replace(self.offered, question=pending),
-            approval=decisions,
-            listed=frozenset({"assist"}),
-        )
 
 
 async def answered(*script: Sequence[Line]) -> Answer:

@@ -4,40 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 
-from custom_components.chatterbox.agent.messages import JsonObject, ToolDefinition
+from custom_components.chatterbox.agent.messages import ToolDefinition
 from custom_components.chatterbox.agent.responses.backend import ApprovalDecisions, Caller, TurnRequest
 from custom_components.chatterbox.agent.responses.chains import ConversationState
 from custom_components.chatterbox.agent.responses.items.encrypted_content import ContentCodec
 from custom_components.chatterbox.agent.responses.preparation import Plan
-from custom_components.chatterbox.agent.responses.request import CreateRequest
+from custom_components.chatterbox.agent.responses.request import CreateRequest, read_create
 from custom_components.chatterbox.agent.responses.tools import FunctionTool, HostedTools
 
 CODEC = ContentCodec(b"a key")
-ECHO: JsonObject = {
-    "model": "conversation.kitchen",
-    "instructions": None,
-    "tools": [],
-    "tool_choice": "auto",
-    "truncation": "disabled",
-    "parallel_tool_calls": True,
-    "text": {"format": {"type": "text"}},
-    "top_p": 1.0,
-    "temperature": 1.0,
-    "presence_penalty": 0.0,
-    "frequency_penalty": 0.0,
-    "top_logprobs": 0,
-    "reasoning": None,
-    "max_output_tokens": None,
-    "max_tool_calls": None,
-    "store": True,
-    "background": False,
-    "service_tier": "default",
-    "metadata": {},
-    "safety_identifier": None,
-    "prompt_cache_key": None,
-    "previous_response_id": None,
-}
-ASKED = CreateRequest(model="conversation.kitchen", items=(), echo=ECHO)
+ASKED = read_create({"model": "conversation.kitchen", "input": [], "tools": []}, str)
 
 
 def asked_with(*functions: ToolDefinition, labels: Sequence[str] = ()) -> CreateRequest:

@@ -9,22 +9,13 @@ import time
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import assert_never, override
+from typing import override
 
 from custom_components.chatterbox.agent.events import PendingApproval, TurnFinished
 from custom_components.chatterbox.agent.history.records import ResponseRecord
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Limits, Turn
-from custom_components.chatterbox.agent.messages import (
-    JsonObject,
-    NamedTool,
-    ToolChoice,
-    ToolChoiceMode,
-    ToolDefinition,
-    Transcript,
-    Usage,
-    UserMessage,
-)
+from custom_components.chatterbox.agent.messages import JsonObject, ToolDefinition, Transcript, Usage, UserMessage
 from custom_components.chatterbox.agent.protocols import Ask, Deny, Hooks, LLMProvider, Rewrite
 from custom_components.chatterbox.agent.responses.backend import (
     ApprovalDecisions,
@@ -36,7 +27,7 @@ from custom_components.chatterbox.agent.responses.backend import (
     TurnRequest,
 )
 from custom_components.chatterbox.agent.responses.errors import ApiError, ErrorType, invalid
-from custom_components.chatterbox.agent.responses.tools import AllowedTools, FunctionRef, HostedToolRef, HostedTools
+from custom_components.chatterbox.agent.responses.tools import HostedTools
 from tests.agent.turns import assert_valid
 from tests.support.doubles import ScriptedDispatcher, ScriptedProvider
 
@@ -211,7 +202,6 @@ def _answer_to(pending: PendingApproval, approval: ApprovalDecisions) -> Approva
 
 def _loop_turn(turn: TurnRequest, offered: ToolsOffered, answer: ApprovalAnswer | None, limits: Limits) -> Turn:
     backend = tuple(tool for tools in offered.tools.values() for tool in tools)
-    choice, allowed = _choice(turn, offered)
     spoken = turn.transcript[-1] if turn.transcript else None
     words = spoken if isinstance(spoken, UserMessage) else None
     if turn.max_tool_calls is not None:
@@ -221,36 +211,11 @@ def _loop_turn(turn: TurnRequest, offered: ToolsOffered, answer: ApprovalAnswer 
         turn.transcript[:-1] if words else turn.transcript,
         turn.instructions,
         tuple(sorted((*backend, *turn.functions), key=lambda tool: tool.name)),
-        choice,
-        allowed,
-        replace(limits, max_output_tokens=turn.max_output_tokens),
-        answer,
-        words.context if words else "",
-        words.attachments if words else (),
+        limits=replace(limits, max_output_tokens=turn.max_output_tokens),
+        approval=answer,
+        context=words.context if words else "",
+        attachments=words.attachments if words else (),
         output=turn.output,
         options=turn.options,
         may_be_shortened=turn.may_be_shortened,
     )
-
-
-def _choice(turn: TurnRequest, offered: ToolsOffered) -> tuple[ToolChoice, frozenset[str] | None]:
-    match turn.tool_choice:
-        case ToolChoiceMode() as mode:
-            return mode, None
-        case FunctionRef(name) | HostedToolRef(name=str(name)):
-            return NamedTool(name), None
-        case HostedToolRef(label):
-            return ToolChoiceMode.REQUIRED, frozenset(tool.name for tool in offered.tools[label])
-        case AllowedTools(tools, mode):
-            names = {
-                name
-                for one in tools
-                for name in (
-                    [one.name]
-                    if isinstance(one, FunctionRef)
-                    else [tool.name for tool in offered.tools[one.server_label] if one.name in {None, tool.name}]
-                )
-            }
-            return mode, frozenset(names)
-        case _:
-            assert_never(turn.tool_choice)

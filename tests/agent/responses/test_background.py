@@ -11,14 +11,14 @@ from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.history.records import ResponseRecord
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
 from custom_components.chatterbox.agent.responses.backend import BackendEvent, ToolsOffered, TurnRequest
-from custom_components.chatterbox.agent.responses.background import KEPT_SECONDS, MOST_RUNNING, EventLog
+from custom_components.chatterbox.agent.responses.background import KEPT_SECONDS, MOST_RUNNING
 from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.agent.responses.backend_double import ANNA, BEN, BackendDouble, MemoryStore
-from tests.agent.responses.service_talk import ask, collected, items, last_response, mcp, objects, read, request, said
+from tests.agent.responses.service_talk import ask, collected, last_response, mcp, objects, read, request, said
 from tests.agent.responses.valid_stream import check_resource, check_stream
 from tests.agent.turns import let_others_go_on
-from tests.support.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
+from tests.support.doubles import Gate, ScriptedProvider, never, say
 
 ON = ToolCall("call_on", "light_on", "{}")
 
@@ -127,13 +127,6 @@ async def test_a_response_in_the_background_is_polled_until_it_has_ended() -> No
     assert (polled["status"], said(polled)) == ("completed", "Done.")
     assert backend.memory.records[str(begun["id"])].response == polled
     assert await read(ResponsesService(backend), begun["id"]) == polled
-
-
-async def test_a_response_in_the_background_has_to_be_stored() -> None:
-    """Invariant 56."""
-    with pytest.raises(ApiError) as refused:
-        await begin(ResponsesService(BackendDouble()), store=False)
-    assert (refused.value.status, refused.value.param) == (400, "background")
 
 
 async def test_what_is_wrong_with_a_request_is_told_at_once_also_in_the_background() -> None:
@@ -245,20 +238,6 @@ async def test_a_model_that_fails_in_the_background_is_told_and_stored() -> None
         failed = await read(one, begun["id"])
         assert isinstance(failed["error"], dict)
         assert (failed["status"], failed["error"]["code"]) == ("failed", "model_unreachable")
-
-
-async def test_cancelling_ends_tools_and_keeps_what_they_did() -> None:
-    gate = Gate()
-    dispatcher = ScriptedDispatcher({"light_on": gate})
-    backend = BackendDouble(ScriptedProvider(call(ON)), dispatcher, tools={"home": (tool("light_on"),)})
-    service = ResponsesService(backend)
-    begun = await begin(service, tools=[mcp()])
-    await gate.reached.wait()
-
-    cancelled = await service.cancel(str(begun["id"]), ANNA)
-
-    assert dispatcher.running == 0
-    assert [item["status"] for item in items(cancelled, "mcp_call")] == ["failed"]
 
 
 async def test_cancelling_what_has_ended_changes_nothing() -> None:
@@ -416,34 +395,3 @@ async def test_what_has_ended_takes_only_so_much_room(question: str, answer: str
         return len(await collected(answer)) == 1
 
     assert [await is_kept(response) for response in begun] == [False, False, False, True, True, True]
-
-
-async def test_large_instructions_do_not_hide_the_beginning_of_a_stream() -> None:
-    """Every event that shows the whole response repeats them."""
-    backend = BackendDouble(ScriptedProvider(say("Hello!")))
-    body = request(background=True, stream=True, instructions="word " * 1_000_000)
-
-    events = await collected(await ResponsesService(backend).create(body, ANNA))
-
-    check_stream(events)
-    assert len(backend.turns) == 1
-
-
-def event(number: int) -> JsonObject:
-    return {"sequence_number": number}
-
-
-async def test_whoever_follows_gets_what_was_and_what_comes() -> None:
-    log = EventLog()
-    log.add(event(0))
-
-    async def follow(after: int | None) -> list[JsonObject]:
-        return [one async for one in log.follow(after)]
-
-    following = [asyncio.create_task(follow(after)) for after in (None, 0, 1)]
-    for number in (1, 2):
-        await let_others_go_on()
-        log.add(event(number))
-    log.end()
-
-    assert [await one for one in following] == [[event(0), event(1), event(2)], [event(1), event(2)], [event(2)]]

@@ -44,29 +44,6 @@ async def test_a_response_goes_on_from_those_before_it() -> None:
     assert third["previous_response_id"] == second["id"]
 
 
-async def test_a_chain_survives_the_service() -> None:
-    backend = BackendDouble(ScriptedProvider(say("Two."), say("Four.")))
-    first = await ask(ResponsesService(backend), "One?")
-
-    await ask(ResponsesService(backend), "Three?", previous_response_id=first["id"])
-
-    assert words(backend.turns[1].transcript) == ["One?", "Two.", "Three?"]
-
-
-async def test_branches_do_not_see_each_other() -> None:
-    """Invariant 37."""
-    backend = BackendDouble(ScriptedProvider(say("Root."), say("Left."), say("Right."), say("More.")))
-    service = ResponsesService(backend)
-
-    root = await ask(service, "?")
-    left = await ask(service, "left?", previous_response_id=root["id"])
-    await ask(service, "right?", previous_response_id=root["id"])
-    await ask(service, "more?", previous_response_id=left["id"])
-
-    assert words(backend.turns[2].transcript) == ["?", "Root.", "right?"]
-    assert words(backend.turns[3].transcript) == ["?", "Root.", "left?", "Left.", "more?"]
-
-
 async def test_nobody_goes_on_from_what_is_unknown_foreign_or_deleted() -> None:
     """Invariant 36."""
     service = ResponsesService(BackendDouble(ScriptedProvider(say("Root."), say("Child."))))
@@ -290,14 +267,6 @@ class TwoStores(BackendDouble):
         return [self.other, self.memory]
 
 
-async def test_a_response_is_read_as_it_was_told() -> None:
-    service = ResponsesService(BackendDouble(ScriptedProvider(say("Hello."))))
-
-    response = await ask(service)
-
-    assert await read(service, response["id"]) == response
-
-
 async def test_a_response_of_somebody_else_is_not_there() -> None:
     service = ResponsesService(BackendDouble(ScriptedProvider(say("Hello."))))
     response_id = str((await ask(service))["id"])
@@ -411,15 +380,6 @@ async def test_what_cannot_be_deleted_is_not_said_to_be_gone() -> None:
         await service.delete(str(response["id"]), ANNA)
     assert trouble.value.status == 503
     await backend.shut_down()
-
-
-async def test_a_conversation_whose_responses_cannot_be_read_is_not_gone_on_with() -> None:
-    backend = TwoStores(ScriptedProvider())
-    backend.other.is_down = True
-
-    with pytest.raises(ApiError) as trouble:
-        await ask(ResponsesService(backend), conversation="conv_1")
-    assert trouble.value.status == 503
 
 
 async def test_a_response_that_nobody_works_on_any_more_has_failed() -> None:

@@ -11,14 +11,13 @@ from typing import override
 import pytest
 
 from custom_components.chatterbox.agent.events import ProviderEvent, TextDelta
-from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, UserMessage
+from custom_components.chatterbox.agent.messages import ToolCall, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.responses.backend import BackendEvent, TurnRequest
 from custom_components.chatterbox.agent.responses.errors import ApiError, ErrorType
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.agent.responses.backend_double import ANNA, BEN, BackendDouble
-from tests.agent.responses.service_talk import ask, collected, items, last_response, mcp, request, said, stream
-from tests.agent.responses.valid_stream import check_stream
+from tests.agent.responses.service_talk import ask, items, last_response, mcp, request, said, stream
 from tests.agent.turns import let_others_go_on
 from tests.support.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
@@ -183,24 +182,20 @@ async def test_a_bug_in_the_middle_fails_the_response_and_is_logged(caplog: pyte
     assert ("RuntimeError" in caplog.text, "a secret" in caplog.text) == (True, False)
 
 
-async def test_what_the_home_cannot_do_in_the_middle_is_told() -> None:
-    backend = Failing(ScriptedProvider(say("Hello.")))
-    backend.failure = ApiError("The backend is asleep.", status=503, kind=ErrorType.SERVER, code="asleep")
-
-    response = last_response(await stream(ResponsesService(backend)))
-
-    error = response["error"]
-    assert isinstance(error, dict)
-    assert error["code"] == "asleep"
-
-
-async def test_a_turn_that_does_not_end_has_failed() -> None:
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [(ApiError("Asleep.", status=503, kind=ErrorType.SERVER, code="asleep"), "asleep"), (None, "server_error")],
+    ids=["error", "no end"],
+)
+async def test_a_turn_that_breaks_off_fails_the_response(failure: ApiError | None, code: str) -> None:
     """Invariant 59."""
     backend = Failing(ScriptedProvider(say("Hello.")))
+    backend.failure = failure
 
     response = last_response(await stream(ResponsesService(backend)))
 
-    assert response["status"] == "failed"
+    assert isinstance(response["error"], dict)
+    assert (response["status"], response["error"]["code"]) == ("failed", code)
 
 
 async def test_a_bug_after_the_end_does_not_change_the_response(caplog: pytest.LogCaptureFixture) -> None:
@@ -211,22 +206,3 @@ async def test_a_bug_after_the_end_does_not_change_the_response(caplog: pytest.L
 
     assert (response["status"], said(response)) == ("completed", "Hello.")
     assert " failed: RuntimeError" in caplog.text
-
-
-async def test_a_stream_and_what_is_made_in_the_background_go_on_at_once() -> None:
-    backend = BackendDouble(Echoing())
-    service = ResponsesService(backend)
-
-    async def in_background(text: str) -> JsonObject:
-        answer = await service.create(request(text, background=True), ANNA)
-        assert isinstance(answer, dict)
-        again = await service.get(str(answer["id"]), ANNA, {"stream": "true"})
-        return check_stream(await collected(again))
-
-    streamed, background = await asyncio.gather(
-        asyncio.gather(*(stream(service, f"stream {number}") for number in range(5))),
-        asyncio.gather(*(in_background(f"background {number}") for number in range(5))),
-    )
-
-    assert [said(last_response(events)) for events in streamed] == [f"stream {number}" for number in range(5)]
-    assert [said(response) for response in background] == [f"background {number}" for number in range(5)]

@@ -150,17 +150,6 @@ async def test_a_turn_that_is_cut_at_a_bound_says_which(limits: Limits, reason: 
     assert [item["status"] for item in answer.items] == ["completed", "failed", "incomplete"]
 
 
-async def test_a_last_answer_without_tools_is_complete() -> None:
-    """Invariant 18."""
-    turn = replace(TURN, limits=Limits(max_tool_calls=1))
-    calls = [replace(ON, id=name, arguments=f'{{"room":"{name}"}}') for name in "abc"]
-    asking = Asking(turn=turn)
-    answer = await asking.answered(call(*calls), say("One is on."))
-    assert answer.response["status"] == "completed"
-    assert [item["status"] for item in answer.items] == ["completed", "failed", "failed", "completed"]
-    assert len(asking.dispatcher.started) == 1
-
-
 def test_a_turn_that_ran_out_of_time_is_incomplete() -> None:
     """Invariant 21."""
     stream = ResponseStream(plan_of(PLAIN))
@@ -285,14 +274,6 @@ async def test_a_message_that_is_brought_back_comes_in_one_piece() -> None:
     answer = await Asking(asked).answered(thinks)
     assert [item["type"] for item in answer.items] == ["reasoning", "message"]
     assert text_of(answer.items[1]) == "On."
-
-
-async def test_nothing_is_handed_over_for_a_message_that_is_cut() -> None:
-    """Invariant 17: what is incomplete is the last item."""
-    wants = replace(ASKED, include_encrypted_reasoning=True)
-    cut = CompletionResult(FinishReason.LENGTH, Usage(), (ProviderItem("format", {}),))
-    answer = await Asking(wants).answered([TextDelta("On"), cut])
-    assert [item["type"] for item in answer.items] == ["message"]
 
 
 def test_a_queued_response_goes_on_with_the_first_event() -> None:

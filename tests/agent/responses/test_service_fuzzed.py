@@ -13,7 +13,6 @@ from tests.agent.json_values import json_values
 from tests.support.doubles import ScriptedProvider, say
 
 from .backend_double import ANNA, KITCHEN, BackendDouble
-from .open_responses import misfits, schemas
 from .schema_values import bodies, changed, values_of
 from .valid_stream import check_resource, check_stream
 
@@ -65,13 +64,6 @@ async def test_bodies_made_worse_are_answered_or_refused(body: JsonValue) -> Non
 async def test_any_json_is_answered_or_refused(body: JsonValue) -> None:
     """Invariant 67."""
     await answer(body)
-
-
-@given(values_of("CreateResponseBody"))
-@_SLOW_TO_MAKE
-def test_the_bodies_that_are_made_fit(body: JsonValue) -> None:
-    """What makes the bodies of these tests is right."""
-    assert list(misfits(schemas()["CreateResponseBody"], body)) == []
 
 
 @given(values_of("CompactResponseMethodPublicBody").flatmap(changed))

@@ -1,6 +1,5 @@
 """Tools of a turn become items: lists of them, their calls, questions, and functions that the client runs."""
 
-import asyncio
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -16,7 +15,6 @@ from custom_components.chatterbox.agent.events import (
     ToolStarted,
     TurnFinished,
 )
-from custom_components.chatterbox.agent.loop.turn import Approved, Denied
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
@@ -32,7 +30,7 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.responses.backend import ApprovalDecisions, ToolsOffered
+from custom_components.chatterbox.agent.responses.backend import ToolsOffered
 from custom_components.chatterbox.agent.responses.errors import internal_error
 from custom_components.chatterbox.agent.responses.items.reading import parse_items
 from custom_components.chatterbox.agent.responses.items.schema import complete_item
@@ -150,14 +148,6 @@ async def test_a_call_that_nobody_can_run_fails_and_the_others_go_on() -> None:
     assert [item["server_label"] for item in answer.items[:3]] == ["chatterbox", "assist", "assist"]
     assert answer.items[2]["arguments"] == "{half", "kept as the model wrote it"
     assert answer.response["status"] == "completed"
-
-
-async def test_the_same_call_again_is_shown_as_one_that_did_not_fail() -> None:
-    """Invariant 62."""
-    asking = Asking()
-    answer = await asking.answered(call(ON, replace(ON, id="again")), say("On."))
-    assert len(asking.dispatcher.started) == 1
-    assert [status for *_, status in outcomes(answer)] == ["completed", "completed"]
 
 
 async def test_a_call_without_arguments_has_no_piece_of_them() -> None:
@@ -287,57 +277,6 @@ async def test_tools_that_cannot_be_listed_leave_the_others_usable() -> None:
     assert listed_labels(objects(answer.response["output"])) == {"assist"}, "the other is listed when it works again"
 
 
-async def test_what_waits_for_a_yes_is_asked_and_not_shown_as_a_call() -> None:
-    """Invariants 45, 48."""
-    asking = Asking(hooks=[asks_for("unlock")])
-    answer = await asking.answered(call(UNLOCK, ON))
-    assert [one.name for one in asking.dispatcher.started] == ["light_on"]
-    assert outcomes(answer) == [
-        ("mcp_call", "light_on", "completed"),
-        ("mcp_approval_request", "unlock", None),
-    ]
-    assert answer.pending is not None
-    assert answer.items[1]["id"] == f"mcpr_{answer.pending.id}_0"
-    assert (answer.items[1]["server_label"], answer.items[1]["arguments"]) == ("assist", "{}")
-    assert answer.kinds[-3:] == ["output_item.added", "output_item.done", "completed"]
-    assert answer.response["status"] == "completed"
-    assert_valid(answer.stream.messages)
-
-
-async def test_a_yes_runs_the_call_and_a_no_shows_none() -> None:
-    """Invariants 45, 47, 48."""
-    asking = Asking(hooks=[asks_for("unlock", "light_on")])
-    asked = await asking.answered(call(UNLOCK, ON))
-    assert [item["type"] for item in asked.items] == ["mcp_approval_request"] * 2
-    assert asking.dispatcher.started == []
-
-    pending = asked.pending
-    assert pending is not None
-    decisions = ApprovalDecisions(pending.id, {0: Approved(), 1: Denied("Not at night.")})
-    goes_on = asking.approves(asked, decisions, (UserMessage("Go!"), *asked.stream.messages))
-    answer = await goes_on.answered(say("It is open, and dark."))
-    assert [one.name for one in goes_on.dispatcher.started] == ["unlock"]
-    assert outcomes(answer) == [("mcp_call", "unlock", "completed")]
-    assert answer.items[0]["approval_request_id"] == asked.items[0]["id"]
-    assert text_of(answer.items[1]) == "It is open, and dark."
-    told = [one.content for one in goes_on.provider.requests[0].transcript if isinstance(one, ToolResult)]
-    assert any("Not at night." in one for one in told), "the model is told, and why"
-    assert answer.kinds.count("mcp_list_tools.completed") == 0
-
-
-@pytest.mark.parametrize("decisions", [{}, {0: Denied()}])
-async def test_without_a_yes_nothing_runs(decisions: dict[int, Approved | Denied]) -> None:
-    """Invariant 47."""
-    asking = Asking(hooks=[asks_for("unlock")])
-    asked = await asking.answered(call(UNLOCK))
-    assert asked.pending is not None
-    goes_on = asking.approves(asked, ApprovalDecisions(asked.pending.id, decisions), asked.stream.messages)
-    answer = await goes_on.answered(say("Then not."))
-    assert goes_on.dispatcher.started == []
-    assert [item["type"] for item in answer.items] == ["message"]
-    assert answer.response["status"] == "completed"
-
-
 async def test_what_a_provider_wants_back_is_not_handed_over_for_a_message_that_is_not_shown_whole() -> None:
     """Invariant 35."""
     request = replace(ASKED, include_encrypted_reasoning=True)
@@ -423,9 +362,3 @@ def test_a_function_beside_a_call_that_is_only_answered_comes_in_its_place() -> 
     end = TurnFinished(StopReason.CLIENT_TOOLS, "", Usage(), 1, client_calls=(SHOW,))
     response = check_stream(tell(stream, OFFERED, MessageDone(AssistantMessage(tool_calls=(SHOW, ON))), answered, end))
     assert [item["type"] for item in objects(response["output"])] == ["function_call", "mcp_call"]
-
-
-async def test_many_answers_at_once_do_not_meet() -> None:
-    """Invariants 7, 70."""
-    answers = await asyncio.gather(*(answered(call(ON), say(f"Answer {n}.")) for n in range(32)))
-    assert [text_of(answer.items[-1]) for answer in answers] == [f"Answer {n}." for n in range(32)]

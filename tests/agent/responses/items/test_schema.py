@@ -51,7 +51,7 @@ def new_id(prefix: str) -> str:
     ],
 )
 def test_what_is_missing_is_filled_in(item: JsonObject, complete: JsonObject) -> None:
-    """Invariants 41, 67: what a client gave stays."""
+    """Invariants 41, 64, 67: what a client gave stays, and is not changed."""
     before = dict(item)
 
     assert complete_item(item, new_id) == complete
