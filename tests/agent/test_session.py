@@ -32,7 +32,7 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import Deny, Hooks, Rewrite
 from custom_components.chatterbox.agent.session import Session
 from custom_components.chatterbox.agent.toolbox import Toolbox, tool
-from tests.agent.turns import assert_valid, calls, finished, let_others_go_on, results
+from tests.agent.turns import assert_valid, calls, finished, results, run_other_tasks
 from tests.support.doubles import (
     Gate,
     Line,
@@ -477,7 +477,7 @@ async def test_the_end_of_the_block_interrupts_what_runs() -> None:
     async with talk as same:
         assert same is talk
         asking = asyncio.create_task(talk.ask("Hi"))
-        await let_others_go_on()
+        await run_other_tasks()
         assert provider.open_streams == 1
     assert await asking == ""
     await nothing_runs(provider)
@@ -527,7 +527,7 @@ async def test_a_turn_may_interrupt_itself(who: str) -> None:
 
     assert await talk.ask("Bye") == ""
     assert_valid(talk.history)
-    await let_others_go_on()  # who ends its own turn is the last to go
+    await run_other_tasks()  # who ends its own turn is the last to go
     await nothing_runs(provider)
     assert await talk.ask("Hi") == "Hello."
 

@@ -5,12 +5,21 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from typing import override
 
 import pytest
 
-from custom_components.chatterbox.agent.timeouts import TookTooLong, WorkCancelled, finish_within, leavable
-from tests.agent.turns import let_others_go_on
+from custom_components.chatterbox.agent.timeouts import (
+    TookTooLong,
+    WaitedTooLong,
+    WorkCancelled,
+    finish_within,
+    leavable,
+    time_limit,
+)
+from tests.agent.providers.manual_clock import ManualClock
+from tests.agent.turns import run_other_tasks
 from tests.support.doubles import Gate, never
 
 
@@ -173,27 +182,6 @@ async def read_on(stream: AsyncGenerator[int]) -> list[int]:
     return [number async for number in stream]
 
 
-async def test_a_stream_is_passed_on_to_its_end() -> None:
-    numbers = Numbers(1, 2, 3)
-
-    assert await read(numbers) == [1, 2, 3]
-
-    assert numbers.closed == 1
-    assert not others()
-
-
-async def test_what_a_stream_raises_is_passed_on() -> None:
-    numbers = Numbers(1, ValueError("broken"))
-    stream = leavable(numbers.stream(), "numbers")
-
-    assert await anext(stream) == 1
-    with pytest.raises(ValueError, match="broken"):
-        await anext(stream)
-
-    assert numbers.closed == 1
-    assert not others()
-
-
 async def test_what_comes_in_one_piece_is_handed_over_in_one_go() -> None:
     gate = Gate()
     numbers = Numbers(1, 2, 3, gate, 4)
@@ -214,7 +202,7 @@ async def test_a_stream_that_nobody_reads_does_not_get_far() -> None:
     numbers = Numbers(*range(1000))
     async with aclosing(leavable(numbers.stream(), "numbers")) as stream:
         await anext(stream)
-        await let_others_go_on()
+        await run_other_tasks()
         assert len(numbers.given) < 100
         assert await read_on(stream) == [*range(1, 1000)]
 
@@ -277,15 +265,6 @@ async def test_a_stream_that_goes_on_although_it_is_left_is_closed(caplog: pytes
     assert not others()
 
 
-async def test_a_stream_that_was_never_read_is_never_begun() -> None:
-    numbers = Numbers(1)
-    async with aclosing(leavable(numbers.stream(), "numbers")):
-        pass
-
-    assert (numbers.given, numbers.closed) == ([], 0)
-    assert not others()
-
-
 async def test_who_is_cancelled_takes_the_stream_along() -> None:
     gate = Gate()
     numbers = Numbers(1, gate)
@@ -300,25 +279,13 @@ async def test_who_is_cancelled_takes_the_stream_along() -> None:
     assert not others()
 
 
-async def test_a_stream_whose_task_is_cancelled_from_elsewhere_ends_its_reader() -> None:
-    gate = Gate()
-    reading = asyncio.create_task(read(Numbers(gate)))
-    await gate.reached.wait()
-
-    [task] = (task for task in others() if task.get_name() == "numbers")
-    task.cancel()
-
-    with pytest.raises(asyncio.CancelledError):
-        await reading
-
-
 async def test_a_stream_that_was_cancelled_from_elsewhere_while_nobody_read_ends_its_reader() -> None:
     gate = Gate()
     stream = leavable(Numbers(1, gate).stream(), "numbers")
     assert await anext(stream) == 1
     [task] = others()
     task.cancel()
-    await let_others_go_on()
+    await run_other_tasks()
 
     with pytest.raises(asyncio.CancelledError):
         await anext(stream)
@@ -357,53 +324,26 @@ async def test_a_busy_event_loop_is_no_reason_to_leave_a_stream_behind(caplog: p
     assert not others()
 
 
-async def test_a_stream_that_fails_while_it_is_left_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    ("error", "logged"),
+    [(ValueError("broken"), ["a stream failed while it was left"]), (ConnectionResetError(), [])],
+    ids=["a bug", "a failure that may happen at any time"],
+)
+async def test_an_unexpected_failure_after_the_reader_has_left_is_logged(
+    error: Exception, logged: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
     async def stumble() -> AsyncGenerator[int]:
         yield 1
         try:
             await never()
         finally:
-            raise ValueError("broken")
+            raise error
 
-    stream = leavable(stumble(), "numbers")
+    stream = leavable(stumble(), "numbers", may_fail=OSError)
     await anext(stream)
     await stream.aclose()
 
-    assert caplog.messages == ["a stream failed while it was left"]
-    assert "broken" in caplog.text
-
-
-async def test_a_stream_may_fail_while_it_is_left_as_it_may_at_any_time(caplog: pytest.LogCaptureFixture) -> None:
-    async def lose_connection() -> AsyncGenerator[int]:
-        yield 1
-        try:
-            await never()
-        finally:
-            raise ConnectionResetError
-
-    stream = leavable(lose_connection(), "numbers", may_fail=OSError)
-    await anext(stream)
-    await stream.aclose()
-
-    assert not caplog.messages
-
-
-async def test_a_stream_that_ends_while_it_is_left_has_ended() -> None:
-    gate = Gate()
-
-    async def gives_in() -> AsyncGenerator[int]:
-        with contextlib.suppress(asyncio.CancelledError):
-            await gate()
-        if not gate.passed.is_set():
-            return
-        yield 1
-
-    reading = asyncio.create_task(anext(leavable(gives_in(), "numbers")))
-    await gate.reached.wait()
-    reading.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await reading
-    assert not others()
+    assert caplog.messages == logged
 
 
 async def test_a_stream_that_is_cancelled_from_elsewhere_fails(caplog: pytest.LogCaptureFixture) -> None:
@@ -419,3 +359,76 @@ async def test_a_stream_that_is_cancelled_from_elsewhere_fails(caplog: pytest.Lo
             await anext(stream)
 
     assert not caplog.records
+
+
+@dataclass
+class Waiter:
+    """Waits at a gate, for at most 2 seconds of a manual clock, and returns how that ended."""
+
+    clock: ManualClock = field(default_factory=ManualClock)
+    gate: Gate = field(default_factory=Gate)
+
+    async def wait(self) -> str:
+        """Wait."""
+        try:
+            async with time_limit(2, self.clock):
+                await self.gate()
+        except WaitedTooLong:
+            return "too long"
+        return "in time"
+
+    async def begin(self) -> asyncio.Task[str]:
+        """Begin to wait."""
+        waiting = asyncio.create_task(self.wait())
+        await self.gate.reached.wait()
+        return waiting
+
+
+async def test_a_wait_ends_at_its_limit_and_not_before() -> None:
+    waiter = Waiter()
+    waiting = await waiter.begin()
+
+    waiter.clock.advance(1.9)
+    await run_other_tasks()
+    assert not waiting.done()
+    waiter.clock.advance(0.1)
+
+    assert await waiting == "too long"
+    assert waiting.cancelling() == 0
+
+
+async def test_a_wait_that_ended_in_time_has_no_limit_any_more() -> None:
+    waiter = Waiter()
+    waiting = await waiter.begin()
+    waiter.gate.opened.set()
+
+    assert await waiting == "in time"
+    waiter.clock.advance(5)
+    await run_other_tasks()
+
+
+async def test_a_cancellation_at_the_limit_is_kept() -> None:
+    waiter = Waiter()
+    waiting = await waiter.begin()
+
+    waiter.clock.advance(2)
+    waiting.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+
+async def test_a_timeout_of_the_work_is_not_taken_for_the_limit() -> None:
+    with pytest.raises(TimeoutError) as raised:
+        async with time_limit(60):
+            raise TimeoutError
+
+    assert not isinstance(raised.value, WaitedTooLong)
+
+
+async def test_a_limit_without_time_allows_work_that_waits_for_nothing() -> None:
+    async with time_limit(0):
+        pass
+    with pytest.raises(WaitedTooLong):
+        async with time_limit(0):
+            await never()

@@ -37,7 +37,7 @@ async def collect(loop: AgenticLoop, turn: Turn) -> list[TurnEvent]:
     return events
 
 
-async def let_others_go_on() -> None:
+async def run_other_tasks() -> None:
     """Give every other task the chance to come as far as it can without us."""
     for _ in range(50):
         await asyncio.sleep(0)

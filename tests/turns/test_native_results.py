@@ -39,7 +39,7 @@ from custom_components.chatterbox.turns.chat_log import (
     history,
     to_native,
 )
-from tests.agent.turns import let_others_go_on
+from tests.agent.turns import run_other_tasks
 from tests.support.doubles import ScriptedDispatcher, ScriptedHooks, ScriptedProvider, call, never, say, tool
 
 TURN = Turn("Go!", tools=(tool("light_on"), tool("web_page", open_world=True)))
@@ -106,7 +106,7 @@ async def test_a_turn_that_is_cut_off_leaves_the_mark(hass: HomeAssistant, talke
     events: AsyncGenerator[TurnEvent] = AgenticLoop(ScriptedProvider(call(LIGHT, PAGE)), dispatcher).stream(TURN)
     with talking(hass) as chat_log:
         turn = asyncio.create_task(async_stream_into_chat_log(chat_log, talker, events, TurnRecord("Go!")))
-        await let_others_go_on()
+        await run_other_tasks()
         assert [one.name for one in dispatcher.started] == ["light_on", "web_page"]
         turn.cancel()
         await asyncio.wait({turn})

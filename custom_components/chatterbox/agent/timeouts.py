@@ -7,13 +7,11 @@ Knows asyncio; nothing of turns.
 
 import asyncio
 import logging
-import math
 import time
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import aclosing
-from types import TracebackType
-from typing import Final, Protocol, final
+from contextlib import aclosing, asynccontextmanager, suppress
+from functools import partial
+from typing import Final, Protocol
 
 
 class Timer(Protocol):
@@ -61,71 +59,21 @@ class WaitedTooLong(TimeoutError):
     """A wait was longer than its limit: for who waits for a server, as if the system had said so."""
 
 
-@final
-class WaitLimit:
-    """Bounds the waits of a stream, one after the other, by one timer; `asyncio.timeout` makes one for each.
-
-    `set` says until when, and a block that enters this waits no longer: it is cancelled, and ends with `WaitedTooLong`.
-    A block in which nothing has to be waited for always has time. Only one block at a time; `stop` it at the end.
-    """
-
-    def __init__(self, clock: Clock) -> None:
-        """Bound nothing yet."""
-        self._clock = clock
-        self._ends_at = math.inf
-        self._timer: Timer | None = None
-        self._timer_at = math.inf
-        self._waiting: asyncio.Task[object] | None = None
-        self._cancelling = 0
-        """How often who waits was cancelled before."""
-        self._has_rung = False
-
-    @property
-    def left(self) -> float:
-        """Seconds until the waits end; 0 when they should have."""
-        return max(self._ends_at - self._clock.now(), 0)
-
-    def set(self, seconds: float) -> None:
-        """Let the waits that begin from now on end in so many seconds."""
-        self._ends_at = self._clock.now() + seconds
-
-    def stop(self) -> None:
-        """Bound nothing any more."""
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def __enter__(self) -> None:
-        """Begin a block; it has to be in a task."""
-        if self._timer is None or self._ends_at < self._timer_at:
-            self._set_timer()
-        self._waiting = asyncio.current_task()
-        self._cancelling = self._waiting.cancelling() if self._waiting else 0
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        """End a block."""
-        waiting, self._waiting = self._waiting, None
-        if waiting is None or not self._has_rung:
-            return
-        self._has_rung = False
-        # Who was cancelled by somebody else as well is to end.
-        if waiting.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
-            raise WaitedTooLong from error
-
-    def _set_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer_at = self._ends_at
-        self._timer = self._clock.call_later(max(self._ends_at - self._clock.now(), 0), self._ring)
-
-    def _ring(self) -> None:
-        self._timer = None
-        if self._waiting is None:  # the next block sets it anew
-            return
-        if self._clock.now() < self._ends_at:  # which was moved since
-            self._set_timer()
-        else:
-            self._has_rung = True
-            self._waiting.cancel()
+@asynccontextmanager
+async def time_limit(seconds: float, clock: Clock = SYSTEM_CLOCK) -> AsyncGenerator[None]:
+    """Bound the waits of a block by a clock. Raises `WaitedTooLong`; a block that waits for nothing always has time."""
+    timeout = asyncio.timeout(None)
+    try:
+        async with timeout:
+            timer = clock.call_later(max(seconds, 0), partial(timeout.reschedule, 0))
+            try:
+                yield
+            finally:
+                timer.cancel()
+    except TimeoutError as err:
+        if not timeout.expired():
+            raise
+        raise WaitedTooLong from err
 
 
 _LOGGER = logging.getLogger(__name__)
@@ -190,81 +138,38 @@ async def leavable[T](
     the stream is closed as well, unless it takes more than `grace` seconds. What it raises then is logged, but for
     `may_fail`: a service may well fail at the moment in which nobody waits for it any more.
     """
-    ahead: _Ahead[T] = _Ahead(may_fail)
-    task = asyncio.create_task(ahead.run(stream, name, cancelled_as), name=name, eager_start=True)
-    items = ahead.items
-    try:
-        while items or await ahead.comes():
-            yield items.popleft()
-    finally:
-        ahead.leave()
-        await _let_go(task, grace)
+    ahead = asyncio.Queue[T](_MOST_AHEAD)
 
-
-@final
-class _Ahead[T]:
-    """What a stream has yielded, and nobody has read yet."""
-
-    def __init__(self, may_fail: type[Exception] | tuple[()]) -> None:
-        self.items: deque[T] = deque()
-        self._may_fail = may_fail
-        self._reader: asyncio.Future[None] | None = None
-        """Of who waits for an item."""
-        self._writer: asyncio.Future[None] | None = None
-        """Of the stream, while it has to wait for its reader."""
-        self._failure: BaseException | None = None
-        self._is_over = False
-        self._is_left = False
-
-    async def comes(self) -> bool:
-        """Wait for an item; False at the end of the stream. Raises what the stream has raised."""
-        _wake(self._writer)
-        if not self._is_over:
-            self._reader = asyncio.get_running_loop().create_future()
-            await self._reader
-        if not self.items and self._failure is not None:
-            failure, self._failure = self._failure, None
-            raise failure
-        return bool(self.items)
-
-    def leave(self) -> None:
-        """Say that nobody reads any more."""
-        self._is_left = True
-        self._log_failure()
-
-    async def run(self, stream: AsyncGenerator[T], name: str, cancelled_as: Callable[[str], Exception]) -> None:
-        """Take in what a stream yields, and close it."""
+    async def run() -> None:
         try:
-            async with aclosing(stream):
-                async for item in stream:
-                    if self._is_left:  # it was told so, and did not hear
-                        return
-                    self.items.append(item)
-                    _wake(self._reader)
-                    if len(self.items) >= _MOST_AHEAD:
-                        self._writer = asyncio.get_running_loop().create_future()
-                        await self._writer
-        except asyncio.CancelledError as err:
-            if not self._is_left:
-                self._failure = err if is_cancelled() else cancelled_as(f"{name} was cancelled")
-            raise
-        except Exception as err:  # noqa: BLE001  # whoever reads gets it, or else the log
-            self._failure = err
-            if self._is_left:
-                self._log_failure()
+            with suppress(asyncio.QueueShutDown):  # the reader has left, and the stream was told so and did not hear
+                async with aclosing(stream):
+                    async for item in stream:
+                        await ahead.put(item)
         finally:
-            self._is_over = True
-            _wake(self._reader)
+            ahead.shutdown()
 
-    def _log_failure(self) -> None:
-        """Tell of a failure that nobody is told any more."""
-        if isinstance(self._failure, Exception) and not isinstance(self._failure, self._may_fail):
-            _LOGGER.error("a stream failed while it was left", exc_info=self._failure)
+    def log_failure(task: asyncio.Task[None]) -> None:
+        failure = None if task.cancelled() else task.exception()
+        if isinstance(failure, Exception) and not isinstance(failure, may_fail):
+            _LOGGER.error("a stream failed while it was left", exc_info=failure)
 
-
-def _wake(waiting: asyncio.Future[None] | None) -> None:
-    if waiting is not None and not waiting.done():
-        waiting.set_result(None)
+    task = asyncio.create_task(run(), name=name, eager_start=True)
+    try:
+        with suppress(asyncio.QueueShutDown):
+            while True:
+                yield await ahead.get()
+    except BaseException:
+        ahead.shutdown(immediate=True)
+        await _let_go(task, grace)
+        if task.done():
+            log_failure(task)
+        else:
+            task.add_done_callback(log_failure)
+        raise
+    if task.cancelled() and not task.cancelling():
+        raise cancelled_as(f"{name} was cancelled")
+    task.result()
 
 
 def is_cancelled() -> bool:

@@ -13,7 +13,7 @@ from custom_components.chatterbox.agent.loop.turn import Limits, Turn
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
 from custom_components.chatterbox.agent.protocols import Deny, Rewrite
 from custom_components.chatterbox.agent.transcript import has_outside_content
-from tests.agent.turns import collect, finished, let_others_go_on, results
+from tests.agent.turns import collect, finished, results, run_other_tasks
 from tests.support.doubles import (
     Gate,
     ScriptedDispatcher,
@@ -102,7 +102,7 @@ async def test_calls_that_may_change_the_same_keep_their_order(targets: Targets)
     turn = run(dispatcher, A, B)
 
     await light.reached.wait()
-    await let_others_go_on()
+    await run_other_tasks()
     assert not fan.reached.is_set()
     light.opened.set()
     await turn
@@ -124,7 +124,7 @@ async def test_a_call_whose_targets_are_unknown_waits_for_those_before_it_and_ho
 
     for gate, later in ((first, second), (second, third)):
         await gate.reached.wait()
-        await let_others_go_on()
+        await run_other_tasks()
         assert not later.reached.is_set()
         gate.opened.set()
     await third.reached.wait()
@@ -150,7 +150,7 @@ async def test_a_reading_call_sees_what_was_changed_before_it() -> None:
     turn = run(dispatcher, A, LOOKING)
 
     await light.reached.wait()
-    await let_others_go_on()
+    await run_other_tasks()
     assert not look.reached.is_set()
     light.opened.set()
     await turn

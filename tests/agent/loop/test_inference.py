@@ -28,7 +28,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import Ask, Deny, Rewrite
-from tests.agent.turns import calls, collect, finished, let_others_go_on, phases, results, spoken
+from tests.agent.turns import calls, collect, finished, phases, results, run_other_tasks, spoken
 from tests.support.doubles import (
     Gate,
     Line,
@@ -86,7 +86,7 @@ async def test_a_changing_call_starts_only_after_the_message() -> None:
 
     async with aclosing(AgenticLoop(provider, dispatcher).stream(TURN)) as events:
         await until(events, ToolCallReady)
-        await let_others_go_on()
+        await run_other_tasks()
         assert dispatcher.started == []
         stream.opened.set()
         rest = [event async for event in events]

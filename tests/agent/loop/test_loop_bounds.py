@@ -31,7 +31,7 @@ from custom_components.chatterbox.agent.messages import (
     ToolResult,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, Hooks, LeavableProvider
-from tests.agent.turns import collect, finished, let_others_go_on, phases, results, spoken
+from tests.agent.turns import collect, finished, phases, results, run_other_tasks, spoken
 from tests.support.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
 LIGHT, LOOK = tool("light_on"), tool("look", read_only=True)
@@ -267,7 +267,7 @@ async def test_a_model_that_ignores_its_cancellation_holds_nobody_up(caplog: pyt
     assert "provider ignores its cancellation" in caplog.text
     assert provider.open_streams == 1
     release.set()
-    await let_others_go_on()
+    await run_other_tasks()
     assert provider.open_streams == 0
 
 
@@ -363,7 +363,7 @@ async def test_a_stream_that_cannot_be_closed_is_a_failure_of_its_model() -> Non
 
 async def test_a_call_that_reads_is_not_waited_for_when_its_model_fails() -> None:
     look = ToolCall("l", "look", "{}")
-    provider = ScriptedProvider([ToolCallReady(look), let_others_go_on, ProviderUnreachable("gone")])
+    provider = ScriptedProvider([ToolCallReady(look), run_other_tasks, ProviderUnreachable("gone")])
     dispatcher = ScriptedDispatcher({"look": never})
     async with asyncio.timeout(2):  # of the 30 seconds that the turn has
         events = await collect(AgenticLoop(provider, dispatcher), TURN)

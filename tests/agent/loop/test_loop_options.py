@@ -30,7 +30,7 @@ from custom_components.chatterbox.agent.protocols import (
     ReasoningEffort,
     Verbosity,
 )
-from tests.agent.turns import collect, finished, let_others_go_on, results
+from tests.agent.turns import collect, finished, results, run_other_tasks
 from tests.support.doubles import Gate, Line, ScriptedDispatcher, ScriptedProvider, asks_for, call, say, tool
 
 ON, LOOKING = ToolCall("1", "light_on", "{}"), ToolCall("2", "look", "{}")
@@ -209,7 +209,7 @@ class Watch:
         """Run for a moment in which others could run too."""
         self.running += 1
         self.most = max(self.most, self.running)
-        await let_others_go_on()
+        await run_other_tasks()
         self.running -= 1
         return ToolOutcome("done")
 

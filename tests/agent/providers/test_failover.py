@@ -54,7 +54,7 @@ from custom_components.chatterbox.agent.providers.managed_provider import (
     chain_state,
     is_available,
 )
-from tests.agent.turns import let_others_go_on
+from tests.agent.turns import run_other_tasks
 from tests.support.doubles import Gate, Line, ScriptedProvider, call, never, tool
 
 from .manual_clock import ManualClock
@@ -192,7 +192,7 @@ async def test_a_link_that_is_late_is_left_and_hands_over() -> None:
     await gate.reached.wait()
 
     chain.clock.advance(3.999)
-    await let_others_go_on()
+    await run_other_tasks()
     assert not asking.done()
     chain.clock.advance(0.001)
 
@@ -226,7 +226,7 @@ async def test_a_link_that_ignores_its_cancellation_holds_nobody_up(
     assert "provider of first ignores its cancellation" in caplog.text
     assert chain.open_streams == 1
     release.set()
-    await let_others_go_on()
+    await run_other_tasks()
     assert chain.open_streams == 0
 
 
@@ -248,7 +248,7 @@ async def test_who_leaves_a_link_that_closes_promptly_has_left_it_at_once() -> N
     chain = Chain([[TextDelta("It"), never]])
     chain.links = [replace(chain.links[0], closes_promptly=True)]
     asking = asyncio.create_task(chain.ask())
-    await let_others_go_on()
+    await run_other_tasks()
     assert chain.open_streams == 1
 
     asking.cancel()
@@ -265,11 +265,11 @@ async def test_no_link_takes_the_time_of_those_after_it() -> None:
     asking = asyncio.create_task(chain.ask(turn))
     waits: list[float] = []
     for position in (0, 1):
-        await let_others_go_on()
+        await run_other_tasks()
         began = chain.clock.now()
         while chain.asked()[position + 1] == 0:
             chain.clock.advance(0.125)
-            await let_others_go_on()
+            await run_other_tasks()
         waits.append(chain.clock.now() - began)
 
     assert (await asking)[-2:] == HELLO

@@ -21,7 +21,7 @@ from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approve
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
 from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Retries
-from tests.agent.turns import collect, finished, let_others_go_on, spoken
+from tests.agent.turns import collect, finished, run_other_tasks, spoken
 from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
 from .manual_clock import ManualClock
@@ -237,5 +237,5 @@ async def test_no_turn_waits_for_a_model_that_ignores_its_cancellation(caplog: p
     assert finished(events).stop_reason is StopReason.DEADLINE
     assert caplog.messages == ["provider of model ignores its cancellation"]
     release.set()
-    await let_others_go_on()
+    await run_other_tasks()
     assert home.model.open_streams == 0

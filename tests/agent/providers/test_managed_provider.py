@@ -37,7 +37,7 @@ from custom_components.chatterbox.agent.providers.managed_provider import (
     start_stream,
 )
 from custom_components.chatterbox.agent.timeouts import SYSTEM_CLOCK
-from tests.agent.turns import let_others_go_on
+from tests.agent.turns import run_other_tasks
 from tests.support.doubles import Gate, Line, ScriptedProvider, never, say
 
 from .manual_clock import ManualClock
@@ -177,7 +177,7 @@ async def test_asking_can_be_broken_off() -> None:
     await gate.reached.wait()
 
     asking.cancel()
-    await let_others_go_on()
+    await run_other_tasks()
 
     assert asking.cancelled()
     assert home.breaker.state is HALF_OPEN

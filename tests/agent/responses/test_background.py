@@ -17,7 +17,7 @@ from custom_components.chatterbox.agent.responses.service import ResponsesServic
 from tests.agent.responses.backend_double import ANNA, BEN, BackendDouble, MemoryStore
 from tests.agent.responses.service_talk import ask, collected, last_response, mcp, objects, read, request, said
 from tests.agent.responses.valid_stream import check_resource, check_stream
-from tests.agent.turns import let_others_go_on
+from tests.agent.turns import run_other_tasks
 from tests.support.doubles import Gate, ScriptedProvider, never, say
 
 ON = ToolCall("call_on", "light_on", "{}")
@@ -136,7 +136,7 @@ async def test_what_is_wrong_with_a_request_is_told_at_once_also_in_the_backgrou
     with pytest.raises(ApiError) as refused:
         await begin(service, tools=[mcp("garage")])
 
-    await let_others_go_on()
+    await run_other_tasks()
     assert refused.value.param == "tools"
     assert (backend.tasks, backend.memory.records) == (set(), {})
 
@@ -177,7 +177,7 @@ async def test_a_stream_is_taken_up_again_where_it_broke_off() -> None:
     response_id = str(response["id"])
     again = await service.get(response_id, ANNA, {"stream": "true", "starting_after": str(len(first) - 1)})
     following = asyncio.create_task(collected(again))
-    await let_others_go_on()
+    await run_other_tasks()
     gate.opened.set()
     rest = await following
 
@@ -195,7 +195,7 @@ async def test_a_cancelled_response_stays_cancelled() -> None:
     backend = BackendDouble(provider)
     service = ResponsesService(backend)
     begun = await begin(service)
-    await let_others_go_on()
+    await run_other_tasks()
     response_id = str(begun["id"])
     followed = asyncio.create_task(collected(await service.get(response_id, ANNA, {"stream": "true"})))
 
@@ -215,12 +215,12 @@ async def test_cancelling_twice_lets_a_turn_end_in_peace() -> None:
     backend = SlowToEnd(ScriptedProvider([never]))
     service = ResponsesService(backend)
     begun = await begin(service)
-    await let_others_go_on()
+    await run_other_tasks()
 
     cancelling = [asyncio.create_task(service.cancel(str(begun["id"]), ANNA))]
     await backend.gate.reached.wait()
     cancelling.append(asyncio.create_task(service.cancel(str(begun["id"]), ANNA)))
-    await let_others_go_on()
+    await run_other_tasks()
     assert not any(one.done() for one in cancelling)
     backend.gate.opened.set()
     await asyncio.gather(*cancelling)
@@ -250,7 +250,7 @@ async def test_cancelling_what_has_ended_changes_nothing() -> None:
 
     followed = asyncio.create_task(collected(await service.get(str(begun["id"]), ANNA, {"stream": "true"})))
     cancelling = asyncio.create_task(service.cancel(str(begun["id"]), ANNA))
-    await let_others_go_on()
+    await run_other_tasks()
     gate.opened.set()
     check_stream(await followed)
 
@@ -264,7 +264,7 @@ async def test_a_deleted_response_ends_and_is_not_stored_again() -> None:
     backend = BackendDouble(provider)
     service = ResponsesService(backend)
     begun = await begin(service)
-    await let_others_go_on()
+    await run_other_tasks()
 
     await service.delete(str(begun["id"]), ANNA)
 
@@ -278,9 +278,9 @@ async def test_what_the_home_interrupts_has_failed() -> None:
     backend = BackendDouble(ScriptedProvider([*say("Half")[:1], never]))
     service = ResponsesService(backend)
     begun = await begin(service)
-    await let_others_go_on()
+    await run_other_tasks()
     following = asyncio.create_task(collected(await service.get(str(begun["id"]), ANNA, {"stream": "true"})))
-    await let_others_go_on()
+    await run_other_tasks()
 
     await backend.shut_down()
 
@@ -298,7 +298,7 @@ async def test_what_the_home_interrupts_has_failed() -> None:
 async def test_a_home_that_shuts_down_as_a_request_comes_says_so() -> None:
     backend = Unhurried()
     asking = asyncio.create_task(begin(ResponsesService(backend)))
-    await let_others_go_on()
+    await run_other_tasks()
 
     await backend.shut_down()
 
@@ -311,7 +311,7 @@ async def test_who_does_not_wait_for_the_beginning_does_not_want_the_response() 
     backend = Unhurried()
     service = ResponsesService(backend)
     asking = asyncio.create_task(begin(service))
-    await let_others_go_on()
+    await run_other_tasks()
 
     asking.cancel()
     await asyncio.wait({asking})
@@ -346,7 +346,7 @@ async def test_only_so_many_run_at_once_for_a_caller() -> None:
 
     with pytest.raises(ApiError) as refused:
         await begin(service)
-    await let_others_go_on()
+    await run_other_tasks()
     await service.cancel(str(begun[0]["id"]), ANNA)
     await begin(service)
     others = await service.create(request(background=True), BEN)

@@ -18,7 +18,7 @@ from custom_components.chatterbox.agent.responses.errors import ApiError, ErrorT
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.agent.responses.backend_double import ANNA, BEN, BackendDouble
 from tests.agent.responses.service_talk import ask, items, last_response, mcp, request, said, stream
-from tests.agent.turns import let_others_go_on
+from tests.agent.turns import run_other_tasks
 from tests.support.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
 ON = ToolCall("call_on", "light_on", "{}")
@@ -105,7 +105,7 @@ async def test_whoever_cancels_a_request_for_a_whole_response_ends_the_turn() ->
     provider = ScriptedProvider([never])
     backend = BackendDouble(provider)
     asking = asyncio.create_task(ask(ResponsesService(backend)))
-    await let_others_go_on()
+    await run_other_tasks()
     assert provider.open_streams == 1
 
     asking.cancel()

@@ -15,7 +15,7 @@ from tests.agent.responses.service_talk import function, items, last_response, o
 from tests.agent.responses.test_background import Broken
 from tests.agent.responses.test_chains import words
 from tests.agent.responses.valid_stream import check_stream
-from tests.agent.turns import let_others_go_on
+from tests.agent.turns import run_other_tasks
 from tests.support.doubles import Gate, ScriptedProvider, call, never, say
 
 PAGE = ToolCall("call_page", "show_page", "{}")
@@ -61,7 +61,7 @@ async def test_responses_come_one_after_the_other() -> None:
     first = asyncio.create_task(tell(socket, message("a?")))
     await gate.reached.wait()
     second = asyncio.create_task(tell(socket, message("b?")))
-    await let_others_go_on()
+    await run_other_tasks()
     assert backend.taking == 1
     gate.opened.set()
 

@@ -14,7 +14,7 @@ from typing import Final
 from ..events import ToolStarted
 from ..messages import ToolCall, ToolOutcome, ToolResult
 from ..protocols import ToolDispatcher
-from ..timeouts import SYSTEM_CLOCK, TookTooLong, WaitedTooLong, WaitLimit, finish_within
+from ..timeouts import TookTooLong, WaitedTooLong, finish_within, time_limit
 from ..transcript import synthetic_result
 from ..wire.parts import sendable_text
 from .calls import Runnable
@@ -69,15 +69,15 @@ class ToolRunner:
             self._changing.append(_Changing(targets, task))
         return ToolStarted(call, verdict.tool.annotations.open_world)
 
-    async def result(self, call: ToolCall, limit: WaitLimit) -> ToolResult:
+    async def result(self, call: ToolCall, seconds: float) -> ToolResult:
         """Wait for a started call and return its result.
 
-        At the limit the turn is out of time: then every call that still runs is cut off.
+        After so many seconds the turn is out of time: then every call that still runs is cut off.
         """
         task = self._tasks[call.id]
         try:
             if not task.done():
-                with limit:
+                async with time_limit(seconds):
                     await asyncio.wait({task})
         except WaitedTooLong:
             await self.close()
@@ -87,9 +87,7 @@ class ToolRunner:
         """Return the result of a call that the turn does not wait for any more."""
         if call.id not in self._tasks:
             return synthetic_result(call, "Not run: the turn ended first.")
-        no_time = WaitLimit(SYSTEM_CLOCK)
-        no_time.set(0)
-        return await self.result(call, no_time)
+        return await self.result(call, 0)
 
     async def close(self) -> None:
         """Cut off what still runs, all at once, and wait until it has let go."""

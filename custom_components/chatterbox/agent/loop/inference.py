@@ -4,7 +4,7 @@ Calls that only read start while the model still writes. Knows providers, hooks 
 runner; what comes after the inference is `next_step`'s to say.
 """
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
@@ -29,7 +29,7 @@ from ..events import (
 )
 from ..messages import AssistantMessage, ProviderItem, ToolCall, canonical_json
 from ..protocols import AnswerOptions, Ask, CompletionRequest, Deny, LeavableProvider, LLMProvider
-from ..timeouts import WaitedTooLong, WaitLimit, leavable
+from ..timeouts import WaitedTooLong, leavable, time_limit
 from ..unverified_actions import UnverifiedActionFilter
 from .call_rules import judge_call
 from .calls import JudgedCall, NeedsApproval, Runnable, fit_arguments, resolve
@@ -105,8 +105,8 @@ class Inference:
     provider: LLMProvider
     hooks: HookChain
     runner: ToolRunner
-    limit: WaitLimit
-    """Until when the turn may last."""
+    time_left: Callable[[], float]
+    """Returns the seconds that the turn may still last."""
     state: TurnState
     _begun: AssistantMessage = field(init=False)
     """What the message goes on from."""
@@ -137,10 +137,10 @@ class Inference:
 
         They have to be read one after the other: a call is started only after its event has been read.
         """
-        if self.state.finish_reason is not None or not self.limit.left:  # a stream may never make us wait
+        if self.state.finish_reason is not None or not self.time_left():  # a stream may never make us wait
             return None
         try:
-            with self.limit:
+            async with time_limit(self.time_left()):
                 event = await anext(self._stream)
         except (ProviderError, StopAsyncIteration) as error:
             self._fail(error)

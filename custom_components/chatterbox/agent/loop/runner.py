@@ -28,7 +28,7 @@ from ..events import (
 )
 from ..messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
 from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
-from ..timeouts import SYSTEM_CLOCK, WaitLimit
+from ..timeouts import SYSTEM_CLOCK
 from ..transcript import open_calls, repair, synthetic_result
 from .call_rules import check_again, decide_call
 from .calls import ClientCall, JudgedCall, NeedsApproval, Resolved, Runnable
@@ -77,9 +77,8 @@ class TurnRunner:
         """Begin a turn; its clock runs from now."""
         self._provider = provider
         self._composer = composer
-        self._limit = WaitLimit(SYSTEM_CLOCK)
-        self._limit.set(turn.limits.deadline)
-        self._hooks = HookChain(hooks, lambda: min(turn.limits.tool_timeout, max(self._limit.left, _HOOK_GRACE)))
+        self._ends_at = SYSTEM_CLOCK.now() + turn.limits.deadline
+        self._hooks = HookChain(hooks, lambda: min(turn.limits.tool_timeout, max(self._time_left(), _HOOK_GRACE)))
         self._runner = ToolRunner(
             dispatcher, self._hooks, turn.limits.tool_timeout, one_by_one=not turn.options.parallel_tool_calls
         )
@@ -96,10 +95,12 @@ class TurnRunner:
                 async for event in events:
                     yield self._folded(event)
             while not self._is_over:
-                self._state = self._state._replace(elapsed=self._elapsed, messages=self._messages)
+                self._state = self._state._replace(
+                    elapsed=self._state.turn.limits.deadline - self._time_left(), messages=self._messages
+                )
                 step = next_step(self._state)
                 if isinstance(step, CallModel):
-                    inference = Inference(self._provider, self._hooks, self._runner, self._limit, self._state)
+                    inference = Inference(self._provider, self._hooks, self._runner, self._time_left, self._state)
                     for event in inference.begin(step):
                         yield self._folded(event)
                     try:
@@ -116,12 +117,10 @@ class TurnRunner:
                         async for event in events:
                             yield self._folded(event)
         finally:
-            self._limit.stop()
             await self._runner.close()
 
-    @property
-    def _elapsed(self) -> float:
-        return self._state.turn.limits.deadline - self._limit.left
+    def _time_left(self) -> float:
+        return max(self._ends_at - SYSTEM_CLOCK.now(), 0)
 
     def _folded(self, event: TurnEvent) -> TurnEvent:
         match event:
@@ -209,7 +208,7 @@ class TurnRunner:
                 waiting = replace(synthetic_result(judged.call, _AWAITS_APPROVAL), is_error=False)
                 return ToolFinished(waiting, awaits_approval=True)
             case _:
-                return ToolFinished(await self._runner.result(judged.call, self._limit))
+                return ToolFinished(await self._runner.result(judged.call, self._time_left()))
 
     async def _interrupt_for_approval(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.APPROVAL_INTERRUPT)

@@ -27,7 +27,7 @@ from ..errors import (
 from ..events import CompletionResult, ProviderEvent
 from ..messages import NamedTool, ToolChoiceMode, ToolDefinition
 from ..protocols import CompletionRequest, LLMProvider
-from ..timeouts import SYSTEM_CLOCK, Clock, TookTooLong, WaitedTooLong, WaitLimit, finish_within, is_cancelled
+from ..timeouts import SYSTEM_CLOCK, Clock, TookTooLong, WaitedTooLong, finish_within, is_cancelled, time_limit
 
 
 class BreakerState(StrEnum):
@@ -272,8 +272,7 @@ class StartedStream:
 
     first: ProviderEvent
     rest: AsyncGenerator[ProviderEvent]
-    limit: WaitLimit
-    """Bounds the waits for `rest`."""
+    clock: Clock
 
     async def after(self, event: ProviderEvent, timeouts: Timeouts) -> ProviderEvent | None:
         """Wait for the event after `event`; None after `CompletionResult`.
@@ -282,9 +281,8 @@ class StartedStream:
         """
         if isinstance(event, CompletionResult):
             return None
-        self.limit.set(timeouts.between_tokens)
         try:
-            with self.limit:
+            async with time_limit(timeouts.between_tokens, self.clock):
                 return await anext(self.rest)
         except StopAsyncIteration:
             raise ProviderReplyInvalid(_NO_FINISH) from None
@@ -297,7 +295,6 @@ class StartedStream:
 
     async def aclose(self) -> None:
         """Close the stream."""
-        self.limit.stop()
         await self.rest.aclose()
 
 
@@ -307,12 +304,10 @@ async def await_first(stream: AsyncGenerator[ProviderEvent], seconds: float, clo
     Raises `FirstTokenTimeout`, a `ProviderError` of the stream, `ProviderReplyInvalid` if it ends without a finish, or
     `ProviderUnreachable` if it was cancelled although its reader was not.
     """
-    limit = WaitLimit(clock)
-    limit.set(seconds)
     started = None
     try:
-        with limit:
-            started = StartedStream(await anext(stream), stream, limit)
+        async with time_limit(seconds, clock):
+            started = StartedStream(await anext(stream), stream, clock)
     except StopAsyncIteration:
         raise ProviderReplyInvalid(_NO_FINISH) from None
     except WaitedTooLong as err:
@@ -323,7 +318,6 @@ async def await_first(stream: AsyncGenerator[ProviderEvent], seconds: float, clo
         raise ProviderUnreachable(_CANCELLED) from err
     finally:
         if started is None:
-            limit.stop()
             await stream.aclose()
     return started
 

@@ -14,7 +14,7 @@ from custom_components.chatterbox.agent.errors import ProviderError, ProviderUnr
 from custom_components.chatterbox.agent.events import ProviderEvent, ReasoningDelta, TextDelta
 from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
-from tests.agent.turns import let_others_go_on
+from tests.agent.turns import run_other_tasks
 from tests.support.servers.certificate import self_signed
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server
 
@@ -150,7 +150,7 @@ async def test_a_slow_reader_of_a_whole_answer_holds_up_nobody_else(
         async with aclosing(provider.stream(HI)) as slow:
             first = asyncio.ensure_future(anext(slow))
             await server.arrived.wait()
-            await let_others_go_on()  # so that the head is read by then
+            await run_other_tasks()  # so that the head is read by then
             go_on.set()
             assert text_of([await first]) == "One "
             assert text_of(await collect(provider)) == "One two three four."
