@@ -75,8 +75,8 @@ async def test_turn_on_the_kitchen_lights(hass: HomeAssistant, demo_home: MockCo
     assert result.response.speech["plain"]["speech"]
 
 
-async def test_whats_the_weather(hass: HomeAssistant, demo_home: MockConfigEntry) -> None:
-    assert demo_home.runtime_data
+@pytest.mark.usefixtures("demo_home")
+async def test_whats_the_weather(hass: HomeAssistant) -> None:
     result = await say(hass, "what's the weather")
 
     assert result.response.response_type is IntentResponseType.QUERY_ANSWER
@@ -86,16 +86,16 @@ async def test_whats_the_weather(hass: HomeAssistant, demo_home: MockConfigEntry
 @pytest.mark.parametrize(
     ("sentence", "entity_id", "state"),
     [
-        pytest.param("turn on the espresso machine", "switch.coffee_machine", "on", id="alias"),
-        pytest.param("turn off the lounge lights", "light.living_room_ceiling", "off", id="area alias"),
-        pytest.param("turn off all lights upstairs", "light.desk_lamp", "off", id="floor alias"),
-        pytest.param("unlock the front door", "lock.front_door", "unlocked", id="lock"),
-        pytest.param("open the garage door", "cover.garage_door", "open", id="garage door"),
-        pytest.param("start the vacuum", "vacuum.robot", "cleaning", id="vacuum"),
-        pytest.param("add eggs to the shopping list", "todo.shopping_list", "3", id="list"),
-        pytest.param("activate movie night", "cover.living_room_blinds", "closed", id="scene"),
-        pytest.param("resume the living room speaker", "media_player.living_room_speaker", "playing", id="music"),
-        pytest.param("open the sprinkler", "valve.sprinkler", "open", id="valve"),
+        ("turn on the espresso machine", "switch.coffee_machine", "on"),
+        ("turn off the lounge lights", "light.living_room_ceiling", "off"),
+        ("turn off all lights upstairs", "light.desk_lamp", "off"),
+        ("unlock the front door", "lock.front_door", "unlocked"),
+        ("open the garage door", "cover.garage_door", "open"),
+        ("start the vacuum", "vacuum.robot", "cleaning"),
+        ("add eggs to the shopping list", "todo.shopping_list", "3"),
+        ("activate movie night", "cover.living_room_blinds", "closed"),
+        ("resume the living room speaker", "media_player.living_room_speaker", "playing"),
+        ("open the sprinkler", "valve.sprinkler", "open"),
     ],
 )
 async def test_home_assistants_own_agent_acts_in_it(

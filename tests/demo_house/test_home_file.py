@@ -32,16 +32,12 @@ def test_features_and_classes_can_be_written_as_home_assistant_names_them() -> N
     assert cover.state is False
 
 
-def test_a_list_of_one_mode_is_that_mode_and_a_bright_light_is_on() -> None:
-    (light,) = read_home(GARAGE).entities_of(HomeLight)
+def test_a_list_of_one_mode_is_that_mode_and_a_number_may_stand_for_a_text() -> None:
+    home = read_home(GARAGE)
+    (light,) = home.entities_of(HomeLight)
+    device = home.device("opener")
 
-    assert light.color_mode == "onoff"
-    assert light.brightness == 3
-
-
-def test_a_number_may_stand_for_a_text() -> None:
-    device = read_home(GARAGE).device("opener")
-
+    assert (light.color_mode, light.brightness) == ("onoff", 3)
     assert device is not None
     assert device.info.sw_version == "5.235"
 
@@ -59,66 +55,44 @@ def test_a_setup_replaces_the_state_and_merges_the_attributes() -> None:
     assert (light.state, light.brightness, light.color_mode) == (False, 9, "onoff")
 
 
-@pytest.mark.parametrize(
-    ("home", "reason"),
-    [
-        pytest.param("{", "it is not YAML", id="not YAML"),
-        pytest.param("[]", "dictionary", id="not a mapping"),
-        pytest.param("areas: []", "entities: Field required", id="no entities"),
-        pytest.param("entities: []", "at least 1", id="an empty house"),
-        pytest.param("entities: [{id: warp.core, name: Core}]", "'warp'", id="unknown kind"),
-        pytest.param("entities: [{id: Light, name: A}]", "Light", id="no entity id"),
-        pytest.param("entities: [{id: light.a, name: A, colour: red}]", "colour: Extra", id="unknown key"),
-        pytest.param(
-            "entities: [{id: light.a, name: A, attributes: {brightness: 300}}]", "light.brightness", id="out of range"
-        ),
-        pytest.param(
-            "entities: [{id: light.a, name: A, attributes: {name: B}}]", "name cannot be an attribute", id="name twice"
-        ),
-        pytest.param(
-            "entities: [{id: cover.a, name: A, attributes: {supported_features: [FLY]}}]",
-            "'FLY' is no CoverEntityFeature; there are OPEN",
-            id="unknown feature",
-        ),
-        pytest.param(
-            "entities: [{id: light.a, name: A}, {id: light.a, name: B}]", "more than one entity light.a", id="id twice"
-        ),
-        pytest.param("entities: [{id: light.a, name: A, area: moon}]", "light.a is in area moon", id="unknown area"),
-        pytest.param("entities: [{id: light.a, name: A, device: d}]", "light.a is in device d", id="unknown device"),
-        pytest.param(
-            "areas: [{id: a, name: A, floor: f}]\nentities: [{id: light.a, name: A}]",
-            "area a is in floor f",
-            id="unknown floor",
-        ),
-        pytest.param(
-            "devices: [{id: d, name: Lamp, area: a}]\nentities: [{id: light.a, name: Lamp, device: d}]",
-            "device d is in area a",
-            id="device in an unknown area",
-        ),
-        pytest.param(
-            "devices: [{id: d, name: Lamp}]\nentities: [{id: light.a, name: Lampion, device: d}]",
-            "light.a is called 'Lampion'",
-            id="not called after its device",
-        ),
-    ],
+REFUSED: tuple[tuple[str, dict[str, JsonValue], str], ...] = (
+    ("{", {}, "it is not YAML"),
+    ("[]", {}, "dictionary"),
+    ("areas: []", {}, "entities: Field required"),
+    ("entities: []", {}, "at least 1"),
+    ("entities: [{id: warp.core, name: Core}]", {}, "'warp'"),
+    ("entities: [{id: Light, name: A}]", {}, "Light"),
+    ("entities: [{id: light.a, name: A, colour: red}]", {}, "colour: Extra"),
+    ("entities: [{id: light.a, name: A, attributes: {brightness: 300}}]", {}, "light.brightness"),
+    ("entities: [{id: light.a, name: A, attributes: {name: B}}]", {}, "name cannot be an attribute"),
+    (
+        "entities: [{id: cover.a, name: A, attributes: {supported_features: [FLY]}}]",
+        {},
+        "'FLY' is no CoverEntityFeature; there are OPEN",
+    ),
+    ("entities: [{id: light.a, name: A}, {id: light.a, name: B}]", {}, "more than one entity light.a"),
+    ("entities: [{id: light.a, name: A, area: moon}]", {}, "light.a is in area moon"),
+    ("entities: [{id: light.a, name: A, device: d}]", {}, "light.a is in device d"),
+    ("areas: [{id: a, name: A, floor: f}]\nentities: [{id: light.a, name: A}]", {}, "area a is in floor f"),
+    (
+        "devices: [{id: d, name: Lamp, area: a}]\nentities: [{id: light.a, name: Lamp, device: d}]",
+        {},
+        "device d is in area a",
+    ),
+    (
+        "devices: [{id: d, name: Lamp}]\nentities: [{id: light.a, name: Lampion, device: d}]",
+        {},
+        "light.a is called 'Lampion'",
+    ),
+    (GARAGE, {"light.moon": {"state": "on"}}, "light.moon"),
+    (GARAGE, {"light.opener": {"colour": "red"}}, "light.opener.colour"),
+    (GARAGE, {"light.opener": "on"}, "light.opener"),
+    ("[]", {"light.opener": {"state": "on"}}, "dictionary"),
 )
-def test_a_wrong_file_is_refused_with_the_reason(home: str, reason: str) -> None:
-    with pytest.raises(HomeFileError) as refused:
-        read_home(home)
-
-    assert reason in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("home", "setup", "reason"),
-    [
-        pytest.param(GARAGE, {"light.moon": {"state": "on"}}, "light.moon", id="unknown entity"),
-        pytest.param(GARAGE, {"light.opener": {"colour": "red"}}, "light.opener.colour", id="unknown key"),
-        pytest.param(GARAGE, {"light.opener": "on"}, "light.opener", id="not a mapping"),
-        pytest.param("[]", {"light.opener": {"state": "on"}}, "dictionary", id="no house to merge into"),
-    ],
-)
-def test_a_wrong_setup_is_refused_with_the_reason(home: str, setup: dict[str, JsonValue], reason: str) -> None:
+@pytest.mark.parametrize(("home", "setup", "reason"), REFUSED)
+def test_a_wrong_file_or_setup_is_refused_with_the_reason(home: str, setup: dict[str, JsonValue], reason: str) -> None:
     with pytest.raises(HomeFileError) as refused:
         read_home(home, setup)
 

@@ -70,30 +70,19 @@ async def test_a_recorded_home_has_every_entity_of_its_file(hass: HomeAssistant,
 
 
 @pytest.mark.parametrize(("home", "task"), TASKS)
-async def test_a_task_begins_with_the_states_of_its_setup(hass: HomeAssistant, home: Home, task: Task) -> None:
-    await move_in(hass, home.description, task.initial_states())
-
-    for entity_id, change in task.setup.items():
-        state = hass.states.get(entity_id)
-        assert state is not None
-        # A vacuum robot knows no "off", a light that is off has no brightness, a valve's position decides.
-        if state.domain not in {"vacuum", "valve"}:
-            assert state.state == change.state
-
-
-@pytest.mark.parametrize(("home", "task"), TASKS)
-async def test_a_task_can_be_done_by_an_intent(hass: HomeAssistant, home: Home, task: Task) -> None:
+async def test_a_task_begins_with_its_setup_and_can_be_done_by_an_intent(
+    hass: HomeAssistant, home: Home, task: Task
+) -> None:
     entry = await move_in(hass, home.description, task.initial_states())
     before = snapshot(states_of(hass, entry))
+    for entity_id, change in task.setup.items():
+        # A vacuum robot knows no "off", a light that is off has no brightness, a valve's position decides.
+        if not entity_id.startswith(("vacuum.", "valve.")):
+            assert before[entity_id]["state"] == change.state
     action = ACTIONS[task.sentences[0]]
 
-    await intent.async_handle(
-        hass,
-        "test",
-        action.intent_type,
-        {name: {"value": value} for name, value in action.slots.items()},
-        assistant="conversation",
-    )
+    slots = {name: {"value": value} for name, value in action.slots.items()}
+    await intent.async_handle(hass, "test", action.intent_type, slots, assistant="conversation")
     await hass.async_block_till_done()
 
     assert task.wrong_states(before, snapshot(states_of(hass, entry))) == {}
