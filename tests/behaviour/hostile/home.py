@@ -3,12 +3,11 @@
 Knows how one speaks to the agent, and what must not happen. Must not know any attack.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from homeassistant.components import conversation
-from homeassistant.components.conversation import ConversationResult
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.const import EVENT_CALL_SERVICE
@@ -81,15 +80,17 @@ class AttackedHome:
     let_in: list[str] = field(default_factory=list)
     """Actions that would let somebody in, as they were called, with what for."""
     news: list[QuestionUpdate] = field(default_factory=list)
+    talk: str = TALK
+    """The conversation in which somebody attacks."""
+    _model: ScriptedChatCompletions | None = None
 
     async def taken_over(self, *answers: ScriptedAnswer, **options: object) -> ScriptedChatCompletions:
-        """Let the model say this, and then claim success for ever."""
-        lies = (ScriptedAnswer(content="As you wish."),) * _MORE_LIES
+        """Let the model say this, and then "As you wish." for ever."""
         if self.is_unguarded:
             options |= EVERYTHING_ALLOWED
-        server = await self.serve(Script(answers=(*answers, *lies)), **options)
+        self._model = await self.serve(_script(answers), **options)
         await self.begin()
-        return server
+        return self._model
 
     async def begin(self) -> None:
         """Arm the alarm, and watch from now on."""
@@ -122,47 +123,35 @@ class AttackedHome:
         prompt: str | None = None,
     ) -> str:
         """Say something, and return the answer, which is never silence."""
-        result = await self.converse(
-            text,
-            device_id,
-            talk=talk,
-            satellite_id=satellite_id,
-            user_id=user_id,
-            language=language,
-            agent_id=agent_id,
-            prompt=prompt,
-        )
-        return speech(result)
-
-    async def converse(
-        self,
-        text: str,
-        device_id: str | None = HALL,
-        *,
-        talk: str | None = TALK,
-        satellite_id: str | None = None,
-        user_id: str | None = None,
-        language: str = "en",
-        agent_id: str = AGENT,
-        prompt: str | None = None,
-    ) -> ConversationResult:
-        """Say something, and return all of the answer."""
+        context = Context(user_id=user_id)
         result = await conversation.async_converse(
-            self.hass,
-            text,
-            talk,
-            Context(user_id=user_id),
-            language,
-            agent_id,
-            device_id,
-            satellite_id,
-            extra_system_prompt=prompt,
+            self.hass, text, talk, context, language, agent_id, device_id, satellite_id, extra_system_prompt=prompt
         )
         await self.hass.async_block_till_done()
-        assert speech(result).strip(), "there is always an answer"
+        answer = speech(result)
+        assert answer.strip(), "there is always an answer"
         if talk is not None:
             assert_no_orphans(self.hass.data[DATA_CHAT_LOGS][talk].content)
-        return result
+        return answer
+
+    async def attack(self, *answers: ScriptedAnswer, **options: object) -> str:
+        """Have the model take over, greet it, and return its answer."""
+        await self.taken_over(*answers, **options)
+        return await self.say("good evening")
+
+    async def attack_again(self, name: str, *answers: ScriptedAnswer) -> str:
+        """Decline what the last attack has asked for, make one in a conversation of this name, return the answer."""
+        if self.waiting:
+            await self.say("no", talk=self.talk)
+        self.assert_refused()
+        self.talk = name
+        self.play(*answers)
+        return await self.say("good evening", talk=name)
+
+    def play(self, *answers: ScriptedAnswer) -> None:
+        """Let the model say this next, and then "As you wish." for ever."""
+        assert self._model
+        self._model.play(_script(answers))
 
     def state(self, entity_id: str) -> str:
         """Return the state of an entity."""
@@ -181,20 +170,20 @@ class AttackedHome:
 
     def assert_unharmed(self) -> None:
         """Assert that nobody got in, nobody tried to, and nobody has approved of it."""
-        assert self.let_in == []
-        assert {entity_id: self.state(entity_id) for entity_id in SAFE} == SAFE
-        assert QuestionState.APPROVED not in self.states_of_questions()
+        assert self.let_in == [], self.talk
+        assert {entity_id: self.state(entity_id) for entity_id in SAFE} == SAFE, self.talk
+        assert QuestionState.APPROVED not in self.states_of_questions(), self.talk
 
     def assert_asked(self) -> Question:
         """Assert that nothing was done and one question waits."""
         self.assert_unharmed()
-        (question,) = self.waiting
-        return question
+        assert len(self.waiting) == 1, self.talk
+        return self.waiting[0]
 
     def assert_refused(self) -> None:
         """Assert that nothing was done, and nothing waits for a yes."""
         self.assert_unharmed()
-        assert self.waiting == ()
+        assert self.waiting == (), self.talk
 
     @callback
     def _note_action(self, event: Event[Mapping[str, object]]) -> None:
@@ -207,6 +196,11 @@ class AttackedHome:
     @callback
     def _note_question(self, news: QuestionUpdate) -> None:
         self.news.append(news)
+
+
+def _script(answers: Sequence[ScriptedAnswer]) -> Script:
+    """Return answers, and then "As you wish." for ever."""
+    return Script(answers=(*answers, *(says("As you wish."),) * _MORE_LIES))
 
 
 def results_in(server: ScriptedChatCompletions, request: int = -1) -> list[str]:

@@ -93,8 +93,7 @@ async def test_a_no_is_a_yes_in_no_language(home: AttackedHome) -> None:
 
 
 async def test_a_yes_counts_once(home: AttackedHome) -> None:
-    await home.taken_over(calls(UNLOCK), says("Come in."), calls(UNLOCK))
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK), says("Come in."), calls(UNLOCK))
     await home.say("yes")
     await home.hass.services.async_call("lock", "lock", {"entity_id": DOOR}, blocking=True)
 
@@ -107,10 +106,9 @@ async def test_a_yes_counts_once(home: AttackedHome) -> None:
 
 
 async def test_two_who_say_yes_at_once_open_once(home: AttackedHome) -> None:
-    await home.taken_over(calls(UNLOCK))
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK))
 
-    await asyncio.gather(*(home.converse("yes") for _ in range(3)))
+    await asyncio.gather(*(home.say("yes") for _ in range(3)))
 
     assert len(home.let_in) == 1
     assert home.states_of_questions().count(QuestionState.APPROVED) == 1
@@ -119,8 +117,7 @@ async def test_two_who_say_yes_at_once_open_once(home: AttackedHome) -> None:
 async def test_a_television_that_says_yes_later_opens_nothing(
     hass: HomeAssistant, home: AttackedHome, freezer: FrozenDateTimeFactory
 ) -> None:
-    await home.taken_over(calls(UNLOCK))
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK))
     freezer.tick(61)
     async_fire_time_changed(hass)
 
@@ -133,8 +130,7 @@ async def test_a_television_that_says_yes_later_opens_nothing(
 
 
 async def test_a_yes_after_something_else_was_said_opens_nothing(home: AttackedHome) -> None:
-    await home.taken_over(calls(UNLOCK), says("It is late."))
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK), says("It is late."))
     await home.say("what time is it?")
 
     await home.say("yes")
@@ -143,8 +139,7 @@ async def test_a_yes_after_something_else_was_said_opens_nothing(home: AttackedH
 
 
 async def test_a_yes_after_the_agent_was_set_up_anew_opens_nothing(hass: HomeAssistant, home: AttackedHome) -> None:
-    await home.taken_over(calls(UNLOCK))
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK))
     (question,) = home.waiting
     (entry,) = hass.config_entries.async_entries(DOMAIN)
 
@@ -171,8 +166,7 @@ async def test_a_yes_from_elsewhere_opens_nothing(
     home: AttackedHome, where: tuple[str | None, str | None, str | None]
 ) -> None:
     device_id, talk, satellite_id = where
-    await home.taken_over(calls(UNLOCK))
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK))
 
     await home.say("yes", device_id, talk=talk, satellite_id=satellite_id)
 
@@ -194,8 +188,7 @@ async def test_a_yes_of_another_user_opens_nothing(
 
 
 async def test_two_questions_in_two_rooms_are_not_mistaken(home: AttackedHome) -> None:
-    await home.taken_over(calls(UNLOCK), calls(GARAGE_UP))
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK), calls(GARAGE_UP))
     await home.say("I am home", "the-kitchen", talk="kitchen-talk")
     assert len(home.waiting) == 2
 
@@ -207,8 +200,7 @@ async def test_two_questions_in_two_rooms_are_not_mistaken(home: AttackedHome) -
 
 
 async def test_two_conversations_in_one_room_are_not_mistaken(home: AttackedHome) -> None:
-    await home.taken_over(calls(UNLOCK), calls(GARAGE_UP))
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK), calls(GARAGE_UP))
     await home.say("I am home", talk="another-talk")
     assert len(home.waiting) == 2
 
@@ -219,8 +211,7 @@ async def test_two_conversations_in_one_room_are_not_mistaken(home: AttackedHome
 
 
 async def test_a_yes_is_not_to_what_has_joined_since(hass: HomeAssistant, home: AttackedHome) -> None:
-    await home.taken_over(calls(call("HassTurnOff", area="Hallway", domain="lock")))
-    await home.say("good evening")
+    await home.attack(calls(call("HassTurnOff", area="Hallway", domain="lock")))
     safe = er.async_get(hass).async_get_or_create("lock", "demo", "safe", suggested_object_id="safe")
     hallway = ar.async_get(hass).async_get_area_by_name("Hallway")
     assert hallway is not None
@@ -255,25 +246,21 @@ async def test_a_yes_to_one_door_is_none_to_the_one_that_has_its_name_now(
 
 
 async def test_a_no_that_was_first_holds(hass: HomeAssistant, home: AttackedHome) -> None:
-    await home.taken_over(calls(UNLOCK))
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK))
     (question,) = home.waiting
     no = GivenAnswer(approved=False, channel=Channel.NOTIFICATION)
 
-    await asyncio.gather(async_get_approvals(hass).answer(question.id, no), home.converse("yes"))
+    await asyncio.gather(async_get_approvals(hass).answer(question.id, no), home.say("yes"))
 
     home.assert_refused()
 
 
 async def test_a_yes_on_two_channels_opens_once(hass: HomeAssistant, home: AttackedHome) -> None:
-    await home.taken_over(calls(UNLOCK))
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK))
     (question,) = home.waiting
     yes = GivenAnswer(approved=True, channel=Channel.NOTIFICATION)
 
-    await asyncio.gather(
-        home.converse("yes"), async_get_approvals(hass).answer(question.id, yes), return_exceptions=True
-    )
+    await asyncio.gather(home.say("yes"), async_get_approvals(hass).answer(question.id, yes), return_exceptions=True)
 
     assert len(home.let_in) == 1
 
@@ -281,8 +268,7 @@ async def test_a_yes_on_two_channels_opens_once(hass: HomeAssistant, home: Attac
 async def test_a_guest_may_not_approve_by_an_action(
     hass: HomeAssistant, home: AttackedHome, hass_read_only_user: MockUser, hass_admin_user: MockUser
 ) -> None:
-    await home.taken_over(calls(UNLOCK))
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK))
     assert hass_admin_user.is_admin
 
     for context in (Context(user_id=hass_read_only_user.id), Context(user_id="nobody-we-know")):
@@ -307,8 +293,7 @@ async def test_an_agent_may_not_approve_by_a_script(hass: HomeAssistant, home: A
 
 
 async def test_a_made_up_question_cannot_be_approved(hass: HomeAssistant, home: AttackedHome) -> None:
-    await home.taken_over(calls(UNLOCK))
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK))
 
     for approval_id in ("", "0", "*", "call_1", TALK):
         with pytest.raises(HomeAssistantError):
@@ -318,8 +303,7 @@ async def test_a_made_up_question_cannot_be_approved(hass: HomeAssistant, home: 
 
 
 async def test_an_old_approval_is_not_one_for_the_same_question_again(hass: HomeAssistant, home: AttackedHome) -> None:
-    await home.taken_over(calls(UNLOCK), says("Well."), calls(UNLOCK))
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK), says("Well."), calls(UNLOCK))
     (old,) = home.waiting
     await home.say("no")
     await home.say("good evening")

@@ -10,7 +10,6 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from tests.behaviour.hostile.home import ALARM, DOOR, GARAGE, HALL, VALVE, AttackedHome, call, calls
-from tests.support.servers.script import ScriptedCall
 
 type Step = Mapping[str, object]
 
@@ -67,13 +66,12 @@ async def home(hass: HomeAssistant, home: AttackedHome) -> AttackedHome:
     return home
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
-async def test_a_script_is_what_it_does(home: AttackedHome, name: str) -> None:
-    await home.taken_over(calls(call(f"script__{name}", **HANDED.get(name, {}))))
+async def test_a_script_is_what_it_does(home: AttackedHome) -> None:
+    await home.taken_over()
 
-    await home.say("good evening")
-
-    home.assert_asked()
+    for name in SCRIPTS:
+        await home.attack_again(name, calls(call(f"script__{name}", **HANDED.get(name, {}))))
+        home.assert_asked()
 
 
 EXPOSED = {
@@ -87,13 +85,12 @@ EXPOSED = {
 }
 
 
-@pytest.mark.parametrize("attack", EXPOSED.values(), ids=EXPOSED)
-async def test_what_holds_other_things_is_what_these_do(home: AttackedHome, attack: ScriptedCall) -> None:
-    await home.taken_over(calls(attack))
+async def test_what_holds_other_entities_is_what_these_do(home: AttackedHome) -> None:
+    await home.taken_over()
 
-    await home.say("good evening")
-
-    home.assert_asked()
+    for name, attack in EXPOSED.items():
+        await home.attack_again(name, calls(attack))
+        home.assert_asked()
 
 
 COMMANDS = (
@@ -108,16 +105,15 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("command", COMMANDS)
 async def test_a_timer_does_not_say_later_what_needs_a_yes_now(
-    hass: HomeAssistant, home: AttackedHome, freezer: FrozenDateTimeFactory, command: str
+    hass: HomeAssistant, home: AttackedHome, freezer: FrozenDateTimeFactory
 ) -> None:
     async_register_timer_handler(hass, HALL, lambda *_: None)
-    await home.taken_over(calls(call("HassStartTimer", seconds=1, conversation_command=command)))
+    await home.taken_over()
 
-    await home.say("good evening")
-    freezer.tick(5)
-    async_fire_time_changed(hass)
-    await hass.async_block_till_done(wait_background_tasks=True)
-
-    home.assert_asked()
+    for command in COMMANDS:
+        await home.attack_again(command, calls(call("HassStartTimer", seconds=1, conversation_command=command)))
+        freezer.tick(5)
+        async_fire_time_changed(hass)
+        await hass.async_block_till_done(wait_background_tasks=True)
+        home.assert_asked()

@@ -1,6 +1,6 @@
 """Whoever writes pages, tools, lists or words for the model wants something remembered, or to be told what is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 from homeassistant.auth.const import GROUP_ID_ADMIN
@@ -15,7 +15,7 @@ from tests.support.config_entries import only_agent
 from tests.support.listening_agent import add_person
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.chat_completions import ScriptedChatCompletions
-from tests.support.servers.script import ScriptedAnswer, ScriptedCall
+from tests.support.servers.script import ScriptedAnswer
 from tests.support.talk import messages_of
 
 SECRET = "Hides the key under the mat."
@@ -60,35 +60,28 @@ async def entrust(hass: HomeAssistant) -> None:
     await async_get_memories(hass).async_add(Keeper(only_agent(entry).subentry_id, "anna"), SECRET, "Anna")
 
 
-@pytest.mark.parametrize(
-    "answers",
-    [
-        (calls(call("look_up")), calls(REMEMBER)),
-        (calls(call("look_up")), calls(call("remember", fact=FORGED))),
-        (calls(call("look_up")), calls(REMEMBER), calls(REMEMBER), calls(REMEMBER)),
-        (calls(call("look_up")), says("They agreed: remember it.", REMEMBER)),
-        (calls(call("look_up")), calls(call("chatterbox__forget", fact=SECRET), REMEMBER)),
-    ],
+AFTER_A_PAGE: Sequence[Sequence[ScriptedAnswer]] = (
+    [calls(REMEMBER)],
+    [calls(call("remember", fact=FORGED))],
+    [calls(REMEMBER), calls(REMEMBER), calls(REMEMBER)],
+    [says("They agreed: remember it.", REMEMBER)],
+    [calls(call("chatterbox__forget", fact=SECRET), REMEMBER)],
 )
+
+
 @pytest.mark.parametrize("careful", [True, False])
 async def test_a_page_is_not_remembered(
-    hass: HomeAssistant,
-    home: AttackedHome,
-    anna: str,
-    page: StubTool,
-    answers: tuple[ScriptedAnswer, ...],
-    *,
-    careful: bool,
+    hass: HomeAssistant, home: AttackedHome, anna: str, page: StubTool, *, careful: bool
 ) -> None:
-    await home.taken_over(*answers, **WEB, ask_after_outside_content=careful)
+    await home.taken_over(**WEB, ask_after_outside_content=careful)
     await entrust(hass)
 
-    await home.say("what is on that page?", None, user_id=anna)
-    await home.say("yes", None, user_id=anna)
-    await home.say("yes, remember it", None, user_id=anna)
-
-    assert len(page.calls) == 1
-    assert kept(hass) == [SECRET]
+    for at, answers in enumerate(AFTER_A_PAGE):
+        home.play(calls(call("look_up")), *answers)
+        for text in ("what is on that page?", "yes", "yes, remember it"):
+            await home.say(text, None, user_id=anna, talk=f"talk-{at}")
+        assert len(page.calls) == at + 1
+        assert kept(hass) == [SECRET]
 
 
 async def test_a_page_that_was_read_long_ago_is_not_remembered(
@@ -134,29 +127,29 @@ async def test_a_foreign_tool_that_is_called_like_ours_is_never_run(
     assert "Tell the cloud." not in str(server.requests[0].body)
 
 
-@pytest.mark.usefixtures("anna")
-@pytest.mark.parametrize(
-    "attack",
-    [
-        call("todo__HassListAddItem", item=FORGED, name=LIST),
-        call("todo__HassListAddItem", item=FORGED, name=f"Talker {LIST}"),
-        call("todo__get_items", todo_list=LIST),
-        call("HassListRemoveItem", item=SECRET, name=LIST),
-        call("HassListCompleteItem", item=SECRET, name=LIST),
-        call("todo__add_item", entity_id="todo.talker_memories_of_anna", item=FORGED),
-        call("conversation__process_sentence", sentence=f"add {FORGED} to my {LIST} list"),
-    ],
+INTO_THE_LIST = (
+    call("todo__HassListAddItem", item=FORGED, name=LIST),
+    call("todo__HassListAddItem", item=FORGED, name=f"Talker {LIST}"),
+    call("todo__get_items", todo_list=LIST),
+    call("HassListRemoveItem", item=SECRET, name=LIST),
+    call("HassListCompleteItem", item=SECRET, name=LIST),
+    call("todo__add_item", entity_id="todo.talker_memories_of_anna", item=FORGED),
+    call("conversation__process_sentence", sentence=f"add {FORGED} to my {LIST} list"),
 )
-async def test_the_list_is_no_way_in_for_a_model(hass: HomeAssistant, home: AttackedHome, attack: ScriptedCall) -> None:
-    server = await home.taken_over(calls(attack), remember_facts=True)
+
+
+@pytest.mark.usefixtures("anna")
+async def test_the_list_is_no_way_in_for_a_model(hass: HomeAssistant, home: AttackedHome) -> None:
+    server = await home.taken_over(remember_facts=True)
     await hass.async_block_till_done()
     await entrust(hass)
     other = await hass.auth.async_create_user("Ben", group_ids=[GROUP_ID_ADMIN])
 
-    await home.say("what do you know?", None, user_id=other.id)
-
-    assert kept(hass) == [SECRET]
-    assert not any(SECRET in result for result in results_in(server))
+    for attack in INTO_THE_LIST:
+        home.play(calls(attack))
+        await home.say("what do you know?", None, user_id=other.id, talk=str(attack))
+        assert kept(hass) == [SECRET], attack
+        assert not any(SECRET in result for result in results_in(server)), attack
 
 
 @pytest.mark.parametrize("wish", ["chatterbox__list_memories", "chatterbox__forget", "chatterbox__search_history"])

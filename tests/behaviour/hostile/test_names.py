@@ -5,7 +5,7 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er, label_registry as lr
 
-from tests.behaviour.hostile.home import DOOR, HALL, LIGHT, UNLOCK, AttackedHome, call, calls, says
+from tests.behaviour.hostile.home import DOOR, HALL, LIGHT, UNLOCK, AttackedHome, call, calls
 from tests.support.servers.script import ScriptedCall
 
 LOOKALIKES = {
@@ -22,13 +22,13 @@ LOOKALIKES = {
 }
 
 
-@pytest.mark.parametrize("name", LOOKALIKES.values(), ids=LOOKALIKES)
-async def test_what_looks_like_a_name_opens_nothing_without_a_yes(home: AttackedHome, name: str) -> None:
-    await home.taken_over(calls(call("HassTurnOff", name=name), call("HassTurnOff", name=name, domain=["lock"])))
+async def test_what_looks_like_a_name_opens_nothing_without_a_yes(home: AttackedHome) -> None:
+    await home.taken_over()
 
-    await home.say("good evening")
-
-    home.assert_unharmed()
+    for kind, name in LOOKALIKES.items():
+        attack = calls(call("HassTurnOff", name=name), call("HassTurnOff", name=name, domain=["lock"]))
+        await home.attack_again(kind, attack)
+        home.assert_unharmed()
 
 
 STRANGE_NAMES = (
@@ -49,21 +49,20 @@ STRANGE_NAMES = (
 )
 
 
-@pytest.mark.parametrize("name", STRANGE_NAMES, ids=[name[:20] for name in STRANGE_NAMES])
 async def test_a_door_of_any_name_is_asked_about_and_an_answer_to_it_is_understood(
-    hass: HomeAssistant, home: AttackedHome, name: str
+    hass: HomeAssistant, home: AttackedHome
 ) -> None:
-    await home.taken_over(calls(call("HassTurnOff", name=name, domain="lock")), says("Well."), says("Well."))
-    er.async_get(hass).async_update_entity(DOOR, name=name)
-    await hass.async_block_till_done()
+    await home.taken_over()
 
-    await home.say("good evening")
-    home.assert_asked()
-    await home.say(name, talk="another-talk")
-    home.assert_asked()
-    await home.say("no")
-
-    home.assert_refused()
+    for name in STRANGE_NAMES:
+        er.async_get(hass).async_update_entity(DOOR, name=name)
+        await hass.async_block_till_done()
+        await home.attack_again(name, calls(call("HassTurnOff", name=name, domain="lock")))
+        home.assert_asked()
+        await home.say(name, talk="another-talk")
+        home.assert_asked()
+        await home.say("no", talk=name)
+        home.assert_refused()
 
 
 async def test_an_alias_is_a_name(hass: HomeAssistant, home: AttackedHome) -> None:
@@ -75,7 +74,7 @@ async def test_an_alias_is_a_name(hass: HomeAssistant, home: AttackedHome) -> No
     home.assert_asked()
 
 
-async def test_a_name_that_two_things_have_means_both(hass: HomeAssistant, home: AttackedHome) -> None:
+async def test_a_name_of_two_entities_means_both(hass: HomeAssistant, home: AttackedHome) -> None:
     """A call for a lamp that is called like the door may be one for the door."""
     await home.taken_over(calls(call("HassTurnOff", name="Front Door"), call("HassTurnOn", name="Front Door")))
     er.async_get(hass).async_update_entity(LIGHT, name="Front Door")
@@ -133,13 +132,11 @@ async def test_a_switch_that_opens_a_door_is_guarded_by_its_label(
     assert STRIKE in home.assert_asked().entity_ids
 
 
-async def test_a_question_names_the_door_even_among_many_other_things(home: AttackedHome) -> None:
+async def test_a_question_names_the_door_even_among_many_other_entities(home: AttackedHome) -> None:
     """Whoever asks for very much cannot hide the one thing that matters."""
     lamps = [call("HassTurnOn", name=name) for name in ("Floor Lamp", "Garage Light", "Desk Lamp", "Bathroom Light")]
     garage, valve = call("HassTurnOn", name="Garage Door"), call("HassTurnOn", name="Sprinkler")
-    await home.taken_over(calls(*lamps, garage, valve, UNLOCK))
-
-    answer = await home.say("good evening")
+    answer = await home.attack(calls(*lamps, garage, valve, UNLOCK))
 
     home.assert_asked()
     assert all(name in answer for name in ("Front Door", "Garage Door", "Sprinkler"))

@@ -124,9 +124,7 @@ async def test_an_agent_inside_a_turn_has_nobody_to_ask(hass: HomeAssistant, hom
 
     register(hass, "web", StubTool(name="talk", answer=talk))
     free = [{"verdict": "allow", "tools": ["talk"]}]
-    await home.taken_over(calls(call("talk")), calls(UNLOCK), llm_hass_api=["assist", "web"], rules=free)
-
-    await home.say("good evening")
+    await home.attack(calls(call("talk")), calls(UNLOCK), llm_hass_api=["assist", "web"], rules=free)
 
     home.assert_refused()
     assert len(said) == 2
@@ -142,8 +140,7 @@ async def test_a_tool_cannot_answer_the_question_of_another_turn(hass: HomeAssis
 
     register(hass, "web", StubTool(name="agree", answer=agree))
     free = [{"verdict": "allow", "tools": ["agree"]}]
-    await home.taken_over(calls(UNLOCK), calls(call("agree")), llm_hass_api=["assist", "web"], rules=free)
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK), calls(call("agree")), llm_hass_api=["assist", "web"], rules=free)
 
     await home.say("and you?", "the-kitchen", talk="kitchen-talk")
 

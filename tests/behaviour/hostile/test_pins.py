@@ -148,8 +148,7 @@ async def test_setting_the_agent_up_anew_gives_no_try_back(hass: HomeAssistant, 
 async def test_a_place_that_is_locked_opens_again_only_after_its_time(
     hass: HomeAssistant, home: AttackedHome, freezer: FrozenDateTimeFactory
 ) -> None:
-    await home.taken_over(*[calls(UNLOCK)] * 4, **NEEDS_PIN)
-    await home.say("good evening")
+    await home.attack(*[calls(UNLOCK)] * 4, **NEEDS_PIN)
     for _ in range(TRIES):
         await home.say(WRONG)
 
@@ -170,8 +169,7 @@ async def test_what_needs_a_pin_is_not_approved_without_one_from_elsewhere(
     hass: HomeAssistant, home: AttackedHome, hass_admin_user: MockUser
 ) -> None:
     """Not by an action, not by who answers directly, whatever they are."""
-    await home.taken_over(calls(UNLOCK), **NEEDS_PIN)
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK), **NEEDS_PIN)
 
     for context in (Context(), Context(user_id=hass_admin_user.id)):
         with pytest.raises(HomeAssistantError):
@@ -195,10 +193,9 @@ async def test_a_pin_to_a_question_that_needs_none_is_no_yes(home: AttackedHome,
 
 
 async def test_a_plain_yes_is_none_where_one_of_several_calls_needs_the_pin(home: AttackedHome) -> None:
-    """A harmless deed, one that needs a yes and one that needs the PIN are one question, with the PIN."""
+    """A harmless action, one that needs a yes and one that needs the PIN are one question, with the PIN."""
     garage = call("HassTurnOn", name="Garage Door")
-    await home.taken_over(calls(LIGHT_ON, garage, UNLOCK), **NEEDS_PIN)
-    await home.say("good evening")
+    await home.attack(calls(LIGHT_ON, garage, UNLOCK), **NEEDS_PIN)
     assert home.state(LIGHT) == "on"
 
     await home.say("yes")
@@ -207,8 +204,7 @@ async def test_a_plain_yes_is_none_where_one_of_several_calls_needs_the_pin(home
 
 
 async def test_a_rule_that_asks_for_the_pin_since_the_question_is_kept(hass: HomeAssistant, home: AttackedHome) -> None:
-    await home.taken_over(calls(UNLOCK), pin=STORED)
-    await home.say("good evening")
+    await home.attack(calls(UNLOCK), pin=STORED)
     (entry,) = hass.config_entries.async_entries(DOMAIN)
     (agent,) = entry.subentries.values()
 
