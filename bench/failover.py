@@ -59,12 +59,12 @@ FIRST_SERVERS: Final[Mapping[str, RawReply | _Refusing]] = {
 
 async def first_token(session: aiohttp.ClientSession, first: int, second: int, timeouts: Timeouts) -> float:
     """Return the seconds until a new chain of the servers at two ports says its first word."""
-    links = [
+    providers = [
         ManagedProvider(name, OpenAIChatProvider(session, f"http://127.0.0.1:{port}", "m"), CircuitBreaker(), timeouts)
         for name, port in (("first", first), ("second", second))
     ]
     begun = time.perf_counter()
-    async with aclosing(FailoverProvider(links).stream(_REQUEST)) as events:
+    async with aclosing(FailoverProvider(providers).stream(_REQUEST)) as events:
         async for event in events:
             if isinstance(event, TextDelta):
                 return time.perf_counter() - begun

@@ -1,4 +1,4 @@
-"""How soon the model call ends of a program that hangs up in the middle of an answer.
+"""How soon the model call ends of an API client that hangs up in the middle of an answer.
 
 Run it with `python -m bench.hang_up`: a real Home Assistant and a model's server are started, and streams are left at
 their first words. It prints how long the server still had an answer under way. Ends with status 1 when that is too

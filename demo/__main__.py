@@ -1,6 +1,6 @@
 """Runs the demo: starts Home Assistant, makes the home, then talks or waits for a person to do so.
 
-The only module that prints; what a program would read goes to stdout, everything else to stderr.
+The only module that prints; what a machine would read goes to stdout, everything else to stderr.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from demo.printing import state_as_json, state_as_text, turn_as_json, turn_as_te
 from demo.web_api import HomeAssistantClient
 
 INTERRUPTED = 130
-"""The exit code of a program that Ctrl-C ended, by convention of shells."""
+"""The exit code of a process that Ctrl-C ended, by convention of shells."""
 _ASSIST_PAGE = "/home/overview?conversation=1"
 """The page of the home, with the Assist dialog open."""
 

@@ -120,7 +120,7 @@ def local_time_zone() -> str:
 
 
 def _http_settings(port: int) -> dict[str, object]:
-    """Return the `stable` HTTP settings: only programs of this machine can reach the demo."""
+    """Return the `stable` HTTP settings: only processes of this machine can reach the demo."""
     return {
         "server_host": [LOOPBACK],
         "server_port": port,

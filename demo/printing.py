@@ -1,4 +1,4 @@
-"""What the demo prints about turns and states: text for people, or one JSON object a line for programs.
+"""What the demo prints about turns and states: text for people, or one JSON object a line for machines.
 
 Knows reports and states; must not know where they come from or where the lines go.
 """
@@ -72,8 +72,8 @@ def _end_as_text(turn: TurnReport) -> str:
     return ", ".join(parts)
 
 
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}{'' if count == 1 else 's'}"
+def _counted(count: int, target: str) -> str:
+    return f"{count} {target}{'' if count == 1 else 's'}"
 
 
 def _compact(value: JsonValue) -> str:

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from tests.support.servers.anthropic_messages import ScriptedMessages
 from tests.support.servers.chat_completions import ScriptedChatCompletions
-from tests.support.servers.model_server import Asked, ScriptedModelServer
+from tests.support.servers.model_server import ModelRequest, ScriptedModelServer
 from tests.support.servers.ollama_chat import ScriptedOllama
 from tests.support.servers.openai_responses import ScriptedResponses
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedUsage
@@ -98,18 +98,18 @@ def spoken_answer(spoken: Format, fragments: int, characters: int) -> Stream:
     answer = ScriptedAnswer(
         content=words(fragments, characters), piece_characters=characters, usage=ScriptedUsage(completion_tokens=9)
     )
-    frames = _frames(spoken, answer)
+    chunks = _chunks(spoken, answer)
     first = json.dumps(words(1, characters)).encode()
-    begin = next(index for index, frame in enumerate(frames) if first in frame)
+    begin = next(index for index, frame in enumerate(chunks) if first in frame)
     end = begin + fragments
-    return Stream(b"".join(frames[:begin]), tuple(frames[begin:end]), b"".join(frames[end:]))
+    return Stream(b"".join(chunks[:begin]), tuple(chunks[begin:end]), b"".join(chunks[end:]))
 
 
 def calling_answer(spoken: Format, calls: Sequence[Call]) -> Stream:
     """Return the stream of an answer that calls tools, whose names are whole here."""
     named = tuple(ScriptedCall(name=call.tool, arguments=json.loads(call.arguments)) for call in calls)
-    frames = _frames(spoken, ScriptedAnswer(tool_calls=named, usage=ScriptedUsage(completion_tokens=9)))
-    return Stream(b"", (), b"".join(frames))
+    chunks = _chunks(spoken, ScriptedAnswer(tool_calls=named, usage=ScriptedUsage(completion_tokens=9)))
+    return Stream(b"", (), b"".join(chunks))
 
 
 def whole_message(text: str, calls: Sequence[Call]) -> bytes:
@@ -132,6 +132,6 @@ def whole_message(text: str, calls: Sequence[Call]) -> bytes:
     return json.dumps({**body, "usage": usage}).encode()
 
 
-def _frames(spoken: Format, answer: ScriptedAnswer) -> list[bytes]:
-    asked = Asked(MODEL, is_trial=False, streams=True)
+def _chunks(spoken: Format, answer: ScriptedAnswer) -> list[bytes]:
+    asked = ModelRequest(MODEL, is_trial=False, streams=True)
     return list(_SERVERS[spoken](Script()).stream(answer, asked))

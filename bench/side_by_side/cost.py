@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from bench.side_by_side.agents import Agent
-from bench.side_by_side.model_server import Asked, Plan
+from bench.side_by_side.model_server import ServedRequest, Plan
 from bench.side_by_side.results import Figure, Measure, figure
-from bench.side_by_side.setting import TURN_ON, Setting, clear_away, idle_share, settle
+from bench.side_by_side.setting import TURN_ON, Setting, clear_away, idle_share, flush
 from bench.side_by_side.targets import BARE, REFERENCE
-from bench.side_by_side.turns import Heard, Said, Way, converse, through_pipeline
+from bench.side_by_side.turns import Heard, TimedTurn, Way, converse, through_pipeline
 
 type Turn = Callable[[], Awaitable[Heard]]
 
@@ -49,7 +49,7 @@ class Samples:
 
 
 async def measure_turns(setting: Setting) -> list[Figure]:
-    """Measure plain turns and turns with one call, from a program."""
+    """Measure plain turns and turns with one call, from an API client."""
     return await _both_kinds(setting, "converse", converse)
 
 
@@ -104,8 +104,8 @@ async def measure_crowds(setting: Setting) -> list[Figure]:
 
 
 async def _crowd(setting: Setting, agent: Agent, crowd: int) -> list[Heard]:
-    heard = await asyncio.gather(*(converse(setting.hass, agent, Said()) for _ in range(crowd)))
-    await settle(setting.hass)
+    heard = await asyncio.gather(*(converse(setting.hass, agent, TimedTurn()) for _ in range(crowd)))
+    await flush(setting.hass)
     return heard
 
 
@@ -120,14 +120,14 @@ async def _interleaved(setting: Setting, scenario: str, plan: Plan, way: Way) ->
         return Heard(began, firsts[-1], time.monotonic())
 
     async def told(agent: Agent) -> Heard:
-        return await way(setting.hass, agent, Said())
+        return await way(setting.hass, agent, TimedTurn())
 
     turns: list[tuple[str, Turn]] = [(BARE, bare)] if bodies else []
     turns += [(agent.name, partial(told, agent)) for agent in setting.speakers]
     for _ in range(_FIRST):
         for _, turn in turns:
             await turn()
-    await settle(setting.hass)
+    await flush(setting.hass)
     sampling = _Sampling(setting, samples, plan, await idle_share(_IDLE))
     for number in range(setting.extent.rounds):
         for name, turn in turns if number % 2 else reversed(turns):
@@ -153,7 +153,7 @@ class _Sampling:
         heard = []
         for _ in range(self.setting.extent.turns):
             heard.append(await turn())
-            await settle(self.setting.hass)
+            await flush(self.setting.hass)
         cpu = time.process_time() - used - self.idle * (time.monotonic() - began)
         asked = await self.setting.server.log()
         self.samples.add(name, "cpu_ms", cpu * 1000 / len(heard))
@@ -163,7 +163,7 @@ class _Sampling:
                 self.samples.add(name, "first_ms", (one.first - one.began - _server_took(one, asked)) * 1000)
 
 
-def _server_took(heard: Heard, asked: Sequence[Asked]) -> float:
+def _server_took(heard: Heard, asked: Sequence[ServedRequest]) -> float:
     """Return the seconds from a turn's request to the server's first word."""
     request = next(one for one in asked if heard.began <= one.received <= heard.ended)
     return request.first_word - request.received
@@ -174,7 +174,7 @@ async def _show_bodies(setting: Setting, plan: Plan, way: Way) -> list[bytes]:
     if not any(agent.name == REFERENCE for agent in setting.agents):
         return []
     await setting.server.plan(plan.model_copy(update={"keeps_bodies": True}))
-    await way(setting.hass, setting.agent(REFERENCE), Said())
+    await way(setting.hass, setting.agent(REFERENCE), TimedTurn())
     bodies = [asked.body.encode() for asked in await setting.server.log()]
     await setting.server.plan(plan)
     if setting.alone:

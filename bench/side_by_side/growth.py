@@ -12,8 +12,8 @@ from bench.side_by_side.cost import Samples
 from bench.side_by_side.home import SLOW_SCRIPT
 from bench.side_by_side.model_server import Plan, PlannedCall
 from bench.side_by_side.results import Figure
-from bench.side_by_side.setting import Setting, clear_away, settle
-from bench.side_by_side.turns import Said, converse
+from bench.side_by_side.setting import Setting, clear_away, flush
+from bench.side_by_side.turns import TimedTurn, converse
 
 WINDOWS: Final = {1: range(3), 10: range(5, 15), 50: range(45, 55), 100: range(90, 100)}
 """Of which turns, counted from 0, a sample is the median."""
@@ -28,17 +28,17 @@ async def measure_growth(setting: Setting) -> list[Figure]:
         taken: dict[str, dict[int, tuple[float, int]]] = defaultdict(dict)
         for turn in range(max(WINDOWS)):
             for agent in setting.agents:
-                said = Said(f"And what about {turn}?", f"conversation {conversation} of {agent.entity_id}")
+                said = TimedTurn(f"And what about {turn}?", f"conversation {conversation} of {agent.entity_id}")
                 if turn not in measured:
                     await converse(setting.hass, agent, said)
                     continue
                 if turn - 1 not in measured:
-                    await settle(setting.hass)
+                    await flush(setting.hass)
                 await setting.server.plan(Plan())
                 clear_away()
                 used = time.process_time()
                 await converse(setting.hass, agent, said)
-                await settle(setting.hass)
+                await flush(setting.hass)
                 cpu = time.process_time() - used
                 taken[agent.name][turn] = cpu * 1000, (await setting.server.log())[0].size
         for name, turns in taken.items():
@@ -55,7 +55,7 @@ async def measure_five_tools(setting: Setting) -> list[Figure]:
     for _ in range(setting.extent.rounds):
         for agent in setting.agents:
             await setting.server.plan(plan)
-            await converse(setting.hass, agent, Said())
+            await converse(setting.hass, agent, TimedTurn())
             first, second = await setting.server.log()
             samples.add(agent.name, "between_requests_ms", (second.received - first.ended) * 1000)
     return list(samples.figures(setting.entities))

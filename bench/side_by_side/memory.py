@@ -15,8 +15,8 @@ from bench.side_by_side.agents import Agent
 from bench.side_by_side.cost import Samples
 from bench.side_by_side.model_server import Plan
 from bench.side_by_side.results import Figure
-from bench.side_by_side.setting import Setting, resident_bytes, settle
-from bench.side_by_side.turns import Said, converse
+from bench.side_by_side.setting import Setting, resident_bytes, flush
+from bench.side_by_side.turns import TimedTurn, converse
 
 _KIB: Final = 1024
 _AT_ONCE: Final = 50
@@ -55,7 +55,7 @@ async def measure_allocations(setting: Setting) -> list[Figure]:
 
 async def _traced(setting: Setting) -> int:
     """Return the bytes that are traced when nothing is done and no garbage is left."""
-    await settle(setting.hass)
+    await flush(setting.hass)
     gc.collect()
     return tracemalloc.get_traced_memory()[0]
 
@@ -84,13 +84,13 @@ async def measure_idle(setting: Setting) -> list[Figure]:
 async def _hold(setting: Setting, agent: Agent, conversations: int) -> None:
     for _ in range(conversations // _AT_ONCE):
         await _say(setting, agent, _AT_ONCE, Plan(fragments=3))
-    await settle(setting.hass, _LATER)
+    await flush(setting.hass, _LATER)
     gc.collect()
 
 
 async def _say(setting: Setting, agent: Agent, times: int, plan: Plan) -> None:
     await setting.server.plan(plan)  # it forgets what it was asked
-    await asyncio.gather(*(converse(setting.hass, agent, Said()) for _ in range(times)))
+    await asyncio.gather(*(converse(setting.hass, agent, TimedTurn()) for _ in range(times)))
 
 
 async def _forgotten(setting: Setting) -> None:
@@ -100,5 +100,5 @@ async def _forgotten(setting: Setting) -> None:
             break
         await asyncio.sleep(_LEFT_ALONE)
     await asyncio.sleep(_LEFT_ALONE)
-    await settle(setting.hass)
+    await flush(setting.hass)
     gc.collect()

@@ -48,7 +48,7 @@ class Plan(BaseModel):
     keeps_bodies: bool = False
 
 
-class Asked(BaseModel):
+class ServedRequest(BaseModel):
     """One request, and when it was answered; the times are seconds of the monotonic clock."""
 
     received: float
@@ -65,7 +65,7 @@ class Asked(BaseModel):
 @dataclass(slots=True)
 class _Server:
     plan: Plan = field(default_factory=Plan)
-    log: list[Asked] = field(default_factory=list)
+    log: list[ServedRequest] = field(default_factory=list)
 
     def application(self) -> web.Application:
         application = web.Application(client_max_size=64 * 1024**2)
@@ -98,7 +98,7 @@ class _Server:
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         received = time.monotonic()
         plan, spoken, body = self.plan, _format(request), await request.read()
-        asked = Asked(received=received, size=len(body), body=body.decode() if plan.keeps_bodies else "")
+        asked = ServedRequest(received=received, size=len(body), body=body.decode() if plan.keeps_bodies else "")
         self.log.append(asked)
         read = json.loads(body)
         calls = [] if _has_result(read) else _named(plan.calls, read)
@@ -116,7 +116,7 @@ class _Server:
         return response
 
 
-async def _send(response: web.StreamResponse, stream: Stream, asked: Asked, per_second: float) -> None:
+async def _send(response: web.StreamResponse, stream: Stream, asked: ServedRequest, per_second: float) -> None:
     if stream.opening:
         await response.write(stream.opening)
     began = time.monotonic()
@@ -130,7 +130,7 @@ async def _send(response: web.StreamResponse, stream: Stream, asked: Asked, per_
     await response.write_eof()
 
 
-async def _whole(asked: Asked, plan: Plan, calls: list[Call]) -> web.Response:
+async def _whole(asked: ServedRequest, plan: Plan, calls: list[Call]) -> web.Response:
     """Answer without a stream, once a stream would have been over."""
     text = "" if calls else answers.words(plan.fragments, plan.characters)
     if text:

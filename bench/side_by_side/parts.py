@@ -62,4 +62,4 @@ def parts_of(costs: Mapping[str, float]) -> list[Part]:
 
 
 def _part(module: str) -> str:
-    return next((part for part, beginnings in _PARTS if module.startswith(beginnings)), _REST)
+    return next((part for part, prefixes in _PARTS if module.startswith(prefixes)), _REST)

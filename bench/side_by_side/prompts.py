@@ -19,7 +19,7 @@ from bench.side_by_side.model_server import Plan
 from bench.side_by_side.prompt_text import prompt_of, same_share
 from bench.side_by_side.results import Figure
 from bench.side_by_side.setting import Setting
-from bench.side_by_side.turns import Said, converse
+from bench.side_by_side.turns import TimedTurn, converse
 
 TURNS: Final = 10
 _WORDS: Final = (
@@ -52,7 +52,7 @@ async def measure_prompts(setting: Setting) -> list[Figure]:
     samples = Samples("first request")
     for agent in setting.agents:
         await setting.server.plan(Plan(keeps_bodies=True))
-        await converse(setting.hass, agent, Said(_WORDS[0]))
+        await converse(setting.hass, agent, TimedTurn(_WORDS[0]))
         asked = (await setting.server.log())[0]
         prompt = prompt_of(json.loads(asked.body))
         samples.add(agent.name, "request_bytes", asked.size)
@@ -69,7 +69,7 @@ async def measure_prefix(setting: Setting) -> list[Figure]:
         for agent in setting.agents:
             await setting.server.plan(Plan(keeps_bodies=True))
             one = number % len(satellites)
-            said = Said(
+            said = TimedTurn(
                 _WORDS[number % len(_WORDS)], f"conversation of {agent.entity_id} at satellite {one}", satellites[one]
             )
             await converse(setting.hass, agent, said)

@@ -21,7 +21,7 @@ _BEGIN: Final = 1380.0
 """Seconds after which nothing is begun any more."""
 _OVER: Final = 1470.0
 """Seconds after which everything has ended, done or not."""
-_PATIENCE: Final = 300.0
+_TIMEOUT: Final = 300.0
 """Seconds for which it is waited until what goes on beside the others only waits."""
 _TIME: Final = "time"
 """What the reason begins with why something failed for which there was too little of it."""
@@ -64,7 +64,7 @@ class Run:
 
     async def _wait_for(self, resting: Sequence[asyncio.Event]) -> None:
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_TIMEOUT):
                 for rests in resting:
                     await rests.wait()
         except TimeoutError:

@@ -16,10 +16,10 @@ from pydantic import TypeAdapter
 
 from bench.side_by_side import answers
 from bench.side_by_side.answers import Format
-from bench.side_by_side.model_server import Asked, Plan
+from bench.side_by_side.model_server import ServedRequest, Plan
 from demo.configuration import REPOSITORY
 
-_LOG = TypeAdapter(list[Asked])
+_LOG = TypeAdapter(list[ServedRequest])
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Server:
         async with self.session.post(f"{self.url}/plan", data=plan.model_dump_json()) as response:
             response.raise_for_status()
 
-    async def log(self) -> list[Asked]:
+    async def log(self) -> list[ServedRequest]:
         """Return what it was asked since the last plan."""
         async with self.session.get(f"{self.url}/log") as response:
             return _LOG.validate_json(await response.read())

@@ -84,11 +84,11 @@ async def furnished(
         session = async_get_clientsession(hass)
         alone = await set_up_alone(hass, server, session) if not only or ALONE in only else None
         await hass.async_block_till_done()
-        await settle(hass)
+        await flush(hass)
         yield Setting(hass, server, agents, entities, extent, alone, rest)
 
 
-async def settle(hass: HomeAssistant, at_most: float = 1.0) -> None:
+async def flush(hass: HomeAssistant, at_most: float = 1.0) -> None:
     """Have everything written that was put off, and wait until nothing is done any more; seconds at most.
 
     Home Assistant writes before it stops what its stores have put off; told so, they write now. What one agent leaves

@@ -1,4 +1,4 @@
-"""Turns of a conversation, as they come from a program and from the Assist pipeline.
+"""Turns of a conversation, as they come from an API client and from the Assist pipeline.
 
 Knows how Home Assistant is talked to; must not know which agent answers, or what is measured.
 """
@@ -23,7 +23,7 @@ from bench.side_by_side.agents import Agent
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TimedTurn:
     """One sentence."""
 
     text: str = "What is it like at home?"
@@ -42,11 +42,11 @@ class Heard:
     ended: float
 
 
-type Way = Callable[[HomeAssistant, Agent, Said], Awaitable[Heard]]
+type Way = Callable[[HomeAssistant, Agent, TimedTurn], Awaitable[Heard]]
 """A way to say something."""
 
 
-async def converse(hass: HomeAssistant, agent: Agent, said: Said) -> Heard:
+async def converse(hass: HomeAssistant, agent: Agent, said: TimedTurn) -> Heard:
     """Say something with `conversation.async_converse`, and listen to the deltas as a pipeline does.
 
     Raises RuntimeError when the agent fails.
@@ -70,7 +70,7 @@ async def converse(hass: HomeAssistant, agent: Agent, said: Said) -> Heard:
     return Heard(began, first or ended, ended)
 
 
-async def through_pipeline(hass: HomeAssistant, agent: Agent, said: Said) -> Heard:
+async def through_pipeline(hass: HomeAssistant, agent: Agent, said: TimedTurn) -> Heard:
     """Say something through the Assist pipeline, text to text. Raises RuntimeError when the agent fails."""
     began, first = time.monotonic(), 0.0
     outputs: list[object] = []

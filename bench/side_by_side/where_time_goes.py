@@ -17,8 +17,8 @@ from typing import Final
 
 from bench.side_by_side.model_server import Plan
 from bench.side_by_side.results import Profile
-from bench.side_by_side.setting import TURN_ON, Setting, clear_away, idle_share, settle
-from bench.side_by_side.turns import Said, converse
+from bench.side_by_side.setting import TURN_ON, Setting, clear_away, idle_share, flush
+from bench.side_by_side.turns import TimedTurn, converse
 
 _EVERY: Final = 0.001
 """Seconds of a processor between two looks; a system may look less often."""
@@ -48,16 +48,16 @@ async def measure_first_words(setting: Setting) -> list[Profile]:
     agent, turns = setting.agents[0], setting.extent.rounds
     await setting.server.plan(Plan(fragments=1))
     for _ in range(_FIRST):
-        await converse(setting.hass, agent, Said())
+        await converse(setting.hass, agent, TimedTurn())
     seen: dict[str, float] = defaultdict(float)
     seconds, samples = 0.0, 0
     for _ in range(turns):
-        await settle(setting.hass)
+        await flush(setting.hass)
         clear_away()
         looks: list[tuple[float, str]] = []
         try:
             _look_by_the_clock(looks)
-            heard = await converse(setting.hass, agent, Said())
+            heard = await converse(setting.hass, agent, TimedTurn())
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         seconds += heard.first - heard.began
@@ -77,8 +77,8 @@ async def _profile(setting: Setting, scenario: str, plan: Plan) -> Profile:
     agent, turns = setting.agents[0], setting.extent.rounds
     await setting.server.plan(plan)
     for _ in range(_FIRST):
-        await converse(setting.hass, agent, Said())
-    await settle(setting.hass)
+        await converse(setting.hass, agent, TimedTurn())
+    await flush(setting.hass)
     idle = await idle_share(1)
     clear_away()
     seen: Counter[str] = Counter()
@@ -86,8 +86,8 @@ async def _profile(setting: Setting, scenario: str, plan: Plan) -> Profile:
     try:
         _look(seen)
         for _ in range(turns):
-            await converse(setting.hass, agent, Said())
-            await settle(setting.hass)
+            await converse(setting.hass, agent, TimedTurn())
+            await flush(setting.hass)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
     await asyncio.sleep(_PUT_OFF)

@@ -17,29 +17,29 @@ from custom_components.chatterbox.effects.effect import Annotated, Effects, Enti
 from custom_components.chatterbox.offline.sentence_effects import async_sentence_effects
 from custom_components.chatterbox.tools.dispatch import async_call_effects
 from tests.support.offline_talk import Talk, sentence_call
-from tests.support.random_homes import ALIASES, AREAS, FLOORS, Deeds, RandomHome, place_device, recorded
+from tests.support.random_homes import ALIASES, AREAS, FLOORS, RecordedActions, RandomHome, place_device, recorded
 
 NOT_JUDGED = frozenset({"button", "event", "group", "scene", "script", "sensor", "conversation", "binary_sensor"})
 """Domains whose states change by themselves, or because others do."""
 
 
-def any_action(deed: EntityAction) -> EntityAction:
+def any_action(action: EntityAction) -> EntityAction:
     """Return what stands for all that a scene may do to an entity of a kind."""
-    return EntityAction(deed.entity_id, f"{deed.domain}.{ANY_ACTION}")
+    return EntityAction(action.entity_id, f"{action.domain}.{ANY_ACTION}")
 
 
-def assert_told(hass: HomeAssistant, effects: Effects, deeds: Deeds, what: object) -> None:
+def assert_told(hass: HomeAssistant, effects: Effects, done: RecordedActions, what: object) -> None:
     """Assert that nothing was done which was not told."""
     match effects:
         case Unresolved():
             return
         case Annotated():
-            assert not deeds.called, what
+            assert not done.called, what
         case Touches(actions):
-            untold = {deed for deed in deeds.called if not {deed, any_action(deed)} & actions}
+            untold = {action for action in done.called if not {action, any_action(action)} & actions}
             assert not untold, (what, sorted(untold), sorted(actions))
             groups = {state.entity_id for state in hass.states.async_all() if "entity_id" in state.attributes}
-            judged = {entity for entity in deeds.changed - groups if entity.partition(".")[0] not in NOT_JUDGED}
+            judged = {entity for entity in done.changed - groups if entity.partition(".")[0] not in NOT_JUDGED}
             assert judged <= {action.entity_id for action in actions}, (what, judged, actions)
 
 
@@ -110,13 +110,13 @@ async def test_every_entity_that_a_tool_acts_on_was_named_before(hass: HomeAssis
         instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, asked)
         tool, arguments = Caller(random, instance.tools, home).call()
         effects = await async_call_effects(hass, asked, tool, arguments)
-        with recorded(hass) as deeds:
+        with recorded(hass) as done:
             # A call that cannot be done may have done some of it.
             with suppress(HomeAssistantError, vol.Invalid):
                 await instance.async_call_tool(llm.ToolInput(tool.name, dict(arguments)))
             await hass.async_block_till_done()
-        acted += isinstance(effects, Touches) and bool(deeds.called)
-        assert_told(hass, effects, deeds, (number, tool.name, arguments))
+        acted += isinstance(effects, Touches) and bool(done.called)
+        assert_told(hass, effects, done, (number, tool.name, arguments))
     assert acted > 2
 
 
@@ -160,9 +160,9 @@ async def test_every_entity_that_a_sentence_acts_on_was_named_before(hass: HomeA
         )
         asked = ConversationInput(text, Context(), None, talk.device_id, None, "en", conversation.HOME_ASSISTANT_AGENT)
         effects = await async_sentence_effects(hass, asked, talk.conversation_id)
-        with recorded(hass) as deeds:
+        with recorded(hass) as done:
             await talk.dispatcher().dispatch(*sentence_call(text))
             await hass.async_block_till_done()
-        acted += isinstance(effects, Touches) and bool(deeds.called)
-        assert_told(hass, effects, deeds, text)
+        acted += isinstance(effects, Touches) and bool(done.called)
+        assert_told(hass, effects, done, text)
     assert acted > 2

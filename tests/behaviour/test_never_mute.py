@@ -73,7 +73,7 @@ async def test_every_answer_is_heard(
         (ScriptedAnswer(content="✅"), "Okay."),
     ],
 )
-async def test_every_deed_is_heard(
+async def test_every_action_is_heard(
     hass: HomeAssistant, serve: Serve, ending: ScriptedAnswer, words: str, voice: Callable[[], WholeVoice]
 ) -> None:
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ending)))

@@ -4,11 +4,10 @@ import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceNotSupported, ServiceValidationError
 from homeassistant.helpers import intent
-from pydantic import JsonValue
 
 from tests.demo_house.move_in import Call, act, move_in, read_devices
 
-ACTIONS: tuple[tuple[str, list[Call], str, dict[str, JsonValue]], ...] = (
+ACTIONS: tuple[tuple[str, list[Call], str, dict[str, object]], ...] = (
     ("light.plain", [("turn_on", {"brightness": 9})], "on", {"color_mode": "onoff"}),
     ("light.dimmer", [("turn_on", {})], "on", {"brightness": 77}),
     ("light.dimmer", [("turn_on", {"brightness_pct": 50})], "on", {"brightness": 128}),
@@ -136,7 +135,7 @@ async def _moved_in(hass: HomeAssistant) -> None:
 
 @pytest.mark.parametrize(("entity_id", "calls", "state", "attributes"), ACTIONS)
 async def test_a_device_does_what_it_is_told(
-    hass: HomeAssistant, entity_id: str, calls: list[Call], state: str, attributes: dict[str, JsonValue]
+    hass: HomeAssistant, entity_id: str, calls: list[Call], state: str, attributes: dict[str, object]
 ) -> None:
     shown = await act(hass, entity_id, calls)
 

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from custom_components.chatterbox.home.entities import ExposedEntity, Floor, Home, NamedEntity, Room, listed_names
 from custom_components.chatterbox.home.entity_index import EntityIndex, EntityQuery, Vocabulary, words_in
 from custom_components.chatterbox.home.search import MOST_LISTED, async_kind_names
-from tests.support.spoken_things.spoken_home import LANGUAGES, SpokenHome
+from tests.support.spoken_homes.spoken_home import LANGUAGES, SpokenHome
 
 LEAST = 0.98
 ROOMS = (Room("kitchen", "Kitchen", (), "ground"), Room("bedroom", "Bedroom", ("Chamber",), "upper"))

@@ -29,7 +29,7 @@ ASSIST = HostedTools(server_label="assist", otherwise=RequireApproval.NEVER)
 
 
 @dataclass(slots=True)
-class Taken:
+class TurnOutcome:
     """What came of a turn."""
 
     events: list[BackendEvent] = field(default_factory=list)
@@ -87,19 +87,19 @@ class ApiClient:
         )
         return replace(request, **wishes)  # type: ignore[arg-type]  # tests name the fields of a request
 
-    async def takes(self, request: TurnRequest) -> Taken:
+    async def takes(self, request: TurnRequest) -> TurnOutcome:
         """Have a turn taken to its end."""
-        taken = Taken()
+        taken = TurnOutcome()
         async with aclosing(self.backend.take(request)) as events:
             async for event in events:
                 taken.events.append(event)
         return taken
 
-    async def says(self, *transcript: Message | str, **wishes: object) -> Taken:
+    async def says(self, *transcript: Message | str, **wishes: object) -> TurnOutcome:
         """Say something, and hear all of the answer."""
         return await self.takes(self.wants(*transcript, **wishes))
 
-    async def answers(self, asked: TurnRequest, pending: PendingApproval, *decisions: Approved | Denied) -> Taken:
+    async def answers(self, asked: TurnRequest, pending: PendingApproval, *decisions: Approved | Denied) -> TurnOutcome:
         """Answer a question of an earlier turn."""
         given = ApprovalDecisions(pending.id, dict(enumerate(decisions)))
         return await self.takes(replace(asked, approval=given))

@@ -26,11 +26,11 @@ def scope(
 
 def unlocking(where: ApprovalScope, *, needs_pin: bool, question_id: str = "question-1") -> Question:
     """Return the question whether the front door shall be unlocked."""
-    gated = PendingCall(ToolCall("call-1", "intent__HassUnlock", '{"name":"Front door"}'), reason="")
+    waiting = PendingCall(ToolCall("call-1", "intent__HassUnlock", '{"name":"Front door"}'), reason="")
     judgement = Judgement(Verdict.PIN if needs_pin else Verdict.ASK, ())
     return Question(
-        PendingApproval(question_id, (gated,), expires_at=0, iterations=1, tool_calls=1),
-        (AskedCall(gated, Touches(frozenset({UNLOCK})), judgement),),
+        PendingApproval(question_id, (waiting,), expires_at=0, iterations=1, tool_calls=1),
+        (AskedCall(waiting, Touches(frozenset({UNLOCK})), judgement),),
         "Unlock the front door?",
         "en",
         where,

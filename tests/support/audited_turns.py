@@ -98,7 +98,7 @@ class AuditedTalk:
         if answered:
             question, answer = answered
             decision = Approved() if answer.approved else Denied()
-            decisions = {gated.call.id: decision for gated in question.pending.calls}
+            decisions = {waiting.call.id: decision for waiting in question.pending.calls}
             turn = replace(turn, approval=ApprovalAnswer(question.pending, decisions))
         recorder, events = TranscriptRecorder(), list[TurnEvent]()
         try:

@@ -37,7 +37,7 @@ LISTENER: Final = "listener"
 """Id of the agent."""
 
 type Step = Mapping[str, object]
-type Deed = Callable[[Context], Awaitable[object]]
+type TurnAction = Callable[[Context], Awaitable[object]]
 
 TRUSTING = AgentSettings(trusted_callers=frozenset({"automation.trusted", "script.trusted"}))
 
@@ -48,7 +48,7 @@ class ListeningAgent(AbstractConversationAgent):
 
     hass: HomeAssistant
     settings: AgentSettings = TRUSTING
-    deeds: list[Deed] = field(default_factory=list)
+    actions: list[TurnAction] = field(default_factory=list)
     """One for each turn, as long as there are any: what its tools do."""
     speakers: list[Speaker] = field(default_factory=list)
     _spoken_to: asyncio.Event = field(default_factory=asyncio.Event)
@@ -66,8 +66,8 @@ class ListeningAgent(AbstractConversationAgent):
         context = speaker_context(user_input.context, speaker)
         async_get_context_watch(self.hass).take_for_turn(context)
         with in_turn():
-            if self.deeds:
-                await self.deeds.pop(0)(context)
+            if self.actions:
+                await self.actions.pop(0)(context)
         return ConversationResult(intent.IntentResponse(language=user_input.language))
 
     async def has_taken_turns(self, count: int) -> None:

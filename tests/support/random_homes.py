@@ -184,7 +184,7 @@ class RandomHome:
 
 
 @dataclass(slots=True)
-class Deeds:
+class RecordedActions:
     """What was really done."""
 
     called: set[EntityAction] = field(default_factory=set)
@@ -193,20 +193,20 @@ class Deeds:
 
 
 @contextmanager
-def recorded(hass: HomeAssistant) -> Generator[Deeds]:
+def recorded(hass: HomeAssistant) -> Generator[RecordedActions]:
     """Record what is done."""
-    deeds = Deeds()
+    actions = RecordedActions()
 
     def on_call(event: Event) -> None:
-        deeds.called |= _called(hass, event.data["domain"], event.data["service"], event.data["service_data"])
+        actions.called |= _called(hass, event.data["domain"], event.data["service"], event.data["service_data"])
 
     def on_change(event: Event[EventStateChangedData]) -> None:
-        deeds.changed.add(event.data["entity_id"])
+        actions.changed.add(event.data["entity_id"])
 
     stop_calls = hass.bus.async_listen(EVENT_CALL_SERVICE, on_call)
     stop_changes = hass.bus.async_listen(EVENT_STATE_CHANGED, on_change)
     try:
-        yield deeds
+        yield actions
     finally:
         stop_calls()
         stop_changes()

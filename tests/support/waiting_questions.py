@@ -49,12 +49,12 @@ def question(  # what tells questions from each other
 ) -> Question:
     """Return a question, by default whether the front door may be unlocked."""
     asked = calls or (asked_call(),)
-    gated = tuple(call.pending for call in asked)
+    waiting = tuple(call.pending for call in asked)
     context = context or Context()
     scope = ApprovalScope(agent_id, conversation_id, device_id, satellite_id, context.user_id)
     speaker = Speaker(context.user_id, device_id, "Anna", Asking.PERSON)
     return Question(
-        PendingApproval(uuid4().hex, gated, time.time() + 60, 1, 0),
+        PendingApproval(uuid4().hex, waiting, time.time() + 60, 1, 0),
         asked,
         text,
         language,

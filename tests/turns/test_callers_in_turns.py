@@ -33,7 +33,7 @@ async def test_a_script_that_a_model_has_started_is_not_trusted(hass: HomeAssist
     async def run_script(context: Context) -> None:
         await hass.services.async_call("script", "trusted", blocking=True, context=context)
 
-    agent.deeds.append(run_script)
+    agent.actions.append(run_script)
     await say(hass, Context(user_id=anna))
 
     assert agent.speakers == [
@@ -51,7 +51,7 @@ async def test_a_script_that_a_model_of_a_trusted_automation_has_started_is_not_
     async def run_script(context: Context) -> None:
         await hass.services.async_call("script", "trusted", blocking=True, context=context)
 
-    agent.deeds.append(run_script)
+    agent.actions.append(run_script)
     await start(hass, "trusted")
 
     assert agent.askings == [Asking.TRUSTED, Asking.NOBODY, Asking.TRUSTED]
@@ -66,7 +66,7 @@ async def test_an_automation_that_a_model_has_triggered_is_not_trusted(
     async def fire(context: Context) -> None:
         await start(hass, "trusted", context)
 
-    agent.deeds.append(fire)
+    agent.actions.append(fire)
     await say(hass, Context(user_id=anna))
 
     assert agent.askings == [Asking.PERSON, Asking.NOBODY]
@@ -110,7 +110,7 @@ async def test_an_automation_of_the_assigned_person_s_turn_is_not_trusted(
     async def remember(context: Context) -> None:
         contexts.append(context)
 
-    agent.deeds.append(remember)
+    agent.actions.append(remember)
     await say(hass, Context(), device_id)
     await start(hass, "trusted", contexts[0])
 
@@ -126,7 +126,7 @@ async def test_an_agent_that_a_model_talks_to_has_nobody_to_ask(hass: HomeAssist
     async def ask_on_satellite(_: Context) -> None:
         await say(hass, Context(), satellite_id="assist_satellite.kitchen")
 
-    agent.deeds += [ask_colleague, ask_on_satellite]
+    agent.actions += [ask_colleague, ask_on_satellite]
     await say(hass, Context(user_id=anna))
 
     assert agent.askings == [Asking.PERSON, Asking.NOBODY, Asking.PERSON]

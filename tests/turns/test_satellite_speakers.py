@@ -128,7 +128,7 @@ async def test_the_person_of_a_satellite_is_there_and_their_permissions_hold(
     async def remember(context: Context) -> None:
         contexts.append(context)
 
-    agent.deeds.append(remember)
+    agent.actions.append(remember)
     await kitchen.listen()
 
     assert agent.speakers == [Speaker(anna, kitchen.device_id, "Anna", Asking.PERSON, person_id="anna")]
@@ -154,7 +154,7 @@ async def test_a_person_answers_a_model_that_has_begun_to_talk(
             "assist_satellite", "start_conversation", OPENING, blocking=True, context=context
         )
 
-    agent.deeds.append(start_conversation)
+    agent.actions.append(start_conversation)
     await say(hass, Context(user_id=await a_user(hass)))
     await agent.has_taken_turns(2)
 

@@ -28,13 +28,13 @@ from custom_components.chatterbox.turns.warm_up import KEPT_FOR
 from tests.support.prefixes import prefix_of
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, raw_http_server, reply
 from tests.support.servers.script import ScriptedAnswer
-from tests.support.servers.stream import frames_of
+from tests.support.servers.stream import chunks_of
 from tests.support.talk import AGENT, add_agent, move_into_the_demo_home, say, speech
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 MODELS = reply(b'{"object":"list","data":[{"id":"scripted-model","object":"model"}]}')
-HELLO = event_stream(list(frames_of(ScriptedAnswer(content="Hello."), "scripted-model", include_usage=True)))
+HELLO = event_stream(list(chunks_of(ScriptedAnswer(content="Hello."), "scripted-model", include_usage=True)))
 NOTHING = reply(b"")
 SILENCE = RawReply([], Ending.WAIT)
 

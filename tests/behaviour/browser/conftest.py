@@ -18,11 +18,11 @@ from demo.home_assistant import free_port, running_home_assistant
 from demo.owner import Owner, create_owner
 from demo.web_api import HomeAssistantClient
 from tests.behaviour.browser.camera import Camera
-from tests.behaviour.browser.frontend import PATIENCE_SECONDS, Frontend
+from tests.behaviour.browser.frontend import TIMEOUT_SECONDS, Frontend
 
 _REPOSITORY = Path(__file__).resolve().parents[3]
 _BROWSER_INSTALLATION_SECONDS = 300
-expect.set_options(timeout=PATIENCE_SECONDS * 1000)
+expect.set_options(timeout=TIMEOUT_SECONDS * 1000)
 _BROWSER_ARGUMENTS = (
     "--headless",
     "--no-sandbox",  # Chromium refuses to run as root with it, as in a container
@@ -62,7 +62,7 @@ async def page(chromium: str, tmp_path: Path) -> AsyncIterator[Page]:
         context = await browser.new_context(
             viewport={"width": 1200, "height": 800}, locale="en-GB", reduced_motion="reduce"
         )
-        context.set_default_timeout(PATIENCE_SECONDS * 1000)
+        context.set_default_timeout(TIMEOUT_SECONDS * 1000)
         page = await context.new_page()
         yield page
         await page.screenshot(path=tmp_path / "at-the-end.png")

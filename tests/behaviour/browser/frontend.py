@@ -1,7 +1,7 @@
 """Home Assistant's frontend as a person uses it: what they read, click and type, step by step.
 
 Knows the words on the screen; must not know what any test wants. Every wait is for something that a person would see,
-and ends with an error after `PATIENCE_SECONDS`.
+and ends with an error after `TIMEOUT_SECONDS`.
 """
 
 import re
@@ -11,7 +11,7 @@ from playwright.async_api import Locator, Page, expect
 
 from demo.owner import Owner
 
-PATIENCE_SECONDS = 20.0
+TIMEOUT_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,8 +60,8 @@ def _cut(random: Random, dialect: Dialect, stream: bytes) -> RawReply:
 
 
 def _stalled_before_head(random: Random, _dialect: Dialect, _stream: bytes) -> RawReply:
-    beginning = head(200, {"Content-Type": "text/event-stream"})
-    return RawReply([beginning[: random.choice((0, 0, 9, 30))]], Ending.WAIT)
+    start = head(200, {"Content-Type": "text/event-stream"})
+    return RawReply([start[: random.choice((0, 0, 9, 30))]], Ending.WAIT)
 
 
 def _stalled_before_body(_random: Random, dialect: Dialect, _stream: bytes) -> RawReply:
@@ -69,8 +69,8 @@ def _stalled_before_body(_random: Random, dialect: Dialect, _stream: bytes) -> R
 
 
 def _gone(random: Random, _dialect: Dialect, _stream: bytes) -> RawReply:
-    beginning = head(200, {"Content-Type": "text/event-stream"})
-    return RawReply([beginning[: random.choice((0, 0, 9, 30))]], random.choice(_BREAKS))
+    start = head(200, {"Content-Type": "text/event-stream"})
+    return RawReply([start[: random.choice((0, 0, 9, 30))]], random.choice(_BREAKS))
 
 
 def _garbled(random: Random, dialect: Dialect, stream: bytes) -> RawReply:
@@ -130,8 +130,8 @@ def _reported_amid(random: Random, dialect: Dialect, stream: bytes) -> RawReply:
     events = stream.split(b"\n\n") if b"\n\n" in stream else stream.split(b"\n")
     gap = b"\n\n" if b"\n\n" in stream else b"\n"
     sent = gap.join(events[: random.randrange(len(events))])
-    beginning = sent + gap if sent else b""
-    return event_stream([beginning + dialect.render_failure("overloaded")], content_type=dialect.content_type)
+    start = sent + gap if sent else b""
+    return event_stream([start + dialect.render_failure("overloaded")], content_type=dialect.content_type)
 
 
 def _elsewhere(random: Random, _dialect: Dialect, _stream: bytes) -> RawReply:
@@ -142,8 +142,8 @@ def _elsewhere(random: Random, _dialect: Dialect, _stream: bytes) -> RawReply:
 def _endless(random: Random, dialect: Dialect, stream: bytes) -> RawReply:
     filling = random.choice((b": no news" + b"." * 500 + b"\n\n", b"x" * _LARGE, b" " * _LARGE, b"\n" * 100))
     status = random.choice((200, 200, 500))
-    beginning = random.choice((b"", stream[: random.randrange(len(stream))]))
-    return RawReply([head(status, {"Content-Type": dialect.content_type}), beginning, filling], Ending.REPEAT)
+    start = random.choice((b"", stream[: random.randrange(len(stream))]))
+    return RawReply([head(status, {"Content-Type": dialect.content_type}), start, filling], Ending.REPEAT)
 
 
 def _with_postscript(random: Random, dialect: Dialect, stream: bytes) -> RawReply:

@@ -21,7 +21,7 @@ from typing import override
 from pydantic import BaseModel, JsonValue
 
 from tests.support.servers.chat_completions import ScriptedChatCompletions
-from tests.support.servers.model_server import Asked, run
+from tests.support.servers.model_server import ModelRequest, run
 from tests.support.servers.script import ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
 
 _USAGE = ScriptedUsage(prompt_tokens=100, completion_tokens=10, cached_tokens=60, reasoning_tokens=4)
@@ -107,7 +107,7 @@ class ObedientModel(ScriptedChatCompletions):
     """A server with such a model."""
 
     @override
-    def answer_to(self, body: dict[str, JsonValue], asked: Asked) -> ScriptedAnswer | ScriptedFailure | None:
+    def answer_to(self, body: dict[str, JsonValue], asked: ModelRequest) -> ScriptedAnswer | ScriptedFailure | None:
         if asked.is_trial:
             return super().answer_to(body, asked)
         request = _Request.model_validate(body)

@@ -130,7 +130,7 @@ async def agent(hass: HomeAssistant, **options: object) -> AsyncGenerator[Model]
 @pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize("kind", KINDS)
 async def test_every_call_is_made_and_every_word_is_heard(hass: HomeAssistant, kind: str) -> None:
-    # As many rounds as the model took then, and its own words where it claims what it has not done.
+    # As many rounds as the model took then, and its own words where it reports what it has not done.
     async with agent(hass, **{CONF_MAX_ITERATIONS: ENOUGH_ROUNDS, CONF_CHECK_ACTIONS: False}) as model:
         for case in (case for case in CASES if case.why == kind):
             model.play_case(case, PIECES)

@@ -6,7 +6,7 @@ from pydantic import BaseModel, JsonValue
 
 from tests.agent.providers.contract.anthropic_messages import AnthropicMessagesDialect
 from tests.support.servers.dialect_server import ScriptedDialectServer
-from tests.support.servers.model_server import Asked, is_from_user, run
+from tests.support.servers.model_server import ModelRequest, is_from_user, run
 
 
 class _Request(BaseModel):
@@ -29,10 +29,10 @@ class ScriptedMessages(ScriptedDialectServer):
     key_prefix = ""
 
     @override
-    def read(self, body: dict[str, JsonValue]) -> Asked:
+    def read(self, body: dict[str, JsonValue]) -> ModelRequest:
         request = _Request.model_validate(body)
         is_trial = not request.tools and not request.system and [is_from_user(m) for m in request.messages] == [True]
-        return Asked(request.model, is_trial, request.stream)
+        return ModelRequest(request.model, is_trial, request.stream)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@ from typing import override
 
 from pydantic import BaseModel, JsonValue
 
-from tests.support.servers.model_server import Asked, ScriptedModelServer, is_from_user, run
+from tests.support.servers.model_server import ModelRequest, ScriptedModelServer, is_from_user, run
 from tests.support.servers.script import ScriptedAnswer
-from tests.support.servers.stream import frames_of
+from tests.support.servers.stream import chunks_of
 
 
 class _StreamOptions(BaseModel):
@@ -31,14 +31,14 @@ class ScriptedChatCompletions(ScriptedModelServer):
     answer_path = "/v1/chat/completions"
 
     @override
-    def read(self, body: dict[str, JsonValue]) -> Asked:
+    def read(self, body: dict[str, JsonValue]) -> ModelRequest:
         request = _Request.model_validate(body)
         is_trial = not request.tools and [is_from_user(message) for message in request.messages] == [True]
-        return Asked(request.model, is_trial, request.stream, request.stream_options.include_usage)
+        return ModelRequest(request.model, is_trial, request.stream, request.stream_options.include_usage)
 
     @override
-    def stream(self, answer: ScriptedAnswer, asked: Asked) -> Iterable[bytes]:
-        return frames_of(answer, asked.model, include_usage=asked.wants_usage)
+    def stream(self, answer: ScriptedAnswer, asked: ModelRequest) -> Iterable[bytes]:
+        return chunks_of(answer, asked.model, include_usage=asked.wants_usage)
 
     @override
     def list_of(self, models: tuple[str, ...]) -> JsonValue:

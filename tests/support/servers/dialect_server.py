@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from custom_components.chatterbox.agent.messages import FinishReason, ToolCall, Usage
 from tests.agent.providers.contract.dialect import Answer, Dialect
-from tests.support.servers.model_server import Asked, ScriptedModelServer
+from tests.support.servers.model_server import ModelRequest, ScriptedModelServer
 from tests.support.servers.script import ScriptedAnswer, ScriptedUsage
 
 
@@ -24,7 +24,7 @@ class ScriptedDialectServer(ScriptedModelServer):
     end_of_event: ClassVar[bytes] = b"\n\n"
 
     @override
-    def stream(self, answer: ScriptedAnswer, asked: Asked) -> Iterable[bytes]:
+    def stream(self, answer: ScriptedAnswer, asked: ModelRequest) -> Iterable[bytes]:
         events = self.dialect.render(_answer_of(answer)).split(self.end_of_event)
         return [event + self.end_of_event for event in events if event]
 

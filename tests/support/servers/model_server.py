@@ -39,7 +39,7 @@ class ReceivedRequest(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelRequest:
     """What of a request decides how it is answered."""
 
     model: str
@@ -70,11 +70,11 @@ class ScriptedModelServer(ABC):
         self._under_way = 0
 
     @abstractmethod
-    def read(self, body: dict[str, JsonValue]) -> Asked:
+    def read(self, body: dict[str, JsonValue]) -> ModelRequest:
         """Read a request; raises `ValidationError` where no server would understand it."""
 
     @abstractmethod
-    def stream(self, answer: ScriptedAnswer, asked: Asked) -> Iterable[bytes]:
+    def stream(self, answer: ScriptedAnswer, asked: ModelRequest) -> Iterable[bytes]:
         """Return the stream of an answer, event by event."""
 
     @abstractmethod
@@ -128,12 +128,12 @@ class ScriptedModelServer(ABC):
         self.asked.set()
         return self._refusal(request, asked) or await self._answer(request, asked, self.answer_to(body, asked))
 
-    def answer_to(self, body: dict[str, JsonValue], asked: Asked) -> ScriptedAnswer | ScriptedFailure | None:  # noqa: ARG002  # for servers that look at what was said
+    def answer_to(self, body: dict[str, JsonValue], asked: ModelRequest) -> ScriptedAnswer | ScriptedFailure | None:  # noqa: ARG002  # for servers that look at what was said
         """Return what is said now; None when there is nothing left to say."""
         trial = self._script.trial_answer
         return trial if asked.is_trial and trial is not None else self._take_answer()
 
-    def _refusal(self, request: web.Request, asked: Asked) -> web.StreamResponse | None:
+    def _refusal(self, request: web.Request, asked: ModelRequest) -> web.StreamResponse | None:
         if not self._authorized(request):
             return self._refuse(HTTPStatus.UNAUTHORIZED, "Incorrect API key provided.")
         if asked.model not in self._script.models:
@@ -143,7 +143,7 @@ class ScriptedModelServer(ABC):
         return None
 
     async def _answer(
-        self, request: web.Request, asked: Asked, answer: ScriptedAnswer | ScriptedFailure | None
+        self, request: web.Request, asked: ModelRequest, answer: ScriptedAnswer | ScriptedFailure | None
     ) -> web.StreamResponse:
         match answer:
             case ScriptedAnswer():
@@ -171,7 +171,7 @@ class ScriptedModelServer(ABC):
     def _refuse(self, status: HTTPStatus, message: str) -> web.Response:
         return web.json_response(self.error(status, message), status=status)
 
-    async def _send(self, request: web.Request, answer: ScriptedAnswer, asked: Asked) -> web.StreamResponse:
+    async def _send(self, request: web.Request, answer: ScriptedAnswer, asked: ModelRequest) -> web.StreamResponse:
         self._under_way += 1
         try:
             await asyncio.sleep(answer.delay_seconds)
@@ -185,18 +185,18 @@ class ScriptedModelServer(ABC):
 
 
 async def _write(
-    request: web.Request, response: web.StreamResponse, answer: ScriptedAnswer, frames: Iterable[bytes]
+    request: web.Request, response: web.StreamResponse, answer: ScriptedAnswer, chunks: Iterable[bytes]
 ) -> None:
     left = answer.cut_after_bytes
     if answer.write_bytes is not None:
-        frames = map(bytes, batched(b"".join(frames), answer.write_bytes, strict=False))
-    for frame in frames:
-        if left is not None and len(frame) > left:
-            await response.write(frame[:left])
+        chunks = map(bytes, batched(b"".join(chunks), answer.write_bytes, strict=False))
+    for chunk in chunks:
+        if left is not None and len(chunk) > left:
+            await response.write(chunk[:left])
             _cut(request)
             return
-        await response.write(frame)
-        left = None if left is None else left - len(frame)
+        await response.write(chunk)
+        left = None if left is None else left - len(chunk)
         await asyncio.sleep(answer.piece_delay_seconds)
     await response.write_eof()
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, JsonValue
 
 from tests.agent.providers.contract.ollama_chat import OllamaChatDialect
 from tests.support.servers.dialect_server import ScriptedDialectServer
-from tests.support.servers.model_server import Asked, is_from_user, run
+from tests.support.servers.model_server import ModelRequest, is_from_user, run
 
 _CONTEXT_WINDOW = 131_072
 
@@ -41,10 +41,10 @@ class ScriptedOllama(ScriptedDialectServer):
         return application
 
     @override
-    def read(self, body: dict[str, JsonValue]) -> Asked:
+    def read(self, body: dict[str, JsonValue]) -> ModelRequest:
         request = _Request.model_validate(body)
         is_trial = not request.tools and [is_from_user(m) for m in request.messages] == [True]
-        return Asked(request.model, is_trial, request.stream)
+        return ModelRequest(request.model, is_trial, request.stream)
 
     async def _show(self, request: web.Request) -> web.StreamResponse:
         question = _Question.model_validate_json(await request.text())

@@ -6,7 +6,7 @@ from pydantic import BaseModel, JsonValue
 
 from tests.agent.providers.contract.openai_responses import OpenAIResponsesDialect
 from tests.support.servers.dialect_server import ScriptedDialectServer
-from tests.support.servers.model_server import Asked, is_from_user, run
+from tests.support.servers.model_server import ModelRequest, is_from_user, run
 
 
 class _Request(BaseModel):
@@ -26,10 +26,10 @@ class ScriptedResponses(ScriptedDialectServer):
     answer_path = "/v1/responses"
 
     @override
-    def read(self, body: dict[str, JsonValue]) -> Asked:
+    def read(self, body: dict[str, JsonValue]) -> ModelRequest:
         request = _Request.model_validate(body)
         is_trial = not request.tools and not request.instructions and [is_from_user(i) for i in request.input] == [True]
-        return Asked(request.model, is_trial, request.stream)
+        return ModelRequest(request.model, is_trial, request.stream)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class ScriptedServer:
 async def scripted_server(
     script: Script, folder: Path, module: str = "tests.support.servers.chat_completions"
 ) -> AsyncIterator[ScriptedServer]:
-    """Serve `script`, written to `folder`, until the block is left; `module` is a program of `model_server.run`."""
+    """Serve `script`, written to `folder`, until the block is left; `module` calls `model_server.run`."""
     path = folder / "script.json"
     path.write_text(script.model_dump_json(), encoding="utf-8")
     process = await asyncio.create_subprocess_exec(

@@ -15,14 +15,14 @@ type Chunk = dict[str, JsonValue]
 DONE = b"data: [DONE]\n\n"
 
 
-def frames_of(answer: ScriptedAnswer, model: str, *, include_usage: bool) -> Iterator[bytes]:
+def chunks_of(answer: ScriptedAnswer, model: str, *, include_usage: bool) -> Iterator[bytes]:
     """Yield the stream of `answer`, event by event, `[DONE]` last."""
     for delta in _deltas(answer):
-        yield _frame(model, [{"index": 0, "delta": delta, "finish_reason": None}])
+        yield _chunk(model, [{"index": 0, "delta": delta, "finish_reason": None}])
     reason = answer.finish_reason or ("tool_calls" if answer.tool_calls else "stop")
-    yield _frame(model, [{"index": 0, "delta": {}, "finish_reason": reason}])
+    yield _chunk(model, [{"index": 0, "delta": {}, "finish_reason": reason}])
     if include_usage:
-        yield _frame(model, [], usage=_usage(answer.usage or ScriptedUsage()))
+        yield _chunk(model, [], usage=_usage(answer.usage or ScriptedUsage()))
     yield DONE
 
 
@@ -45,7 +45,7 @@ def _pieces(text: str, size: int) -> Iterator[str]:
     return (text[start : start + size] for start in range(0, len(text), size))
 
 
-def _frame(model: str, choices: list[JsonValue], usage: Chunk | None = None) -> bytes:
+def _chunk(model: str, choices: list[JsonValue], usage: Chunk | None = None) -> bytes:
     chunk: Chunk = {
         "id": "chatcmpl-scripted",
         "object": "chat.completion.chunk",

@@ -1,8 +1,8 @@
-"""How often the thing that somebody means is among those that a model is told of, and what it takes to find them.
+"""How often the entity that somebody means is among those that a model is told of, and what it takes to find them.
 
-Run it with `python -m bench.thing_ranking`. For each language with a home of 2,000 things and sentences that are said
-in it (`tests/support/spoken_things`), it prints how many things there are, how many sentences, for which part of them
-the thing that is meant comes among the first 40, 10 and 1, and the milliseconds of processor time: to make the index,
+Run it with `python -m bench.entity_ranking`. For each language with a home of 2,000 entities and sentences that are said
+in it (`tests/support/spoken_homes`), it prints how many entities there are, how many sentences, for which part of them
+the entity that is meant comes among the first 40, 10 and 1, and the milliseconds of processor time: to make the index,
 which is kept until the home changes, and to find what one sentence may mean, when it is said for the first time, and
 later. `-v` names the sentences that are not understood.
 """
@@ -18,7 +18,7 @@ from pytest_homeassistant_custom_component.common import async_test_home_assista
 
 from custom_components.chatterbox.home.entity_index import EntityIndex
 from custom_components.chatterbox.home.search import async_kind_names
-from tests.support.spoken_things.spoken_home import LANGUAGES, SpokenHome
+from tests.support.spoken_homes.spoken_home import LANGUAGES, SpokenHome
 
 _PLACES: Final = (40, 10, 1)
 _ROW: Final = "{:10}{:>8}{:>11}{:>8}{:>8}{:>8}{:>10}{:>10}{:>10}"
@@ -37,14 +37,14 @@ async def _measure(hass: HomeAssistant, language: str, *, is_verbose: bool) -> N
             began = time.process_time()
             found = index.find(saying.query, max(_PLACES))
             spent.append(time.process_time() - began)
-            ids = [thing.entity_id for thing in found]
+            ids = [entity.entity_id for entity in found]
             place = ids.index(saying.means) + 1 if saying.means in ids else max(_PLACES) + 1
             places.append(place)
             if is_verbose and place > max(_PLACES):
-                print("   ", saying.query.words, [thing.names[0] for thing in found][:8])  # noqa: T201
+                print("   ", saying.query.words, [entity.names[0] for entity in found][:8])  # noqa: T201
     shares = [f"{sum(place <= most for place in places) / len(places):.1%}" for most in _PLACES]
     numbers = [f"{1000 * one:.2f}" for one in (built, *map(median, times))]
-    print(_ROW.format(language, len(spoken.home.things), len(spoken.sayings), *shares, *numbers))  # noqa: T201
+    print(_ROW.format(language, len(spoken.home.entities), len(spoken.sayings), *shares, *numbers))  # noqa: T201
 
 
 async def _main() -> None:
@@ -52,7 +52,7 @@ async def _main() -> None:
     parser.add_argument("-v", "--verbose", action="store_true")
     is_verbose = parser.parse_args().verbose
     async with async_test_home_assistant() as hass:
-        heads = ("language", "things", "sentences", *(f"in {most}" for most in _PLACES), "index", "first", "later")
+        heads = ("language", "entities", "sentences", *(f"in {most}" for most in _PLACES), "index", "first", "later")
         print(_ROW.format(*heads))  # noqa: T201
         for language in LANGUAGES:
             await _measure(hass, language, is_verbose=is_verbose)

@@ -1,7 +1,7 @@
-"""A home of 2,000 things in one language, and what is said in it: the YAML files in `homes/`.
+"""A home of 2,000 entities in one language, and what is said in it: the YAML files in `homes/`.
 
-A file has rooms by floor, and things by domain and device class; every room has every thing. In each second room a
-thing is called by its room first, as people do it, and otherwise by itself alone, as Home Assistant does it today.
+A file has rooms by floor, and entities by domain and device class; every room has every entity. In each second room a
+entity is called by its room first, as people do it, and otherwise by itself alone, as Home Assistant does it today.
 Sensors of a technical kind, which every device brings along, have English names everywhere.
 """
 
@@ -38,14 +38,14 @@ class _File(BaseModel):
 
     guest_room: str
     rooms: dict[str, tuple[str, ...]]
-    things: dict[str, tuple[str, ...]]
+    entities: dict[str, tuple[str, ...]]
     also: dict[str, str]
     says: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """A sentence, and the id of the thing that it means."""
+    """A sentence, and the id of the entity that it means."""
 
     query: EntityQuery
     means: str
@@ -53,7 +53,7 @@ class Saying:
 
 @dataclass(frozen=True, slots=True)
 class SpokenHome:
-    """A home, what its things are, and what is said in it."""
+    """A home, what its entities are, and what is said in it."""
 
     home: Home
     kinds: dict[str, tuple[str, str]]
@@ -69,7 +69,7 @@ class SpokenHome:
         named: list[tuple[NamedEntity, str]] = []
         ids: dict[str, str] = {}
         for number, room in enumerate(rooms):
-            for kind, names in (*file.things.items(), *_TECHNICAL.items()):
+            for kind, names in (*file.entities.items(), *_TECHNICAL.items()):
                 domain, _, device_class = kind.partition("/")
                 for name in names:
                     place = f"{room.name}/{name}"
@@ -92,15 +92,15 @@ def _rooms(file: _File) -> Iterator[Room]:
 
 
 def _home(file: _File, rooms: list[Room], named: list[tuple[NamedEntity, str]]) -> Home:
-    told = listed_names([thing for thing, _ in named])
-    things = tuple(
+    told = listed_names([entity for entity, _ in named])
+    entities = tuple(
         ExposedEntity(one.entity_id, one.names, area_id, told[one.entity_id].name, told[one.entity_id].other_names)
         for one, area_id in named
     )
     by_room: dict[str | None, tuple[ExposedEntity, ...]] = {
-        room.area_id: tuple(one for one in things if one.area_id == room.area_id) for room in rooms
+        room.area_id: tuple(one for one in entities if one.area_id == room.area_id) for room in rooms
     }
-    return Home(tuple(Floor(name, name, ()) for name in file.rooms), tuple(rooms), things, by_room)
+    return Home(tuple(Floor(name, name, ()) for name in file.rooms), tuple(rooms), entities, by_room)
 
 
 def _saying(line: str, ids: dict[str, str], areas: dict[str, str]) -> Saying:
