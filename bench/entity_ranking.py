@@ -1,7 +1,7 @@
 """How often the entity that somebody means is among those that a model is told of, and what it takes to find them.
 
-Run it with `python -m bench.entity_ranking`. For each language with a home of 2,000 entities and sentences that are said
-in it (`tests/support/spoken_homes`), it prints how many entities there are, how many sentences, for which part of them
+Run it with `python -m bench.entity_ranking`. For each language with a home of 2,000 entities and sentences
+that are said in it (`tests/support/spoken_homes`), it prints the number of entities and of sentences, for which part
 the entity that is meant comes among the first 40, 10 and 1, and the milliseconds of processor time: to make the index,
 which is kept until the home changes, and to find what one sentence may mean, when it is said for the first time, and
 later. `-v` names the sentences that are not understood.

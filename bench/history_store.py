@@ -172,7 +172,9 @@ async def main(turns: int, searches: int) -> bool:
         ),
     )
     sys.stdout.write("\n".join(lines) + "\n")
-    return to_search.p95 <= SEARCHING and to_open <= OPENING and to_record.p95 <= RECORDING and to_resume.p95 <= GOING_ON
+    return (
+        to_search.p95 <= SEARCHING and to_open <= OPENING and to_record.p95 <= RECORDING and to_resume.p95 <= GOING_ON
+    )
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ class Entered:
         return sorted({file for file, _ in self.functions})
 
     def add(self, code: CodeType, frame: FrameType | None) -> None:
-        """Count a call; `frame` is the caller's."""
+        """Count a call, with what has led to it."""
         if not code.co_flags & CO_OPTIMIZED:  # the body of a module or a class
             return
         file = code.co_filename.removeprefix(_PREFIX)
@@ -90,7 +90,7 @@ def recording() -> Generator[Entered]:
     def on_start(code: CodeType, _offset: int) -> object:
         if not code.co_filename.startswith(_PREFIX):
             return monitoring.DISABLE
-        entered.add(code, sys._getframe(1).f_back)  # noqa: SLF001  # the way to a caller's frame
+        entered.add(code, sys._getframe(1).f_back)  # noqa: SLF001  # the way to the calling code
         return None
 
     monitoring.use_tool_id(monitoring.PROFILER_ID, "spine")

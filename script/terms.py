@@ -61,7 +61,7 @@ TERMS: Final = (
         "provider, health monitor",
         "links?|link watch",
         "links? of (?:a|the) chain|link watch",
-        elsewhere=("custom_components/chatterbox/agent/speech", "tests/agent/speech"),
+        elsewhere=("custom_components/chatterbox/agent/speech", "tests/agent/speech", "tests/repository"),
     ),
     Term("patience", "timeouts", "patien(?:ce|t)", "patience"),
     Term("drive", "TurnRunner.run", "drives?|driving", "drives a turn"),
@@ -93,7 +93,9 @@ TERMS: Final = (
 )
 """The Words table of the redraw."""
 
-_OF_OTHERS: Final = frozenset({"sys", "_getframe", "f_back", "FrameType", "frame", "stack_info", "seal_all"})
+_OF_OTHERS: Final = frozenset(
+    {"sys", "_getframe", "f_back", "FrameType", "frame", "stack_info", "seal_all", "async_clean_spot"}
+)
 """Identifiers that are not ours to name."""
 _HISTORY: Final = ("docs/decisions/", "CHANGELOG.md")
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from bench.side_by_side.agents import Agent
-from bench.side_by_side.model_server import ServedRequest, Plan
+from bench.side_by_side.model_server import Plan, ServedRequest
 from bench.side_by_side.results import Figure, Measure, figure
-from bench.side_by_side.setting import TURN_ON, Setting, clear_away, idle_share, flush
+from bench.side_by_side.setting import TURN_ON, Setting, clear_away, flush, idle_share
 from bench.side_by_side.targets import BARE, REFERENCE
 from bench.side_by_side.turns import Heard, TimedTurn, Way, converse, through_pipeline
 

@@ -15,7 +15,7 @@ from bench.side_by_side.agents import Agent
 from bench.side_by_side.cost import Samples
 from bench.side_by_side.model_server import Plan
 from bench.side_by_side.results import Figure
-from bench.side_by_side.setting import Setting, resident_bytes, flush
+from bench.side_by_side.setting import Setting, flush, resident_bytes
 from bench.side_by_side.turns import TimedTurn, converse
 
 _KIB: Final = 1024

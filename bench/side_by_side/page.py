@@ -30,7 +30,7 @@ _TITLES: Final[Mapping[Measure, str]] = {
     "setup_s": "set-up, s",
 }
 _SCENARIOS: Final[Mapping[str, str]] = {
-    "plain, converse": "A turn in words, from a program. A model says 40 fragments of 5 characters, 400 a second.",
+    "plain, converse": "A turn in words, from an API client. A model says 40 fragments of 5 characters, 400 a second.",
     "tool, converse": "A turn with one call: a light is switched on, then the same words are said.",
     "plain, pipeline": "A turn in words through the Assist pipeline, text to text.",
     "tool, pipeline": "A turn with one call through the Assist pipeline.",

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from bench.side_by_side import answers
 from bench.side_by_side.answers import Format
-from bench.side_by_side.model_server import ServedRequest, Plan
+from bench.side_by_side.model_server import Plan, ServedRequest
 from demo.configuration import REPOSITORY
 
 _LOG = TypeAdapter(list[ServedRequest])

@@ -17,7 +17,7 @@ from typing import Final
 
 from bench.side_by_side.model_server import Plan
 from bench.side_by_side.results import Profile
-from bench.side_by_side.setting import TURN_ON, Setting, clear_away, idle_share, flush
+from bench.side_by_side.setting import TURN_ON, Setting, clear_away, flush, idle_share
 from bench.side_by_side.turns import TimedTurn, converse
 
 _EVERY: Final = 0.001

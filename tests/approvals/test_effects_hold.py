@@ -17,7 +17,7 @@ from custom_components.chatterbox.effects.effect import Annotated, Effects, Enti
 from custom_components.chatterbox.offline.sentence_effects import async_sentence_effects
 from custom_components.chatterbox.tools.dispatch import async_call_effects
 from tests.support.offline_talk import Talk, sentence_call
-from tests.support.random_homes import ALIASES, AREAS, FLOORS, RecordedActions, RandomHome, place_device, recorded
+from tests.support.random_homes import ALIASES, AREAS, FLOORS, RandomHome, RecordedActions, place_device, recorded
 
 NOT_JUDGED = frozenset({"button", "event", "group", "scene", "script", "sensor", "conversation", "binary_sensor"})
 """Domains whose states change by themselves, or because others do."""

@@ -44,15 +44,6 @@ async def test_who_asks_for_no_stream_gets_the_same_words_at_once() -> None:
         assert asked.size == len(asked.body)
 
 
-async def test_a_plan_forgets_what_was_asked_before_and_keeps_no_bodies_unless_told() -> None:
-    async with model_server() as server:
-        await ask(server, SAID)
-        await server.plan(Plan())
-        assert await server.log() == []
-        await ask(server, SAID)
-        assert [asked.body for asked in await server.log()] == [""]
-
-
 async def test_the_bare_client_reads_a_stream_to_its_end() -> None:
     async with model_server() as server:
         body: JsonValue = {"messages": [SAID], "stream": True}

@@ -35,7 +35,7 @@ def plan(*kinds: str, beside: tuple[Job, ...] = (), limit: float = 60) -> Plan:
     return Plan(beside, (), [(Job(kind, limit=limit),) for kind in kinds])
 
 
-async def test_what_fails_is_tried_twice_and_told_and_the_others_go_on() -> None:
+async def test_a_failed_job_is_repeated_and_reported_and_the_others_continue() -> None:
     told: list[str] = []
     run = run_of(told)
     await run.follow(plan("fails", "measures"))

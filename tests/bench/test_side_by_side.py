@@ -1,7 +1,6 @@
 """What the benchmark makes of what it measures, and what its model server says."""
 
 import json
-import re
 
 import pytest
 from hypothesis import given, strategies as st
@@ -9,7 +8,6 @@ from pydantic import JsonValue
 
 from bench.side_by_side import page, targets
 from bench.side_by_side.answers import Call, Format, calling_answer, spoken_answer, whole_message, words
-from bench.side_by_side.plots import bars, lines
 from bench.side_by_side.prompt_text import prompt_of, same_share
 from bench.side_by_side.results import Figure, Machine, Measure, Profile, Results, figure
 
@@ -33,18 +31,14 @@ def turns(name: str, cpu: float, entities: int = targets.SMALL) -> Figure:
     return figure(targets.TURNS[0], entities, name, "cpu_ms", [cpu])
 
 
-def row(checked: Results, beginning: str) -> targets.Checked:
-    return next(row for row in targets.check(checked) if row.measure.startswith(beginning))
+def row(checked: Results, start: str) -> targets.Checked:
+    return next(row for row in targets.check(checked) if row.measure.startswith(start))
 
 
-def test_samples_become_their_median_and_quartiles() -> None:
-    made = figure("plain", 10, "somebody", "cpu_ms", [1, 2, 3, 4, 100])
-    assert (made.low, made.median, made.high, made.samples) == (2, 3, 4, 5)
-
-
-def test_a_single_sample_has_no_spread() -> None:
-    made = figure("plain", 10, "somebody", "cpu_ms", [7])
-    assert (made.low, made.median, made.high, made.samples) == (7, 7, 7, 1)
+@pytest.mark.parametrize(("samples", "made"), [([1, 2, 3, 4, 100], (2, 3, 4, 5)), ([7], (7, 7, 7, 1))])
+def test_samples_become_their_median_and_quartiles(samples: list[float], made: tuple[float, ...]) -> None:
+    one = figure("plain", 10, "somebody", "cpu_ms", samples)
+    assert (one.low, one.median, one.high, one.samples) == made
 
 
 def test_processor_time_is_compared_above_the_bare_client() -> None:
@@ -55,8 +49,9 @@ def test_processor_time_is_compared_above_the_bare_client() -> None:
     assert (cheapest.measured, cheapest.met) == ("2 times", False)
 
 
-def test_our_agent_over_other_formats_is_no_agent_of_core() -> None:
-    run = results(turns("chatterbox", 5), turns("chatterbox, ollama", 2), turns("ollama", 3), turns("bare client", 1))
+def test_neither_our_agent_over_other_formats_nor_home_assistant_alone_is_an_agent_of_core() -> None:
+    ours = (turns("chatterbox", 5), turns("chatterbox, ollama", 2))
+    run = results(*ours, turns(targets.ALONE, 2), turns("ollama", 3), turns("bare client", 1))
     assert targets.core_agents(run) == ["ollama"]
 
 
@@ -89,11 +84,6 @@ def test_the_page_has_a_row_for_everybody_and_says_when_the_machine_was_at_work(
     assert "40% meanwhile: trust no time here**" in page.write_page(busy, "performance")
 
 
-def test_home_assistant_alone_is_a_floor_and_no_agent_of_core() -> None:
-    run = results(turns("chatterbox", 5), turns(targets.ALONE, 2), turns("ollama", 3), turns("bare client", 1))
-    assert targets.core_agents(run) == ["ollama"]
-
-
 def test_the_page_shows_where_the_time_goes_the_dearest_part_first() -> None:
     costs = {"chatterbox.agent.wire.sse": 1.0, "chatterbox.agent.drive": 7.0, "chatterbox.agent.wire.received": 2.0}
     profile = Profile(scenario="tool", entities=300, agent="chatterbox", ms=10, parts=costs, samples=9)
@@ -101,14 +91,6 @@ def test_the_page_shows_where_the_time_goes_the_dearest_part_first() -> None:
     assert "with one call, 300 exposed entities: 10.00 ms in all" in written
     loop = "| loop | 7.00 | 70% | agent.drive 7.00 |"
     assert f"{loop}\n| formats | 3.00 | 30% | agent.wire.received 2.00, agent.wire.sse 1.00 |" in written
-
-
-def test_the_page_shows_what_is_done_until_the_first_words() -> None:
-    costs = {"the server and other waits": 0.5, "Home Assistant: core": 1.5}
-    profile = Profile(scenario="first words", entities=10, agent="chatterbox", ms=2, parts=costs, samples=9)
-    written = page.write_page(results().model_copy(update={"profiles": (profile,)}), "performance")
-    assert "Until the first words of a turn, 10 exposed entities: 2.00 ms in all, 9 looks." in written
-    assert "| waiting, mostly for the server | 0.50 | 25% | the server and other waits 0.50 |" in written
 
 
 def test_the_page_says_what_could_not_be_measured() -> None:
@@ -121,22 +103,6 @@ def test_a_plot_is_drawn_of_what_was_measured_only() -> None:
     assert list(drawn) == ["cpu-plain"]
 
 
-def test_bars_are_as_long_as_their_values_and_names_are_text() -> None:
-    drawn = bars("<b>", "ms", {"ours": 2.0, "a & b": 4.0}, "ours")
-    assert 'width="220.0"' in drawn
-    assert 'width="440.0"' in drawn
-    assert "&lt;b&gt;" in drawn
-    assert "a &amp; b" in drawn
-
-
-def test_lines_go_through_their_values_and_names_that_end_together_stand_apart() -> None:
-    drawn = lines("Growth", "ms", ("1", "10"), {"ours": [1.0, 2.0], "a & b": [4.0, 2.0]}, "ours")
-    assert 'points="70.0,269.0 550.0,194.0"' in drawn
-    assert 'points="70.0,44.0 550.0,194.0"' in drawn
-    assert "a &amp; b" in drawn
-    assert len(set(re.findall(r'<text x="558.0" y="([^"]+)"', drawn))) == 2
-
-
 def test_a_line_is_drawn_of_sizes_that_were_measured_of_who_was_measured_in_all() -> None:
     run = results(
         *(turns("chatterbox", size / 10, size) for size in (10, 300)), *(turns("ollama", 3, size) for size in (10,))
@@ -147,7 +113,7 @@ def test_a_line_is_drawn_of_sizes_that_were_measured_of_who_was_measured_in_all(
 
 
 @given(st.binary(max_size=20), st.binary(max_size=20), st.binary(min_size=1, max_size=20))
-def test_the_same_share_is_that_of_the_common_beginning(common: bytes, rest: bytes, other: bytes) -> None:
+def test_the_same_share_is_that_of_the_common_start(common: bytes, rest: bytes, other: bytes) -> None:
     first, second = common + b"\x00" + rest, common + b"\x01" + other
     assert same_share([first, second]) == (len(common) / len(second),) * 2
 

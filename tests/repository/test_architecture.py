@@ -7,5 +7,5 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def test_the_picture_is_drawn_from_the_contracts() -> None:
-    program = runpy.run_path(str(REPOSITORY / "script" / "architecture_picture.py"))
-    assert program["PICTURE"].read_text() == program["draw"](), "run script/architecture"
+    script = runpy.run_path(str(REPOSITORY / "script" / "architecture_picture.py"))
+    assert script["PICTURE"].read_text() == script["draw"](), "run script/architecture"

@@ -1,4 +1,4 @@
-"""`script/demo` as a person or a program runs it: a real Home Assistant, a real home, a real pipeline, a real end."""
+"""`script/demo` as a person or a machine runs it: a real Home Assistant, a real home, a real pipeline, a real end."""
 
 import asyncio
 import json

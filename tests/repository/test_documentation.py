@@ -10,7 +10,7 @@ import custom_components
 _REPOSITORY = Path(custom_components.__file__).parents[1]
 _PAGES = sorted([*_REPOSITORY.glob("*.md"), *_REPOSITORY.glob("docs/**/*.md")])
 _LINK = re.compile(r"""(?:\]\(|(?:src|srcset|href)=")([^)"#\s]+)""")
-_PROGRAM = re.compile(r"\b(?:script|\.ci)/[a-z0-9-]+\b")
+_SCRIPT = re.compile(r"\b(?:script|\.ci)/[a-z0-9-]+\b")
 
 
 @pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.relative_to(_REPOSITORY).as_posix())
@@ -20,9 +20,9 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.relative_to(_REPOSITORY).as_posix())
-def test_programs_that_are_named_can_be_run(page: Path) -> None:
-    programs = {_REPOSITORY / name for name in _PROGRAM.findall(page.read_text())}
-    assert {program for program in programs if not program.stat().st_mode & 0o100} == set()
+def test_scripts_that_are_named_can_be_run(page: Path) -> None:
+    scripts = {_REPOSITORY / name for name in _SCRIPT.findall(page.read_text())}
+    assert {script for script in scripts if not script.stat().st_mode & 0o100} == set()
 
 
 def test_readme_shows_the_two_commands_first() -> None:

@@ -1,1 +1,1 @@
-"""Measures how well claims of an action are told from other sentences, in each language."""
+"""Measures how well reports of an action are told from other sentences, in each language."""

@@ -1,6 +1,6 @@
-"""The labelled texts: which of them claim an action, and which half of them nobody looks at while mending rules.
+"""The labelled texts: which of them report an action, and which half of them nobody looks at while mending rules.
 
-Knows the format of the fixtures; must not know how claims are found.
+Knows the format of the fixtures; must not know how reports are found.
 """
 
 from enum import StrEnum
@@ -9,8 +9,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 _FIXTURES = Path(__file__).parents[2] / "fixtures"
-_RECORDED = _FIXTURES / "recorded-runs" / "claims.jsonl"
-_WRITTEN = _FIXTURES / "claims"
+_RECORDED = _FIXTURES / "recorded-runs" / "action-reports.jsonl"
+_WRITTEN = _FIXTURES / "action-reports"
 
 RECORDED_LANGUAGE = "en"
 """The language of every recorded run."""
@@ -29,7 +29,7 @@ class Half(StrEnum):
 
 
 class Kind(StrEnum):
-    """How a written text claims, or only seems to."""
+    """How a written text reports an action, or only seems to."""
 
     PERFECT = "perfect"
     PASSIVE = "passive"
@@ -47,12 +47,12 @@ class Kind(StrEnum):
 
 
 class LabelledText(BaseModel):
-    """A text, and whether it claims that an action was done."""
+    """A text, and whether it reports that an action was done."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str
-    claim: bool
+    reports: bool
     half: Half
     kind: Kind | None = None
     """Of a written text."""

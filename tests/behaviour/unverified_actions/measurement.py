@@ -1,4 +1,4 @@
-"""Counts how many claims are found, and how many texts are wrongly taken for one."""
+"""Counts how many reports are found, and how many texts are wrongly taken for one."""
 
 import math
 from collections.abc import Iterable
@@ -21,11 +21,11 @@ class Score:
     """What was found in some texts."""
 
     found: int = 0
-    """Claims that were found."""
+    """Reports that were found."""
     wrong: int = 0
-    """Other texts that were taken for a claim."""
+    """Other texts that were taken for a report."""
     missed: int = 0
-    """Claims that were not found."""
+    """Reports that were not found."""
 
     def __add__(self, other: Score) -> Score:
         """Score the texts of both."""
@@ -33,15 +33,15 @@ class Score:
 
     @property
     def precision(self) -> float:
-        """Part of what is taken for a claim that is one; 0 when nothing is, for then nothing is shown."""
+        """Part of what is taken for a report that is one; 0 when nothing is, for then nothing is shown."""
         taken = self.found + self.wrong
         return self.found / taken if taken else 0.0
 
     @property
     def recall(self) -> float:
-        """Part of the claims that is found; 0 when there are none."""
-        claims = self.found + self.missed
-        return self.found / claims if claims else 0.0
+        """Part of the reports that is found; 0 when there are none."""
+        reports = self.found + self.missed
+        return self.found / reports if reports else 0.0
 
     @property
     def least_precision(self) -> float:
@@ -87,16 +87,16 @@ def default_languages(measurements: Iterable[Measurement]) -> frozenset[str]:
 
 def _measurement(language: str, texts: tuple[LabelledText, ...], *, translators: Score | None = None) -> Measurement:
     tuned, held_out = (
-        _score(((one.text, one.claim) for one in texts if one.half is half), language)
+        _score(((one.text, one.reports) for one in texts if one.half is half), language)
         for half in (Half.TUNED, Half.HELD_OUT)
     )
     return Measurement(language, translators is None, len(texts), tuned, held_out, translators)
 
 
 def _score(texts: Iterable[tuple[str, bool]], language: str) -> Score:
-    return sum((_score_of(text, language, claim=claim) for text, claim in texts), start=Score())
+    return sum((_score_of(text, language, report=report) for text, report in texts), start=Score())
 
 
-def _score_of(text: str, language: str, *, claim: bool) -> Score:
+def _score_of(text: str, language: str, *, report: bool) -> Score:
     taken = reports_action(text, language)
-    return Score(found=claim and taken, wrong=taken and not claim, missed=claim and not taken)
+    return Score(found=report and taken, wrong=taken and not report, missed=report and not taken)

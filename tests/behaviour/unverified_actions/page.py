@@ -60,9 +60,9 @@ prove that there are none.
 
 - **Recorded runs**: what models said in English in the [recorded runs](../tests/fixtures/README.md), every different
   final answer and every message before it, labelled by hand and without looking at what the rules say:
-  `tests/fixtures/recorded-runs/claims.jsonl`. They resemble each other, so both halves look alike.
+  `tests/fixtures/recorded-runs/action-reports.jsonl`. They resemble each other, so both halves look alike.
 - **The other rows**: texts written for this purpose before there was a rule, at least half of them close to a report
-  without being one: `tests/fixtures/claims/`.
+  without being one: `tests/fixtures/action-reports/`.
 - **Halves**: each set was cut in two. The rules were corrected until the first half had no false alarm and hardly a
   report was missed; the second was only counted. The same hand wrote texts and rules, though, which makes both halves
   look better than life.

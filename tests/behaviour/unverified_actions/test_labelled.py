@@ -11,7 +11,7 @@ from custom_components.chatterbox.agent.unverified_actions.grammar import GRAMMA
 from .labelled import LANGUAGES, Half, Kind, LabelledText, read_recorded, read_written
 
 RUNS = Path(__file__).parents[2] / "fixtures" / "recorded-runs"
-CLAIMS = {Kind.PERFECT, Kind.PASSIVE, Kind.NOW, Kind.PROGRESS, Kind.SHORT}
+REPORTS = {Kind.PERFECT, Kind.PASSIVE, Kind.NOW, Kind.PROGRESS, Kind.SHORT}
 ALL = pytest.mark.parametrize(
     "texts",
     [
@@ -54,9 +54,9 @@ def test_a_language_has_enough_texts_and_half_of_them_hard(language: str) -> Non
     texts = read_written(language)
 
     assert len(texts) >= 60
-    assert sum(not one.claim for one in texts) >= len(texts) / 2
+    assert sum(not one.reports for one in texts) >= len(texts) / 2
     assert {one.kind for one in texts} == set(Kind)
-    assert all(one.claim == (one.kind in CLAIMS) for one in texts)
+    assert all(one.reports == (one.kind in REPORTS) for one in texts)
 
 
 @ALL
@@ -65,8 +65,10 @@ def test_no_text_comes_twice(texts: tuple[LabelledText, ...]) -> None:
 
 
 @ALL
-def test_halves_have_as_many_claims(texts: tuple[LabelledText, ...]) -> None:
-    tuned, held_out = (Counter(one.claim for one in texts if one.half is half) for half in (Half.TUNED, Half.HELD_OUT))
+def test_halves_have_as_many_reports(texts: tuple[LabelledText, ...]) -> None:
+    tuned, held_out = (
+        Counter(one.reports for one in texts if one.half is half) for half in (Half.TUNED, Half.HELD_OUT)
+    )
 
     assert abs(tuned[True] - held_out[True]) <= 5
     assert abs(tuned[False] - held_out[False]) <= 5

@@ -34,17 +34,17 @@ READING = [
 ]
 
 
-def _needs_receipt(run: _Run, *, with_results: bool) -> bool:
+def _raises_alarm(run: _Run, *, with_results: bool) -> bool:
     results = [ToolResult("1", one.name, "", is_error=one.is_error) for one in run.results if with_results]
     return reports_action(run.resp or "", RECORDED_LANGUAGE) and not changed_something(results, READING)
 
 
-def test_no_answer_of_a_model_that_acted_needs_a_receipt() -> None:
-    assert [run.resp for run in RUNS if _needs_receipt(run, with_results=True)] == []
+def test_no_answer_of_a_model_that_acted_raises_an_alarm() -> None:
+    assert [run.resp for run in RUNS if _raises_alarm(run, with_results=True)] == []
 
 
 @pytest.mark.parametrize("name", ["assist-mini", "hard-cases"])
 def test_the_same_answers_without_their_results_would(name: str) -> None:
     runs = [run for run in _runs(name) if run.results]
 
-    assert any(_needs_receipt(run, with_results=False) for run in runs)
+    assert any(_raises_alarm(run, with_results=False) for run in runs)

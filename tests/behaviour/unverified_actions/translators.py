@@ -1,8 +1,8 @@
 """What Home Assistant itself says in each language, from its own translators: texts that nobody here wrote.
 
 Reads the sentences of the installed `home-assistant-intents`: what is said after an intent that changes something is a
-claim, what is said after a question or an error is none. Templates with conditions are left out. Must not know how
-claims are found.
+report, what is said after a question or an error is none. Templates with conditions are left out. Must not know how
+reports are found.
 """
 
 import re
@@ -63,7 +63,7 @@ def installed_version() -> str:
 
 
 def sentences(language: str) -> dict[str, bool]:
-    """Return what Home Assistant says in a language, and whether each sentence claims an action."""
+    """Return what Home Assistant says in a language, and whether each sentence reports an action."""
     said: dict[str, bool] = {}
     for name in _FILES.get(language, (language,)):
         path = files("home_assistant_intents") / "data" / f"{name}.json"

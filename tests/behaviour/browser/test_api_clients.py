@@ -1,4 +1,4 @@
-"""A person lets programs talk to the agents of a service, and one turns on the light."""
+"""A person lets API clients talk to the agents of a service, and one turns on the light."""
 
 import asyncio
 from http import HTTPStatus
@@ -13,10 +13,10 @@ from tests.support.sentences import sentence
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
-_PROGRAMS = "options.step.init.sections.programs"
+_API_CLIENTS = "options.step.init.sections.api"
 
 
-async def test_a_program_switches_the_lights_once_it_may(frontend: Frontend, camera: Camera) -> None:
+async def test_an_api_client_switches_the_lights_once_it_may(frontend: Frontend, camera: Camera) -> None:
     await frontend.open_devices_and_services()
     dialog = await frontend.pick_integration("Chatterbox")
     await dialog.get_by_text("Offline", exact=True).click()
@@ -24,9 +24,9 @@ async def test_a_program_switches_the_lights_once_it_may(frontend: Frontend, cam
     await frontend.open_service("Chatterbox")
 
     options = await frontend.open_options()
-    await frontend.unfold(options, sentence(f"{_PROGRAMS}.name"))
+    await frontend.unfold(options, sentence(f"{_API_CLIENTS}.name"))
     await expect(options.get_by_text("/api/chatterbox/v1")).to_be_visible()
-    row = options.locator("ha-selector-boolean").filter(has_text=sentence(f"{_PROGRAMS}.data.responses_api"))
+    row = options.locator("ha-selector-boolean").filter(has_text=sentence(f"{_API_CLIENTS}.data.responses_api"))
     await row.locator("ha-switch").click()
     await camera.take_dialog(options, "api")
     await frontend.submit(options)
@@ -34,14 +34,14 @@ async def test_a_program_switches_the_lights_once_it_may(frontend: Frontend, cam
 
     address = f"{frontend.url}/api/chatterbox/v1"
     key = {"Authorization": f"Bearer {await frontend.access_token()}"}
-    async with ClientSession(headers=key) as program:
+    async with ClientSession(headers=key) as client:
         async with asyncio.timeout(20):
-            while (answer := await program.get(f"{address}/models")).status != HTTPStatus.OK:  # noqa: ASYNC110  # it is loaded anew, and nobody says when that is over
+            while (answer := await client.get(f"{address}/models")).status != HTTPStatus.OK:  # noqa: ASYNC110  # it is loaded anew, and nobody says when that is over
                 await asyncio.sleep(0.1)
         models = await answer.json()
         (model,) = [one["id"] for one in models["data"]]
         asked = {"model": model, "input": "Turn on the kitchen lights"}
-        answer = await (await program.post(f"{address}/responses", json=asked)).json()
+        answer = await (await client.post(f"{address}/responses", json=asked)).json()
     assert answer["output"][-1]["content"][0]["text"] == "Turned on the lights"
 
     await frontend.open_overview()
