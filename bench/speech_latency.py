@@ -12,10 +12,11 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from bench.prose import WITH_UNITS, Prose, read_prose
-from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
+from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, ToolDefinition, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.text_calls import TextCalls
@@ -60,10 +61,11 @@ async def recogniser(pieces: Iterable[str], language: str) -> AsyncGenerator[str
     """Pass text through the recogniser of calls; the language makes no difference."""
     del language
     request = CompletionRequest("", (UserMessage("How is it in the kitchen?"),), _TOOLS)
-    async with aclosing(TextCalls(_Model(pieces)).stream(request)) as events:
-        async for event in events:
-            if isinstance(event, TextDelta):
-                yield event.text
+    message = TextCalls().message(request)
+    for event in chain[TextDelta | CompletionResult](map(TextDelta, pieces), [CompletionResult(FinishReason.STOP)]):
+        for read in message.read(event):
+            if isinstance(read, TextDelta):
+                yield read.text
 
 
 async def speech(pieces: Iterable[str], language: str) -> AsyncGenerator[str]:
@@ -81,20 +83,6 @@ async def both(pieces: Iterable[str], language: str) -> AsyncGenerator[str]:
         async for text in texts:
             yield speech_filter.feed(text)
     yield speech_filter.finish()
-
-
-class _Model:
-    """A model that says pieces of text."""
-
-    def __init__(self, pieces: Iterable[str]) -> None:
-        self._pieces = pieces
-
-    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        """Say them, whatever was asked."""
-        del request
-        for piece in self._pieces:
-            yield TextDelta(piece)
-        yield CompletionResult(FinishReason.STOP)
 
 
 async def measure_held(stage: Stage, text: str, language: str) -> Held:

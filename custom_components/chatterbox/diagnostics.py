@@ -13,7 +13,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.loader import async_get_integration
 
-from .agent.conversation.windowed_provider import PromptSize, WindowedProvider
+from .agent.conversation.prompt_fitter import PromptFitter, PromptSize
 from .agent.history.records import StoreUnavailable
 from .agent.messages import JsonObject, JsonValue, ToolDefinition, canonical_json
 from .agent.providers.managed_provider import ProviderState
@@ -28,7 +28,7 @@ from .tools.turn_tools import async_offer_common_tools
 from .turns.prepare import PromptSources, async_write_prompt
 
 
-async def async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, model: WindowedProvider) -> JsonObject:
+async def async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, model: PromptFitter) -> JsonObject:
     """Return the parts of the prompt of an agent in tokens, which are estimated, and the tools, the largest first.
 
     `instructions` are the agent's own, `home` what the sources of its tools tell of the home, `tools` all of them
@@ -122,7 +122,7 @@ async def _async_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent:
     is_loaded = entry.state is ConfigEntryState.LOADED
     running = entry.runtime_data.agents.get(agent.subentry_id) if is_loaded else None
     model = entry.runtime_data.models.get(agent.subentry_id) if is_loaded else None
-    prompt = await async_weigh_prompt(hass, running.settings, model.windowed) if running and model else None
+    prompt = await async_weigh_prompt(hass, running.settings, model.fitter) if running and model else None
     titles = {one.subentry_id: one.title for each in _entries(hass) for one in each.subentries.values()}
     return {
         "title": agent.title,

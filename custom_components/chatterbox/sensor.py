@@ -20,7 +20,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.util import dt as dt_util
 
-from .agent.conversation.windowed_provider import PromptSize
+from .agent.conversation.prompt_fitter import PromptSize
 from .agent.messages import JsonValue, Usage
 from .approvals.questions import SIGNAL_QUESTION, Question, QuestionUpdate, async_get_approvals, expiry
 from .const import DOMAIN, SUBENTRY_CONVERSATION
@@ -220,7 +220,7 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
             usage=tracker.usage(agent),
             last_turn=tracker.last_turn(agent),
             last_usage=tracker.last_usage(agent),
-            prompt=model.windowed.last_size if model else None,
+            prompt=model.fitter.last_size if model else None,
             has_price=tracker.has_price(agent),
             today=today(),
         )

@@ -60,8 +60,8 @@ def test_what_depends_on_the_language(row: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("cell", "heard", "runs"), CALLED)
-async def test_what_is_a_call_or_a_thought(cell: str, heard: str, runs: str) -> None:
-    came = await hear(*message(list(written(cell))))
+def test_what_is_a_call_or_a_thought(cell: str, heard: str, runs: str) -> None:
+    came = hear(*message(list(written(cell))))
 
     assert speakable(came.said, "en") == heard
     assert [name for name, _ in came.calls] == re.findall(r"`(\w+)`", runs)

@@ -18,7 +18,7 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session, llm
 from pydantic import JsonValue
 
-from custom_components.chatterbox.agent.conversation.windowed_provider import WindowedProvider
+from custom_components.chatterbox.agent.conversation.prompt_fitter import PromptFitter
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.const import (
@@ -106,10 +106,10 @@ async def add(hass: HomeAssistant) -> AsyncGenerator[Start]:
             await hass.config_entries.async_unload(entry.entry_id)
 
 
-def windowed(hass: HomeAssistant) -> WindowedProvider:
+def fitter_of(hass: HomeAssistant) -> PromptFitter:
     """Return what stands before the model of the agent that was added last."""
     *_, model = async_get_models(hass).values()
-    return model.windowed
+    return model.fitter
 
 
 def prompts_of(requests: Sequence[ReceivedRequest]) -> list[list[dict[str, JsonValue]]]:
@@ -154,7 +154,7 @@ async def test_more_than_a_hundred_turns_never_outgrow_the_model(hass: HomeAssis
     told = str(prompts[-1][1]["content"])
     assert "[Earlier in this conversation, in short:\n" in told
     assert "HassTurnOn" in told
-    size = windowed(hass).last_size
+    size = fitter_of(hass).last_size
     assert size is not None
     assert size.window == 16_384
     assert size.dropped
@@ -217,10 +217,10 @@ async def test_what_a_model_can_read_is_found_out(hass: HomeAssistant, add: Star
             return {"data": [{"id": name, "max_model_len": 16_384} for name in models]}
 
     await add(Telling(Script(answers=(ScriptedAnswer(content="Hello."),))))
-    assert windowed(hass).context_window == 32_768
+    assert fitter_of(hass).context_window == 32_768
     await say(hass, "hello")
     await hass.async_block_till_done(wait_background_tasks=True)
-    assert windowed(hass).context_window == 16_384
+    assert fitter_of(hass).context_window == 16_384
 
 
 async def test_a_model_reads_the_beginning_of_a_large_result_and_the_home_keeps_it_whole(
@@ -274,7 +274,7 @@ async def test_no_model_keeps_what_somebody_has_deleted(
     result = ToolResult("1", "look", "Nobody is at home.")
     kept = weakref.ref(result)
     said = (UserMessage("Who is there?"), AssistantMessage("", "", (ToolCall("1", "look", "{}"),)), result)
-    windowed(hass).window(CompletionRequest("", (*said, AssistantMessage("Nobody."), UserMessage("Thanks."))))
+    fitter_of(hass).window(CompletionRequest("", (*said, AssistantMessage("Nobody."), UserMessage("Thanks."))))
     del result, said
     gc.collect()
     assert kept() is not None

@@ -1,5 +1,8 @@
 """A satellite hears words, and the ChatLog keeps what the model wrote."""
 
+import gc
+from types import AsyncGeneratorType
+
 import pytest
 from homeassistant.components.conversation import AssistantContent, ChatLog
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
@@ -60,6 +63,22 @@ async def test_a_satellite_that_does_not_stream_hears_no_markup_either(hass: Hom
 
     assert speech(await say(hass, "hello", satellite_id=SATELLITE)) == "Yes."
     assert speech(await say(hass, "hello")) == "**Yes.**"
+
+
+async def test_a_delta_crosses_four_generators(hass: HomeAssistant, serve: Serve) -> None:
+    """From the socket to the ChatLog: the provider, the chain, the loop, the surface."""
+    await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
+    crossed: list[set[str]] = []
+
+    def find_generators(_: ChatLog, delta: dict[str, object]) -> None:
+        if delta.get("content"):
+            generators = [each for each in gc.get_objects() if isinstance(each, AsyncGeneratorType) and each.ag_frame]
+            ours = [each.ag_code for each in generators if "chatterbox" in each.ag_code.co_filename]
+            crossed.append({code.co_qualname for code in ours if "custom_components" in code.co_filename})
+
+    await talk_as_the_pipeline_does(hass, "hello", "a-talk", find_generators)
+
+    assert crossed[0] == {"HTTPProvider.stream", "FailoverProvider.stream", "TurnRunner.run", "_deltas"}
 
 
 async def test_a_listener_that_breaks_down_costs_nobody_the_answer(hass: HomeAssistant, serve: Serve) -> None:

@@ -107,7 +107,7 @@ class ResponsesBackend:
         if spent := model.managed.spent():
             raise ApiError(str(spent), status=429, kind=ErrorType.TOO_MANY_REQUESTS, code="budget_spent")
         provider = CountedModel(self._hass, model)
-        tokens = min(MOST_TOKENS, model.windowed.context_window - _FOR_ANSWER)
+        tokens = min(MOST_TOKENS, model.fitter.context_window - _FOR_ANSWER)
         earlier = Summary(instructions, 0) if instructions else None
         try:
             summary = await summarize(
@@ -117,7 +117,7 @@ class ResponsesBackend:
                 earlier,
                 _COMPACTING_SECONDS,
                 tokens=tokens,
-                estimate=model.windowed.estimate,
+                estimate=model.fitter.estimate,
             )
         except ProviderError as error:
             message = "The model of this agent could not summarize the conversation. Try again."

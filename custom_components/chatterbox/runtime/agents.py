@@ -111,4 +111,4 @@ def async_get_models(hass: HomeAssistant) -> Mapping[str, AgentModel]:
 def async_forget_conversations(hass: HomeAssistant) -> None:
     """Empty the caches of all models, as something that was said was deleted: any of them may have answered there."""
     for model in async_get_models(hass).values():
-        model.windowed.forget_conversations()
+        model.fitter.forget_conversations()

@@ -22,7 +22,6 @@ from ..agent.providers.openai_chat import OpenAIChatProvider
 from ..agent.providers.openai_images import OpenAIImageProvider
 from ..agent.providers.openai_responses import OpenAIResponsesProvider, ResponsesSettings, ServiceTier
 from ..agent.providers.profiles import PROFILES, ModelOptions, ServerProfile, profile_at
-from ..agent.providers.text_calls import TextCalls
 from ..const import (
     CONF_BASE_URL,
     CONF_KIND,
@@ -49,7 +48,7 @@ from .models import (
     is_for_models,
     offered_models,
     offline_provider,
-    windowed_model,
+    prompt_fitter,
 )
 from .summaries import ConversationSummaries
 
@@ -184,7 +183,7 @@ def _agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSuben
 async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> AgentModel:
     settings = settings_of_subentry(agent)
     provider = model_server(hass, entry.data, settings, agent.subentry_id)
-    windowed = windowed_model(hass, entry, agent, provider)
+    fitter = prompt_fitter(hass, entry, agent, provider)
     price = entered_price(settings, await async_known_price(hass, entry.data, known_server(entry.data), settings))
     tracker = async_get_usage_tracker(hass)
     account = Account(price, Budget(settings.budget_day, settings.budget_month))
@@ -192,7 +191,7 @@ async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, 
     timeouts = Timeouts(settings.connect_timeout, settings.first_token_timeout, settings.between_tokens_timeout)
     managed = ManagedProvider(
         agent.title,
-        TextCalls(windowed),
+        provider,
         CircuitBreaker(),
         timeouts,
         tools=is_for_models,
@@ -200,9 +199,10 @@ async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, 
         id=agent.subentry_id,
         check=provider.check,
         spent=partial(tracker.refusal, agent.subentry_id),
+        fitter=fitter,
         refuses_when_spent=settings.when_spent is WhenSpent.REFUSE,
     )
-    return AgentModel(agent, provider, windowed, managed)
+    return AgentModel(agent, provider, fitter, managed)
 
 
 def _is_answered_for(hass: HomeAssistant, entry: ConfigEntry, agent: Agent) -> bool:

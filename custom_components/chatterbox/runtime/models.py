@@ -8,13 +8,7 @@ from typing import Any, Final, Protocol
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant
 
-from ..agent.conversation.windowed_provider import (
-    DEFAULT_WINDOW,
-    Allowance,
-    ContextWindow,
-    WindowedProvider,
-    WindowQuestion,
-)
+from ..agent.conversation.prompt_fitter import DEFAULT_WINDOW, Allowance, ContextWindow, PromptFitter, WindowQuestion
 from ..agent.errors import ModelNotFound, PromptTooLong, ProviderRejectedRequest, ProviderReplyInvalid
 from ..agent.events import CompletionResult, ProviderEvent
 from ..agent.messages import ToolDefinition, Usage
@@ -80,8 +74,8 @@ class AgentModel:
     agent: ConfigSubentry
     provider: ModelProvider
     """Without what `managed` adds to it."""
-    windowed: WindowedProvider
-    """Stands in front of it there, and fits conversations into its context window."""
+    fitter: PromptFitter
+    """Fits the conversations of turns into its context window."""
     managed: ManagedProvider
     """The same in all turns: a provider learns what its server does not take, and a breaker how it is doing."""
 
@@ -98,7 +92,7 @@ class CountedModel:
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
-        async with aclosing(self._model.managed.provider.stream(request)) as events:
+        async with aclosing(self._model.provider.stream(request)) as events:
             async for event in events:
                 if isinstance(event, CompletionResult):
                     self.usage += event.usage
@@ -107,10 +101,8 @@ class CountedModel:
                 yield event
 
 
-def windowed_model(
-    hass: HomeAssistant, entry: ConfigEntry, agent: ConfigSubentry, model: ModelProvider
-) -> WindowedProvider:
-    """Return a provider that fits conversations into the context window of an agent's model.
+def prompt_fitter(hass: HomeAssistant, entry: ConfigEntry, agent: ConfigSubentry, model: ModelProvider) -> PromptFitter:
+    """Return what fits conversations into the context window of an agent's model.
 
     The server is asked for the size of the window, in the background, once the model has answered.
     """
@@ -125,8 +117,7 @@ def windowed_model(
     def in_background(work: Coroutine[Any, Any, None]) -> object:
         return entry.async_create_background_task(hass, work, f"chatterbox context window of {agent.title}")
 
-    return WindowedProvider(
-        model,
+    return PromptFitter(
         context,
         Allowance(settings.history_tokens, settings.max_tokens),
         question=WindowQuestion(context, ask, in_background),

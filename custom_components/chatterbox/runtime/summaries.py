@@ -15,8 +15,8 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
 from homeassistant.util import dt as dt_util
 
+from ..agent.conversation.prompt_fitter import PromptFitter
 from ..agent.conversation.summary import MOST_TOKENS, summarize
-from ..agent.conversation.windowed_provider import WindowedProvider
 from ..agent.errors import ProviderError
 from ..agent.loop.turn import Turn
 from ..agent.messages import AssistantMessage, Message, Summary, ToolDefinition, Transcript, UserMessage
@@ -111,7 +111,7 @@ class ConversationSummaries:
         if known is None or own is None or writer is None or conversation_id in self._writing:
             return
         request = CompletionRequest(known.instructions, messages, known.tools, summary=known.summary)
-        dropped = _dropped_soon(own.windowed, request)
+        dropped = _dropped_soon(own.fitter, request)
         if not dropped or (known.summary is not None and known.summary.messages >= dropped):
             return
         writing = self._async_write(conversation_id, writer, messages[:dropped], known.summary)
@@ -140,10 +140,10 @@ class ConversationSummaries:
         self, conversation_id: str, writer: AgentModel, messages: Transcript, earlier: Summary | None
     ) -> None:
         provider = CountedModel(self._hass, writer)
-        tokens = min(MOST_TOKENS, writer.windowed.context_window - _FOR_ANSWER)
+        tokens = min(MOST_TOKENS, writer.fitter.context_window - _FOR_ANSWER)
         try:
             summary = await summarize(
-                provider, messages, len(messages), earlier, _LONGEST, tokens=tokens, estimate=writer.windowed.estimate
+                provider, messages, len(messages), earlier, _LONGEST, tokens=tokens, estimate=writer.fitter.estimate
             )
         except ProviderError as error:
             LOGGER.debug("No summary of a conversation with %s: %s", self._agent.title, type(error).__name__)
@@ -165,11 +165,11 @@ class ConversationSummaries:
                 self.async_forget(each)
 
 
-def _dropped_soon(windowed: WindowedProvider, request: CompletionRequest) -> int:
+def _dropped_soon(fitter: PromptFitter, request: CompletionRequest) -> int:
     """Return how many messages the next turn drops, or one soon after it."""
-    soon = windowed.window_of_next_turn(request, _AHEAD).dropped
+    soon = fitter.window_of_next_turn(request, _AHEAD).dropped
     covered = 0 if request.summary is None else request.summary.messages
-    return max(soon, windowed.window_of_next_turn(request).dropped) if soon > covered else soon
+    return max(soon, fitter.window_of_next_turn(request).dropped) if soon > covered else soon
 
 
 def _marks(messages: Transcript, count: int) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """How much a model is taken to read."""
 
-from custom_components.chatterbox.agent.conversation.windowed_provider import (
+from custom_components.chatterbox.agent.conversation.prompt_fitter import (
     DEFAULT_WINDOW,
     LEAST_WINDOW,
     ContextWindow,

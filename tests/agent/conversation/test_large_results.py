@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
+from custom_components.chatterbox.agent.conversation.prompt_fitter import ContextWindow, PromptFitter
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
 from custom_components.chatterbox.agent.conversation.window import MOST_TOKENS, LargeResults, shortened_result
-from custom_components.chatterbox.agent.conversation.windowed_provider import ContextWindow, WindowedProvider
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     JsonValue,
@@ -19,6 +19,7 @@ from custom_components.chatterbox.agent.messages import (
     canonical_json,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
+from tests.agent.conversation.transcripts import ask
 from tests.support.doubles import ScriptedProvider, say
 
 LOOK = ToolDefinition(
@@ -206,12 +207,11 @@ def test_the_same_result_is_the_same_message_in_each_request() -> None:
 
 async def test_a_model_is_sent_what_it_can_read_of_a_result() -> None:
     inner = ScriptedProvider(say("Many."))
-    provider = WindowedProvider(inner, ContextWindow(16_384))
+    fitter = PromptFitter(ContextWindow(16_384))
     asked = request(json.dumps({"result": MANY}))
-    async for _ in provider.stream(asked):
-        pass
+    await ask(inner, fitter, asked)
     assert TokenEstimate().of_text(content_of(inner.requests[0])) < 4_200
-    result = provider.window(asked).transcript[-1]
+    result = fitter.window(asked).transcript[-1]
     assert isinstance(result, ToolResult)
     assert result.content == content_of(inner.requests[0])
 

@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.conversation.windowed_provider import PromptSize
+from custom_components.chatterbox.agent.conversation.prompt_fitter import PromptSize
 
 PARTS = st.integers(0, 10**6)
 

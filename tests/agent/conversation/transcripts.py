@@ -1,11 +1,14 @@
 """Hypothesis strategies: conversations of every shape, and what is true of every window on one."""
 
+from contextlib import aclosing
 from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from custom_components.chatterbox.agent.conversation.prompt_fitter import PromptFitter
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
 from custom_components.chatterbox.agent.conversation.window import RESULT_LENGTHS, Window
+from custom_components.chatterbox.agent.events import ProviderEvent
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Message,
@@ -14,7 +17,9 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
+from custom_components.chatterbox.agent.providers.failover import FailoverProvider
+from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Retries
 from custom_components.chatterbox.agent.text import shortened
 from custom_components.chatterbox.agent.transcript import repair
 from tests.agent.turns import assert_valid
@@ -61,6 +66,13 @@ def transcripts(draw: st.DrawFn) -> Transcript:
         else:
             messages += draw(_answers(number))
     return repair(messages)
+
+
+async def ask(model: LLMProvider, fitter: PromptFitter, request: CompletionRequest) -> list[ProviderEvent]:
+    """Run an inference of a model whose requests are fitted."""
+    managed = ManagedProvider("model", model, CircuitBreaker(), retries=Retries(attempts=1), fitter=fitter)
+    async with aclosing(FailoverProvider([managed]).stream(request)) as events:
+        return [event async for event in events]
 
 
 def growth(transcript: Transcript) -> list[Transcript]:

@@ -1,7 +1,6 @@
 """What a listener gets of a message that has gone through the recogniser of written calls."""
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from custom_components.chatterbox.agent.events import (
@@ -16,7 +15,6 @@ from custom_components.chatterbox.agent.messages import FinishReason, Message, T
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.text_calls import TextCalls
 from tests.agent.wire.written_examples import OFFERED
-from tests.support.doubles import Line, ScriptedProvider
 
 
 @dataclass
@@ -58,29 +56,18 @@ def request(tools: Sequence[ToolDefinition] = OFFERED, transcript: tuple[Message
     return CompletionRequest("", (*transcript, UserMessage("Go")), tuple(tools))
 
 
-async def stream(provider: TextCalls, asked: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-    """Stream, and close the stream."""
-    async with aclosing(provider.stream(asked)) as events:
-        async for event in events:
-            yield event
-
-
-async def hear(*events: Line, asked: CompletionRequest | None = None) -> Heard:
-    """Hear a message of which the events are known."""
-    return await hear_from(TextCalls(ScriptedProvider(events)), asked)
-
-
-async def hear_from(provider: TextCalls, asked: CompletionRequest | None = None) -> Heard:
-    """Hear what a provider says."""
-    heard = Heard()
-    async for event in stream(provider, asked or request()):
-        heard.add(event)
+def hear(*events: ProviderEvent, asked: CompletionRequest | None = None, model: TextCalls | None = None) -> Heard:
+    """Read the events of one message."""
+    reader, heard = (model or TextCalls()).message(asked or request()), Heard()
+    for event in events:
+        for read in reader.read(event):
+            heard.add(read)
     assert heard.result
     assert len(set(heard.ids)) == len(heard.ids)
     return heard
 
 
-def message(text: str | Iterable[str], finish: FinishReason = FinishReason.STOP) -> list[Line]:
+def message(text: str | Iterable[str], finish: FinishReason = FinishReason.STOP) -> list[ProviderEvent]:
     """Return the events of a message that is all text."""
     pieces = [text] if isinstance(text, str) else text
     return [*(TextDelta(piece) for piece in pieces if piece), CompletionResult(finish, Usage(7, 3))]

@@ -34,7 +34,6 @@ from custom_components.chatterbox.agent.providers.managed_provider import (
     StartedStream,
     Timeouts,
     await_first,
-    start_stream,
 )
 from custom_components.chatterbox.agent.timeouts import SYSTEM_CLOCK
 from tests.agent.turns import run_other_tasks
@@ -353,7 +352,8 @@ async def ask(
     provider: ScriptedProvider, clock: ManualClock, retries: Retries = THRICE, within: float = 10
 ) -> StartedStream:
     """Begin a stream with the retries of these tests."""
-    return await start_stream(lambda: provider.stream(REQUEST), within, retries, clock, at_most)
+    managed = ManagedProvider("kitchen", provider, CircuitBreaker(), retries=retries, closes_promptly=True)
+    return await managed.start(REQUEST, within, clock, at_most, may_retry=True)
 
 
 async def test_a_second_try_that_works_is_the_answer() -> None:

@@ -57,7 +57,6 @@ from .chat_completions import (
     HELLO,
     HI,
     KEY,
-    RECORDED,
     REQUEST,
     STOP,
     USAGE,
@@ -75,20 +74,6 @@ async def test_an_answer_is_streamed(session: aiohttp.ClientSession) -> None:
     assert request.headers["authorization"] == f"Bearer {KEY}"
     assert request.headers["content-type"] == "application/json"
     assert request.body == payload_to_bytes(request_to_payload(REQUEST, "small-1"))
-
-
-@pytest.mark.parametrize("name", sorted(path.name for path in RECORDED.glob("chat-*.sse")))
-async def test_recorded_streams_arrive_whole(session: aiohttp.ClientSession, name: str) -> None:
-    recorded = (RECORDED / name).read_bytes()
-    pieces = [recorded[at : at + 997] for at in range(0, len(recorded), 997)]
-
-    async with raw_http_server(event_stream(pieces), event_stream([recorded])) as server:
-        provider = provider_of(server, session)
-        first, second = await collect(provider), await collect(provider)
-
-    assert first == second
-    assert isinstance(first[-1], CompletionResult)
-    assert first[-1].usage.input_tokens == 21
 
 
 @pytest.mark.parametrize("ending", [Ending.KEEP, Ending.CLOSE, Ending.RESET])

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 import pytest
 from pydantic import JsonValue
 
-from custom_components.chatterbox.agent.events import TextDelta, ToolCallReady
+from custom_components.chatterbox.agent.events import ProviderEvent, TextDelta, ToolCallReady
 from custom_components.chatterbox.agent.json.text import parse_json
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
 from custom_components.chatterbox.agent.speech import SpeechFilter
 from tests.agent.providers.hearing import Heard, hear, message, request
 from tests.behaviour.recorded_runs.hard_cases import TOOLS, HardCase, read_hard_cases
 from tests.behaviour.recorded_runs.runs import RecordedCall, RecordedMessage, read_runs
-from tests.support.doubles import Line, tool
+from tests.support.doubles import tool
 
 CASES = read_hard_cases()
 OFFERED = request([*map(tool, sorted(TOOLS.values()))])
@@ -89,7 +89,7 @@ def distinct_calls() -> Iterator[RecordedCall]:
 
 
 @pytest.mark.parametrize("written", [*EXACT, *AS_TEXTS])
-async def test_every_recorded_call_in_every_format(written: str) -> None:
+def test_every_recorded_call_in_every_format(written: str) -> None:
     write = EXACT.get(written) or AS_TEXTS[written]
     calls = [*distinct_calls()]
     assert len(calls) > 75
@@ -97,7 +97,7 @@ async def test_every_recorded_call_in_every_format(written: str) -> None:
     for call in calls:
         text = f"{BEFORE}\n{write(call.name, call.args)}\n{AFTER}"
         for pieces in (list(text), [text]):
-            heard = await hear(*message(pieces), asked=OFFERED)
+            heard = hear(*message(pieces), asked=OFFERED)
 
             ((name, arguments),) = heard.calls
             assert name in {call.name, TOOLS[call.name]}
@@ -113,7 +113,7 @@ def arguments_of(text: str, written: str) -> JsonValue:
     return {key: part if isinstance(part, str) else as_json(part) for key, part in value.items()}
 
 
-def recorded(said: RecordedMessage, pieces: list[str]) -> list[Line]:
+def recorded(said: RecordedMessage, pieces: list[str]) -> list[ProviderEvent]:
     given = [
         ToolCallReady(ToolCall(f"c{number}", call.name, as_json(call.args)))
         for number, call in enumerate(said.tool_calls)
@@ -121,19 +121,19 @@ def recorded(said: RecordedMessage, pieces: list[str]) -> list[Line]:
     return [*(TextDelta(piece) for piece in pieces), *given, *message("")]
 
 
-async def test_the_messages_of_the_hard_cases() -> None:
+def test_the_messages_of_the_hard_cases() -> None:
     for case in CASES:
         for number, said in enumerate(case.asst):
             text = said.content or ""
-            heard = await hear(*recorded(said, [*text]), asked=OFFERED)
+            heard = hear(*recorded(said, [*text]), asked=OFFERED)
 
             assert meant(heard) == expected(case, number)
-            assert heard == await hear_again(heard, recorded(said, [text] if text else []))
+            assert heard == hear_again(heard, recorded(said, [text] if text else []))
 
 
-async def hear_again(before: Heard, lines: list[Line]) -> Heard:
+def hear_again(before: Heard, lines: list[ProviderEvent]) -> Heard:
     """Hear the same in other pieces; only ids may differ."""
-    again = await hear(*lines, asked=OFFERED)
+    again = hear(*lines, asked=OFFERED)
     again.ids = before.ids
     return again
 
@@ -152,19 +152,19 @@ def letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", text)
 
 
-async def test_recorded_answers_are_said_the_same_in_whatever_pieces() -> None:
+def test_recorded_answers_are_said_the_same_in_whatever_pieces() -> None:
     texts = {message.content for run in read_runs() for message in run.asst if message.content}
     texts |= {message.content for case in CASES for message in case.asst if message.content}
     assert len(texts) > 400
 
     for text in texts:
-        said = await spoken([text])
+        said = spoken([text])
         for size in (1, 2, 3, 5):
-            assert await spoken([text[start : start + size] for start in range(0, len(text), size)]) == said, text
+            assert spoken([text[start : start + size] for start in range(0, len(text), size)]) == said, text
 
 
-async def spoken(pieces: list[str]) -> str:
+def spoken(pieces: list[str]) -> str:
     """Return what a voice says of a message, word by word as it comes."""
     speech = SpeechFilter("en")
-    heard = await hear(*message(pieces), asked=OFFERED)
+    heard = hear(*message(pieces), asked=OFFERED)
     return speech.feed(heard.said) + speech.finish()

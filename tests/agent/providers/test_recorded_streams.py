@@ -84,13 +84,13 @@ def test_every_cut_gives_the_same_events(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-async def test_every_cut_of_what_is_said_gives_the_same_speech_and_calls(name: str) -> None:
+def test_every_cut_of_what_is_said_gives_the_same_speech_and_calls(name: str) -> None:
     events = read(name, [bytes_of(name)])
-    whole = await heard_and_spoken(events)
+    whole = heard_and_spoken(events)
     text = "".join(event.text for event in events if isinstance(event, TextDelta))
 
     for pieces in cuts(text):
-        assert await heard_and_spoken(with_text_in(pieces, events)) == whole, pieces[0]
+        assert heard_and_spoken(with_text_in(pieces, events)) == whole, pieces[0]
 
 
 def with_text_in(pieces: list[str], events: list[ProviderEvent]) -> list[ProviderEvent]:
@@ -100,41 +100,41 @@ def with_text_in(pieces: list[str], events: list[ProviderEvent]) -> list[Provide
     return [*before, *map(TextDelta, pieces), *after]
 
 
-async def heard_and_spoken(events: list[ProviderEvent]) -> tuple[str, str, str, list[tuple[str, str]], FinishReason]:
+def heard_and_spoken(events: list[ProviderEvent]) -> tuple[str, str, str, list[tuple[str, str]], FinishReason]:
     """Return what comes of events through the recogniser of calls, and what the speech filter says of it."""
-    heard = await hear(*events)
+    heard = hear(*events)
     speech = SpeechFilter("en")
     spoken = "".join(speech.feed(character) for character in heard.said) + speech.finish()
     return heard.said, spoken, heard.thought, heard.calls, heard.finish
 
 
 @pytest.mark.parametrize("name", ["chat-think-tags.sse", "chat-reasoning-content.sse"])
-async def test_recorded_reasoning(name: str) -> None:
-    heard = await hear_recorded(name)
+def test_recorded_reasoning(name: str) -> None:
+    heard = hear_recorded(name)
 
     assert (heard.said, heard.thought) == ("The light is on.", "The user wants light. ")
     assert heard.finish is FinishReason.STOP
 
 
-async def test_a_recorded_call_in_text() -> None:
-    heard = await hear_recorded("chat-tool-call-as-text.sse")
+def test_a_recorded_call_in_text() -> None:
+    heard = hear_recorded("chat-tool-call-as-text.sse")
 
     assert (heard.said, heard.calls) == ("", [(TURN_ON, '{"name":"Kitchen Light"}')])
     assert heard.finish is FinishReason.TOOL_CALLS
 
 
 @pytest.mark.parametrize("name", ["chat-text.sse", "chat-length.sse", "responses-text.sse"])
-async def test_recorded_streams_without_markup_stay_as_they_are(name: str) -> None:
+def test_recorded_streams_without_markup_stay_as_they_are(name: str) -> None:
     as_sent = Heard()
     for event in recorded(name):
         as_sent.add(event)
 
-    assert await hear_recorded(name) == as_sent
+    assert hear_recorded(name) == as_sent
 
 
-async def test_what_the_services_play_is_called_and_said() -> None:
+def test_what_the_services_play_is_called_and_said() -> None:
     for name in PLAYED:
-        said, spoken, thought, calls, finish = await heard_and_spoken(read(name, [bytes_of(name)]))
+        said, spoken, thought, calls, finish = heard_and_spoken(read(name, [bytes_of(name)]))
 
         assert (said, spoken, thought) == ("Grüß 💡 **dich**. Fertig.", "Grüß dich. Fertig.", "Hm, früh.")
         assert calls == [("dance", "{}"), ("turn_on", '{"name":"Küche 💡"}'), ("weather", "{}")]
@@ -146,5 +146,5 @@ def recorded(name: str) -> list[ProviderEvent]:
     return read(path, [bytes_of(path)])
 
 
-async def hear_recorded(name: str) -> Heard:
-    return await hear(*recorded(name))
+def hear_recorded(name: str) -> Heard:
+    return hear(*recorded(name))

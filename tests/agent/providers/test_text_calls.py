@@ -1,18 +1,15 @@
 """What a model writes into its text becomes reasoning and calls, and the rest is said, however it is cut."""
 
 import json
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from dataclasses import replace
 
+import aiohttp
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
     ProviderEvent,
-    ProviderSwitched,
     ReasoningDelta,
     TextDelta,
     ToolCallReady,
@@ -27,22 +24,26 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest, OutputFormat
+from custom_components.chatterbox.agent.protocols import OutputFormat
+from custom_components.chatterbox.agent.providers.failover import FailoverProvider
+from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider
+from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.text_calls import TextCalls
 from custom_components.chatterbox.agent.wire.text_markup import MAX_HELD_CHARACTERS
-from tests.agent.providers.hearing import cuts, hear, hear_from, message, request, stream
+from tests.agent.providers.hearing import cuts, hear, message, request
 from tests.agent.turns import collect, results, spoken
 from tests.agent.wire.written_examples import CALLS, OFFERED, PROSE, REASONING, TURN_ON, Written
-from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, tool
+from tests.support.doubles import ScriptedDispatcher, tool
+from tests.support.servers.raw_http import RawReply, event_stream, raw_http_server
 
 EXAMPLES = (*REASONING, *CALLS)
 KITCHEN_ON = '{"name": "HassTurnOn", "arguments": {"name": "Kitchen Light"}}'
 
 
 @pytest.mark.parametrize("example", [pytest.param(example, id=example.format) for example in EXAMPLES])
-async def test_every_format_cut_anywhere(example: Written) -> None:
+def test_every_format_cut_anywhere(example: Written) -> None:
     for pieces in [[example.text], *cuts(example.text)]:
-        heard = await hear(*message(pieces))
+        heard = hear(*message(pieces))
 
         assert (heard.said, heard.thought, tuple(heard.calls)) == (example.said, example.thought, example.calls), pieces
         assert heard.result == CompletionResult(
@@ -51,9 +52,9 @@ async def test_every_format_cut_anywhere(example: Written) -> None:
 
 
 @pytest.mark.parametrize("text", PROSE)
-async def test_prose_comes_through_as_it_is(text: str) -> None:
+def test_prose_comes_through_as_it_is(text: str) -> None:
     for pieces in [[text], *cuts(text)]:
-        heard = await hear(*message(pieces))
+        heard = hear(*message(pieces))
 
         assert (heard.said, heard.thought, heard.calls) == (text, "", []), pieces
         assert heard.finish is FinishReason.STOP
@@ -64,7 +65,7 @@ FRAGMENTS = sorted({"".join(text) for example in EXAMPLES for text in (example.t
 
 @settings(deadline=None, max_examples=300)
 @given(st.data())
-async def test_however_formats_are_mixed_the_cut_makes_no_difference(data: st.DataObject) -> None:
+def test_however_formats_are_mixed_the_cut_makes_no_difference(data: st.DataObject) -> None:
     parts = (
         st.sampled_from(FRAGMENTS) | st.sampled_from([example.text for example in EXAMPLES]) | st.sampled_from(PROSE)
     )
@@ -73,7 +74,7 @@ async def test_however_formats_are_mixed_the_cut_makes_no_difference(data: st.Da
     pieces = [text[start:end] for start, end in zip([0, *places], [*places, len(text)], strict=True)]
     finish = data.draw(st.sampled_from([FinishReason.STOP, FinishReason.LENGTH]))
 
-    whole, cut = await hear(*message(text, finish)), await hear(*message(pieces, finish))
+    whole, cut = hear(*message(text, finish)), hear(*message(pieces, finish))
 
     assert (cut.said, cut.thought, cut.calls) == (whole.said, whole.thought, whole.calls)
 
@@ -86,96 +87,82 @@ async def test_however_formats_are_mixed_the_cut_makes_no_difference(data: st.Da
         ('One.<end_of_turn>\n<start_of_turn>user\n<tool_call>{"name":"light_on","arguments":{}}</tool_call>', "One.\n"),
     ],
 )
-async def test_what_a_model_makes_up_for_others_is_neither_said_nor_done(text: str, said: str) -> None:
+def test_what_a_model_makes_up_for_others_is_neither_said_nor_done(text: str, said: str) -> None:
     for pieces in [[text], *cuts(text)]:
-        heard = await hear(*message(pieces))
+        heard = hear(*message(pieces))
 
         assert (heard.said, heard.calls) == (said, [])
 
 
 @pytest.mark.parametrize("text", ["AssistantRelay is running.", "FinalX is up.", "It is on. AssistantFinal is a name."])
-async def test_a_name_that_begins_like_a_header_is_said(text: str) -> None:
+def test_a_name_that_begins_like_a_header_is_said(text: str) -> None:
     for pieces in [[text], *cuts(text)]:
-        assert (await hear(*message(pieces))).said == text
+        assert (hear(*message(pieces))).said == text
 
 
-async def test_the_line_end_after_a_mark_may_come_in_the_next_piece() -> None:
+def test_the_line_end_after_a_mark_may_come_in_the_next_piece() -> None:
     text = "<|im_start|>assistant\nOn.<|im_end|>" * 2
 
-    assert {(await hear(*message([text[:place], text[place:]]))).said for place in range(len(text))} == {"On.\nOn."}
+    assert {(hear(*message([text[:place], text[place:]]))).said for place in range(len(text))} == {"On.\nOn."}
 
 
 @pytest.mark.parametrize(
     "text", ["The kitchen light is on, and it is 21.5 °C there.", "Das Licht ist an.", "灯已经打开了。"]
 )
-async def test_of_plain_prose_nothing_is_held_back_but_a_word_that_may_be_a_call(text: str) -> None:
-    said = ""
-    provider = TextCalls(ScriptedProvider(message(text)))
-    fed = ""
-
-    async def feed() -> AsyncGenerator[ProviderEvent]:
-        nonlocal fed
-        for character in text:
-            fed += character
-            yield TextDelta(character)
-        yield CompletionResult(FinishReason.STOP)
-
-    class Slow:
-        def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-            del request
-            return feed()
-
-    provider = TextCalls(Slow())
-    held = []
-    async for event in stream(provider, request()):
-        if isinstance(event, TextDelta):
-            held.append(fed[len(said) : -1])
-            said += event.text
-    assert said == text
-    assert all(" " not in piece for piece in held)
+def test_of_plain_prose_nothing_is_held_back_but_a_word_that_may_be_a_call(text: str) -> None:
+    reader, said = TextCalls().message(request()), ""
+    for index, character in enumerate(text):
+        assert " " not in text[len(said) : index]
+        said += "".join(event.text for event in reader.read(TextDelta(character)) if isinstance(event, TextDelta))
+    *rest, _ = reader.read(CompletionResult(FinishReason.STOP))
+    assert said + "".join(event.text for event in rest if isinstance(event, TextDelta)) == text
 
 
-async def test_nothing_in_plain_text_is_a_call_where_no_tool_is_offered() -> None:
+def test_nothing_in_plain_text_is_a_call_where_no_tool_is_offered() -> None:
     text = f"HassTurnOn(a=1)\n{KITCHEN_ON}\n[HassTurnOn()] ```json\n{KITCHEN_ON}\n``` <think>{KITCHEN_ON}</think>"
 
-    heard = await hear(*message(text), asked=request(()))
+    heard = hear(*message(text), asked=request(()))
 
     assert heard.said == f"HassTurnOn(a=1)\n{KITCHEN_ON}\n[HassTurnOn()] ```json\n{KITCHEN_ON}\n``` "
     assert heard.thought == KITCHEN_ON
     assert not heard.calls
 
 
-async def test_a_call_under_the_old_name_of_a_tool_is_recognised_without_markup() -> None:
+def test_a_call_under_the_old_name_of_a_tool_is_recognised_without_markup() -> None:
     asked = request([tool("todo__get_items")])
 
     for name in ("todo_get_items", "todo__get_items", "get_items"):
-        heard = await hear(*message(f'{name}(todo_list="Tasks")'), asked=asked)
+        heard = hear(*message(f'{name}(todo_list="Tasks")'), asked=asked)
         assert (heard.said, heard.calls) == ("", [(name, '{"todo_list":"Tasks"}')])
 
 
-async def test_markup_is_a_call_even_where_no_tool_is_offered() -> None:
-    heard = await hear(*message(f"<tool_call>{KITCHEN_ON}</tool_call>"), asked=request(()))
+def test_markup_is_a_call_even_where_no_tool_is_offered() -> None:
+    heard = hear(*message(f"<tool_call>{KITCHEN_ON}</tool_call>"), asked=request(()))
 
     assert (heard.said, heard.calls) == ("", [("HassTurnOn", '{"name":"Kitchen Light"}')])
 
 
-async def test_data_that_looks_like_a_call_is_the_answer_unless_it_names_a_tool() -> None:
+def test_data_that_looks_like_a_call_is_the_answer_unless_it_names_a_tool() -> None:
     asked = replace(request(), output=OutputFormat("person", {"type": "object"}))
     data = '{"name": "Ada", "parameters": {"age": 36}}'
 
-    heard = await hear(*message(data), asked=asked)
-    called = await hear(*message(KITCHEN_ON), asked=asked)
+    heard = hear(*message(data), asked=asked)
+    called = hear(*message(KITCHEN_ON), asked=asked)
 
     assert (heard.said, heard.calls) == (data, [])
     assert (called.said, called.calls) == ("", [("HassTurnOn", '{"name":"Kitchen Light"}')])
 
 
-async def test_calls_in_the_reasoning_of_a_service_run_when_nothing_else_comes() -> None:
-    thinks: list[Line] = [ReasoningDelta("I will "), ReasoningDelta("<tool_ca"), ReasoningDelta(f"ll>{KITCHEN_ON}")]
+def test_calls_in_the_reasoning_of_a_service_run_when_nothing_else_comes() -> None:
+    thinks: list[ProviderEvent] = [
+        ReasoningDelta("I will "),
+        ReasoningDelta("<tool_ca"),
+        ReasoningDelta(f"ll>{KITCHEN_ON}"),
+    ]
 
-    silent = await hear(*thinks, *message(""))
-    answered = await hear(*thinks, *message("Done."))
-    cut = await hear(*thinks, *message("", FinishReason.LENGTH))
+    silent = hear(*thinks, *message(""))
+    answered = hear(*thinks, *message("Done."))
+    cut = hear(*thinks, *message("", FinishReason.LENGTH))
 
     assert silent.calls == [("HassTurnOn", '{"name":"Kitchen Light"}')]
     assert silent.finish is FinishReason.TOOL_CALLS
@@ -184,55 +171,55 @@ async def test_calls_in_the_reasoning_of_a_service_run_when_nothing_else_comes()
     assert (cut.calls, cut.finish) == ([], FinishReason.LENGTH)
 
 
-async def test_a_thought_about_a_call_that_the_service_gave_is_not_a_second_call() -> None:
+def test_a_thought_about_a_call_that_the_service_gave_is_not_a_second_call() -> None:
     own = ToolCall("c1", TURN_ON, '{"name":"Hall"}')
 
-    heard = await hear(ReasoningDelta(KITCHEN_ON), ToolCallReady(own), *message("", FinishReason.TOOL_CALLS))
+    heard = hear(ReasoningDelta(KITCHEN_ON), ToolCallReady(own), *message("", FinishReason.TOOL_CALLS))
 
     assert heard.calls == [(own.name, own.arguments)]
 
 
 @pytest.mark.parametrize("written_first", [True, False])
-async def test_a_call_that_is_given_and_written_is_one_call(written_first: bool) -> None:  # noqa: FBT001  # a case
-    own: list[Line] = [ToolCallReady(ToolCall("c1", TURN_ON, '{ "name": "Kitchen Light" }'))]
-    written: list[Line] = [TextDelta(f"<tool_call>{KITCHEN_ON}</tool_call>")]
+def test_a_call_that_is_given_and_written_is_one_call(written_first: bool) -> None:  # noqa: FBT001  # a case
+    own: list[ProviderEvent] = [ToolCallReady(ToolCall("c1", TURN_ON, '{ "name": "Kitchen Light" }'))]
+    written: list[ProviderEvent] = [TextDelta(f"<tool_call>{KITCHEN_ON}</tool_call>")]
     order = [*written, *own] if written_first else [*own, *written]
 
-    heard = await hear(*order, *message("", FinishReason.STOP))
+    heard = hear(*order, *message("", FinishReason.STOP))
 
     assert [json.loads(arguments) for _, arguments in heard.calls] == [{"name": "Kitchen Light"}]
     assert heard.said == ""
     assert heard.finish is FinishReason.TOOL_CALLS
 
 
-async def test_a_call_that_is_written_twice_and_given_once_is_two_calls() -> None:
+def test_a_call_that_is_written_twice_and_given_once_is_two_calls() -> None:
     written = TextDelta(f"<tool_call>{KITCHEN_ON}</tool_call>")
     given = ToolCallReady(ToolCall("c1", TURN_ON, '{"name":"Kitchen Light"}'))
 
-    heard = await hear(written, given, written, *message(""))
+    heard = hear(written, given, written, *message(""))
 
     assert len(heard.calls) == 2
 
 
 @pytest.mark.parametrize("written_at", [0, 1, 3])
-async def test_calls_that_differ_are_all_kept(written_at: int) -> None:
+def test_calls_that_differ_are_all_kept(written_at: int) -> None:
     arguments = ['{"name":"Hall"}', "{", ""]
-    events: list[Line] = [ToolCallReady(ToolCall(f"c{n}", TURN_ON, text)) for n, text in enumerate(arguments)]
+    events: list[ProviderEvent] = [ToolCallReady(ToolCall(f"c{n}", TURN_ON, text)) for n, text in enumerate(arguments)]
     events.insert(written_at, TextDelta(f"<tool_call>{KITCHEN_ON}</tool_call>"))
     arguments.insert(written_at, '{"name":"Kitchen Light"}')
 
-    heard = await hear(*events, *message(""))
+    heard = hear(*events, *message(""))
 
     assert [text for _, text in heard.calls] == arguments
 
 
-async def test_ids_are_unique_also_against_the_transcript() -> None:
+def test_ids_are_unique_also_against_the_transcript() -> None:
     old = ToolCall("c1", TURN_ON, "{}")
     transcript = (UserMessage("Hi"), AssistantMessage(tool_calls=(old,)), ToolResult("c1", TURN_ON, "{}"))
     given = ToolCallReady(ToolCall("c1", TURN_ON, "{}"))
     written = f"<tool_call>{KITCHEN_ON}</tool_call>" * 50
 
-    heard = await hear(given, *message(written), asked=request(transcript=transcript))
+    heard = hear(given, *message(written), asked=request(transcript=transcript))
 
     assert len(heard.ids) == 51
     assert "c1" not in heard.ids
@@ -250,8 +237,8 @@ async def test_ids_are_unique_also_against_the_transcript() -> None:
         '<function=HassTurnOn>{"area": "Kitchen"',
     ],
 )
-async def test_a_call_that_was_cut_off_is_never_completed(text: str, reason: FinishReason) -> None:
-    heard = await hear(*message(text, reason))
+def test_a_call_that_was_cut_off_is_never_completed(text: str, reason: FinishReason) -> None:
+    heard = hear(*message(text, reason))
 
     ((name, arguments),) = heard.calls
     assert name == "HassTurnOn"
@@ -262,112 +249,79 @@ async def test_a_call_that_was_cut_off_is_never_completed(text: str, reason: Fin
     assert heard.finish is reason
 
 
-async def test_the_calls_before_a_cut_are_kept() -> None:
+def test_the_calls_before_a_cut_are_kept() -> None:
     text = '[TOOL_CALLS]HassTurnOn[ARGS]{}, GetLiveContext[ARGS]{"name": "Li'
 
-    heard = await hear(*message(text, FinishReason.LENGTH))
+    heard = hear(*message(text, FinishReason.LENGTH))
 
     assert heard.calls == [("HassTurnOn", "{}")]
     assert heard.said == ""
 
 
-async def test_what_a_draft_says_is_the_answer_when_there_is_no_other() -> None:
-    provider = TextCalls(
-        ScriptedProvider(
-            message("Let me see. </think>It is on."),  # nobody could know yet
-            message("Let me see. </think>\n\nIt is off."),
-            message(["No thought, ", "just words."]),
-            message("And now as it comes."),
-        )
-    )
+def test_that_a_template_opens_the_reasoning_is_learned_from_the_messages() -> None:
+    """A draft is the answer, or its calls count, if nothing else comes; the next message is then read as it comes."""
+    model = TextCalls()
+    opened, called = "Let me see. </think>\n\nIt is off.", f"Hm. <tool_call>{KITCHEN_ON}</tool_call>"
+    texts = [opened, opened, ["No reasoning, ", "just words."], "As it comes.", opened, called, opened]
 
-    heard = [await hear_from(provider) for _ in range(4)]
+    heard = [hear(*message(text), model=model) for text in texts]
 
-    assert [one.said for one in heard] == [
-        "Let me see. It is on.",
-        "It is off.",
-        "No thought, just words.",
-        "And now as it comes.",
+    assert [(one.said, one.thought) for one in heard[:5]] == [
+        ("Let me see. It is off.", ""),
+        ("It is off.", "Let me see. "),
+        ("No reasoning, just words.", "No reasoning, just words."),
+        ("As it comes.", ""),
+        ("Let me see. It is off.", ""),
     ]
-    assert [one.thought for one in heard] == ["", "Let me see. ", "No thought, just words.", ""]
-
-
-async def test_a_model_whose_template_opens_the_thought_can_be_announced() -> None:
-    script = ScriptedProvider(
-        message("Hm.</think>On."),
-        message(f"Hm. <tool_call>{KITCHEN_ON}</tool_call>"),
-        message('Words, then <tool_call>{"name": "Dance"}</tool_call>'),
-    )
-    first = await hear_from(provider := TextCalls(script, begins_in_thought=True))
-    second = await hear_from(provider)
-    third = await hear_from(TextCalls(script, begins_in_thought=True))
-
-    assert (first.said, first.thought) == ("On.", "Hm.")
-    assert (second.said, second.calls) == ("", [("HassTurnOn", '{"name":"Kitchen Light"}')])
-    assert (third.said, third.calls) == ("Words, then ", [("Dance", "{}")])
+    assert (heard[5].said, heard[5].calls) == ("", [("HassTurnOn", '{"name":"Kitchen Light"}')])
+    assert (heard[6].said, heard[6].thought) == ("Let me see. It is off.", "")
 
 
 @pytest.mark.parametrize("marker", ["<tool_call>", f"assistantcommentary to={TURN_ON} {{", "[TOOL_CALLS]"])
-async def test_a_call_without_end_is_dropped_and_not_kept_in_memory(marker: str) -> None:
+def test_a_call_without_end_is_dropped_and_not_kept_in_memory(marker: str) -> None:
     runaway = '{"name": "HassTurnOn", "arguments": {"x": "' + "x" * MAX_HELD_CHARACTERS
 
     for pieces in ([marker + runaway], [marker, *runaway], [marker + runaway[:-1], runaway[-1:]]):
-        heard = await hear(*message([*pieces, "y" * 1000]))
+        heard = hear(*message([*pieces, "y" * 1000]))
 
         assert (heard.said, heard.calls) == ("", [])
 
 
-async def test_of_endless_calls_only_so_many_are_taken() -> None:
-    heard = await hear(*message("<tool_call>" + KITCHEN_ON * 300 + "</tool_call>"))
+def test_of_endless_calls_only_so_many_are_taken() -> None:
+    heard = hear(*message("<tool_call>" + KITCHEN_ON * 300 + "</tool_call>"))
 
     assert len(heard.calls) == 256
 
 
-async def test_a_call_too_long_is_dropped_with_its_end() -> None:
-    heard = await hear(*message(["<tool_call>", "x" * (MAX_HELD_CHARACTERS + 1), "</tool_", "call>It is on."]))
+def test_a_call_too_long_is_dropped_with_its_end() -> None:
+    heard = hear(*message(["<tool_call>", "x" * (MAX_HELD_CHARACTERS + 1), "</tool_", "call>It is on."]))
 
     assert (heard.said, heard.calls) == ("It is on.", [])
 
 
-async def test_what_may_be_a_call_is_said_once_it_is_too_long() -> None:
+def test_what_may_be_a_call_is_said_once_it_is_too_long() -> None:
     text = '{"name": "' + "word " * (MAX_HELD_CHARACTERS // 5) + '"}. <think>Hm.</think>Done.'
 
     for pieces in ([text], [text[:100], text[100:-30], text[-30:]]):
-        heard = await hear(*message(pieces))
+        heard = hear(*message(pieces))
 
         assert (heard.said, heard.thought) == (text.replace("<think>Hm.</think>", ""), "Hm.")
 
 
-async def test_a_change_of_provider_and_a_failure_pass_through() -> None:
-    switched = ProviderSwitched("second", "late")
-    provider = TextCalls(ScriptedProvider([switched, TextDelta("On"), ProviderUnreachable("gone")]))
-    async with aclosing(provider.stream(request())) as events:
-        assert await anext(events) == switched
-        assert await anext(events) == TextDelta("On")
-        with pytest.raises(ProviderUnreachable):
-            await anext(events)
+async def test_a_turn_over_http_runs_a_written_call_and_learns_from_the_message(session: aiohttp.ClientSession) -> None:
+    def answer(text: str) -> RawReply:
+        chunk = {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": "stop"}]}
+        return event_stream([b"data: " + json.dumps(chunk).encode() + b"\n\n", b"data: [DONE]\n\n"])
 
-
-async def test_the_inner_stream_is_closed_with_the_outer_one() -> None:
-    inner = ScriptedProvider(message(["One ", "two."]))
-    events = TextCalls(inner).stream(request())
-    await anext(events)
-    assert inner.open_streams == 1
-
-    await events.aclose()
-
-    assert inner.open_streams == 0
-
-
-async def test_the_loop_runs_a_written_call_and_answers_one_that_nobody_knows() -> None:
-    script = ScriptedProvider(
-        message(f'One moment. <tool_call>{KITCHEN_ON}</tool_call><tool_call>{{"name": "Dance"}}</tool_call>'),
-        message("<think>So it is on.</think>It is on."),
-    )
     dispatcher = ScriptedDispatcher()
-
-    events = await collect(AgenticLoop(TextCalls(script), dispatcher), Turn("Light on!", tools=OFFERED))
+    async with raw_http_server(
+        answer(f'On.</think><tool_call>{KITCHEN_ON}</tool_call><tool_call>{{"name": "Dance"}}</tool_call>'),
+        answer("So it is on.</think>It is on."),
+    ) as server:
+        model = OpenAIChatProvider(session, f"http://127.0.0.1:{server.port}", "small-1")
+        chain = FailoverProvider([ManagedProvider("model", model, CircuitBreaker(), closes_promptly=True)])
+        events = await collect(AgenticLoop(chain, dispatcher), Turn("Light on!", tools=OFFERED))
 
     assert [(call.name, call.arguments) for call in dispatcher.finished] == [(TURN_ON, '{"name":"Kitchen Light"}')]
     assert [result.is_error for result in results(events)] == [False, True]
-    assert spoken(events) == "One moment. It is on."
+    assert spoken(events) == "On.It is on."

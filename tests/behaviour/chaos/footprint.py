@@ -16,7 +16,7 @@ from unittest.mock import NonCallableMock
 from sqlalchemy import Engine
 
 from custom_components import chatterbox
-from custom_components.chatterbox.agent.conversation.windowed_provider import WindowedProvider
+from custom_components.chatterbox.agent.conversation.prompt_fitter import PromptFitter
 
 _BLOCKS_OF_NOISE: Final = 1_000
 _MIB_OF_NOISE: Final = 40
@@ -54,7 +54,7 @@ def _forget_what_has_a_bound() -> None:
         is_ours = isinstance(cached, _lru_cache_wrapper) and cached.__module__.startswith(chatterbox.__name__)
         if is_ours and cached.cache_parameters()["maxsize"] is not None:
             cached.cache_clear()
-        if isinstance(cached, WindowedProvider):
+        if isinstance(cached, PromptFitter):
             cached.forget_conversations()  # the last few of each model
         if isinstance(cached, Engine):
             cached.dispose()  # its pool holds a few connections, each opened when it is first needed

@@ -4,15 +4,16 @@ Managed providers and their breakers outlive turns; a `FailoverProvider` is chea
 """
 
 import math
-from collections.abc import AsyncGenerator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..errors import BudgetSpent, PromptTooLong, ProviderError, ProviderRejectedRequest, ProviderUnreachable
+from ..conversation.prompt_fitter import FittedRequest
+from ..errors import BudgetSpent, PromptTooLong, ProviderError, ProviderRejectedRequest
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ToolCallReady
 from ..messages import ToolResult, UserMessage
 from ..protocols import CompletionRequest, LeavableProvider
-from ..timeouts import SYSTEM_CLOCK, Clock, leavable
+from ..timeouts import SYSTEM_CLOCK, Clock
 from ..transcript import changing_tools
 from .managed_provider import (
     RANDOM_JITTER,
@@ -20,15 +21,12 @@ from .managed_provider import (
     Jitter,
     ManagedProvider,
     Permit,
-    Retries,
     StartedStream,
     every_tool,
-    start_stream,
 )
 
 _WAITING_SHARE: Final = 0.75
 """Share of the remaining time that may be spent on providers that do not start to answer."""
-_ONCE: Final = Retries(attempts=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +144,12 @@ class FailoverProvider(LeavableProvider):
                 event: ProviderEvent | None = started.first
                 try:
                     while event is not None:
-                        yield _passed_on(event, candidate, permit)
+                        yield _passed_on(event, candidate, started.fitted, permit)
                         event = await started.after(event, candidate.provider.timeouts)
                 except ProviderError as error:
                     inference.failed(candidate.provider, error)
                     candidate.provider.failed(permit, error)
+                    candidate.provider.learn(error, started.fitted)
                     inference.with_notes(error)
                     raise
                 finally:
@@ -218,16 +217,11 @@ class FailoverProvider(LeavableProvider):
     def _spent(self, provider: ManagedProvider) -> BudgetSpent | None:
         return None if provider is self._has_turn else provider.spent()
 
-    def _start(self, candidate: _Candidate, *, may_retry: bool) -> Awaitable[StartedStream]:
+    def _start(self, candidate: _Candidate, *, may_retry: bool) -> Coroutine[object, object, StartedStream]:
         provider = candidate.provider
-        is_trusted = provider.breaker.state is BreakerState.CLOSED
-        return start_stream(
-            lambda: _open(provider, candidate.request),
-            min(provider.timeouts.first_token, self._share(candidate.position)),
-            provider.retries if is_trusted and may_retry else _ONCE,
-            self._clock,
-            self._jitter,
-        )
+        within = min(provider.timeouts.first_token, self._share(candidate.position))
+        may_retry = may_retry and provider.breaker.state is BreakerState.CLOSED
+        return provider.start(candidate.request, within, self._clock, self._jitter, may_retry=may_retry)
 
     def _share(self, position: int) -> float:
         """Return the seconds that a provider may take to start."""
@@ -235,7 +229,9 @@ class FailoverProvider(LeavableProvider):
         return (self._ends_at - self._clock.now()) * _WAITING_SHARE / waited_for
 
 
-def _passed_on(event: ProviderEvent, candidate: _Candidate, permit: Permit) -> ProviderEvent:
+def _passed_on(
+    event: ProviderEvent, candidate: _Candidate, fitted: FittedRequest | None, permit: Permit
+) -> ProviderEvent:
     """Return an event with the id of the provider and the tools that it was offered."""
     provider = candidate.provider
     match event:
@@ -243,17 +239,11 @@ def _passed_on(event: ProviderEvent, candidate: _Candidate, permit: Permit) -> P
             return ToolCallReady(call, frozenset([tool.name for tool in candidate.request.tools]))
         case CompletionResult(finish_reason, usage, provider_items):
             provider.succeeded(permit)  # before it is passed on: nothing is read after it
+            if provider.fitter and fitted:
+                provider.fitter.answered(fitted, usage.input_tokens)
             return CompletionResult(finish_reason, usage, provider_items, provider.id)
         case _:
             return event
-
-
-def _open(provider: ManagedProvider, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-    """Return a stream that its reader can close at any time."""
-    stream = provider.provider.stream(request)
-    if provider.closes_promptly:
-        return stream
-    return leavable(stream, f"provider of {provider.name}", may_fail=ProviderError, cancelled_as=ProviderUnreachable)
 
 
 def _has_acted(request: CompletionRequest) -> bool:

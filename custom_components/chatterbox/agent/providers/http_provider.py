@@ -30,6 +30,7 @@ from ..wire.parts import ReplyReader, ReportedFailure, parse_context_window, pay
 from .failures import error_of_exception, error_of_report, error_of_response
 from .profiles import ModelOptions, ServerProfile, with_answer_options
 from .refused_parameters import RefusedParameters
+from .text_calls import TextCalls
 
 _FULL_ADDRESS: Final = re.compile("/(chat/completions|completions|messages|models|responses)$")
 _VERSION: Final = re.compile(r"/v\d[^/]*(/|$)")
@@ -446,6 +447,7 @@ class HTTPProvider(ABC):
         self._options = options
         self._profile = profile
         self._client = client
+        self._text_calls = TextCalls()
 
     @override
     def __repr__(self) -> str:
@@ -456,7 +458,7 @@ class HTTPProvider(ABC):
         """Run one inference; see `LLMProvider.stream`."""
         payload = self._payload(request)
         while True:
-            reader, started = self._reader(request), False
+            reader, message, started = self._reader(request), self._text_calls.message(request), False
             try:
                 body = await self._client.open(self._PATH, payload)
                 try:
@@ -467,7 +469,8 @@ class HTTPProvider(ABC):
                             if isinstance(event, CompletionResult):
                                 complete = True
                                 await self._note_result(payload, event)
-                            yield event
+                            for each in message.read(event):
+                                yield each
                         if not complete:
                             events = await self._next_events(body, reader)
                 finally:

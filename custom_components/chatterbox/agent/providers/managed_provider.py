@@ -12,11 +12,13 @@ from enum import StrEnum
 from random import SystemRandom
 from typing import Final, Self
 
+from ..conversation.prompt_fitter import FittedRequest, PromptFitter
 from ..errors import (
     BetweenTokensTimeout,
     BudgetSpent,
     FirstTokenTimeout,
     ModelNotFound,
+    PromptTooLong,
     ProviderBusy,
     ProviderError,
     ProviderRejectedKey,
@@ -27,7 +29,16 @@ from ..errors import (
 from ..events import CompletionResult, ProviderEvent
 from ..messages import NamedTool, ToolChoiceMode, ToolDefinition
 from ..protocols import CompletionRequest, LLMProvider
-from ..timeouts import SYSTEM_CLOCK, Clock, TookTooLong, WaitedTooLong, finish_within, is_cancelled, time_limit
+from ..timeouts import (
+    SYSTEM_CLOCK,
+    Clock,
+    TookTooLong,
+    WaitedTooLong,
+    finish_within,
+    is_cancelled,
+    leavable,
+    time_limit,
+)
 
 
 class BreakerState(StrEnum):
@@ -273,6 +284,8 @@ class StartedStream:
     first: ProviderEvent
     rest: AsyncGenerator[ProviderEvent]
     clock: Clock
+    fitted: FittedRequest | None = None
+    """What was sent, if it was fitted into a context window."""
 
     async def after(self, event: ProviderEvent, timeouts: Timeouts) -> ProviderEvent | None:
         """Wait for the event after `event`; None after `CompletionResult`.
@@ -298,7 +311,9 @@ class StartedStream:
         await self.rest.aclose()
 
 
-async def await_first(stream: AsyncGenerator[ProviderEvent], seconds: float, clock: Clock) -> StartedStream:
+async def await_first(
+    stream: AsyncGenerator[ProviderEvent], seconds: float, clock: Clock, fitted: FittedRequest | None = None
+) -> StartedStream:
     """Wait for the first event of a stream; closes the stream if there is none.
 
     Raises `FirstTokenTimeout`, a `ProviderError` of the stream, `ProviderReplyInvalid` if it ends without a finish, or
@@ -307,7 +322,7 @@ async def await_first(stream: AsyncGenerator[ProviderEvent], seconds: float, clo
     started = None
     try:
         async with time_limit(seconds, clock):
-            started = StartedStream(await anext(stream), stream, clock)
+            started = StartedStream(await anext(stream), stream, clock, fitted)
     except StopAsyncIteration:
         raise ProviderReplyInvalid(_NO_FINISH) from None
     except WaitedTooLong as err:
@@ -320,30 +335,6 @@ async def await_first(stream: AsyncGenerator[ProviderEvent], seconds: float, clo
         if started is None:
             await stream.aclose()
     return started
-
-
-async def start_stream(
-    open_stream: Callable[[], AsyncGenerator[ProviderEvent]],
-    within: float,
-    retries: Retries,
-    clock: Clock,
-    jitter: Jitter,
-) -> StartedStream:
-    """Open a stream and wait for its first event, with as many retries as fit in `within` seconds.
-
-    Raises the `ProviderError` of the last request, at once if there is no time for another one.
-    """
-    deadline = clock.now() + within
-    attempt = 1
-    while True:
-        try:
-            return await await_first(open_stream(), deadline - clock.now(), clock)
-        except ProviderError as error:
-            wait = retries.wait_after(attempt, error, jitter)
-            if wait is None or clock.now() + wait >= deadline:
-                raise
-        await clock.sleep(wait)
-        attempt += 1
 
 
 def every_tool(_tool: ToolDefinition) -> bool:
@@ -375,6 +366,8 @@ class ManagedProvider:
     """Checks whether the service would answer; raises a `ProviderError`. None if no check is needed."""
     spent: Callable[[], BudgetSpent | None] = without_budget
     """Returns an error if the budget of the model is spent: then no turn is started with it or handed to it."""
+    fitter: PromptFitter | None = None
+    """Fits requests into the context window of the model. None sends them as they are."""
     refuses_when_spent: bool = False
     """Whether no other provider takes over if it is the first of a chain and its budget is spent."""
 
@@ -388,6 +381,44 @@ class ManagedProvider:
                 return None
             case _:
                 return request if len(tools) == len(request.tools) else replace(request, tools=tools)
+
+    async def start(
+        self, request: CompletionRequest, within: float, clock: Clock, jitter: Jitter, *, may_retry: bool
+    ) -> StartedStream:
+        """Open a stream and wait for its first event, with as many retries as fit in `within` seconds.
+
+        A prompt that is refused as too long is sent once more, shorter. Raises the `ProviderError` of the last
+        request, at once if there is no time for another one.
+        """
+        deadline = clock.now() + within
+        fitted = self.fitter.fit(request) if self.fitter else None
+        attempt = 1
+        while True:
+            try:
+                stream = self._open(fitted.request if fitted else request)
+                return await await_first(stream, deadline - clock.now(), clock, fitted)
+            except ProviderError as error:
+                if shorter := self.learn(error, fitted):
+                    fitted = shorter
+                    continue
+                wait = self.retries.wait_after(attempt, error, jitter) if may_retry else None
+                if wait is None or clock.now() + wait >= deadline:
+                    raise
+            await clock.sleep(wait)
+            attempt += 1
+
+    def learn(self, error: ProviderError, fitted: FittedRequest | None) -> FittedRequest | None:
+        """Take the numbers of a prompt that was refused as too long; return a shorter one to send, if there is one."""
+        if self.fitter is None or fitted is None or not isinstance(error, PromptTooLong):
+            return None
+        return self.fitter.refused(fitted, error)
+
+    def _open(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        """Return a stream that its reader can close at any time."""
+        stream = self.provider.stream(request)
+        if self.closes_promptly:
+            return stream
+        return leavable(stream, f"provider of {self.name}", may_fail=ProviderError, cancelled_as=ProviderUnreachable)
 
     def succeeded(self, permit: Permit) -> None:
         """Record a success; logged if it follows a failure."""

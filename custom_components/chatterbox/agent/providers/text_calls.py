@@ -1,4 +1,4 @@
-"""Wrapper of a provider that turns calls and reasoning which a model wrote as text into events.
+"""Turns calls and reasoning that a model wrote as text into events.
 
 `wire/text_markup.py` finds the text of possible calls and `wire/written_calls.py` parses it; here the offered tools
 decide what is a call.
@@ -6,14 +6,14 @@ decide what is a call.
 
 import re
 import string
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final, assert_never
 
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ReasoningDelta, TextDelta, ToolCallReady
 from ..json.text import parse_json
 from ..messages import FinishReason, ToolCall, ToolDefinition, canonical_json
-from ..protocols import CompletionRequest, LLMProvider
+from ..protocols import CompletionRequest
 from ..text import find_tool, spellings
 from ..wire.parts import CallIds
 from ..wire.text_markers import markers_for, markers_in_thoughts
@@ -38,48 +38,41 @@ _CODE: Final = re.compile(r"[{}\[\]<>=]")
 
 
 class TextCalls:
-    """Passes on the events of a provider without markup in their text.
+    """Reads the messages of one model, and learns whether they begin with reasoning without a start marker.
 
-    A written call is passed on if it names an offered tool. Text that can only be a call and names none is passed on as
-    a call too, so that the model gets an error result; it is never text of the answer.
+    Such a model has a template that opens the reasoning, so that only its end is sent.
     """
 
-    def __init__(self, provider: LLMProvider, *, begins_in_thought: bool = False) -> None:
-        """Wrap `provider`.
-
-        `begins_in_thought` says that the template of the model opens the reasoning, so that only its end is sent. If
-        unknown, it is learned from the first message.
-        """
-        self._provider = provider
-        self._begins_in_thought = begins_in_thought
+    def __init__(self) -> None:
+        """Know nothing of the model yet."""
+        self.begins_in_thought = False
+        """As in the latest complete message."""
         self._offered: tuple[ToolDefinition, ...] = ()
         self._names: tuple[str, ...] = ()
 
-    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        """Run one inference; see `LLMProvider.stream`."""
+    def message(self, request: CompletionRequest) -> TextCallReader:
+        """Return a reader for the answer to a request."""
         if request.tools != self._offered:
             self._offered, self._names = request.tools, _spellings(request.tools)
-        message = _Message(request, self._names, begins_in_thought=self._begins_in_thought)
-        events = self._provider.stream(request)
-        try:
-            async for event in events:
-                for out in message.read(event):
-                    yield out
-        finally:
-            await events.aclose()
-        self._begins_in_thought = message.begins_in_thought
+        return TextCallReader(self, request, self._names)
 
 
-class _Message:
-    """State of one message."""
+class TextCallReader:
+    """Reads one message: returns its events without markup in their text.
 
-    def __init__(self, request: CompletionRequest, names: tuple[str, ...], *, begins_in_thought: bool) -> None:
+    A written call becomes a call if it names an offered tool. Text that can only be a call and names none becomes a
+    call too, so that the model gets an error result; it is never text of the answer.
+    """
+
+    def __init__(self, model: TextCalls, request: CompletionRequest, names: tuple[str, ...]) -> None:
+        """Tell `model` how the message begins; `names` are the spellings of the offered tools."""
+        self._model = model
         self._tools = request.tools
         self._is_data = request.output is not None
         self._names = names
-        self._text = MarkupScanner(markers_for(self._names), begins_in_thought=begins_in_thought)
+        self._text = MarkupScanner(markers_for(self._names), begins_in_thought=model.begins_in_thought)
         self._thoughts: MarkupScanner | None = None
-        self._began_in_thought = begins_in_thought
+        self._began_in_thought = model.begins_in_thought
         self._calls = _Calls(request)
         self._thought_of: list[WrittenCall] = []
         """Calls in the reasoning: they count only if nothing else follows."""
@@ -90,11 +83,6 @@ class _Message:
         self._last_said = ""
         self._removed = ""
         """Characters to strip from the start of the next text, because markup was removed before it."""
-
-    @property
-    def begins_in_thought(self) -> bool:
-        """Whether messages of this model begin with reasoning without a start marker."""
-        return self._text.thought_began_unseen or (self._began_in_thought and not self._draft)
 
     def read(self, event: ProviderEvent) -> list[ProviderEvent]:
         """Return the events to pass on for an event of the provider."""
@@ -109,6 +97,8 @@ class _Message:
                 self._out += self._calls.given(call, self._tool_of(call.name))
             case CompletionResult(reason):
                 self._end(cut=reason in _CUT_SHORT)
+                began_unseen = self._text.thought_began_unseen
+                self._model.begins_in_thought = began_unseen or (self._began_in_thought and not self._draft)
                 called = self._calls.any and reason not in _STAY
                 self._out.append(replace(event, finish_reason=FinishReason.TOOL_CALLS) if called else event)
             case ProviderSwitched():

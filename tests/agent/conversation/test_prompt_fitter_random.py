@@ -1,13 +1,12 @@
 """What holds for whatever a model is sent of any conversation, at any moment of it."""
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from itertools import pairwise
 
 from hypothesis import given, settings, strategies as st
 
+from custom_components.chatterbox.agent.conversation.prompt_fitter import Allowance, ContextWindow, PromptFitter
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
-from custom_components.chatterbox.agent.conversation.windowed_provider import Allowance, ContextWindow, WindowedProvider
 from custom_components.chatterbox.agent.errors import PromptTooLong
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent
 from custom_components.chatterbox.agent.messages import (
@@ -23,7 +22,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from tests.agent.conversation.transcripts import growth, last_turn, request_tokens, transcripts
+from tests.agent.conversation.transcripts import ask, growth, last_turn, request_tokens, transcripts
 from tests.agent.turns import assert_valid
 
 TOOL = ToolDefinition("look", "Looks at something. " * 20, {"type": "object"})
@@ -50,14 +49,13 @@ class Model:
         yield CompletionResult(FinishReason.STOP, Usage(tokens, 1))
 
 
-async def ask(provider: WindowedProvider, transcript: Transcript, summary: Summary | None = None) -> bool:
-    """Ask once; tell whether there was an answer."""
-    request = CompletionRequest(INSTRUCTIONS, transcript, (TOOL,), summary=summary)
+async def answers(model: Model, fitter: PromptFitter, transcript: Transcript, summary: Summary | None = None) -> bool:
+    """Ask once; return whether there was an answer."""
     try:
-        async with aclosing(provider.stream(request)) as events:
-            return [event async for event in events] != []
+        await ask(model, fitter, CompletionRequest(INSTRUCTIONS, transcript, (TOOL,), summary=summary))
     except PromptTooLong:
         return False
+    return True
 
 
 @settings(deadline=None, max_examples=60)
@@ -70,16 +68,16 @@ async def ask(provider: WindowedProvider, transcript: Transcript, summary: Summa
 async def test_whatever_is_sent_is_valid_and_readable(
     transcript: Transcript, model: Model, history: int, summary: Summary | None
 ) -> None:
-    provider = WindowedProvider(model, ContextWindow(), Allowance(history))
+    fitter = PromptFitter(ContextWindow(), Allowance(history))
     for said in growth(transcript):
         before = len(model.accepted)
-        if await ask(provider, said, summary):
+        if await answers(model, fitter, said, summary):
             sent = model.accepted[-1].transcript
             assert_valid(sent)
             assert type(sent[-1]) is type(said[-1])
 
             earlier = sent[: last_turn(sent)]
-            assert sum(map(TokenEstimate().of_message, earlier)) <= history / provider.estimate.scale + len(earlier)
+            assert sum(map(TokenEstimate().of_message, earlier)) <= history / fitter.estimate.scale + len(earlier)
         else:  # not even the last turn can be read
             assert len(model.accepted) == before
 
@@ -106,10 +104,10 @@ def turns(lengths: list[int]) -> list[Transcript]:
 )
 async def test_nine_of_ten_turns_begin_as_the_one_before(lengths: list[int], reads: int, scale: float) -> None:
     model = Model(reads, scale)
-    provider = WindowedProvider(model, ContextWindow(reads))
+    fitter = PromptFitter(ContextWindow(reads))
     asked = turns(lengths)
     for said in asked:
-        assert await ask(provider, said)
+        assert await answers(model, fitter, said)
     sent = [request.transcript for request in model.accepted]
     kept = [after[: len(before)] == before for before, after in pairwise(sent)]
     assert sum(kept) / len(kept) >= 0.9

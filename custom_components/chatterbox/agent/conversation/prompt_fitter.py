@@ -1,18 +1,17 @@
-"""A provider that fits each conversation into the context window of one model.
+"""Fits each request into the context window of one model.
 
 The budget of the conversation is what instructions, tools and the answer leave of the context window. Reported usage
 and rejected prompts correct the token estimate and the window; a rejected prompt is sent once more, shorter. Each
 provider of a failover chain has its own. The budget moves in steps, because services cache the beginning of a prompt.
 """
 
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from typing import Final
 
 from ..errors import PromptTooLong, ProviderError
-from ..events import CompletionResult, ProviderEvent
 from ..messages import ToolDefinition, UserMessage
-from ..protocols import CompletionRequest, LLMProvider
+from ..protocols import CompletionRequest
 from ..timeouts import TookTooLong, WorkCancelled, finish_within
 from .token_estimate import TokenEstimate, TokenScale
 from .window import GrownWindows, LargeResults, Window, fit_window, shows_something
@@ -157,34 +156,37 @@ _DEFAULT_ALLOWANCE: Final = Allowance()
 
 
 @dataclass(frozen=True, slots=True)
-class _Fitted:
+class FittedRequest:
     """A request that fits, and the estimate by which it does."""
 
     request: CompletionRequest
+    """What to send."""
     size: PromptSize
     estimate: TokenEstimate
+    whole: CompletionRequest
+    """The request before messages were left out."""
+    is_last_try: bool = False
+    """Whether a longer one was rejected before."""
 
 
-class WindowedProvider:
-    """The `LLMProvider` of one model. Safe for concurrent turns."""
+class PromptFitter:
+    """Fits the requests to one model, and learns from their outcomes. Safe for concurrent turns."""
 
     def __init__(
         self,
-        provider: LLMProvider,
         context: ContextWindow,
         allowance: Allowance = _DEFAULT_ALLOWANCE,
         *,
         question: WindowQuestion | None = None,
         server_cuts: bool = False,
     ) -> None:
-        """Wrap `provider`, whose model has the `context` window.
+        """Fit requests into the `context` window.
 
         The `question` for the window is put once the model has answered. With `server_cuts`, the server can shorten a
         prompt itself, which is the last resort.
         """
         self.last_size: PromptSize | None = None
         """Size of the latest request; None before the first."""
-        self._provider = provider
         self._context = context
         self._allowance = allowance
         self._question = question
@@ -223,36 +225,18 @@ class WindowedProvider:
         """Empty the cache of windows."""
         self._windows = GrownWindows()
 
-    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        """Run one inference; see `LLMProvider.stream`.
+    def fit(self, request: CompletionRequest) -> FittedRequest:
+        """Return what to send of a request.
 
         Raises `PromptTooLong` for a conversation that may not be shortened and is known not to fit.
         """
-        request = self._results.without(request, self._context.tokens)
-        sent = self._fitted(request)
+        sent = self._fitted(self._results.without(request, self._context.tokens))
         if self._server_cuts:
             sent = replace(sent, request=replace(sent.request, may_be_cut=False))
-        was_refused = has_begun = False
-        while True:
-            self.last_size = sent.size
-            events = self._provider.stream(sent.request)
-            try:
-                async for event in events:
-                    has_begun = True
-                    if isinstance(event, CompletionResult):
-                        self._note(sent, event.usage.input_tokens)
-                    yield event
-            except PromptTooLong as error:
-                again = None if was_refused else self._after(error, request, sent)
-                if again is None or has_begun:
-                    raise
-                was_refused, sent = True, again
-            else:
-                return
-            finally:
-                await events.aclose()
+        self.last_size = sent.size
+        return sent
 
-    def _note(self, sent: _Fitted, tokens: int) -> None:
+    def answered(self, sent: FittedRequest, tokens: int) -> None:
         """Take the reported usage. Pictures are estimated too roughly to correct the estimate of texts."""
         self.last_size = sent.size.as_reported(tokens)
         if sent.estimate is self._scale.estimate and not shows_something(sent.request.transcript):
@@ -260,30 +244,35 @@ class WindowedProvider:
         if self._question is not None:
             self._question.put()
 
-    def _after(self, error: PromptTooLong, request: CompletionRequest, sent: _Fitted) -> _Fitted | None:
-        """Take a rejected prompt; return a shorter one, None where there is none."""
+    def refused(self, sent: FittedRequest, error: PromptTooLong) -> FittedRequest | None:
+        """Take a rejected prompt; return a shorter one to send once, None if there is none."""
+        if sent.is_last_try:
+            return None
         if error.prompt_tokens is not None and sent.estimate is self._scale.estimate:
             self._scale.refused(sent.size.prompt, error.prompt_tokens)
         if error.window_tokens is not None:
             self._context.refused(error.window_tokens)
-        if not request.may_be_shortened:
+        if not sent.whole.may_be_shortened:
             return None
-        again = self._shorter(request, sent)
-        return again if again.request.transcript != sent.request.transcript or self._server_cuts else None
+        again = self._shorter(sent)
+        if again.request.transcript == sent.request.transcript and not self._server_cuts:
+            return None
+        self.last_size = again.size
+        return replace(again, is_last_try=True)
 
-    def _shorter(self, request: CompletionRequest, sent: _Fitted) -> _Fitted:
+    def _shorter(self, sent: FittedRequest) -> FittedRequest:
         """Return the request that fits by the corrected estimate and window."""
-        again = self._fitted(request)
+        again = self._fitted(sent.whole)
         if again.request.transcript == sent.request.transcript:
             # It should fit by all known numbers, and does not.
-            less = (again.size.prompt + self._room(request, again.size.window)) * 3 // 4
-            shorter = self._fitted(request, less)
+            less = (again.size.prompt + self._room(sent.whole, again.size.window)) * 3 // 4
+            shorter = self._fitted(sent.whole, less)
             if shorter.request.transcript != sent.request.transcript:
                 self._context.refused(less)
                 return shorter
         return again
 
-    def _fitted(self, request: CompletionRequest, context: int | None = None) -> _Fitted:
+    def _fitted(self, request: CompletionRequest, context: int | None = None) -> FittedRequest:
         context = self._context.tokens if context is None else context
         estimate = self._scale.estimate
         tools, instructions, directive = needed = self._needed(request, estimate)
@@ -295,16 +284,17 @@ class WindowedProvider:
         window = self._fit(request, estimate, budget, min(self._allowance.history, budget))
         size = PromptSize(tools, instructions, window.tokens + directive, context, window.dropped)
         is_whole = window.transcript is request.transcript
-        return _Fitted(request if is_whole else replace(request, transcript=window.transcript), size, estimate)
+        shown = request if is_whole else replace(request, transcript=window.transcript)
+        return FittedRequest(shown, size, estimate, request)
 
     def _fit(self, request: CompletionRequest, estimate: TokenEstimate, budget: int, earlier: int) -> Window:
         return fit_window(request.transcript, budget, estimate, request.summary, earlier, grown=self._windows)
 
-    def _whole(self, request: CompletionRequest, size: PromptSize, estimate: TokenEstimate) -> _Fitted:
+    def _whole(self, request: CompletionRequest, size: PromptSize, estimate: TokenEstimate) -> FittedRequest:
         """Return a request unchanged. Where the window is a guess, the service decides whether it fits."""
         if self._context.is_known and size.prompt > size.window:
             raise PromptTooLong("the conversation is longer than the model can read", size.prompt, size.window)
-        return _Fitted(replace(request, summary=None, may_be_cut=False), size, estimate)
+        return FittedRequest(replace(request, summary=None, may_be_cut=False), size, estimate, request)
 
     def _needed(self, request: CompletionRequest, estimate: TokenEstimate) -> tuple[int, int, int]:
         """Return the tokens of tools, instructions and directive."""

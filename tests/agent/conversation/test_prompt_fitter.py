@@ -4,22 +4,20 @@ import asyncio
 import gc
 import weakref
 from collections.abc import Coroutine
-from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
 
-from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
-from custom_components.chatterbox.agent.conversation.windowed_provider import (
+from custom_components.chatterbox.agent.conversation.prompt_fitter import (
     Allowance,
-    Ask,
     ContextWindow,
+    PromptFitter,
     PromptSize,
-    WindowedProvider,
     WindowQuestion,
 )
+from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
 from custom_components.chatterbox.agent.errors import PromptTooLong, ProviderBusy, ProviderUnreachable
-from custom_components.chatterbox.agent.events import ProviderEvent, TextDelta
+from custom_components.chatterbox.agent.events import TextDelta
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Attachment,
@@ -32,7 +30,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import AnswerOptions, CompletionRequest
-from tests.agent.conversation.transcripts import request_tokens
+from tests.agent.conversation.transcripts import ask, request_tokens
 from tests.agent.turns import assert_valid
 from tests.support.doubles import Line, ScriptedProvider, say
 
@@ -54,51 +52,45 @@ def asking(turns: int, **other: str) -> CompletionRequest:
     return CompletionRequest(other.get("instructions", "Be kind."), conversation(turns), (TOOL,))
 
 
-async def ask(provider: WindowedProvider, request: CompletionRequest) -> list[ProviderEvent]:
-    """Run an inference."""
-    async with aclosing(provider.stream(request)) as events:
-        return [event async for event in events]
-
-
 def answering(tokens: int) -> list[Line]:
     """Script an answer to a prompt that took so many tokens."""
     return say("Yes.", usage=Usage(tokens, 2))
 
 
-def size_of(provider: WindowedProvider) -> PromptSize | None:
+def size_of(fitter: PromptFitter) -> PromptSize | None:
     """Return what the last request took, now; a type checker believes that an attribute stays as it was compared."""
-    return provider.last_size
+    return fitter.last_size
 
 
 async def test_a_request_that_fits_is_sent_as_it_is() -> None:
     inner = ScriptedProvider(answering(0))
     request = asking(20)
-    events = await ask(WindowedProvider(inner, ContextWindow()), request)
+    events = await ask(inner, PromptFitter(ContextWindow()), request)
     assert inner.requests[0] is request
     assert events[0] == TextDelta("Yes.")
 
 
 async def test_a_conversation_that_does_not_fit_is_cut_to_what_does() -> None:
     inner = ScriptedProvider(answering(0))
-    provider = WindowedProvider(inner, ContextWindow(2_048))
-    await ask(provider, asking(60))
+    fitter = PromptFitter(ContextWindow(2_048))
+    await ask(inner, fitter, asking(60))
     sent = inner.requests[0]
     assert request_tokens(sent) <= 2_048 - 512
     assert sent.transcript[-1] == UserMessage("And now?")
     assert (sent.instructions, sent.tools) == ("Be kind.", (TOOL,))
-    assert provider.window(asking(60)).transcript == sent.transcript
+    assert fitter.window(asking(60)).transcript == sent.transcript
 
 
 async def test_of_earlier_turns_no_more_is_sent_than_is_allowed() -> None:
     inner = ScriptedProvider(answering(0))
-    await ask(WindowedProvider(inner, ContextWindow(200_000), Allowance(history=1_000)), asking(60))
+    await ask(inner, PromptFitter(ContextWindow(200_000), Allowance(history=1_000)), asking(60))
     assert request_tokens(inner.requests[0]) <= 1_100
 
 
 @pytest.mark.parametrize(("answer", "room"), [(None, 2_048), (4_000, 4_000), (100, 100), (900_000, 8_192)])
 async def test_there_is_room_for_an_answer(answer: int | None, room: int) -> None:
     inner = ScriptedProvider(answering(0))
-    await ask(WindowedProvider(inner, ContextWindow(16_384), Allowance(100_000, answer)), asking(1_000))
+    await ask(inner, PromptFitter(ContextWindow(16_384), Allowance(100_000, answer)), asking(1_000))
     left = 16_384 - request_tokens(inner.requests[0])
     assert left >= room
 
@@ -106,7 +98,7 @@ async def test_there_is_room_for_an_answer(answer: int | None, room: int) -> Non
 async def test_a_summary_stands_for_what_it_sums_up() -> None:
     inner = ScriptedProvider(answering(0))
     request = replace(asking(20), summary=Summary("They asked ten questions.", 20))
-    await ask(WindowedProvider(inner, ContextWindow()), request)
+    await ask(inner, PromptFitter(ContextWindow()), request)
     first, *rest = inner.requests[0].transcript
     assert isinstance(first, UserMessage)
     assert "They asked ten questions." in first.context
@@ -114,10 +106,10 @@ async def test_a_summary_stands_for_what_it_sums_up() -> None:
 
 
 async def test_small_changes_of_what_else_is_sent_leave_the_window_where_it_is() -> None:
-    provider = WindowedProvider(ScriptedProvider(), ContextWindow(2_048))
+    fitter = PromptFitter(ContextWindow(2_048))
     for turns in range(20, 60):
         windows = [
-            provider.window(asking(turns, instructions="Be kind. " * 70 + "Today. " * number))
+            fitter.window(asking(turns, instructions="Be kind. " * 70 + "Today. " * number))
             for number in range(0, 40, 4)
         ]
         assert len({window.dropped for window in windows}) == 1
@@ -125,42 +117,42 @@ async def test_small_changes_of_what_else_is_sent_leave_the_window_where_it_is()
 
 async def test_what_is_sent_is_corrected_by_what_the_service_counts() -> None:
     inner = ScriptedProvider(answering(6_000), answering(0))
-    provider = WindowedProvider(inner, ContextWindow(4_096))
+    fitter = PromptFitter(ContextWindow(4_096))
     for _ in range(2):
-        await ask(provider, asking(100))
+        await ask(inner, fitter, asking(100))
     before, after = (request_tokens(request) for request in inner.requests)
     assert after * 6_000 / before < 4_096
 
 
 async def test_pictures_say_nothing_about_words() -> None:
     inner = ScriptedProvider(*[answering(90)] * 10)
-    provider = WindowedProvider(inner, ContextWindow())
+    fitter = PromptFitter(ContextWindow())
     shown = UserMessage("What is this?", (Attachment("image/png", b"..."),))
     for _ in range(10):
-        await ask(provider, CompletionRequest("", (shown,)))
-    assert provider.estimate == TokenEstimate()
+        await ask(inner, fitter, CompletionRequest("", (shown,)))
+    assert fitter.estimate == TokenEstimate()
 
 
 async def test_the_size_of_a_prompt_is_told() -> None:
     inner = ScriptedProvider(answering(0), answering(5_000), [ProviderBusy("later")])
-    provider = WindowedProvider(inner, ContextWindow(16_000))
-    assert size_of(provider) is None
+    fitter = PromptFitter(ContextWindow(16_000))
+    assert size_of(fitter) is None
     request = asking(20)
-    await ask(provider, request)
-    estimated = size_of(provider)
+    await ask(inner, fitter, request)
+    estimated = size_of(fitter)
     assert estimated is not None
     assert not estimated.is_reported
-    assert estimated.window == provider.context_window == 16_000
+    assert estimated.window == fitter.context_window == 16_000
     assert estimated.prompt == request_tokens(request)
     assert estimated.tools == TokenEstimate().of_tools([TOOL])
     assert estimated.instructions == TokenEstimate().of_text("Be kind.")
-    await ask(provider, request)
-    reported = size_of(provider)
+    await ask(inner, fitter, request)
+    reported = size_of(fitter)
     assert reported is not None
     assert (reported.prompt, reported.is_reported) == (5_000, True)
     with pytest.raises(ProviderBusy):
-        await ask(provider, replace(request, instructions=""))
-    failed = size_of(provider)
+        await ask(inner, fitter, replace(request, instructions=""))
+    failed = size_of(fitter)
     assert failed is not None
     assert failed.instructions == 0
 
@@ -168,64 +160,64 @@ async def test_the_size_of_a_prompt_is_told() -> None:
 async def test_a_refused_prompt_is_asked_once_more_within_what_the_refusal_tells() -> None:
     refusal = PromptTooLong("too long", 9_000, 4_096)
     inner = ScriptedProvider([refusal], answering(0), answering(0))
-    provider = WindowedProvider(inner, ContextWindow())
-    assert (await ask(provider, asking(100)))[0] == TextDelta("Yes.")
+    fitter = PromptFitter(ContextWindow())
+    assert (await ask(inner, fitter, asking(100)))[0] == TextDelta("Yes.")
     refused, again = inner.requests
     tokens = request_tokens
     assert tokens(again) * 9_000 / tokens(refused) < 4_096 - 1_024
-    assert provider.context_window == 4_096
-    await ask(provider, asking(100))
+    assert fitter.context_window == 4_096
+    await ask(inner, fitter, asking(100))
     assert inner.requests[2].transcript == again.transcript
 
 
 async def test_a_refusal_by_a_window_that_was_known_corrects_the_count() -> None:
     inner = ScriptedProvider([PromptTooLong("too long", 9_000, 8_192)], answering(0))
-    provider = WindowedProvider(inner, ContextWindow(8_192))
-    await ask(provider, asking(100))
-    assert provider.context_window == 8_192
+    fitter = PromptFitter(ContextWindow(8_192))
+    await ask(inner, fitter, asking(100))
+    assert fitter.context_window == 8_192
     refused, again = inner.requests
-    assert request_tokens(refused, provider.estimate) >= 9_000
-    assert request_tokens(again, provider.estimate) <= 8_192 - 2_048
+    assert request_tokens(refused, fitter.estimate) >= 9_000
+    assert request_tokens(again, fitter.estimate) <= 8_192 - 2_048
 
 
 async def test_a_refusal_without_numbers_makes_the_next_try_shorter() -> None:
     inner = ScriptedProvider([PromptTooLong("too long")], answering(0))
-    provider = WindowedProvider(inner, ContextWindow(8_192))
-    await ask(provider, asking(60))
+    fitter = PromptFitter(ContextWindow(8_192))
+    await ask(inner, fitter, asking(60))
     refused, again = inner.requests
     tokens = request_tokens
     assert tokens(again) <= tokens(refused) * 3 / 4
     assert again.transcript[-1] == refused.transcript[-1]
-    assert provider.context_window < 8_192
+    assert fitter.context_window < 8_192
 
 
 async def test_a_refused_prompt_is_asked_once_more_and_no_more() -> None:
     inner = ScriptedProvider([PromptTooLong("no")], [PromptTooLong("no")])
     with pytest.raises(PromptTooLong):
-        await ask(WindowedProvider(inner, ContextWindow()), asking(60))
+        await ask(inner, PromptFitter(ContextWindow()), asking(60))
     assert len(inner.requests) == 2
 
 
 async def test_a_prompt_that_cannot_be_shorter_is_not_asked_again() -> None:
     inner = ScriptedProvider([PromptTooLong("no")], answering(0))
-    provider = WindowedProvider(inner, ContextWindow(8_192))
+    fitter = PromptFitter(ContextWindow(8_192))
     with pytest.raises(PromptTooLong):
-        await ask(provider, CompletionRequest("", (UserMessage("Hello?"),)))
-    assert provider.context_window == 8_192
+        await ask(inner, fitter, CompletionRequest("", (UserMessage("Hello?"),)))
+    assert fitter.context_window == 8_192
 
 
 async def test_nothing_is_asked_again_once_something_was_said() -> None:
     inner = ScriptedProvider([TextDelta("Well"), PromptTooLong("no", 9_000, 4_096)])
     with pytest.raises(PromptTooLong):
-        await ask(WindowedProvider(inner, ContextWindow()), asking(100))
+        await ask(inner, PromptFitter(ContextWindow()), asking(100))
     assert len(inner.requests) == 1
 
 
 async def test_a_server_may_cut_a_prompt_only_when_nothing_else_helps() -> None:
     inner = ScriptedProvider([PromptTooLong("no")], answering(0), answering(0))
-    provider = WindowedProvider(inner, ContextWindow(8_192), server_cuts=True)
-    await ask(provider, CompletionRequest("", (UserMessage("Hello?"),)))
-    await ask(provider, CompletionRequest("", (UserMessage("Hello?"),)))
+    fitter = PromptFitter(ContextWindow(8_192), server_cuts=True)
+    await ask(inner, fitter, CompletionRequest("", (UserMessage("Hello?"),)))
+    await ask(inner, fitter, CompletionRequest("", (UserMessage("Hello?"),)))
     assert [request.may_be_cut for request in inner.requests] == [False, True, False]
 
 
@@ -243,7 +235,7 @@ async def test_a_call_and_its_result_are_sent_together_or_not_at_all(context: in
         )
     ]
     inner = ScriptedProvider(answering(0))
-    await ask(WindowedProvider(inner, ContextWindow(context)), CompletionRequest("", tuple(looked)))
+    await ask(inner, PromptFitter(ContextWindow(context)), CompletionRequest("", tuple(looked)))
     sent = inner.requests[0].transcript
     assert 0 < len(sent) < len(looked)
     assert_valid(sent)
@@ -258,11 +250,11 @@ async def test_a_conversation_that_may_not_be_shortened_is_sent_whatever_earlier
     """Invariant 71: `truncation` is `disabled`."""
     inner = ScriptedProvider(answering(0))
     request = whole(replace(asking(60), summary=Summary("They asked ten questions.", 20)))
-    provider = WindowedProvider(inner, ContextWindow(16_384), Allowance(history=100), server_cuts=True)
-    await ask(provider, request)
+    fitter = PromptFitter(ContextWindow(16_384), Allowance(history=100), server_cuts=True)
+    await ask(inner, fitter, request)
     [sent] = inner.requests
     assert (sent.transcript, sent.summary, sent.may_be_cut) == (request.transcript, None, False)
-    size = size_of(provider)
+    size = size_of(fitter)
     assert size is not None
     assert (size.prompt, size.dropped) == (request_tokens(request), 0)
 
@@ -271,7 +263,7 @@ async def test_a_conversation_that_may_not_be_shortened_and_is_too_long_is_refus
     """Invariant 71: `truncation` is `disabled`."""
     inner = ScriptedProvider()
     with pytest.raises(PromptTooLong) as refused:
-        await ask(WindowedProvider(inner, ContextWindow(2_048)), whole(asking(100)))
+        await ask(inner, PromptFitter(ContextWindow(2_048)), whole(asking(100)))
     assert refused.value.window_tokens == 2_048
     assert refused.value.prompt_tokens == request_tokens(asking(100))
     assert inner.requests == []
@@ -280,8 +272,8 @@ async def test_a_conversation_that_may_not_be_shortened_and_is_too_long_is_refus
 async def test_a_guess_refuses_nobody() -> None:
     """Invariant 71: `truncation` is `disabled`."""
     inner = ScriptedProvider(answering(0))
-    provider = WindowedProvider(inner, ContextWindow(guess=2_048))
-    await ask(provider, whole(asking(100)))
+    fitter = PromptFitter(ContextWindow(guess=2_048))
+    await ask(inner, fitter, whole(asking(100)))
     assert inner.requests[0].transcript == asking(100).transcript
 
 
@@ -289,12 +281,12 @@ async def test_a_refusal_of_what_may_not_be_shortened_is_learned_from_and_passed
     """Invariant 71: `truncation` is `disabled`."""
     refusal = PromptTooLong("too long", 9_000, 4_096)
     inner = ScriptedProvider([refusal])
-    provider = WindowedProvider(inner, ContextWindow(), server_cuts=True)
+    fitter = PromptFitter(ContextWindow(), server_cuts=True)
     for _ in range(2):
         with pytest.raises(PromptTooLong):
-            await ask(provider, whole(asking(100)))
+            await ask(inner, fitter, whole(asking(100)))
     assert len(inner.requests) == 1, "by now it is known not to fit"
-    assert provider.context_window == 4_096
+    assert fitter.context_window == 4_096
 
 
 @pytest.mark.parametrize(
@@ -303,106 +295,67 @@ async def test_a_refusal_of_what_may_not_be_shortened_is_learned_from_and_passed
 async def test_there_is_room_for_the_answer_that_is_wished_for(allowed: int | None, wished: int, room: int) -> None:
     inner = ScriptedProvider(answering(0))
     request = replace(asking(1_000), options=AnswerOptions(max_output_tokens=wished))
-    await ask(WindowedProvider(inner, ContextWindow(16_384), Allowance(100_000, allowed)), request)
+    await ask(inner, PromptFitter(ContextWindow(16_384), Allowance(100_000, allowed)), request)
     left = 16_384 - request_tokens(inner.requests[0])
     assert left >= room
 
 
 async def test_the_next_turn_counts_the_last_one_as_an_earlier_one() -> None:
-    provider = WindowedProvider(ScriptedProvider(), ContextWindow(), Allowance(history=600))
+    fitter = PromptFitter(ContextWindow(), Allowance(history=600))
     over = replace(asking(0), transcript=(UserMessage("Tell me all."), AssistantMessage("All. " * 2_000)))
-    assert provider.window(over).dropped == 0
-    assert provider.window_of_next_turn(over).dropped == 2
+    assert fitter.window(over).dropped == 0
+    assert fitter.window_of_next_turn(over).dropped == 2
     short = replace(over, transcript=(UserMessage("Tell me all."), AssistantMessage("All. " * 340)))
-    assert provider.window_of_next_turn(short).dropped == 0
-    assert provider.window_of_next_turn(short, share=0.8).dropped == 2
+    assert fitter.window_of_next_turn(short).dropped == 0
+    assert fitter.window_of_next_turn(short, share=0.8).dropped == 2
 
 
-class Background:
-    """Keeps what is to run in the background until the test runs it."""
+@pytest.mark.parametrize(
+    ("configured", "answer", "window", "questions"),
+    [
+        (None, 4_096, 4_096, 1),
+        (None, None, 32_768, 1),
+        (None, ProviderUnreachable("gone"), 32_768, 3),
+        (None, asyncio.CancelledError(), 32_768, 3),
+        (16_384, 4_096, 16_384, 0),
+    ],
+    ids=["reported", "unknown to the server", "server down", "question cancelled", "configured"],
+)
+async def test_the_server_is_asked_for_its_window_after_an_answer(
+    configured: int | None, answer: int | BaseException | None, window: int, questions: int
+) -> None:
+    work: list[Coroutine[object, object, None]] = []
 
-    def __init__(self) -> None:
-        self.work: list[Coroutine[object, object, None]] = []
+    async def window_of_server() -> int | None:
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
 
-    def __call__(self, work: Coroutine[object, object, None]) -> None:
-        """Take work."""
-        self.work.append(work)
-
-    async def run(self) -> None:
-        """Run all of it."""
-        while self.work:
-            await self.work.pop()
-
-
-def questioned(context: ContextWindow, question: Ask) -> tuple[WindowedProvider, Background]:
-    """Return a provider whose server can be asked for its window."""
-    background = Background()
-    inner = ScriptedProvider(*[answering(0)] * 20)
-    return WindowedProvider(inner, context, question=WindowQuestion(context, question, background)), background
-
-
-async def test_the_server_is_asked_for_its_window_once_it_has_answered() -> None:
-    async def tell() -> int:
-        return 4_096
-
-    provider, background = questioned(ContextWindow(), tell)
-    assert not background.work
-    await ask(provider, asking(1))
-    await ask(provider, asking(1))
-    assert len(background.work) == 1
-    assert provider.context_window == 32_768
-    await background.run()
-    assert provider.context_window == 4_096
-    await ask(provider, asking(1))
-    assert not background.work
-
-
-async def test_a_server_that_does_not_say_is_asked_once() -> None:
-    async def shrug() -> None:
-        return None
-
-    provider, background = questioned(ContextWindow(), shrug)
-    await ask(provider, asking(1))
-    await background.run()
-    await ask(provider, asking(1))
-    assert not background.work
-    assert provider.context_window == 32_768
-
-
-@pytest.mark.parametrize("failure", [ProviderUnreachable("gone"), asyncio.CancelledError()])
-async def test_a_server_that_fails_is_asked_again_but_not_for_ever(failure: BaseException) -> None:
-    async def fail() -> int:
-        raise failure
-
-    provider, background = questioned(ContextWindow(), fail)
+    context = ContextWindow(configured)
+    fitter = PromptFitter(context, question=WindowQuestion(context, window_of_server, work.append))
+    inner = ScriptedProvider(*[answering(0)] * 12)
+    assert not work
     asked = 0
     for _ in range(6):
-        await ask(provider, asking(1))
-        asked += len(background.work)
-        await background.run()
-    assert asked == 3
-
-
-async def test_nobody_is_asked_what_a_person_has_said() -> None:
-    async def tell() -> int:
-        return 4_096
-
-    provider, background = questioned(ContextWindow(16_384), tell)
-    await ask(provider, asking(1))
-    assert not background.work
+        await ask(inner, fitter, asking(1))
+        await ask(inner, fitter, asking(1))
+        asked += len(work)
+        while work:
+            await work.pop()
+    assert (asked, fitter.context_window) == (questions, window)
 
 
 def test_nothing_of_a_conversation_is_kept_once_it_is_to_be_forgotten() -> None:
-    provider = WindowedProvider(ScriptedProvider([]), ContextWindow())
+    fitter = PromptFitter(ContextWindow())
     result = ToolResult("1", TOOL.name, "On.")
     kept = weakref.ref(result)
     asked = (UserMessage("On!"), AssistantMessage("", "", (ToolCall("1", TOOL.name, "{}"),)), result)
-    provider.window(CompletionRequest("", (*asked, AssistantMessage("It is on."), UserMessage("Thanks."))))
+    fitter.window(CompletionRequest("", (*asked, AssistantMessage("It is on."), UserMessage("Thanks."))))
     del result, asked
     gc.collect()
     assert kept() is not None, "it is found sooner again"
 
-    provider.forget_conversations()
+    fitter.forget_conversations()
     gc.collect()
 
     assert kept() is None
