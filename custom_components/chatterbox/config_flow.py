@@ -34,6 +34,7 @@ from .const import (
     ServiceKind,
 )
 from .flows.agent_flow import ConversationAgentFlow
+from .flows.model_flow import AITaskFlow
 from .flows.model_form import model_selector, model_title, only_model
 from .flows.service_check import answering_interface, check_key, models_of
 from .flows.service_form import (
@@ -47,7 +48,6 @@ from .flows.service_form import (
     title_of,
 )
 from .flows.service_options import ServiceOptionsFlow
-from .flows.task_flow import AITaskFlow
 from .runtime.composition import is_same_server, model_server
 from .runtime.models import ModelProvider, offered_models
 from .settings.agent import AgentSettings, settings_of

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.const import ServiceKind
-from custom_components.chatterbox.flows.agent_flow import as_data
+from custom_components.chatterbox.flows.model_form import typed_options
 from custom_components.chatterbox.flows.service_form import INTERFACES
 from custom_components.chatterbox.runtime.composition import REASONING_EFFORTS, SERVICE_TIERS, VERBOSITIES
 from custom_components.chatterbox.settings.agent import AgentSettings, Confirmation, settings_of
@@ -347,6 +347,6 @@ def test_numbers_are_stored_as_they_are_or_named_as_a_problem(data: st.DataObjec
 
     assert (problems == []) is fits
     if fits:
-        stored = as_data(kind, {CONF_MODEL: "m", **form}, (), {})
+        stored = typed_options(kind, sections_of(kind), form)
         for options in form.values():
             assert options.items() <= stored.items()
