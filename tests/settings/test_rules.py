@@ -54,58 +54,31 @@ def test_a_rule_is_written_without_what_is_not_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stored", "error"),
+    ("stored", "place"),
     [
-        ({}, "expected a list of rules, not an object"),
-        (None, "expected a list of rules, not nothing"),
-        (3, "expected a list of rules, not int"),
-        (["ask"], "rule 1: expected an object, not a text"),
-        ([{"verdict": "ask"}, {}], "rule 2: the verdict is one of allow, ask, pin, deny, not None"),
-        ([{"verdict": "Ask"}], "rule 1: the verdict is one of allow, ask, pin, deny, not 'Ask'"),
-        (
-            [{"verdict": "ask", "entity": ["lock.a"]}],
-            (
-                "rule 1: a rule has no 'entity'; it has verdict, domains, device_classes, areas, labels, entities, "
-                "actions, tools, users, devices, window"
-            ),
-        ),
-        (
-            [{"verdict": "allow", "entities": []}],
-            "rule 1, entities: expected a list with at least one text, or nothing at all, not []",
-        ),
-        (
-            [{"verdict": "allow", "entities": "lock.a"}],
-            "rule 1, entities: expected a list with at least one text, or nothing at all, not 'lock.a'",
-        ),
-        ([{"verdict": "allow", "entities": ["lock"]}], "rule 1, entities: 'lock' is not one"),
-        ([{"verdict": "allow", "actions": ["unlock"]}], "rule 1, actions: 'unlock' is not one"),
-        ([{"verdict": "allow", "domains": ["lock."]}], "rule 1, domains: 'lock.' is not one"),
-        ([{"verdict": "allow", "areas": [" "]}], "rule 1, areas: ' ' is not one"),
-        ([{"verdict": "allow", "users": [5]}], "rule 1, users: 5 is not one"),
-        ([{"verdict": "ask", "window": "night"}], "rule 1, window: expected 'after' and 'before', not 'night'"),
-        (
-            [{"verdict": "ask", "window": {"after": "22:00"}}],
-            "rule 1, window: expected 'after' and 'before', not {'after': '22:00'}",
-        ),
-        (
-            [{"verdict": "ask", "window": {"after": "22:00", "before": "25:00"}}],
-            "rule 1, window, before: expected a time such as 22:30, not '25:00'",
-        ),
-        (
-            [{"verdict": "ask", "window": {"after": 22, "before": "25:00"}}],
-            "rule 1, window, after: expected a time such as 22:30, not 22",
-        ),
-        (
-            [{"verdict": "ask", "window": {"after": "22:00", "before": "22:00:00"}}],
-            "rule 1, window: it begins when it ends, at 22:00:00; leave it out for all day",
-        ),
+        ({}, ""),
+        (None, ""),
+        (["ask"], "0"),
+        ([{"verdict": "ask"}, {}], "1.verdict"),
+        ([{"verdict": "Ask"}], "0.verdict"),
+        ([{"verdict": "ask", "entity": ["lock.a"]}], "0.entity"),
+        ([{"verdict": "allow", "entities": []}], "0.entities"),
+        ([{"verdict": "allow", "entities": "lock.a"}], "0.entities"),
+        ([{"verdict": "allow", "entities": ["lock"]}], "0.entities"),
+        ([{"verdict": "allow", "actions": ["unlock"]}], "0.actions"),
+        ([{"verdict": "allow", "domains": ["lock."]}], "0.domains"),
+        ([{"verdict": "allow", "areas": [" "]}], "0.areas"),
+        ([{"verdict": "allow", "users": [5]}], "0.users.0"),
+        ([{"verdict": "ask", "window": "night"}], "0.window"),
+        ([{"verdict": "ask", "window": {"after": "22:00"}}], "0.window.before"),
+        ([{"verdict": "ask", "window": {"after": "22:00", "before": "25:00"}}], "0.window.before"),
+        ([{"verdict": "ask", "window": {"after": 22, "before": "06:00"}}], "0.window.after"),
+        ([{"verdict": "ask", "window": {"after": "22:00", "before": "22:00:00"}}], "0.window"),
     ],
 )
-def test_what_is_no_rule_is_refused_with_what_would_be_right(stored: JsonValue, error: str) -> None:
-    with pytest.raises(PolicyError) as raised:
+def test_an_invalid_rule_is_refused_by_its_place(stored: JsonValue, place: str) -> None:
+    with pytest.raises(PolicyError, match=rf"^{place}: "):
         policy_from_json(stored)
-
-    assert str(raised.value) == error
 
 
 @pytest.mark.parametrize(

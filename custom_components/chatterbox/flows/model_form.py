@@ -23,15 +23,10 @@ from homeassistant.helpers.selector import (
 )
 
 from ..const import (
-    CONF_CHECK_ACTIONS,
-    CONF_COMPACT_HOME,
     CONF_CONFIRMATION,
     CONF_EXTRA_PARAMETERS,
-    CONF_KEEP_HISTORY,
     CONF_NUM_CTX,
     CONF_REASONING_EFFORT,
-    CONF_REMEMBER_FACTS,
-    CONF_SEARCH_HISTORY,
     CONF_SERVICE_TIER,
     CONF_SUMMARY,
     CONF_VERBOSITY,
@@ -184,15 +179,7 @@ def _selector(option: str) -> Selector[Any]:
         )
     if option in SCRIPTS:
         return EntitySelector(EntitySelectorConfig(domain=SCRIPT_DOMAIN))
-    selectors: Mapping[str, Selector[Any]] = {
-        CONF_CHECK_ACTIONS: BooleanSelector(),
-        CONF_COMPACT_HOME: BooleanSelector(),
-        CONF_KEEP_HISTORY: BooleanSelector(),
-        CONF_EXTRA_PARAMETERS: ObjectSelector(),
-        CONF_REMEMBER_FACTS: BooleanSelector(),
-        CONF_SEARCH_HISTORY: BooleanSelector(),
-    }
-    return selectors[option]
+    return ObjectSelector() if option == CONF_EXTRA_PARAMETERS else BooleanSelector()
 
 
 def price_words(sentences: Mapping[str, str], model: str, known: ModelPrice | None) -> str:

@@ -65,41 +65,6 @@ SECTION_HISTORY: Final = "history"
 SECTION_COSTS: Final = "costs"
 SECTION_AUTOMATION: Final = "automation"
 
-_OF_EVERY_MODEL: Final = (
-    CONF_TEMPERATURE,
-    CONF_TOP_P,
-    CONF_MAX_TOKENS,
-    CONF_REASONING_EFFORT,
-    CONF_EXTRA_PARAMETERS,
-)
-_OF_A_KIND: Final[Mapping[ServiceKind, tuple[str, ...]]] = {
-    ServiceKind.OPENAI_RESPONSES: (CONF_VERBOSITY, CONF_SERVICE_TIER),
-    ServiceKind.OLLAMA_CHAT: (CONF_KEEP_ALIVE, CONF_NUM_CTX),
-}
-_HOME: Final = (CONF_COMPACT_HOME, CONF_MOST_LISTED)
-_VOICE: Final = (CONF_CONFIRMATION, CONF_FILLER_AFTER, CONF_CHECK_ACTIONS)
-_MEMORY: Final = (CONF_REMEMBER_FACTS, CONF_SEARCH_HISTORY)
-_LIMITS: Final = (
-    CONF_MAX_ITERATIONS,
-    CONF_MAX_TOOL_CALLS,
-    CONF_DEADLINE,
-    CONF_TOOL_TIMEOUT,
-    CONF_CONNECT_TIMEOUT,
-    CONF_FIRST_TOKEN_TIMEOUT,
-    CONF_BETWEEN_TOKENS_TIMEOUT,
-)
-_WINDOW: Final = (CONF_HISTORY_TOKENS, CONF_CONTEXT_WINDOW, CONF_SUMMARY)
-_HISTORY: Final = (CONF_KEEP_HISTORY, CONF_KEEP_DAYS, CONF_KEEP_MEGABYTES, CONF_CONTINUE_MINUTES)
-_COSTS: Final = (
-    CONF_PRICE_INPUT,
-    CONF_PRICE_CACHED,
-    CONF_PRICE_OUTPUT,
-    CONF_BUDGET_DAY,
-    CONF_BUDGET_MONTH,
-    CONF_WHEN_SPENT,
-)
-SCRIPTS: Final = (CONF_USER_PROMPT_SUBMIT, CONF_PRE_TOOL_USE, CONF_POST_TOOL_USE, CONF_PRE_SPEECH)
-"""Options that name a script which is called during a turn."""
 _OF_A_TURN: Final = frozenset({CONF_MAX_ITERATIONS, CONF_MAX_TOOL_CALLS, CONF_DEADLINE, CONF_TOOL_TIMEOUT})
 
 
@@ -115,32 +80,68 @@ class NumberOption:
     """Key of a translated unit."""
 
 
-NUMBERS: Final[Mapping[str, NumberOption]] = {
-    CONF_TEMPERATURE: NumberOption(0, 2, 0.05),
-    CONF_TOP_P: NumberOption(0.01, 1, 0.01),
-    CONF_MAX_TOKENS: NumberOption(16, 1_000_000, unit="tokens"),
-    CONF_KEEP_ALIVE: NumberOption(-1, 604_800, unit="seconds"),
-    CONF_NUM_CTX: NumberOption(2048, 10_000_000, unit="tokens"),
-    CONF_MOST_LISTED: NumberOption(0, 100_000),
-    CONF_HISTORY_TOKENS: NumberOption(500, 1_000_000, unit="tokens"),
-    CONF_CONTEXT_WINDOW: NumberOption(2048, 10_000_000, unit="tokens"),
-    CONF_KEEP_DAYS: NumberOption(0, 3_650, unit="days"),
-    CONF_KEEP_MEGABYTES: NumberOption(0, 100_000, unit="megabytes"),
-    CONF_CONTINUE_MINUTES: NumberOption(0, 1_440, unit="minutes"),
-    CONF_FILLER_AFTER: NumberOption(0, 60, 0.5, unit="seconds"),
-    CONF_MAX_ITERATIONS: NumberOption(2, 50),
-    CONF_MAX_TOOL_CALLS: NumberOption(1, 200),
-    CONF_DEADLINE: NumberOption(5, 600, unit="seconds"),
-    CONF_TOOL_TIMEOUT: NumberOption(1, 300, unit="seconds"),
-    CONF_CONNECT_TIMEOUT: NumberOption(0.5, 60, 0.5, unit="seconds"),
-    CONF_FIRST_TOKEN_TIMEOUT: NumberOption(1, 600, 0.5, unit="seconds"),
-    CONF_BETWEEN_TOKENS_TIMEOUT: NumberOption(1, 600, 0.5, unit="seconds"),
-    CONF_PRICE_INPUT: NumberOption(0, 10_000, "any", unit="dollars"),
-    CONF_PRICE_CACHED: NumberOption(0, 10_000, "any", unit="dollars"),
-    CONF_PRICE_OUTPUT: NumberOption(0, 10_000, "any", unit="dollars"),
-    CONF_BUDGET_DAY: NumberOption(0, 100_000, "any", unit="dollars"),
-    CONF_BUDGET_MONTH: NumberOption(0, 1_000_000, "any", unit="dollars"),
+_OPTIONS: Final[Mapping[str, Mapping[str, NumberOption | None]]] = {
+    SECTION_MODEL_OPTIONS: {
+        CONF_TEMPERATURE: NumberOption(0, 2, 0.05),
+        CONF_TOP_P: NumberOption(0.01, 1, 0.01),
+        CONF_MAX_TOKENS: NumberOption(16, 1_000_000, unit="tokens"),
+        CONF_REASONING_EFFORT: None,
+        CONF_VERBOSITY: None,
+        CONF_SERVICE_TIER: None,
+        CONF_KEEP_ALIVE: NumberOption(-1, 604_800, unit="seconds"),
+        CONF_NUM_CTX: NumberOption(2048, 10_000_000, unit="tokens"),
+        CONF_EXTRA_PARAMETERS: None,
+    },
+    SECTION_HOME: {CONF_COMPACT_HOME: None, CONF_MOST_LISTED: NumberOption(0, 100_000)},
+    SECTION_VOICE: {
+        CONF_CONFIRMATION: None,
+        CONF_FILLER_AFTER: NumberOption(0, 60, 0.5, unit="seconds"),
+        CONF_CHECK_ACTIONS: None,
+    },
+    SECTION_MEMORY: {CONF_REMEMBER_FACTS: None, CONF_SEARCH_HISTORY: None},
+    SECTION_LIMITS: {
+        CONF_MAX_ITERATIONS: NumberOption(2, 50),
+        CONF_MAX_TOOL_CALLS: NumberOption(1, 200),
+        CONF_DEADLINE: NumberOption(5, 600, unit="seconds"),
+        CONF_TOOL_TIMEOUT: NumberOption(1, 300, unit="seconds"),
+        CONF_CONNECT_TIMEOUT: NumberOption(0.5, 60, 0.5, unit="seconds"),
+        CONF_FIRST_TOKEN_TIMEOUT: NumberOption(1, 600, 0.5, unit="seconds"),
+        CONF_BETWEEN_TOKENS_TIMEOUT: NumberOption(1, 600, 0.5, unit="seconds"),
+    },
+    SECTION_WINDOW: {
+        CONF_HISTORY_TOKENS: NumberOption(500, 1_000_000, unit="tokens"),
+        CONF_CONTEXT_WINDOW: NumberOption(2048, 10_000_000, unit="tokens"),
+        CONF_SUMMARY: None,
+    },
+    SECTION_HISTORY: {
+        CONF_KEEP_HISTORY: None,
+        CONF_KEEP_DAYS: NumberOption(0, 3_650, unit="days"),
+        CONF_KEEP_MEGABYTES: NumberOption(0, 100_000, unit="megabytes"),
+        CONF_CONTINUE_MINUTES: NumberOption(0, 1_440, unit="minutes"),
+    },
+    SECTION_COSTS: {
+        CONF_PRICE_INPUT: NumberOption(0, 10_000, "any", unit="dollars"),
+        CONF_PRICE_CACHED: NumberOption(0, 10_000, "any", unit="dollars"),
+        CONF_PRICE_OUTPUT: NumberOption(0, 10_000, "any", unit="dollars"),
+        CONF_BUDGET_DAY: NumberOption(0, 100_000, "any", unit="dollars"),
+        CONF_BUDGET_MONTH: NumberOption(0, 1_000_000, "any", unit="dollars"),
+        CONF_WHEN_SPENT: None,
+    },
+    SECTION_AUTOMATION: dict.fromkeys(
+        (CONF_USER_PROMPT_SUBMIT, CONF_PRE_TOOL_USE, CONF_POST_TOOL_USE, CONF_PRE_SPEECH)
+    ),
 }
+"""The options by section, with the bounds of numbers."""
+NUMBERS: Final = {name: number for options in _OPTIONS.values() for name, number in options.items() if number}
+SCRIPTS: Final = tuple(_OPTIONS[SECTION_AUTOMATION])
+"""Options that name a script which is called during a turn."""
+_KIND_OF: Final[Mapping[str, ServiceKind]] = {
+    CONF_VERBOSITY: ServiceKind.OPENAI_RESPONSES,
+    CONF_SERVICE_TIER: ServiceKind.OPENAI_RESPONSES,
+    CONF_KEEP_ALIVE: ServiceKind.OLLAMA_CHAT,
+    CONF_NUM_CTX: ServiceKind.OLLAMA_CHAT,
+}
+"""For options of one kind of service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,27 +156,15 @@ class Problem:
 
 
 def sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
-    """Return the options of an agent of a kind of service, by section."""
-    of_everybody = {SECTION_HISTORY: _HISTORY}
-    if kind is ServiceKind.OFFLINE:
-        return of_everybody
+    """Return the options of an agent of a kind of service, by section. For Ollama, `num_ctx` is the context window."""
+    absent = {option for option, only in _KIND_OF.items() if only is not kind}
+    if kind is ServiceKind.OLLAMA_CHAT:
+        absent.add(CONF_CONTEXT_WINDOW)
     return {
-        SECTION_MODEL_OPTIONS: _OF_EVERY_MODEL[:-1] + _OF_A_KIND.get(kind, ()) + _OF_EVERY_MODEL[-1:],
-        SECTION_HOME: _HOME,
-        SECTION_VOICE: _VOICE,
-        SECTION_MEMORY: _MEMORY,
-        SECTION_LIMITS: _LIMITS,
-        SECTION_WINDOW: _window_options(kind),
-        **of_everybody,
-        SECTION_COSTS: _COSTS,
-        SECTION_AUTOMATION: SCRIPTS,
+        place: tuple(option for option in options if option not in absent)
+        for place, options in _OPTIONS.items()
+        if place == SECTION_HISTORY or kind is not ServiceKind.OFFLINE
     }
-
-
-def _window_options(kind: ServiceKind) -> tuple[str, ...]:
-    """Return the options of the window; for Ollama, its size is an option of the model."""
-    is_set_elsewhere = kind is ServiceKind.OLLAMA_CHAT
-    return tuple(option for option in _WINDOW if option != CONF_CONTEXT_WINDOW or not is_set_elsewhere)
 
 
 def new_agent_data(kind: ServiceKind, model: str = "") -> dict[str, Any]:
@@ -196,8 +185,7 @@ def value_of(settings: AgentSettings, option: str) -> Any:
 
 def asks_alike(one: AgentSettings, other: AgentSettings) -> bool:
     """Return whether two agents send their models the same requests."""
-    of_a_kind = (option for options in _OF_A_KIND.values() for option in options)
-    options = (CONF_MODEL, *_OF_EVERY_MODEL, *of_a_kind)
+    options = (CONF_MODEL, *_OPTIONS[SECTION_MODEL_OPTIONS])
     return all(getattr(one, option) == getattr(other, option) for option in options)
 
 

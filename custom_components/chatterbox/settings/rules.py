@@ -3,16 +3,17 @@
 `approvals/policy.py` applies them. Stored rules are read strictly, because a misread rule could allow too much.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import time
 from enum import StrEnum
-from typing import Final
+from typing import Annotated, ClassVar, Final
 
 from homeassistant.core import valid_entity_id
 from homeassistant.util import dt as dt_util
+from pydantic import AfterValidator, ConfigDict, PlainSerializer, PlainValidator, TypeAdapter, ValidationError
 
-from ..agent.messages import JsonObject, JsonValue
+from ..agent.messages import JsonValue
 
 
 class Verdict(StrEnum):
@@ -34,14 +35,46 @@ class Verdict(StrEnum):
 _STRICTNESS: Final = {verdict: place for place, verdict in enumerate(Verdict)}
 
 
+def _time(value: object) -> time:
+    parsed = dt_util.parse_time(value) if isinstance(value, str) else None
+    if parsed is None:
+        raise ValueError("expected a time such as 22:30")
+    return parsed
+
+
+def _one_of(is_valid: Callable[[str], bool]) -> AfterValidator:
+    """Return a check of each value of a condition, which has at least one."""
+
+    def check(values: frozenset[str]) -> frozenset[str]:
+        if not values or not all(map(is_valid, values)):
+            raise ValueError(f"not valid: {sorted(values)}")
+        return values
+
+    return AfterValidator(check)
+
+
+_SORTED: Final = PlainSerializer(sorted)
+type _Time = Annotated[time, PlainValidator(_time), PlainSerializer(lambda end: end.isoformat("seconds"))]
+type _Names = Annotated[frozenset[str], _one_of(lambda name: bool(name) and name == name.strip()), _SORTED]
+type _Domains = Annotated[frozenset[str], _one_of(lambda domain: valid_entity_id(f"{domain}.any")), _SORTED]
+type _EntityIds = Annotated[frozenset[str], _one_of(valid_entity_id), _SORTED]
+
+
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
     """A part of every day in local time; it spans midnight when it ends earlier than it begins."""
 
-    after: time
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    after: _Time
     """Included."""
-    before: time
+    before: _Time
     """Not included."""
+
+    def __post_init__(self) -> None:
+        """Refuse a window that ends when it begins."""
+        if self.after == self.before:
+            raise ValueError("both times are the same; without a window, a rule holds all day")
 
     def holds(self, now: time) -> bool:
         """Return whether a time is inside."""
@@ -54,21 +87,23 @@ class TimeWindow:
 class Rule:
     """A verdict, and the conditions under which it applies: all that are given, each by any of its values."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
     verdict: Verdict
-    domains: frozenset[str] = frozenset()
-    device_classes: frozenset[str] = frozenset()
-    areas: frozenset[str] = frozenset()
+    domains: _Domains = frozenset()
+    device_classes: _Names = frozenset()
+    areas: _Names = frozenset()
     """Ids."""
-    labels: frozenset[str] = frozenset()
+    labels: _Names = frozenset()
     """Ids; of an entity, its device or its area."""
-    entities: frozenset[str] = frozenset()
-    actions: frozenset[str] = frozenset()
+    entities: _EntityIds = frozenset()
+    actions: _EntityIds = frozenset()
     """Such as `lock.unlock`."""
-    tools: frozenset[str] = frozenset()
+    tools: _Names = frozenset()
     """Names under which they are offered."""
-    users: frozenset[str] = frozenset()
+    users: _Names = frozenset()
     """Ids of users of Home Assistant who ask."""
-    devices: frozenset[str] = frozenset()
+    devices: _Names = frozenset()
     """Ids of devices that are asked from: satellites, not what a signed-in user says."""
     window: TimeWindow | None = None
 
@@ -108,103 +143,23 @@ DEFAULT_RULES: Final = (
 """Opening what lets people in, or water out, needs an approval. Toggling may open, and so may a position."""
 
 
+_RULES: Final = TypeAdapter(tuple[Rule, ...])
+
+
 class PolicyError(ValueError):
-    """Stored rules that cannot be read; the message says which, why, and what is valid."""
+    """Stored rules that cannot be read; the message says where and why."""
 
 
 def policy_from_json(stored: JsonValue) -> Policy:
     """Read the rules of a household. Raises `PolicyError` for anything that is not exactly a list of rules."""
-    if not isinstance(stored, list):
-        raise PolicyError(f"expected a list of rules, not {_kind(stored)}")
-    return Policy(tuple(_rule(f"rule {number}", rule) for number, rule in enumerate(stored, start=1)))
+    try:
+        return Policy(_RULES.validate_python(stored))
+    except ValidationError as error:
+        flaws = (f"{'.'.join(map(str, flaw['loc']))}: {flaw['msg']}" for flaw in error.errors(include_url=False))
+        raise PolicyError("; ".join(flaws)) from None
 
 
 def policy_to_json(policy: Policy) -> list[JsonValue]:
     """Write the rules of a household, without absent conditions."""
-    return [_rule_to_json(rule) for rule in policy.rules]
-
-
-def _rule_to_json(rule: Rule) -> JsonObject:
-    written: JsonObject = {"verdict": rule.verdict.value}
-    for name in _CONDITIONS:
-        values: frozenset[str] = getattr(rule, name)
-        if values:
-            written[name] = [*sorted(values)]
-    if rule.window:
-        ends = {"after": rule.window.after, "before": rule.window.before}
-        written["window"] = {name: end.isoformat("seconds") for name, end in ends.items()}
+    written: list[JsonValue] = _RULES.dump_python(policy.rules, mode="json", exclude_defaults=True)
     return written
-
-
-def _rule(place: str, stored: JsonValue) -> Rule:
-    if not isinstance(stored, dict):
-        raise PolicyError(f"{place}: expected an object, not {_kind(stored)}")
-    known = ["verdict", *_CONDITIONS, "window"]
-    if unknown := sorted(stored.keys() - set(known)):
-        raise PolicyError(f"{place}: a rule has no {unknown[0]!r}; it has {', '.join(known)}")
-    conditions = {
-        name: _values(f"{place}, {name}", stored[name], _CONDITIONS[name]) for name in _CONDITIONS if name in stored
-    }
-    window = _window(f"{place}, window", stored["window"]) if "window" in stored else None
-    return Rule(verdict=_verdict(place, stored.get("verdict")), window=window, **conditions)
-
-
-def _verdict(place: str, stored: JsonValue) -> Verdict:
-    try:
-        return Verdict(str(stored))
-    except ValueError:
-        expected = ", ".join(verdict.value for verdict in Verdict)
-        raise PolicyError(f"{place}: the verdict is one of {expected}, not {stored!r}") from None
-
-
-def _values(place: str, stored: JsonValue, is_valid: Callable[[str], bool]) -> frozenset[str]:
-    if not isinstance(stored, list) or not stored:
-        raise PolicyError(f"{place}: expected a list with at least one text, or nothing at all, not {stored!r}")
-    values: set[str] = set()
-    for value in stored:
-        if not isinstance(value, str) or not is_valid(value):
-            raise PolicyError(f"{place}: {value!r} is not one")
-        values.add(value)
-    return frozenset(values)
-
-
-def _window(place: str, stored: JsonValue) -> TimeWindow:
-    if not isinstance(stored, dict) or stored.keys() != {"after", "before"}:
-        raise PolicyError(f"{place}: expected 'after' and 'before', not {stored!r}")
-    after, before = (_time(f"{place}, {name}", stored[name]) for name in ("after", "before"))
-    if after == before:
-        raise PolicyError(f"{place}: it begins when it ends, at {after.isoformat()}; leave it out for all day")
-    return TimeWindow(after, before)
-
-
-def _time(place: str, stored: JsonValue) -> time:
-    parsed = dt_util.parse_time(stored) if isinstance(stored, str) else None
-    if parsed is None:
-        raise PolicyError(f"{place}: expected a time such as 22:30, not {stored!r}")
-    return parsed
-
-
-def _kind(stored: JsonValue) -> str:
-    return {dict: "an object", str: "a text", type(None): "nothing"}.get(type(stored), type(stored).__name__)
-
-
-def _is_name(value: str) -> bool:
-    return bool(value) and value == value.strip()
-
-
-def _is_domain(value: str) -> bool:
-    return valid_entity_id(f"{value}.any")
-
-
-_CONDITIONS: Final[Mapping[str, Callable[[str], bool]]] = {
-    "domains": _is_domain,
-    "device_classes": _is_name,
-    "areas": _is_name,
-    "labels": _is_name,
-    "entities": valid_entity_id,
-    "actions": valid_entity_id,
-    "tools": _is_name,
-    "users": _is_name,
-    "devices": _is_name,
-}
-"""The conditions of a rule that are sets of strings, and what makes a string valid."""
