@@ -1,7 +1,4 @@
-"""What a new service begins with: an agent to talk to and, with a model, one for tasks.
-
-Knows what is stored of each. Must not know dialogs.
-"""
+"""The config flow of a service: adding it, a new key, and another server."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -36,14 +33,16 @@ from .const import (
 from .flows.agent_flow import ConversationAgentFlow
 from .flows.model_flow import AITaskFlow
 from .flows.model_form import model_selector, model_title, only_model
-from .flows.service_check import answering_interface, check_key, models_of
 from .flows.service_form import (
     EXAMPLE_URL,
     INTERFACES,
     KEY_SCHEMA,
     SECTION_INTERFACE,
     TypedService,
+    answering_interface,
+    check_key,
     connect_schema,
+    models_of,
     server_schema,
     title_of,
 )
@@ -105,7 +104,9 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
         return self.async_create_entry(
             title=sentences["entry_title_offline"],
             data={CONF_KIND: ServiceKind.OFFLINE},
-            subentries=[first_agent(ServiceKind.OFFLINE, sentences["agent_title"])],
+            subentries=[
+                _subentry(SUBENTRY_CONVERSATION, sentences["agent_title"], new_agent_data(ServiceKind.OFFLINE))
+            ],
         )
 
     async def async_step_server(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -143,7 +144,10 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
         return self.async_create_entry(
             title=title_of(self._service.data),
             data=self._service.data,
-            subentries=[first_agent(self._service.kind, model_title(model), model), first_task(task_title, model)],
+            subentries=[
+                _subentry(SUBENTRY_CONVERSATION, model_title(model), data),
+                _subentry(SUBENTRY_AI_TASK, task_title, new_task_data(model)),
+            ],
         )
 
     async def async_step_reauth(self, entry_data: Mapping[str, Any]) -> ConfigFlowResult:  # noqa: ARG002 the entry is asked itself
@@ -282,12 +286,5 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
         )
 
 
-def first_agent(kind: ServiceKind, title: str, model: str = "") -> ConfigSubentryData:
-    """Return an agent that nothing was set for, of `model` where the service has any."""
-    data = new_agent_data(kind, model)
-    return ConfigSubentryData(data=data, subentry_type=SUBENTRY_CONVERSATION, title=title, unique_id=None)
-
-
-def first_task(title: str, model: str) -> ConfigSubentryData:
-    """Return a model for tasks that nothing was set for."""
-    return ConfigSubentryData(data=new_task_data(model), subentry_type=SUBENTRY_AI_TASK, title=title, unique_id=None)
+def _subentry(subentry_type: str, title: str, data: Mapping[str, Any]) -> ConfigSubentryData:
+    return ConfigSubentryData(data=data, subentry_type=subentry_type, title=title, unique_id=None)

@@ -17,16 +17,6 @@ from .agent.history.records import StoreState, Trouble
 from .agent.protocols import HookPoint
 from .const import DOMAIN
 
-_MISSING_TOOLS = "missing_tools"
-_MODEL_GONE = "model_gone"
-_PROMPT_TOO_LONG = "prompt_too_long"
-_TEMPLATE_BROKEN = "template_broken"
-_GUARD_FAILED = "guard_failed"
-_SCRIPT_FAILED = "script_failed"
-_NAMES_GONE = "names_gone"
-_BUDGET_SPENT = "budget_spent"
-_BUDGET_SPENT_MONTH = "budget_spent_month"
-_HISTORY_PUT_ASIDE = "history_put_aside"
 _HISTORY_DOWN: Final = {
     Trouble.WRONG_URL: "history_wrong_url",
     Trouble.UNSUPPORTED: "history_wrong_url",
@@ -48,13 +38,13 @@ _HISTORY_DOWN: Final = {
 @callback
 def async_report_missing_tools(hass: HomeAssistant, agent: ConfigSubentry, api_ids: Sequence[str]) -> None:
     """Report the LLM APIs that an agent is set to use and that do not exist; none of them ends the issue."""
-    _report(hass, agent, _MISSING_TOOLS, {"sources": ", ".join(api_ids)} if api_ids else None)
+    _report(hass, agent, "missing_tools", {"sources": ", ".join(api_ids)} if api_ids else None)
 
 
 @callback
 def async_report_model_gone(hass: HomeAssistant, agent: ConfigSubentry, *, is_gone: bool) -> None:
     """Report that the service no longer has an agent's model, or that it has it again."""
-    _report(hass, agent, _MODEL_GONE, {"model": agent.data[CONF_MODEL]} if is_gone else None)
+    _report(hass, agent, "model_gone", {"model": agent.data[CONF_MODEL]} if is_gone else None)
 
 
 @callback
@@ -64,7 +54,7 @@ def async_report_prompt_too_long(hass: HomeAssistant, agent: ConfigSubentry, ove
     if overflow is not None:
         numbers = {"prompt_tokens": overflow.prompt_tokens, "window_tokens": overflow.window_tokens}
         placeholders = {name: _shown(number) for name, number in numbers.items()}
-    _report(hass, agent, _PROMPT_TOO_LONG, placeholders)
+    _report(hass, agent, "prompt_too_long", placeholders)
 
 
 @callback
@@ -72,7 +62,7 @@ def async_report_failed_script(
     hass: HomeAssistant, agent: ConfigSubentry, point: HookPoint, script: str | None
 ) -> None:
     """Report a script that was called at a point of a turn and failed; None ends the issue."""
-    problem = _GUARD_FAILED if point is HookPoint.PRE_TOOL_USE else _SCRIPT_FAILED
+    problem = "guard_failed" if point is HookPoint.PRE_TOOL_USE else "script_failed"
     placeholders = None
     if script is not None:
         state = hass.states.get(script)
@@ -83,7 +73,7 @@ def async_report_failed_script(
 @callback
 def async_report_broken_template(hass: HomeAssistant, agent: ConfigSubentry, problem: str | None) -> None:
     """Report why an agent's instructions cannot be rendered; None ends the issue."""
-    _report(hass, agent, _TEMPLATE_BROKEN, None if problem is None else {"problem": problem})
+    _report(hass, agent, "template_broken", None if problem is None else {"problem": problem})
 
 
 @callback
@@ -99,7 +89,7 @@ def async_forget_turns(hass: HomeAssistant, agent: ConfigSubentry) -> None:
 def async_report_gone_names(hass: HomeAssistant, agent: ConfigSubentry, gaps: Sequence[str]) -> None:
     """Report where an agent's settings name something that does not exist; no lines end the issue."""
     gone = "\n".join(f"- {gap}" for gap in gaps)
-    _report(hass, agent, _NAMES_GONE, {"gone": gone} if gaps else None)
+    _report(hass, agent, "names_gone", {"gone": gone} if gaps else None)
 
 
 @callback
@@ -109,14 +99,14 @@ def async_report_history(hass: HomeAssistant, address: str, where: str, state: S
     A damaged file that was put aside is reported until Home Assistant restarts, or the owner dismisses it.
     """
     place = hashlib.sha256(address.encode()).hexdigest()[:12]  # an address may hold a password
-    down_id, aside_id = f"history_down_{place}", f"{_HISTORY_PUT_ASIDE}_{place}"
+    down_id, aside_id = f"history_down_{place}", f"history_put_aside_{place}"
     key = _HISTORY_DOWN.get(state.trouble) if state.trouble else None
     if key is None:
         ir.async_delete_issue(hass, DOMAIN, down_id)
     else:
         _create(hass, down_id, key, {"where": where, "waiting": str(state.waiting), "dropped": str(state.dropped)})
     if state.put_aside:
-        _create(hass, aside_id, _HISTORY_PUT_ASIDE, {"where": where, "aside": state.put_aside})
+        _create(hass, aside_id, "history_put_aside", {"where": where, "aside": state.put_aside})
 
 
 @callback
@@ -126,8 +116,8 @@ def async_report_spent_budget(
     """Report that the budget of an agent's model for a day or a month, in US dollars, is spent; None ends the issue."""
     period, limit = spent or (None, 0)
     placeholders = {"limit": f"{limit:.2f}"}
-    _report(hass, agent, _BUDGET_SPENT, placeholders if period == "day" else None)
-    _report(hass, agent, _BUDGET_SPENT_MONTH, placeholders if period == "month" else None)
+    _report(hass, agent, "budget_spent", placeholders if period == "day" else None)
+    _report(hass, agent, "budget_spent_month", placeholders if period == "month" else None)
 
 
 def _shown(number: int | None) -> str:

@@ -36,12 +36,11 @@ from ..records.turn_record import entities_done, error_text, shown_arguments, sh
 from ..settings.rules import DEFAULT_RULES, Rule, Verdict
 from ..speech.sentences import async_get_sentences
 from .action_summary import ActionKind, kind_of
-from .guard import CallGuard, EffectsOf, GuardedCall, GuardOutcome, Refusal
+from .guard import CallGuard, EffectsOf, GuardedCall, Refusal
 from .policy import Judgement
 from .questions import (
     SIGNAL_QUESTION,
     AskedCall,
-    Channel,
     GivenAnswer,
     Question,
     QuestionState,
@@ -79,7 +78,7 @@ class DecidedBy(StrEnum):
 
 
 class ApprovalWay(StrEnum):
-    """How a call was approved."""
+    """How a call was approved: a `Channel`, or one of the others."""
 
     NOT_NEEDED = "not_needed"
     MISSING = "missing"
@@ -242,17 +241,7 @@ class ChangeRecord:
 
 def approval_by(answer: GivenAnswer) -> ApprovalWay:
     """Return the kind of an approval."""
-    match answer.channel:
-        case Channel.VOICE:
-            return ApprovalWay.PIN if answer.with_pin else ApprovalWay.VOICE
-        case Channel.NOTIFICATION:
-            return ApprovalWay.NOTIFICATION
-        case Channel.ACTION:
-            return ApprovalWay.ACTION
-        case Channel.API:
-            return ApprovalWay.API
-        case _ as unreachable:
-            assert_never(unreachable)
+    return ApprovalWay.PIN if answer.with_pin else ApprovalWay(answer.channel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,7 +440,7 @@ class CallAudit(Hooks):
         seen = self._seen(call)
         if seen is None:
             return ChangeOutcome.REFUSED_BY_SCRIPT if self._shown(call) else None
-        return _outcome_of(seen.refusal) if seen.outcome is GuardOutcome.DENIED else None
+        return _REFUSED[seen.refusal] if seen.refusal else None
 
     def _change(self, call: ToolCall, asked: AskedCall | None) -> AuditedCall:
         """Return a call with its latest known effects."""
@@ -514,20 +503,14 @@ async def _unknown_effects(_name: str, _arguments: JsonObject) -> Effects:
     return _LEAST_SAFE
 
 
-def _outcome_of(refusal: Refusal | None) -> ChangeOutcome:
-    match refusal:
-        case Refusal.RULES | Refusal.OUTSIDE_CONTENT | None:
-            return ChangeOutcome.REFUSED_BY_RULES
-        case Refusal.NOBODY | Refusal.PIN_BY_API_CLIENT:
-            return ChangeOutcome.NOBODY_TO_ASK
-        case Refusal.PIN_NOT_SET:
-            return ChangeOutcome.PIN_NOT_SET
-        case Refusal.PERMISSION:
-            return ChangeOutcome.NOT_PERMITTED
-        case _ as unreachable:
-            assert_never(unreachable)
-
-
+_REFUSED: Final[Mapping[Refusal, ChangeOutcome]] = {
+    Refusal.RULES: ChangeOutcome.REFUSED_BY_RULES,
+    Refusal.OUTSIDE_CONTENT: ChangeOutcome.REFUSED_BY_RULES,
+    Refusal.NOBODY: ChangeOutcome.NOBODY_TO_ASK,
+    Refusal.PIN_BY_API_CLIENT: ChangeOutcome.NOBODY_TO_ASK,
+    Refusal.PIN_NOT_SET: ChangeOutcome.PIN_NOT_SET,
+    Refusal.PERMISSION: ChangeOutcome.NOT_PERMITTED,
+}
 _OUTCOMES: Final[Mapping[QuestionState, ChangeOutcome]] = {
     QuestionState.WAITING: ChangeOutcome.WAITING,
     QuestionState.DENIED: ChangeOutcome.DENIED,

@@ -123,8 +123,6 @@ class GuardOutcome(StrEnum):
 class GuardedCall:
     """A call that was judged."""
 
-    tool: str
-    arguments: JsonObject
     effects: Effects
     judgement: Judgement
     outcome: GuardOutcome
@@ -211,7 +209,7 @@ class CallGuard(Hooks):
             outcome = GuardOutcome.ALLOWED
         else:
             outcome = GuardOutcome.ASKED
-        return GuardedCall(tool.name, arguments, effects, judgement, outcome, for_outside, refusal)
+        return GuardedCall(effects, judgement, outcome, for_outside, refusal)
 
     async def _known_effects(self, name: str, arguments: JsonObject) -> Effects:
         """Return the effects of a call. A call whose effects cannot be resolved may do anything."""

@@ -47,8 +47,6 @@ _APP: Final = "mobile_app"
 _NO_TAG: Final = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"
 _SEND_TIMEOUT: Final = 15.0
 """Seconds to send a notification; Home Assistant itself waits 10 for the push service of the apps."""
-
-
 _SATELLITE_DOMAIN: Final = "assist_satellite"
 _CAN_ANNOUNCE: Final = 1
 """Source: `AssistSatelliteEntityFeature.ANNOUNCE` (homeassistant.components.assist_satellite.const).
@@ -59,33 +57,24 @@ Importing it would load the dependencies of satellites in homes that have none.
 _ANNOUNCE_TIMEOUT: Final = 60.0
 """Seconds to synthesize and play the announcement."""
 
-
 _MOST_KEPT: Final = 50
-"""Questions that are kept after their outcome, which a late tap is recipient."""
+"""Questions whose outcome is kept, to show it after a late tap."""
 
 
-@dataclass(frozen=True, slots=True)
-class Button:
-    """A button of a notification."""
-
-    action: str
-    """The action that the phone sends when it is tapped. Anybody who knows it could send it."""
-    label: str
-    needs_unlocked_phone: bool = False
+_OUTCOME_DATA: Final[Mapping[str, JsonValue]] = {
+    "alert_once": True,
+    "push": {"interruption-level": "passive", "sound": "none"},
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A notification on a phone. It replaces one with the same tag."""
+    """A notification. On a phone, it replaces one with the same tag."""
 
-    tag: str
     title: str
     message: str
-    channel: str
-    """The notification channel on Android, for which the user can choose a sound."""
-    buttons: Sequence[Button] = ()
-    seconds: float | None = None
-    """If set, the notification is urgent, and disappears after this time."""
+    data: Mapping[str, JsonValue]
+    """For phones alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +103,24 @@ class _NotificationTexts:
 
     def asking(self, yes: str, no: str) -> Notification:
         """Return the question, with buttons that send `yes` and `no`. A PIN cannot be given by a button."""
-        buttons = [Button(no, self.sentences["notice_no"])]
+        buttons: list[JsonValue] = [
+            {"action": no, "title": self.sentences["notice_no"], "authenticationRequired": False}
+        ]
         lines = [self.question.text, self._asked_by()]
         if self.question.needs_pin:
             lines.append(self.sentences["notice_pin"])
         else:
-            buttons.insert(0, Button(yes, self.sentences["notice_yes"], needs_unlocked_phone=True))
+            buttons.insert(0, {"action": yes, "title": self.sentences["notice_yes"], "authenticationRequired": True})
         seconds = self.question.pending.expires_at - dt_util.utcnow().timestamp()
-        return self._notification("\n".join(line for line in lines if line), tuple(buttons), seconds)
+        urgent: dict[str, JsonValue] = {
+            "actions": buttons,
+            # Android: deliver now or never, and remove it once nobody can answer any more
+            "ttl": 0,
+            "timeout": max(round(seconds), 1),
+            # iOS
+            "push": {"interruption-level": "time-sensitive"},
+        }
+        return self._notification("\n".join(line for line in lines if line), urgent)
 
     def refusing(self, refusal: AnswerRefusal) -> Notification:
         """Return the notification that an answer was not accepted."""
@@ -147,14 +146,13 @@ class _NotificationTexts:
                 assert_never(unreachable)
 
     def _after(self, words: str) -> Notification:
-        return self._notification(f"{self.question.text}\n{words}")
+        return self._notification(f"{self.question.text}\n{words}", _OUTCOME_DATA)
 
-    def _notification(
-        self, message: str, buttons: tuple[Button, ...] = (), seconds: float | None = None
-    ) -> Notification:
+    def _notification(self, message: str, data: Mapping[str, JsonValue]) -> Notification:
         agent = self.hass.states.get(self.question.scope.agent_id)
-        title = agent.name if agent else "Chatterbox"
-        return Notification(self.tag, title, shown_text(message), self.sentences["notice_channel"], buttons, seconds)
+        android = {"channel": self.sentences["notice_channel"], "importance": "high", "priority": "high"}
+        shared = {"tag": self.tag, "group": DOMAIN, **android}
+        return Notification(agent.name if agent else "Chatterbox", shown_text(message), {**shared, **data})
 
     def _asked_by(self) -> str:
         """Return the speaker and the place, as far as they are known."""
@@ -355,7 +353,7 @@ async def _async_send(hass: HomeAssistant, entity_id: str, notification: Notific
     if _is_phone(hass, entity_id):
         # Android renders HTML, with which a name could hide the question.
         shown = {key: text.replace("<", _NO_TAG) for key, text in words.items()}
-        await _async_send_to_phone(hass, entity_id, {**shown, ATTR_DATA: _data(notification)}, context)
+        await _async_send_to_phone(hass, entity_id, {**shown, ATTR_DATA: notification.data}, context)
     else:
         await _async_call(hass, entity_id, SERVICE_SEND_MESSAGE, {ATTR_ENTITY_ID: entity_id, **words}, context)
 
@@ -373,32 +371,6 @@ async def _async_send_to_phone(
         await _async_call(hass, entity_id, phone.action, message, context)
     else:
         LOGGER.warning("Cannot send a question to %s: the phone is not connected to Home Assistant", entity_id)
-
-
-def _data(notification: Notification) -> dict[str, JsonValue]:
-    data: dict[str, JsonValue] = {
-        "tag": notification.tag,
-        "group": DOMAIN,
-        # Android
-        "channel": notification.channel,
-        "importance": "high",
-        "priority": "high",
-    }
-    if notification.seconds is None:
-        return data | {"alert_once": True, "push": {"interruption-level": "passive", "sound": "none"}}
-    actions: list[JsonValue] = [
-        {"action": button.action, "title": button.label, "authenticationRequired": button.needs_unlocked_phone}
-        for button in notification.buttons
-    ]
-    urgent: dict[str, JsonValue] = {
-        "actions": actions,
-        # Android: deliver now or never, and remove it once nobody can answer any more
-        "ttl": 0,
-        "timeout": max(round(notification.seconds), 1),
-        # iOS
-        "push": {"interruption-level": "time-sensitive"},
-    }
-    return data | urgent
 
 
 async def _async_call(

@@ -4,9 +4,9 @@ Names are user input: Markdown in them is escaped.
 """
 
 import string
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final, Self
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
@@ -15,63 +15,32 @@ from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, ca
 from homeassistant.helpers import area_registry as ar
 from homeassistant.util import dt as dt_util
 
-from ..approvals.policy import Judgement, judge
+from ..approvals.policy import judge
 from ..effects.actions import ActionReader
 from ..effects.effect import CallEffects, EntityAction, Touches, Unresolved
 from ..home.entity_matches import areas_of_entities, exposed_states
-from ..people.speakers import NOBODY, Speaker
+from ..people.speakers import NOBODY
 from ..settings.rules import Policy, Verdict
 from .rule_form import RuleLabels
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictRow:
-    """The strictest verdict on all actions on an entity."""
+class _Row:
+    """The strictest verdict on all actions on an entity, and on those of a script, an automation or a scene."""
 
     entity_id: str
     verdict: Verdict
     actions: tuple[str, ...]
     """The actions with that verdict, sorted; empty if there are none, or if they are unknown."""
 
-
-@dataclass(frozen=True, slots=True)
-class VerdictTable:
-    """The verdicts on entities."""
-
-    rows: tuple[VerdictRow, ...]
-    """Sorted by entity."""
-
-    def of(self, verdict: Verdict) -> tuple[VerdictRow, ...]:
-        """Return the rows with one verdict."""
-        return tuple(row for row in self.rows if row.verdict is verdict)
-
-    @property
-    def counts(self) -> dict[Verdict, int]:
-        """The number of entities by verdict; all verdicts, from the mildest to the strictest."""
-        return {verdict: len(self.of(verdict)) for verdict in Verdict}
-
-
-@callback
-def summarize(
-    hass: HomeAssistant, policy: Policy, entity_ids: Iterable[str], now: datetime, speaker: Speaker = NOBODY
-) -> VerdictTable:
-    """Judge all actions on entities, at a time and for a speaker. Rules about tools do not apply.
-
-    The actions of a script, an automation or a scene count as its own.
-    """
-    rows = (_row(hass, policy, entity_id, now, speaker) for entity_id in sorted(set(entity_ids)))
-    return VerdictTable(tuple(rows))
-
-
-def _row(hass: HomeAssistant, policy: Policy, entity_id: str, now: datetime, speaker: Speaker) -> VerdictRow:
-    effects = _anything_done_to(hass, entity_id)
-    judgement = judge(hass, policy, CallEffects("", effects), speaker, now)
-    return VerdictRow(entity_id, judgement.verdict, _actions(judgement))
-
-
-def _actions(judgement: Judgement) -> tuple[str, ...]:
-    subjects = (decision.subject for decision in judgement.decisions)
-    return tuple(sorted({subject.action for subject in subjects if isinstance(subject, EntityAction)}))
+    @classmethod
+    @callback
+    def of(cls, hass: HomeAssistant, policy: Policy, entity_id: str) -> Self:
+        """Judge all actions on an entity, at the present time and for a user whom no rule names."""
+        judgement = judge(hass, policy, CallEffects("", _anything_done_to(hass, entity_id)), NOBODY, dt_util.now())
+        subjects = (decision.subject for decision in judgement.decisions)
+        actions = {subject.action for subject in subjects if isinstance(subject, EntityAction)}
+        return cls(entity_id, judgement.verdict, tuple(sorted(actions)))
 
 
 def _anything_done_to(hass: HomeAssistant, entity_id: str) -> Touches | Unresolved:
@@ -95,37 +64,34 @@ class ApprovalPage:
     """Rules, applied to the entities that are exposed to Assist, for a user whom no rule names."""
 
     hass: HomeAssistant
-    table: VerdictTable
+    rows: tuple[_Row, ...]
     labels: RuleLabels
 
     @classmethod
     @callback
     def of(cls, hass: HomeAssistant, policy: Policy, labels: RuleLabels) -> Self:
         """Apply rules at the present time."""
-        exposed = (state.entity_id for state in exposed_states(hass, CONVERSATION_DOMAIN))
-        return cls(hass, summarize(hass, policy, exposed, dt_util.now()), labels)
+        exposed = exposed_states(hass, CONVERSATION_DOMAIN)
+        return cls(hass, tuple(_Row.of(hass, policy, state.entity_id) for state in exposed), labels)
 
     @property
     def numbers(self) -> dict[str, str]:
         """The number of entities, and of those with each verdict, as placeholders."""
-        counts = {verdict.value: str(count) for verdict, count in self.table.counts.items()}
-        return {"entities": str(len(self.table.rows)), **counts}
+        counts = Counter(row.verdict for row in self.rows)
+        return {"entities": str(len(self.rows)), **{verdict.value: str(counts[verdict]) for verdict in Verdict}}
 
     @property
     def markdown(self) -> str:
         """The table of everything that is not allowed without a confirmation, strictest first."""
-        strictest_first = sorted(Verdict, key=lambda verdict: -verdict.strictness)
-        rows = [row for verdict in strictest_first if verdict is not Verdict.ALLOW for row in self._by_name(verdict)]
+        rows = [row for row in self.rows if row.verdict is not Verdict.ALLOW]
+        rows.sort(key=lambda row: (-row.verdict.strictness, self._name(row).casefold(), row.entity_id))
         if not rows:
             return self.labels.sentences["home_all_allowed"]
         lines = "\n".join(self._lines(rows))
         hidden = len(rows) - MOST_ROWS
         return lines if hidden <= 0 else f"{lines}\n\n{self.labels.sentences['home_more'].format(count=hidden)}"
 
-    def _by_name(self, verdict: Verdict) -> list[VerdictRow]:
-        return sorted(self.table.of(verdict), key=lambda row: (self._name(row).casefold(), row.entity_id))
-
-    def _lines(self, rows: list[VerdictRow]) -> Iterator[str]:
+    def _lines(self, rows: list[_Row]) -> Iterator[str]:
         sentences = self.labels.sentences
         yield _line(*(sentences[f"home_{column}"] for column in ("device", "area", "action", "verdict")))
         yield "| --- | --- | --- | --- |"
@@ -133,16 +99,16 @@ class ApprovalPage:
             verdict = self.labels.verdicts.label(row.verdict)
             yield _line(*map(_plain, (self._name(row), self._area(row), self._what(row), verdict)))
 
-    def _name(self, row: VerdictRow) -> str:
+    def _name(self, row: _Row) -> str:
         state = self.hass.states.get(row.entity_id)
         return state.name if state else row.entity_id
 
-    def _area(self, row: VerdictRow) -> str:
+    def _area(self, row: _Row) -> str:
         area_id = areas_of_entities(self.hass).get(row.entity_id)
         area = ar.async_get(self.hass).async_get_area(area_id) if area_id else None
         return area.name if area else ""
 
-    def _what(self, row: VerdictRow) -> str:
+    def _what(self, row: _Row) -> str:
         """Return the actions with the verdict."""
         if not row.actions:
             return self.labels.sentences["home_unknown"]

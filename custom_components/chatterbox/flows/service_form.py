@@ -1,10 +1,13 @@
-"""The forms for a model server, and their conversion to the data of a config entry."""
+"""The forms for a model server, their conversion to the data of a config entry, and the checks of the server."""
 
-from collections.abc import Collection, Mapping
+import asyncio
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import voluptuous as vol
+from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import CONF_API_KEY
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers.selector import (
@@ -17,9 +20,12 @@ from homeassistant.helpers.selector import (
     TextSelectorType,
 )
 
+from ..agent.errors import ModelNotFound, ProviderBusy, ProviderError, ProviderRejectedKey
 from ..agent.providers.profiles import PROFILES, ServerProfile
 from ..const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
 from ..runtime.composition import known_server
+from ..runtime.models import ModelServer, offered_models
+from ..settings.agent import AgentSettings, settings_of
 from ..settings.service_address import InvalidAddress, parse_address, short_name
 
 EXAMPLE_URL: Final = "http://192.168.1.10:11434/v1"
@@ -160,3 +166,50 @@ def _servers() -> SelectSelector:
 def _may_be_a_key(key: str) -> bool:
     """Return whether a key fits into an HTTP header; our dots, for one, do not."""
     return key.isascii() and key.isprintable() and " " not in key
+
+
+_LONGEST_SEARCH: Final = 10.0
+"""Seconds to find the interface over which a server answers, while a person waits."""
+
+
+async def check_key(models: Iterable[ModelServer]) -> None:
+    """Have the first model that still exists answer, because some servers list models for any key.
+
+    Raises a `ProviderError`.
+    """
+    for model in models:
+        with suppress(ModelNotFound):
+            await model.check()
+            return
+
+
+async def answering_interface(
+    servers: Mapping[ServiceKind, ModelServer], *, has_model: bool, seconds: float = _LONGEST_SEARCH
+) -> ServiceKind | None:
+    """Return the first interface over which a server answers within `seconds`, all asked at once.
+
+    With `has_model`, each is asked to talk, otherwise for its models. A demand for a key or for a pause is an answer.
+    """
+    try:
+        async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
+            asked = {kind: group.create_task(_answers(server, has_model)) for kind, server in servers.items()}
+    except TimeoutError:
+        return None
+    return next((kind for kind, answer in asked.items() if answer.result()), None)
+
+
+async def _answers(server: ModelServer, has_model: bool) -> bool:  # noqa: FBT001  # a task's, with no other caller
+    try:
+        await (server.check() if has_model else offered_models(server))
+    except ProviderError as error:
+        return isinstance(error, ProviderRejectedKey | ProviderBusy)
+    return True
+
+
+def models_of(entry: ConfigEntry | None) -> list[AgentSettings]:
+    """Return, for each model that an entry uses, the settings of one subentry that uses it."""
+    models: dict[str, AgentSettings] = {}
+    for subentry in entry.subentries.values() if entry else ():
+        settings = settings_of(subentry.data)
+        models.setdefault(settings.model, settings)
+    return list(models.values())
