@@ -8,7 +8,8 @@ from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import llm
 from yarl import URL
 
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER
+from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, SUBENTRY_AI_TASK
+from custom_components.chatterbox.settings.tasks import new_task_data
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.servers.in_process import serving, serving_script, with_list
 
@@ -35,13 +36,6 @@ async def test_one_click_adds_the_offline_service_with_an_agent(hass: HomeAssist
     assert result["data"] == {CONF_KIND: "offline"}
     assert only_agent(result["result"]).title == "Chatterbox"
     assert result["result"].state is ConfigEntryState.LOADED
-
-
-async def test_the_kinds_are_offered_as_a_menu(hass: HomeAssistant) -> None:
-    menu = await open_dialog(hass)
-
-    assert menu["type"] is FlowResultType.MENU
-    assert menu["menu_options"] == ["offline", "server"]
 
 
 async def test_a_second_offline_service_is_not_offered(hass: HomeAssistant) -> None:
@@ -85,6 +79,8 @@ async def test_a_server_is_added_with_the_model_that_was_chosen(hass: HomeAssist
         CONF_LLM_HASS_API: ["assist"],
         CONF_PROMPT: llm.DEFAULT_INSTRUCTIONS_PROMPT,
     }
+    (task,) = result["result"].get_subentries_of_type(SUBENTRY_AI_TASK)
+    assert (task.title, dict(task.data)) == ("AI task with big-model", new_task_data("big-model"))
     assert result["result"].state is ConfigEntryState.LOADED
 
 

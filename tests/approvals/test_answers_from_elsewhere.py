@@ -1,4 +1,4 @@
-"""A model's deed is approved from elsewhere: the real entity, a scripted model, the demo home, a phone, an event."""
+"""A call of a model is approved from elsewhere: the real entity, a scripted model, the demo home, a phone, an event."""
 
 from collections.abc import AsyncGenerator
 
@@ -11,7 +11,6 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_capture_events
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import EVENT_APPROVAL_REQUESTED, EVENT_TURN_FINISHED
 from tests.support.phones import Phone, PhoneShop, PushService, push_service
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
@@ -65,27 +64,6 @@ async def test_a_door_is_unlocked_from_a_phone(hass: HomeAssistant, phone: Phone
     assert hass.states.is_state(DOOR, "unlocked")
     await phone.next()
     assert (await phone.next()).message == f"{speech(asked)}\nApproved by Anna. Come in."
-
-
-async def test_a_yes_by_voice_leaves_nothing_on_the_phone(hass: HomeAssistant, phone: Phone) -> None:
-    await say(hass, "unlock the front door")
-    shown = await phone.next()
-
-    await say(hass, "yes")
-    await phone.tap(shown.buttons["No"])
-
-    assert hass.states.is_state(DOOR, "unlocked")
-    assert (await phone.next()).message == "clear_notification"
-
-
-async def test_a_no_from_a_phone_holds_against_a_later_yes(hass: HomeAssistant, phone: Phone) -> None:
-    await say(hass, "unlock the front door")
-
-    await phone.tap((await phone.next()).buttons["No"])
-    await say(hass, "yes")
-
-    assert hass.states.is_state(DOOR, "locked")
-    assert async_get_approvals(hass).waiting == ()
 
 
 async def test_an_automation_may_say_yes_at_once(hass: HomeAssistant, serve: Serve) -> None:

@@ -1,7 +1,7 @@
 """What is told of calls that change something: by turns of the real loop, under real rules, in a real home."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -159,35 +159,38 @@ async def test_a_no_is_told_once(talk: AuditedTalk, changes: Changes) -> None:
     ]
 
 
-async def test_a_question_that_runs_out_is_told_once(talk: AuditedTalk, changes: Changes) -> None:
-    question = await talk.take(call(UNLOCK))
+async def expire(hass: HomeAssistant, _question_id: str) -> None:
     for seconds in (61, 700):
-        async_fire_time_changed(talk.hass, dt_util.utcnow() + timedelta(seconds=seconds))
-        await talk.hass.async_block_till_done()
+        async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=seconds))
+        await hass.async_block_till_done()
+
+
+async def drop(hass: HomeAssistant, question_id: str) -> None:
+    async_get_approvals(hass).drop(question_id)
+
+
+async def stop(hass: HomeAssistant, _question_id: str) -> None:
+    hass.bus.async_fire(EVENT_HOMEASSISTANT_STOP)
+
+
+@pytest.mark.parametrize(
+    ("end", "outcome", "reason"),
+    [
+        (expire, "expired", "nobody confirmed it in time"),
+        (drop, "dropped", "the question was dropped"),
+        (stop, "dropped", "the question was dropped"),
+    ],
+)
+async def test_a_question_without_an_answer_is_recorded_once(
+    talk: AuditedTalk, changes: Changes, end: Callable[[HomeAssistant, str], Awaitable[None]], outcome: str, reason: str
+) -> None:
+    question = await talk.take(call(UNLOCK))
+    await end(talk.hass, question.id)
+    await talk.hass.async_block_till_done()
 
     assert told(changes[1:], "outcome", "question_id", "message") == [
-        ("expired", question.id, "did not unlock Front Door: nobody confirmed it in time")
+        (outcome, question.id, f"did not unlock Front Door: {reason}")
     ]
-
-
-async def test_a_question_that_is_dropped_is_told_once(talk: AuditedTalk, changes: Changes) -> None:
-    question = await talk.take(call(UNLOCK))
-    async_get_approvals(talk.hass).drop(question.id)
-    await talk.hass.async_block_till_done()
-
-    assert told(changes[1:], "outcome", "message") == [
-        ("dropped", "did not unlock Front Door: the question was dropped")
-    ]
-
-
-async def test_a_question_that_home_assistant_does_not_live_to_see_answered_is_told(
-    talk: AuditedTalk, changes: Changes
-) -> None:
-    await talk.take(call(UNLOCK))
-    talk.hass.bus.async_fire(EVENT_HOMEASSISTANT_STOP)
-    await talk.hass.async_block_till_done()
-
-    assert told(changes[1:], "outcome") == [("dropped",)]
 
 
 async def test_of_a_question_for_several_calls_each_is_told(talk: AuditedTalk, changes: Changes) -> None:

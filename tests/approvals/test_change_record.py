@@ -123,10 +123,6 @@ def test_what_changes_something_is_known(effects: Effects, changes: bool) -> Non
     assert record_of(effects).change.changes_something == changes
 
 
-def test_a_tool_that_acts_on_no_entity_is_named(words: ChangeTexts) -> None:
-    assert words.message(record_of(Annotated(ToolAnnotations()))) == "used order"
-
-
 def test_what_cannot_be_told_is_admitted(words: ChangeTexts) -> None:
     unknowns = frozenset({Unknown(UnknownReason.TEMPLATE, SCRIPT)})
 
@@ -134,7 +130,7 @@ def test_what_cannot_be_told_is_admitted(words: ChangeTexts) -> None:
     assert words.message(record_of(Unresolved(unknowns))) == "used order"
 
 
-def test_several_things_are_told_apart(words: ChangeTexts) -> None:
+def test_each_kind_of_action_has_its_entities(words: ChangeTexts) -> None:
     night = touching(
         ("script.night", "script.turn_on"),
         ("lock.front", "lock.lock"),

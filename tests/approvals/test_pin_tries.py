@@ -61,25 +61,6 @@ async def home(stored: Stored) -> AsyncGenerator[HomeAssistant]:
             await hass.async_stop(force=True)
 
 
-@pytest.mark.usefixtures("hass_storage")
-async def test_five_wrong_tries_lock_a_place_even_for_the_right_pin(
-    hass: HomeAssistant, freezer: FrozenDateTimeFactory
-) -> None:
-    tries, pin = PinTries(hass), watched_pin()
-
-    tried = [await tries.async_try(HALL, pin, WRONG) for _ in range(5)]
-
-    assert tried == [Wrong(4), Wrong(3), Wrong(2), Wrong(1), Wrong(0)]
-    assert await tries.async_try(HALL, pin, RIGHT) == Locked(600)
-    assert await tries.async_try(KITCHEN, pin, RIGHT) == Right()
-    assert pin.compared == [WRONG] * 5 + [RIGHT]
-    freezer.tick(599)
-    assert await tries.async_try(HALL, pin, RIGHT) == Locked(1)
-    freezer.tick(1)
-    assert await tries.async_try(HALL, pin, RIGHT) == Right()
-    assert await tries.async_try(HALL, pin, WRONG) == Wrong(4)
-
-
 async def test_a_try_is_stored_before_anything_is_compared(hass: HomeAssistant, hass_storage: Stored) -> None:
     stored: list[object] = []
 

@@ -26,7 +26,6 @@ from custom_components.chatterbox.effects.effect import (
     UnknownReason,
     Unresolved,
 )
-from custom_components.chatterbox.flows.approval_page import VerdictRow, summarize
 from custom_components.chatterbox.people.speakers import NOBODY, Speaker
 from custom_components.chatterbox.settings.rules import (
     DEFAULT_RULES,
@@ -271,34 +270,12 @@ async def test_what_a_scene_may_do_in_many_ways_is_judged_by_the_strictest(home:
     assert judged(home, scene, rule(Verdict.PIN, actions="light.turn_on")) == ALLOWED
 
 
-async def test_the_home_table_counts_and_lists(home: HomeAssistant) -> None:
-    unlock = {"action": "lock.unlock", "target": {"entity_id": "lock.shed"}}
-    opaque = {"action": "shell_command.any"}
-    scripts = {"post": {"sequence": [unlock]}, "odd": {"sequence": [opaque]}, "tidy": {"sequence": []}}
-    assert await async_setup_component(home, "script", {"script": scripts})
-    home.states.async_set("group.doors", "on", {"entity_id": ["lock.door"]})
-    entity_ids = [*home.states.async_entity_ids(), "light.lamp"]
-    listed = [entity for entity in entity_ids if entity.partition(".")[0] in HOME or entity.startswith(("scr", "gro"))]
-
-    table = summarize(home, Policy((rule(Verdict.PIN, entities="lock.door"),)), listed, NOON)
-
-    assert table.counts == {Verdict.ALLOW: 5, Verdict.ASK: 4, Verdict.PIN: 2, Verdict.DENY: 0}
-    assert table.of(Verdict.PIN) == (
-        VerdictRow("lock.door", Verdict.PIN, ("lock.lock", "lock.open", "lock.unlock")),
-        VerdictRow("script.odd", Verdict.PIN, ()),
-    )
-    rows = {row.entity_id: row for row in table.rows}
-    assert rows["lock.shed"].actions == ("lock.open", "lock.unlock")
-    assert rows["script.post"] == VerdictRow("script.post", Verdict.ASK, ("lock.unlock",))
-    assert rows["light.lamp"] == VerdictRow("light.lamp", Verdict.ALLOW, ())
-
-
 async def test_a_device_counts_only_where_it_is_not_just_said_to_be_that_one(home: HomeAssistant) -> None:
     """Who is signed in may name any device in a request."""
     unlock = touching(("lock.door", "lock.unlock"))
     at_satellite = Rule(verdict=Verdict.ALLOW, domains=frozenset({"lock"}), devices=frozenset({"hall"}))
     never = Rule(verdict=Verdict.DENY, domains=frozenset({"lock"}))
-    there, claims = Speaker(device_id="hall"), Speaker("a-user", "hall", is_signed_in=True)
+    there, named = Speaker(device_id="hall"), Speaker("a-user", "hall", is_signed_in=True)
 
     assert judged(home, unlock, at_satellite, never, speaker=there) == ALLOWED
-    assert judged(home, unlock, at_satellite, never, speaker=claims).verdict is Verdict.DENY
+    assert judged(home, unlock, at_satellite, never, speaker=named).verdict is Verdict.DENY

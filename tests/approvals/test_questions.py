@@ -6,12 +6,11 @@ from datetime import timedelta
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
-from homeassistant.core import Context, Event, HomeAssistant, callback
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.json import json_bytes
 from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
 
-from custom_components.chatterbox.agent.messages import ToolAnnotations
 from custom_components.chatterbox.approvals.questions import (
     SIGNAL_QUESTION,
     Approvals,
@@ -24,7 +23,6 @@ from custom_components.chatterbox.approvals.questions import (
 )
 from custom_components.chatterbox.const import EVENT_APPROVAL_REQUESTED
 from custom_components.chatterbox.effects.effect import (
-    Annotated,
     EntityAction,
     Touches,
     Unknown,
@@ -66,11 +64,6 @@ def states(news: Sequence[QuestionUpdate]) -> list[QuestionState]:
     return [one.state for one in news]
 
 
-async def test_a_home_has_one_list_of_questions(hass: HomeAssistant, approvals: Approvals) -> None:
-    assert async_get_approvals(hass) is approvals
-    assert approvals.waiting == ()
-
-
 async def test_questions_wait_in_their_order_and_are_told(
     hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate]
 ) -> None:
@@ -100,7 +93,7 @@ async def test_an_answer_where_it_was_asked_is_taken_once(
     assert news[1:] == [QuestionUpdate(asked, QuestionState.DENIED, NO)]
 
 
-async def test_only_the_same_spot_is_asked(hass: HomeAssistant, approvals: Approvals) -> None:
+async def test_only_the_same_scope_is_asked(hass: HomeAssistant, approvals: Approvals) -> None:
     here = question(satellite_id="assist_satellite.kitchen")
     ask(hass, here)
 
@@ -154,21 +147,6 @@ async def test_a_turn_that_breaks_is_told_to_be_over(
     assert approvals.waiting == ()
 
 
-async def test_a_turn_that_is_cut_off_is_told_to_be_over(
-    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate]
-) -> None:
-    asked = question()
-    turn = ask(hass, asked)
-    turn.may_end = asyncio.Event()
-    answering = hass.async_create_task(approvals.answer(asked.id, YES))
-
-    answering.cancel()
-    await asyncio.wait({answering})
-
-    assert answering.cancelled()
-    assert states(news) == [QuestionState.WAITING, QuestionState.APPROVED, QuestionState.CONCLUDED]
-
-
 async def test_a_newer_question_of_a_conversation_takes_the_place_of_an_older_one(
     hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate]
 ) -> None:
@@ -184,7 +162,7 @@ async def test_a_newer_question_of_a_conversation_takes_the_place_of_an_older_on
     assert states(news) == [QuestionState.WAITING, QuestionState.DROPPED, QuestionState.WAITING]
 
 
-async def test_a_question_runs_out_and_its_spot_can_still_be_told(
+async def test_an_expired_question_is_still_found_by_its_scope(
     hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate], freezer: FrozenDateTimeFactory
 ) -> None:
     asked = question()
@@ -265,13 +243,6 @@ async def test_a_question_knows_what_a_yes_would_do() -> None:
     assert asked.id == asked.pending.id
 
 
-async def test_a_question_about_no_entities_has_none() -> None:
-    asked = question(asked_call(), asked_call(Annotated(ToolAnnotations())))
-
-    assert asked.calls[1].entity_ids == frozenset()
-    assert not asked.is_foreseen
-
-
 async def test_a_question_is_told_with_what_a_yes_would_do(hass: HomeAssistant) -> None:
     events = async_capture_events(hass, EVENT_APPROVAL_REQUESTED)
     context = Context(user_id="anna")
@@ -314,20 +285,6 @@ async def test_a_question_that_is_gone_at_once_is_not_told(hass: HomeAssistant) 
     await hass.async_block_till_done()
 
     assert events == []
-
-
-async def test_who_answers_because_of_the_event_is_heard(hass: HomeAssistant) -> None:
-    asked = question()
-
-    async def answer(event: Event) -> None:
-        given = GivenAnswer(approved=True, channel=Channel.ACTION)
-        await async_get_approvals(hass).answer(event.data["approval_id"], given)
-
-    hass.bus.async_listen(EVENT_APPROVAL_REQUESTED, answer)
-    turn = ask(hass, asked)
-    await hass.async_block_till_done()
-
-    assert len(turn.answers) == 1
 
 
 @pytest.mark.parametrize("character", ["x", "灯", "💡", '"'])

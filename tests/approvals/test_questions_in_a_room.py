@@ -9,7 +9,6 @@ from contextlib import suppress
 from datetime import timedelta
 
 import pytest
-from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.conversation import ChatLog
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import HomeAssistant
@@ -109,24 +108,18 @@ async def test_what_a_model_says_before_a_question_does_not_run_into_it(
     assert room.heard == f"[{content}][Done: Kitchen Ceiling Light.][{QUESTION}]"
 
 
-@in_both_ways
-async def test_nobody_hears_that_the_door_is_open_before_the_yes(
-    hass: HomeAssistant, serve: Serve, voice: Voice
-) -> None:
-    claims = ScriptedAnswer(content="I've unlocked the front door.", tool_calls=(UNLOCK,))
-    await serve(Script(answers=(claims, ScriptedAnswer(content="I've unlocked the front door."))))
-    room = await furnish(hass, voice())
+async def test_nobody_hears_that_the_door_is_open_before_the_yes(hass: HomeAssistant, serve: Serve) -> None:
+    early = ScriptedAnswer(content="I've unlocked the front door.", tool_calls=(UNLOCK,))
+    await serve(Script(answers=(early, ScriptedAnswer(content="I've unlocked the front door."))))
+    room = await furnish(hass, StreamingVoice())
 
     assert await talk(room, "unlock the front door") == QUESTION
     assert await talk(room, "yes") == "I've unlocked the front door."
 
 
-@in_both_ways
-async def test_a_model_that_fails_after_the_yes_leaves_nobody_in_doubt(
-    hass: HomeAssistant, serve: Serve, voice: Voice
-) -> None:
+async def test_a_model_that_fails_after_the_yes_leaves_nobody_in_doubt(hass: HomeAssistant, serve: Serve) -> None:
     await serve(Script(answers=(ASKS, ScriptedFailure(status=500, body={}), ScriptedFailure(status=500, body={}))))
-    room = await furnish(hass, voice())
+    room = await furnish(hass, StreamingVoice())
 
     heard = await talk(room, "unlock the front door", "yes")
 
@@ -134,68 +127,36 @@ async def test_a_model_that_fails_after_the_yes_leaves_nobody_in_doubt(
     assert hass.states.is_state(DOOR, "unlocked")
 
 
-@in_both_ways
-@pytest.mark.parametrize(
-    ("language", "question", "yes", "no", "declined"),
-    [
-        (
-            "de",
-            "Front Door im Bereich Hallway aufschließen?",
-            "Ja, bitte.",
-            "Nein, lass es.",
-            "Gut, dann lasse ich es.",
-        ),
-        (
-            "fr",
-            "Déverrouiller Front Door côté Hallway ?",
-            "Oui, vas-y !",
-            "Non merci.",
-            "D'accord, je ne le ferai pas.",
-        ),
-    ],
-)
-async def test_questions_are_heard_and_answered_in_the_language_of_the_room(
-    hass: HomeAssistant,
-    serve: Serve,
-    *,
-    voice: Voice,
-    language: str,
-    question: str,
-    yes: str,
-    no: str,
-    declined: str,
-) -> None:
-    await serve(Script(answers=(ASKS, ScriptedAnswer(content=""), ASKS, ScriptedAnswer(content="Voilà."))))
-    room = await furnish(hass, voice(), language)
+async def test_questions_are_heard_and_answered_in_the_language_of_the_room(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ASKS, ScriptedAnswer(content=""), ASKS, ScriptedAnswer(content="Bitte."))))
+    room = await furnish(hass, StreamingVoice(), "de")
 
-    assert await talk(room, "door!") == question
+    assert await talk(room, "door!") == "Front Door im Bereich Hallway aufschließen?"
     assert listens(room)
-    assert await talk(room, no) == declined
+    assert await talk(room, "Nein, lass es.") == "Gut, dann lasse ich es."
     assert not listens(room)
     assert is_locked(hass)
 
-    assert await talk(room, "door!") == question
-    assert await talk(room, yes) == "Voilà."
+    await talk(room, "door!")
+    assert await talk(room, "Ja, bitte.") == "Bitte."
     assert hass.states.is_state(DOOR, "unlocked")
 
 
-@in_both_ways
 async def test_something_else_is_answered_and_first_it_is_said_that_nothing_was_done(
-    hass: HomeAssistant, serve: Serve, voice: Voice
+    hass: HomeAssistant, serve: Serve
 ) -> None:
     await serve(Script(answers=(ASKS, ScriptedAnswer(content="It is noon."), ScriptedAnswer(content="Yes to what?"))))
-    room = await furnish(hass, voice())
+    room = await furnish(hass, StreamingVoice())
 
     assert await talk(room, "unlock the front door", "what time is it?") == "OK, I won't do that. It is noon."
     assert await talk(room, "yes") == "Yes to what?"
     assert is_locked(hass)
 
 
-@in_both_ways
-async def test_another_question_follows_the_one_that_was_left(hass: HomeAssistant, serve: Serve, voice: Voice) -> None:
+async def test_another_question_follows_the_one_that_was_left(hass: HomeAssistant, serve: Serve) -> None:
     garage = ScriptedCall(name="HassTurnOn", arguments={"name": "Garage Door", "domain": "cover"})
     await serve(Script(answers=(ASKS, ScriptedAnswer(tool_calls=(garage,)), ScriptedAnswer(content="It opens."))))
-    room = await furnish(hass, voice())
+    room = await furnish(hass, StreamingVoice())
 
     heard = await talk(room, "unlock the front door", "no, open the garage instead")
 
@@ -230,10 +191,9 @@ async def test_the_next_words_come_to_who_asked_whoever_else_would_take_them(
     assert taken
 
 
-@in_both_ways
-async def test_a_wrong_pin_a_plain_yes_and_the_right_pin(hass: HomeAssistant, serve: Serve, voice: Voice) -> None:
+async def test_a_wrong_pin_a_plain_yes_and_the_right_pin(hass: HomeAssistant, serve: Serve) -> None:
     server = await serve(UNLOCKS, **WITH_PIN)
-    room = await furnish(hass, voice())
+    room = await furnish(hass, StreamingVoice())
 
     assert await talk(room, "unlock the front door") == f"{QUESTION} Please say the PIN."
     assert listens(room)
@@ -248,52 +208,6 @@ async def test_a_wrong_pin_a_plain_yes_and_the_right_pin(hass: HomeAssistant, se
     assert not listens(room)
     assert hass.states.is_state(DOOR, "unlocked")
     assert len(server.requests) == 2
-
-
-@in_both_ways
-async def test_five_wrong_pins_lock_and_even_the_right_one_has_to_wait(
-    hass: HomeAssistant, serve: Serve, voice: Voice, freezer: FrozenDateTimeFactory
-) -> None:
-    await serve(Script(answers=(ASKS, ASKS, ASKS, *UNLOCKS.answers[1:])), **WITH_PIN)
-    room = await furnish(hass, voice())
-
-    assert await talk(room, "door!", *["1 2 3 4"] * 4) == "That's not the PIN. You have one attempt left."
-    assert listens(room)
-    assert await talk(room, "1 2 3 4") == "There were too many wrong PINs. Please try again in 10 minutes."
-    assert not listens(room)
-    assert await talk(room, "door!", PIN) == "There were too many wrong PINs. Please try again in 10 minutes."
-    assert is_locked(hass)
-
-    freezer.tick(601)
-    assert await talk(room, "door!", PIN) == "Come in."
-    assert hass.states.is_state(DOOR, "unlocked")
-
-
-@in_both_ways
-async def test_a_pin_takes_a_no_too(hass: HomeAssistant, serve: Serve, voice: Voice) -> None:
-    await serve(Script(answers=(ASKS, ScriptedAnswer(content=""))), **WITH_PIN)
-    room = await furnish(hass, voice())
-
-    assert await talk(room, "unlock the front door", "no") == "All right, I won't."
-    assert not listens(room)
-
-
-@in_both_ways
-async def test_a_yes_that_comes_too_late_is_told_so(
-    hass: HomeAssistant, serve: Serve, voice: Voice, freezer: FrozenDateTimeFactory
-) -> None:
-    server = await serve(UNLOCKS)
-    room = await furnish(hass, voice())
-
-    await talk(room, "unlock the front door")
-    freezer.tick(61)
-    async_fire_time_changed(hass)
-    await hass.async_block_till_done()
-
-    assert await talk(room, "yes") == "That question has expired. Please ask again."
-    assert not listens(room)
-    assert is_locked(hass)
-    assert len(server.requests) == 1
 
 
 class SlowWinch:
@@ -339,21 +253,6 @@ async def cut_in(turn: asyncio.Task[str]) -> None:
         await turn
 
 
-@in_both_ways
-async def test_who_cuts_in_while_a_question_is_asked_may_answer_it(
-    hass: HomeAssistant, serve: Serve, voice: Voice
-) -> None:
-    await serve(UNLOCKS)
-    room = await furnish(hass, voice())
-    await talk(room, "unlock the front door")
-    assert hass.states.is_state(DOOR, "locked")
-
-    room.fall_silent()
-
-    assert await talk(room, "yes") == "Come in."
-    assert hass.states.is_state(DOOR, "unlocked")
-
-
 async def test_who_cuts_in_before_a_question_is_asked_nothing(hass: HomeAssistant, serve: Serve) -> None:
     thinks = ScriptedAnswer(content="I will see what I can do.", tool_calls=(UNLOCK,), piece_delay_seconds=30)
     server = await serve(Script(answers=(thinks, ScriptedAnswer(content="Yes to what?"))))
@@ -368,13 +267,12 @@ async def test_who_cuts_in_before_a_question_is_asked_nothing(hass: HomeAssistan
     assert is_locked(hass)
 
 
-@in_both_ways
 async def test_who_cuts_in_while_an_approved_action_runs_does_not_start_it_again(
-    hass: HomeAssistant, serve: Serve, voice: Voice
+    hass: HomeAssistant, serve: Serve
 ) -> None:
     winch = SlowWinch(hass)
     await serve(Script(answers=(RAISES, ScriptedAnswer(content="Yes to what?"))), **RAISED)
-    room = await furnish(hass, voice())
+    room = await furnish(hass, StreamingVoice())
     turn = asyncio.create_task(talk(room, "raise the bridge", "yes"))
     await winch.is_asked.wait()
 

@@ -14,7 +14,7 @@ from homeassistant.components.assist_satellite.const import DATA_COMPONENT
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, Question, async_get_approvals
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.listening_room import SATELLITE, WholeVoice, furnish
 from tests.support.waiting_questions import ask, question
@@ -62,53 +62,44 @@ async def satellite(hass: HomeAssistant) -> Satellite:
     return satellite
 
 
-async def settle(hass: HomeAssistant) -> None:
-    """Wait for all that goes on in the background."""
+async def answered(hass: HomeAssistant, asked: Question, answer: GivenAnswer = YES) -> None:
+    """Answer a question, and wait for everything in the background."""
+    await async_get_approvals(hass).answer(asked.id, answer)
     await hass.async_block_till_done(wait_background_tasks=True)
 
 
 @pytest.mark.parametrize("approved", [True, False])
-async def test_an_answer_from_elsewhere_is_heard_where_it_was_asked(
+async def test_the_outcome_of_an_answer_from_elsewhere_is_announced_without_markup(
     hass: HomeAssistant, satellite: Satellite, *, approved: bool
 ) -> None:
     asked = question(satellite_id=SATELLITE)
-    ask(hass, asked)
-
-    await async_get_approvals(hass).answer(asked.id, GivenAnswer(approved=approved, channel=Channel.ACTION))
-    await settle(hass)
-
-    assert satellite.heard == ["It is unlocked."]
-
-
-async def test_no_markup_is_heard(hass: HomeAssistant, satellite: Satellite) -> None:
-    asked = question(satellite_id=SATELLITE)
     ask(hass, asked).speech = "**It is** unlocked."
 
-    await async_get_approvals(hass).answer(asked.id, YES)
-    await settle(hass)
+    await answered(hass, asked, GivenAnswer(approved=approved, channel=Channel.ACTION))
 
     assert satellite.heard == ["It is unlocked."]
 
 
-async def test_nothing_is_announced_that_was_answered_there(hass: HomeAssistant, satellite: Satellite) -> None:
-    asked = question(satellite_id=SATELLITE)
-    ask(hass, asked)
+@pytest.mark.parametrize(
+    ("satellite_id", "speech"), [(None, "Done."), ("assist_satellite.gone", "Done."), (SATELLITE, "")]
+)
+async def test_nothing_is_announced_without_a_satellite_or_without_words(
+    hass: HomeAssistant, satellite: Satellite, satellite_id: str | None, speech: str
+) -> None:
+    asked = question(satellite_id=satellite_id)
+    ask(hass, asked).speech = speech
 
-    async_get_approvals(hass).take(asked.id, GivenAnswer(approved=True, channel=Channel.VOICE))
-    await settle(hass)
+    await answered(hass, asked)
 
     assert satellite.heard == []
 
 
-@pytest.mark.parametrize("where", [None, "assist_satellite.gone"])
-async def test_without_a_satellite_nobody_hears_it(
-    hass: HomeAssistant, satellite: Satellite, where: str | None
-) -> None:
-    asked = question(satellite_id=where)
+async def test_an_answer_at_the_satellite_is_not_announced(hass: HomeAssistant, satellite: Satellite) -> None:
+    asked = question(satellite_id=SATELLITE)
     ask(hass, asked)
 
-    await async_get_approvals(hass).answer(asked.id, YES)
-    await settle(hass)
+    async_get_approvals(hass).take(asked.id, GivenAnswer(approved=True, channel=Channel.VOICE))
+    await hass.async_block_till_done(wait_background_tasks=True)
 
     assert satellite.heard == []
 
@@ -121,21 +112,10 @@ async def test_a_satellite_that_cannot_announce_is_left_alone(
     asked = question(satellite_id=SATELLITE)
     ask(hass, asked)
 
-    await async_get_approvals(hass).answer(asked.id, YES)
-    await settle(hass)
+    await answered(hass, asked)
 
     assert satellite.heard == []
     assert "could not announce" not in caplog.text
-
-
-async def test_a_turn_without_words_is_not_announced(hass: HomeAssistant, satellite: Satellite) -> None:
-    asked = question(satellite_id=SATELLITE)
-    ask(hass, asked).speech = ""
-
-    await async_get_approvals(hass).answer(asked.id, YES)
-    await settle(hass)
-
-    assert satellite.heard == []
 
 
 async def test_a_satellite_that_fails_is_logged_and_no_more(
@@ -145,7 +125,6 @@ async def test_a_satellite_that_fails_is_logged_and_no_more(
     asked = question(satellite_id=SATELLITE)
     ask(hass, asked)
 
-    assert await async_get_approvals(hass).answer(asked.id, YES) == "It is unlocked."
-    await settle(hass)
+    await answered(hass, asked)
 
     assert f"{SATELLITE} could not announce the outcome of a question: no loudspeaker" in caplog.text

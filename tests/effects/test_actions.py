@@ -60,6 +60,7 @@ def reasons(effects: Touches | Unresolved) -> set[UnknownReason]:
     return {unknown.reason for unknown in effects.unknowns} if isinstance(effects, Unresolved) else set()
 
 
+UNLOCK = {"action": "lock.unlock", "entity_id": "lock.door"}
 UNLOCKED_DOOR = {("lock.door", "lock.unlock")}
 
 
@@ -67,7 +68,7 @@ UNLOCKED_DOOR = {("lock.door", "lock.unlock")}
     ("step", "expected"),
     [
         ({"action": "lock.unlock", "target": {"entity_id": "lock.door"}}, UNLOCKED_DOOR),
-        ({"action": "lock.unlock", "entity_id": "lock.door"}, UNLOCKED_DOOR),
+        (UNLOCK, UNLOCKED_DOOR),
         ({"action": "lock.unlock", "data": {"entity_id": "lock.door, light.lamp"}}, UNLOCKED_DOOR),
         ({"action": "lock.unlock", "target": {"area_id": "hall"}}, UNLOCKED_DOOR),
         ({"action": "lock.unlock", "target": {"floor_id": "ground"}}, UNLOCKED_DOOR),
@@ -102,21 +103,12 @@ UNLOCKED_DOOR = {("lock.door", "lock.unlock")}
         ({"delay": 1}, set()),
         ({"event": "something"}, set()),
         ({"action": "lock.unlock", "target": {"entity_id": "lock.door"}, "enabled": False}, set()),
-        (
-            {"if": "{{ false }}", "then": [], "else": [{"action": "lock.unlock", "entity_id": "lock.door"}]},
-            UNLOCKED_DOOR,
-        ),
-        (
-            {"choose": [], "default": [{"action": "lock.unlock", "entity_id": "lock.door"}]},
-            UNLOCKED_DOOR,
-        ),
-        (
-            {"choose": {"conditions": [], "sequence": {"action": "lock.unlock", "entity_id": "lock.door"}}},
-            UNLOCKED_DOOR,
-        ),
-        ({"repeat": {"count": 2, "sequence": [{"action": "lock.unlock", "entity_id": "lock.door"}]}}, UNLOCKED_DOOR),
-        ({"parallel": [{"action": "lock.unlock", "entity_id": "lock.door"}, {"delay": 1}]}, UNLOCKED_DOOR),
-        ({"sequence": [{"action": "lock.unlock", "entity_id": "lock.door"}]}, UNLOCKED_DOOR),
+        ({"if": "{{ false }}", "then": [], "else": [UNLOCK]}, UNLOCKED_DOOR),
+        ({"choose": [], "default": [UNLOCK]}, UNLOCKED_DOOR),
+        ({"choose": {"conditions": [], "sequence": UNLOCK}}, UNLOCKED_DOOR),
+        ({"repeat": {"count": 2, "sequence": [UNLOCK]}}, UNLOCKED_DOOR),
+        ({"parallel": [UNLOCK, {"delay": 1}]}, UNLOCKED_DOOR),
+        ({"sequence": [UNLOCK]}, UNLOCKED_DOOR),
     ],
 )
 async def test_a_step_tells_what_it_would_do(
@@ -178,12 +170,7 @@ async def test_actions_of_devices_are_told_by_their_entity(home: HomeAssistant) 
             {"device_id": "one", "domain": "cover", "type": "open", "entity_id": garage.id},
             {"device_id": "one", "domain": "cover", "type": "set_position", "entity_id": garage.id, "position": 0},
             {"device_id": "one", "domain": "lock", "type": "unlock", "entity_id": "lock.door"},
-            {
-                "device_id": "one",
-                "domain": "alarm_control_panel",
-                "type": "disarm",
-                "entity_id": panel,
-            },
+            {"device_id": "one", "domain": "alarm_control_panel", "type": "disarm", "entity_id": panel},
             {"device_id": "one", "domain": "mobile_app", "type": "notify", "message": "Hello"},
         ]
     )

@@ -53,12 +53,6 @@ async def test_without_a_user_nothing_is_forbidden(hass: HomeAssistant) -> None:
     assert [await async_forbidden(hass, None, effects) for effects in EVERYTHING] == [None] * len(EVERYTHING)
 
 
-async def test_a_user_of_the_system_may_do_what_its_group_may(hass: HomeAssistant) -> None:
-    phone_line = await hass.auth.async_create_system_user("Voice over IP", group_ids=[GROUP_ID_USER])
-
-    assert await async_forbidden(hass, phone_line.id, LAMP_AND_DOOR) is None
-
-
 async def test_a_user_who_may_only_look_may_change_nothing(hass: HomeAssistant) -> None:
     user = await hass.auth.async_create_user("Guest", group_ids=[GROUP_ID_READ_ONLY])
 
@@ -97,12 +91,3 @@ async def test_a_user_who_is_gone_may_change_nothing(hass: HomeAssistant) -> Non
     await hass.auth.async_remove_user(user)
 
     assert await async_forbidden(hass, user.id, Touches(frozenset({LAMP}))) == Forbidden(frozenset({"light.lamp"}))
-
-
-async def test_a_change_of_permissions_holds_at_once(hass: HomeAssistant) -> None:
-    user = await hass.auth.async_create_user("Guest", group_ids=[GROUP_ID_USER])
-    assert await async_forbidden(hass, user.id, LAMP_AND_DOOR) is None
-
-    await hass.auth.async_update_user(user, group_ids=[GROUP_ID_READ_ONLY])
-
-    assert await async_forbidden(hass, user.id, LAMP_AND_DOOR) is not None

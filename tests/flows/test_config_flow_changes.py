@@ -19,22 +19,6 @@ from tests.support.service_dialogs import GUARDED, PUBLIC_LIST, TALKING, submit,
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 
-async def test_a_new_key_brings_an_entry_back(hass: HomeAssistant) -> None:
-    async with serving_script(GUARDED) as address:
-        entry = await set_up(hass, server_entry(address, "old-key", llm_hass_api=[]))
-        assert state_of(entry) is ConfigEntryState.SETUP_ERROR
-        (step,) = hass.config_entries.flow.async_progress()
-        assert step["step_id"] == "reauth_confirm"
-        refused = await submit(hass, step, api_key="wrong-key")
-        assert refused["errors"] == {CONF_API_KEY: "provider_rejected_key"}
-        result = await submit(hass, step, api_key="right-key")
-
-        assert result["reason"] == "reauth_successful"
-        assert entry.data[CONF_API_KEY] == "right-key"
-        assert entry.state is ConfigEntryState.LOADED
-        assert len(entry.subentries) == 1
-
-
 async def test_a_new_key_is_kept_while_the_server_is_away(hass: HomeAssistant) -> None:
     async with serving_script(GUARDED) as address:
         entry = await set_up(hass, server_entry(address, "old-key"))
@@ -135,14 +119,6 @@ async def test_reconfiguring_tries_one_model_that_is_there_and_no_more(hass: Hom
         await submit(hass, await entry.start_reconfigure_flow(hass), base_url=address)
 
     assert [request.body["model"] for request in server.requests] == ["gone-model", "big-model"]
-
-
-async def test_an_agent_whose_model_is_gone_does_not_keep_a_server_from_being_changed(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address, model="gone-model"))
-        result = await submit(hass, await entry.start_reconfigure_flow(hass), base_url=address, api_key="new-key")
-
-    assert result["reason"] == "reconfigure_successful"
 
 
 async def test_an_entry_that_waits_for_its_server_comes_up_with_another_address(hass: HomeAssistant) -> None:

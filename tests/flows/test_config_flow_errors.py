@@ -16,7 +16,6 @@ from tests.support.servers.in_process import (
     serving_untrusted_tls,
     with_list,
 )
-from tests.support.servers.script import ScriptedFailure
 from tests.support.service_dialogs import GUARDED, PUBLIC_LIST, TALKING, choose_server, submit, suggested
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
@@ -156,19 +155,3 @@ async def test_a_model_of_spaces_is_refused(hass: HomeAssistant) -> None:
         step = await submit(hass, step, model="  ")
 
     assert step["errors"] == {CONF_MODEL: "model_missing"}
-
-
-@pytest.mark.parametrize(
-    ("failure", "error"),
-    [
-        (ScriptedFailure(status=429, body={"error": "slow down"}), "provider_busy"),
-        (ScriptedFailure(status=500, body={"error": "oops"}), "provider_unreachable"),
-        (ScriptedFailure(status=400, body={"error": "this is for embeddings"}), "provider_rejected_request"),
-    ],
-)
-async def test_a_model_that_does_not_talk_is_refused(hass: HomeAssistant, failure: ScriptedFailure, error: str) -> None:
-    async with serving_script(TALKING.model_copy(update={"trial_answer": failure})) as address:
-        step = await submit(hass, await choose_server(hass), base_url=address)
-        step = await submit(hass, step, model="big-model")
-
-    assert step["errors"] == {CONF_MODEL: error}

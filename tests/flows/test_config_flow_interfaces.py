@@ -10,10 +10,9 @@ from homeassistant.data_entry_flow import FlowResultType
 from yarl import URL
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
-from custom_components.chatterbox.flows.service_check import answering_interface
-from custom_components.chatterbox.flows.service_form import INTERFACES, title_of
+from custom_components.chatterbox.flows.service_form import INTERFACES, answering_interface, title_of
 from custom_components.chatterbox.runtime.models import ModelServer
-from tests.support.config_entries import prepare, server_entry, set_up
+from tests.support.config_entries import server_entry, set_up
 from tests.support.sentences import sentence
 from tests.support.servers.anthropic_messages import ScriptedMessages
 from tests.support.servers.chat_completions import ScriptedChatCompletions
@@ -81,42 +80,27 @@ async def test_a_server_is_added_over_the_interface_that_it_speaks_best(
         assert result["result"].state is ConfigEntryState.LOADED
 
 
-async def test_for_a_service_on_the_internet_only_the_key_is_left_to_enter(hass: HomeAssistant) -> None:
-    step = await choose_server(hass, "openai")
-
-    assert step["step_id"] == "cloud"
-    assert suggested(step)[CONF_BASE_URL] == "https://api.openai.com/v1"
-    placeholders = step["description_placeholders"]
-    assert placeholders is not None
-    assert placeholders["server"] == "OpenAI"
-
-
-async def test_a_key_that_is_needed_is_asked_for_before_anybody_else_is(hass: HomeAssistant) -> None:
-    step = await submit(hass, await choose_server(hass, "anthropic"), base_url="https://api.anthropic.com")
-
-    assert step["step_id"] == "cloud"
-    assert step["errors"] == {CONF_API_KEY: "api_key_missing"}
-    assert suggested(step)[CONF_BASE_URL] == "https://api.anthropic.com"
-
-
 async def test_a_wrong_address_and_a_missing_key_are_told_at_once(hass: HomeAssistant) -> None:
     step = await submit(hass, await choose_server(hass, "groq"), base_url="api.groq.com")
 
     assert step["errors"] == {CONF_BASE_URL: "invalid_url", CONF_API_KEY: "api_key_missing"}
 
 
-async def test_a_program_at_home_is_looked_for_on_the_own_machine(hass: HomeAssistant) -> None:
-    step = await choose_server(hass, "ollama")
+@pytest.mark.parametrize(
+    ("server", "step_id", "address"),
+    [
+        ("openai", "cloud", "https://api.openai.com/v1"),
+        ("ollama", "own_server", "http://localhost:11434"),
+        ("other", "own_server", None),
+    ],
+)
+async def test_the_usual_address_of_a_server_is_suggested(
+    hass: HomeAssistant, server: str, step_id: str, address: str | None
+) -> None:
+    step = await choose_server(hass, server)
 
-    assert step["step_id"] == "own_server"
-    assert suggested(step)[CONF_BASE_URL] == "http://localhost:11434"
-
-
-async def test_another_server_has_no_address_yet(hass: HomeAssistant) -> None:
-    step = await choose_server(hass, "other")
-
-    assert step["step_id"] == "own_server"
-    assert CONF_BASE_URL not in suggested(step)
+    assert step["step_id"] == step_id
+    assert suggested(step).get(CONF_BASE_URL) == address
 
 
 @pytest.mark.parametrize(
@@ -291,17 +275,6 @@ async def test_a_wrong_interface_is_found_out_by_the_models_that_agents_use(hass
     assert step["errors"] == {"interface": "other_interface"}
     assert suggested(step)["interface"] == {CONF_KIND: "openai_chat"}
     assert entry.data[CONF_KIND] == "openai_chat"
-
-
-async def test_an_entry_from_before_tells_its_server_by_its_address(hass: HomeAssistant) -> None:
-    await prepare(hass)
-    entry = server_entry("http://192.168.1.10:11434/v1")
-    entry.add_to_hass(hass)
-
-    step = await entry.start_reconfigure_flow(hass)
-
-    assert suggested(step)[CONF_SERVER] == "ollama"
-    assert suggested(step)["interface"] == {CONF_KIND: "openai_chat"}
 
 
 @pytest.mark.parametrize("kind", INTERFACES)

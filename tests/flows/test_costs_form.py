@@ -30,13 +30,6 @@ async def known_price(hass: HomeAssistant, entry: MockConfigEntry) -> str:
     return placeholders["known_price"]
 
 
-async def test_that_nobody_knows_a_price_is_told(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, gateway_entry(address))
-
-        assert (await known_price(hass, entry)).startswith("The prices of scripted-model are not known")
-
-
 async def test_a_local_server_is_free(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings, strategies as st
 from pydantic import JsonValue
 
 from custom_components.chatterbox.flows.approval_form import approvals_as_form, read_approvals
-from custom_components.chatterbox.flows.rule_form import CONDITIONS, Labels, RuleLabels, read_rules, rows_of
+from custom_components.chatterbox.flows.rule_form import CONDITIONS, Labels, RuleLabels, read_rules
 from custom_components.chatterbox.settings.agent import settings_of
 from custom_components.chatterbox.settings.options import Problem
 from custom_components.chatterbox.settings.rules import Policy, Rule, TimeWindow, Verdict, policy_from_json
@@ -114,26 +114,6 @@ def test_every_word_means_one_id_and_no_word_is_the_id_of_another(names: dict[st
     assert sorted(words.ids.values()) == sorted(names)
     assert all(words.id_of(words.label(found)) == found for found in names)
     assert all(word == found or word not in names for word, found in words.ids.items())
-
-
-def test_rows_say_only_what_a_rule_says() -> None:
-    rule = Rule(
-        verdict=Verdict.DENY,
-        domains=frozenset({"lock"}),
-        users=frozenset({"2"}),
-        window=TimeWindow(time(22), time(6, 30)),
-    )
-
-    assert rows_of(Policy((rule, Rule(verdict=Verdict.ASK))), WORDS) == [
-        {
-            "verdict": "Never",
-            "domains": ["Lock (lock)"],
-            "users": ["Anna (2)"],
-            "after": "22:00:00",
-            "before": "06:30:00",
-        },
-        {"verdict": "Ask first"},
-    ]
 
 
 def test_a_word_is_not_taken_for_an_id_that_looks_like_it() -> None:

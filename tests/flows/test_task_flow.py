@@ -10,13 +10,13 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import entity_registry as er
 
-from custom_components.chatterbox.const import CONF_KEEP_HISTORY, SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION
+from custom_components.chatterbox.const import SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION
 from custom_components.chatterbox.settings.tasks import INSTRUCTIONS, task_settings_of
 from tests.support.config_entries import offline_entry, server_entry, set_up
 from tests.support.sentences import sentence
-from tests.support.servers.in_process import address_without_server, serving_script
-from tests.support.servers.script import Script, ScriptedFailure
-from tests.support.service_dialogs import choose_server, is_open, shown, submit as submit_service
+from tests.support.servers.in_process import serving_script
+from tests.support.servers.script import Script
+from tests.support.service_dialogs import is_open, shown
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -79,27 +79,6 @@ def text_of_error(step: SubentryFlowResult, place: str) -> str:
     errors = step["errors"]
     assert errors is not None
     return sentence(f"config_subentries.ai_task_data.error.{errors[place]}", **(step["description_placeholders"] or {}))
-
-
-async def test_a_first_model_is_for_talking_and_for_tasks(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        step = await choose_server(hass)
-        step = await submit_service(hass, step, base_url=address)
-        result = await submit_service(hass, step, model="scripted-model")
-
-        assert result["type"] is FlowResultType.CREATE_ENTRY
-        entry = result["result"]
-        assert [(one.subentry_type, one.title) for one in entry.subentries.values()] == [
-            (SUBENTRY_CONVERSATION, "scripted-model"),
-            (SUBENTRY_AI_TASK, "AI task with scripted-model"),
-        ]
-        assert only_task(entry).data == {
-            CONF_MODEL: "scripted-model",
-            CONF_LLM_HASS_API: [],
-            CONF_PROMPT: INSTRUCTIONS,
-            CONF_KEEP_HISTORY: False,
-        }
-        assert hass.states.get("ai_task.ai_task_with_scripted_model")
 
 
 async def test_a_model_for_tasks_is_added_with_what_was_set(hass: HomeAssistant) -> None:
@@ -186,43 +165,6 @@ async def test_what_is_wrong_is_told_and_nothing_typed_is_lost(
     assert step["type"] is FlowResultType.FORM
     assert text_of_error(step, place).startswith(words)
     assert {name: suggested(step)[name] for name in changes} == changes
-
-
-async def test_a_model_that_refuses_its_options_is_not_saved(hass: HomeAssistant) -> None:
-    refusal = ScriptedFailure(status=400, body={"error": {"message": "No."}})
-    async with serving_script(TALKING.model_copy(update={"trial_answer": refusal})) as address:
-        entry = await set_up(hass, server_entry(address))
-        step = await submit(hass, await add(hass, entry), model="scripted-model", model_options={"temperature": 0.5})
-
-    assert text_of_error(step, "model_options").endswith("HTTP 400: No.")
-
-
-async def test_everything_but_the_model_can_be_changed_while_the_server_is_down(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address, llm_hass_api=["assist"]))
-        await submit(hass, await add(hass, entry), model="scripted-model")
-    hass.config_entries.async_update_entry(entry, data={**entry.data, "base_url": address_without_server()})
-    await hass.async_block_till_done()
-
-    result = await submit(hass, await change(hass, entry), name="Worker")
-
-    assert result["reason"] == "reconfigure_successful"
-    assert only_task(entry).title == "Worker"
-
-
-async def test_a_service_that_does_not_run_is_not_changed(hass: HomeAssistant) -> None:
-    entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
-
-    assert (await add(hass, entry))["reason"] == "entry_not_loaded"
-
-
-async def test_a_model_for_tasks_of_a_service_that_does_not_run_is_not_changed(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        await submit(hass, await add(hass, entry), model="scripted-model")
-        await hass.config_entries.async_unload(entry.entry_id)
-
-        assert (await change(hass, entry))["reason"] == "entry_not_loaded"
 
 
 async def test_the_offline_service_has_no_model_for_tasks(hass: HomeAssistant) -> None:

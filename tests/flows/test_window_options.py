@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from homeassistant.core import HomeAssistant
-from homeassistant.data_entry_flow import InvalidData
 
 from custom_components.chatterbox.const import ServiceKind
 from custom_components.chatterbox.settings.agent import SUMMARY_LIST, SUMMARY_OWN_MODEL, settings_of
@@ -56,10 +55,3 @@ async def test_another_agents_model_can_sum_up_until_it_is_gone(hass: HomeAssist
         await hass.async_block_till_done()
         assert "summary" not in suggested(await change(hass, entry))["window"]
     assert settings_of(only_agent(entry).data).summary == writer
-
-
-async def test_nobody_else_can_be_chosen(hass: HomeAssistant) -> None:
-    async with serving_script(Script()) as address:
-        entry = await set_up(hass, server_entry(address))
-        with pytest.raises(InvalidData):
-            await submit(hass, await change(hass, entry), filled_in(window={"summary": "somebody"}))

@@ -45,7 +45,7 @@ def placeholders(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
-def test_there_are_the_languages_that_claims_are_checked_in() -> None:
+def test_every_language_of_the_unverified_action_check_has_texts() -> None:
     assert {language.partition("-")[0] for language in LANGUAGES} >= CHECKED_LANGUAGES
 
 
@@ -78,26 +78,18 @@ def test_texts_are_as_home_assistants_checker_wants_them(language: str) -> None:
         assert not URL.search(text)
 
 
-@pytest.mark.parametrize("kind", list(ERROR_KEYS))
-def test_every_error_has_its_texts(kind: type[AgentError]) -> None:
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [(CERTIFICATE_KEY, ProviderError), (NO_TLS_KEY, ProviderError), *((key, kind) for kind, key in ERROR_KEYS.items())],
+)
+def test_every_error_has_its_texts(key: str, kind: type[AgentError]) -> None:
     texts = texts_of("en")
-    key = ERROR_KEYS[kind]
     is_of_a_service = issubclass(kind, ProviderError) and kind is not BudgetSpent  # which no service says of itself
 
     assert f"common.spoken_{key}" in texts
     assert (f"exceptions.{key}.message" in texts) == issubclass(kind, ProviderError)
     assert (f"config.error.{key}" in texts) == is_of_a_service
     assert (f"config_subentries.conversation.error.{key}" in texts) == is_of_a_service
-
-
-@pytest.mark.parametrize("key", [CERTIFICATE_KEY, NO_TLS_KEY])
-def test_trouble_with_tls_has_its_texts(key: str) -> None:
-    texts = texts_of("en")
-
-    assert f"common.spoken_{key}" in texts
-    assert f"exceptions.{key}.message" in texts
-    assert f"config.error.{key}" in texts
-    assert f"config_subentries.conversation.error.{key}" in texts
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -222,6 +222,7 @@ async def test_a_yes_is_not_to_what_has_joined_since(hass: HomeAssistant, home: 
     answer = await home.say("yes")
 
     assert home.let_in == []
+    assert answer.startswith("The effect of this has changed")
     assert "Safe" in answer
 
 
