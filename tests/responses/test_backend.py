@@ -146,15 +146,15 @@ async def test_wishes_that_cannot_be_met_are_refused_before_anything_begins(
     server = await serve(LIGHTS)
     await enable_api(hass)
     begun = async_capture_events(hass, EVENT_TURN_STARTED)
-    fly = replace(ASSIST, allowed=ToolFilter(frozenset({"Fly"})))
-    either = AllowedTools((FunctionRef("get_weather"), HostedToolRef("assist", "Fly")))
+    fly = replace(ASSIST, allowed=ToolFilter(tool_names=["Fly"]))
+    either = AllowedTools((FunctionRef(name="get_weather"), HostedToolRef(server_label="assist", name="Fly")))
     cases: list[tuple[dict[str, object], str, str | None]] = [
         ({"hosted": (HostedTools(server_label="nowhere"),)}, "tools[0].server_label", "unknown_server_label"),
         ({"hosted": (HostedTools(server_label="chatterbox"),)}, "tools[0].server_label", "unknown_server_label"),
         ({"hosted": (fly,)}, "tools[0].allowed_tools", "unknown_tool"),
         ({"functions": (replace(WEATHER, name="intent__HassTurnOn"),)}, "tools", None),
-        ({"tool_choice": HostedToolRef("assist", "Fly")}, "tool_choice", "unknown_tool"),
-        ({"tool_choice": HostedToolRef("elsewhere")}, "tool_choice", "unknown_tool"),
+        ({"tool_choice": HostedToolRef(server_label="assist", name="Fly")}, "tool_choice", "unknown_tool"),
+        ({"tool_choice": HostedToolRef(server_label="elsewhere")}, "tool_choice", "unknown_tool"),
         ({"tool_choice": either}, "tool_choice.tools[1]", "unknown_tool"),
     ]
 
@@ -182,14 +182,15 @@ async def test_a_client_may_choose_tools(hass: HomeAssistant, serve: Serve, api_
     await enable_api(hass)
 
     other = await api_client.says(
-        "Light!", tool_choice=AllowedTools((HostedToolRef("assist", "homeassistant__GetLiveContext"),))
+        "Light!",
+        tool_choice=AllowedTools((HostedToolRef(server_label="assist", name="homeassistant__GetLiveContext"),)),
     )
 
     assert hass.states.is_state(LIGHT, "off")
     assert [result.is_error for result in other.results] == [True]
 
-    await api_client.says("Light!", tool_choice=HostedToolRef("assist", "intent__HassTurnOn"))
-    await api_client.says("Light!", tool_choice=HostedToolRef("assist"))
+    await api_client.says("Light!", tool_choice=HostedToolRef(server_label="assist", name="intent__HassTurnOn"))
+    await api_client.says("Light!", tool_choice=HostedToolRef(server_label="assist"))
 
     choices = [request.body.get("tool_choice") for request in server.requests]
     assert choices[2:] == [
@@ -227,7 +228,7 @@ async def test_only_the_tools_that_are_wanted_are_offered(
     await enable_api(hass)
 
     named = await api_client.says(
-        "Hello", hosted=(replace(ASSIST, allowed=ToolFilter(frozenset({"intent__HassTurnOn", "intent__HassTurnOff"}))),)
+        "Hello", hosted=(replace(ASSIST, allowed=ToolFilter(tool_names=["intent__HassTurnOn", "intent__HassTurnOff"])),)
     )
     reading = await api_client.says("Hello", hosted=(replace(ASSIST, allowed=ToolFilter(read_only=True)),))
 
@@ -292,9 +293,9 @@ async def test_wrong_tools_do_not_use_an_answer_up(hass: HomeAssistant, serve: S
     request = api_client.wants("Unlock the front door.")
     asked = await api_client.takes(request)
 
-    others = ToolFilter(frozenset({"intent__HassTurnOn"}))
+    others = ToolFilter(tool_names=["intent__HassTurnOn"])
     for wrong in (
-        replace(request, tool_choice=HostedToolRef("assist", "Fly")),
+        replace(request, tool_choice=HostedToolRef(server_label="assist", name="Fly")),
         replace(request, hosted=()),
         replace(request, hosted=(replace(ASSIST, allowed=others),)),
     ):

@@ -172,7 +172,7 @@ async def test_who_says_yes_to_what_is_gone_is_told_so(
     remove = llm.async_register_api(hass, api)
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(call,)),)), **{CONF_LLM_HASS_API: ["assist", "stub"]})
     await enable_api(hass)
-    wish = HostedTools(server_label="stub", allowed=ToolFilter(frozenset({"paint"})))
+    wish = HostedTools(server_label="stub", allowed=ToolFilter(tool_names=["paint"]))
     asked = await api_client.says("Paint the wall.", hosted=(ASSIST, wish))
     changes = async_capture_events(hass, EVENT_CHANGE)
     remove()

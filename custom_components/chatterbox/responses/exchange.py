@@ -23,7 +23,7 @@ from homeassistant.components.http import KEY_AUTHENTICATED, KEY_HASS, KEY_HASS_
 from ..agent.json.text import parse_json
 from ..agent.messages import JsonObject, JsonValue
 from ..agent.responses.backend import Caller
-from ..agent.responses.errors import ApiError, ErrorType, invalid, traceback_without_words
+from ..agent.responses.errors import ApiError, ErrorType, internal_error, invalid, traceback_without_words
 from ..const import LOGGER
 
 JSON: Final = "application/json"
@@ -159,16 +159,6 @@ def unauthenticated() -> ApiError:
     )
 
 
-def unexpected(exchange_id: str) -> ApiError:
-    """Return what a client is told of a bug."""
-    return ApiError(
-        f"Something went wrong in Home Assistant. Its log says more, beside {exchange_id}.",
-        status=500,
-        kind=ErrorType.SERVER,
-        code="internal_error",
-    )
-
-
 def _parsed(body: bytes) -> JsonValue:
     try:
         return parse_json(body.decode(), unique_names=True)
@@ -239,27 +229,24 @@ async def send_events(
     return response
 
 
+@dataclass(slots=True)
 class _Sender:
     """Writes the events of one stream."""
 
-    def __init__(self, exchange: Exchange, response: web.StreamResponse, limits: StreamLimits) -> None:
-        self._exchange = exchange
-        self._response = response
-        self._limits = limits
-        self._next_number = 0
+    _exchange: Exchange
+    _response: web.StreamResponse
+    _limits: StreamLimits
+    _next_number: int = 0
 
     async def send(self, event: JsonObject) -> None:
         """Write one event. Raises `ClientGone`."""
-        match event.get("sequence_number"):
-            case int(number):
-                self._next_number = number + 1
-            case _:
-                pass
+        if isinstance(number := event.get("sequence_number"), int):
+            self._next_number = number + 1
         await self.write(f"event: {event['type']}\ndata: {encoded(event)}\n\n".encode())
 
     async def send_bug(self, error: Exception) -> None:
         """Write an error event for a bug, and log it."""
-        told = error if isinstance(error, ApiError) else unexpected(self._exchange.id)
+        told = error if isinstance(error, ApiError) else internal_error(self._exchange.id)
         LOGGER.error("A stream failed (%s): %s", self._exchange.id, traceback_without_words(error))
         await self.send({"type": "error", "sequence_number": self._next_number, "error": told.payload})
 

@@ -6,7 +6,7 @@ Source: OpenResponses specification, "WebSocket transport".
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import WSCloseCode, WSMsgType, web
@@ -14,9 +14,9 @@ from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
 
 from ..agent.messages import JsonObject
-from ..agent.responses.errors import ApiError, invalid, traceback_without_words
+from ..agent.responses.errors import ApiError, internal_error, invalid, traceback_without_words
 from ..const import LOGGER
-from .exchange import ClientGone, Exchange, encoded, reading, unexpected
+from .exchange import ClientGone, Exchange, encoded, reading
 
 if TYPE_CHECKING:  # imported in a thread when the API is enabled
     from ..agent.responses.socket import SocketSession
@@ -64,26 +64,19 @@ async def serve_socket(
     return response
 
 
+@dataclass(slots=True)
 class _Connection:
     """One connection, from its handshake to its end."""
 
-    def __init__(
-        self,
-        exchange: Exchange,
-        response: web.WebSocketResponse,
-        session: SocketSession,
-        admit: Callable[[], None],
-        limits: SocketLimits,
-    ) -> None:
-        self._exchange = exchange
-        self._response = response
-        self._session = session
-        self._admit = admit
-        self._limits = limits
-        self._messages: asyncio.Queue[str | ApiError] = asyncio.Queue(limits.waiting)
-        self._waiting_size = 0
-        self._pings_since_heard = 0
-        self._is_stopping = False
+    _exchange: Exchange
+    _response: web.WebSocketResponse
+    _session: SocketSession
+    _admit: Callable[[], None]
+    _limits: SocketLimits
+    _messages: asyncio.Queue[str | ApiError] = field(default_factory=asyncio.Queue)
+    _waiting_size: int = 0
+    _pings_since_heard: int = 0
+    _is_stopping: bool = False
 
     async def run(self, hass: HomeAssistant) -> None:
         """Read messages while another task answers, so that a closed connection is noticed at once."""
@@ -136,7 +129,7 @@ class _Connection:
     def _keep(self, told: str | ApiError) -> bool:
         """Queue a message; return whether there was room for it."""
         size = len(told) if isinstance(told, str) else 0
-        if self._messages.full() or self._waiting_size + size > self._limits.message_size:
+        if self._messages.qsize() >= self._limits.waiting or self._waiting_size + size > self._limits.message_size:
             return False
         self._waiting_size += size
         self._messages.put_nowait(told)
@@ -173,7 +166,7 @@ class _Connection:
                     raise
                 except Exception as error:  # noqa: BLE001  # a bug ends one answer, not the connection
                     LOGGER.error("A message failed (%s): %s", self._exchange.id, traceback_without_words(error))
-                    await self._send_error(unexpected(self._exchange.id))
+                    await self._send_error(internal_error(self._exchange.id))
 
     async def _answer(self, told: str | ApiError) -> None:
         if isinstance(told, ApiError):

@@ -199,8 +199,8 @@ class ApiTurnSource(TurnSource):
         for index, wish in enumerate(self.request.hosted or ()):
             known = {name for name, label in tools.labels.items() if label == wish.server_label}
             known |= {tool.name for tool in tools.definitions if tool.name not in tools.labels}
-            wanted = wish.allowed.names if wish.allowed else None
-            if unknown := sorted((wanted or frozenset()) - known):
+            wanted = wish.allowed.tool_names if wish.allowed else None
+            if unknown := sorted(set(wanted or ()) - known):
                 message = f"There is no tool {unknown[0]!r} under {wish.server_label!r}."
                 raise invalid(message, f"tools[{index}].allowed_tools", "unknown_tool")
 
@@ -238,7 +238,7 @@ def _choice(request: TurnRequest, offered: ToolsOffered) -> ToolChoice:
     match request.tool_choice:
         case ToolChoiceMode() as mode:
             return mode
-        case FunctionRef(name):
+        case FunctionRef(name=name):
             return NamedTool(name)
         case HostedToolRef(name=None):
             return ToolChoiceMode.REQUIRED  # of what is allowed
@@ -263,9 +263,9 @@ def _allowed(request: TurnRequest, offered: ToolsOffered) -> frozenset[str] | No
 def _names(tool: ToolRef, offered: ToolsOffered, param: str) -> frozenset[str]:
     """Return the names of the tools that are meant. Raises `ApiError` where there are none."""
     match tool:
-        case FunctionRef(name):
+        case FunctionRef(name=name):
             return frozenset({name})
-        case HostedToolRef(label, name):
+        case HostedToolRef(server_label=label, name=name):
             found = {one.name for one in offered.tools.get(label, ()) if name in (None, one.name)}
             if not found:
                 missing = f"is no tool {name!r}" if name else "are no tools"

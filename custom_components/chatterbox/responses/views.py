@@ -20,10 +20,10 @@ from homeassistant.helpers.http import KEY_ALLOW_CONFIGURED_CORS
 from homeassistant.helpers.importlib import async_import_module
 
 from ..agent.messages import JsonObject
-from ..agent.responses.errors import ApiError, ErrorType, not_found, traceback_without_words
+from ..agent.responses.errors import ApiError, ErrorType, internal_error, not_found, traceback_without_words
 from ..const import BASE_PATH, CONF_RESPONSES_API, DOMAIN, INTEGRATION, LOGGER
 from ..data import singleton
-from .exchange import BodyLimits, Exchange, StreamLimits, send_events, unexpected
+from .exchange import BodyLimits, Exchange, StreamLimits, send_events
 from .socket import SocketLimits, serve_socket
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class _Api:
             return response
         except Exception as error:  # noqa: BLE001  # a client gets a JSON error also for a bug
             LOGGER.error("A request failed (%s): %s", exchange.id, traceback_without_words(error))
-            return exchange.refusal(unexpected(exchange.id))
+            return exchange.refusal(internal_error(exchange.id))
 
     @callback
     def admit(self, exchange: Exchange) -> None:

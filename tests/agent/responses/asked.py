@@ -10,7 +10,7 @@ from custom_components.chatterbox.agent.responses.chains import ConversationStat
 from custom_components.chatterbox.agent.responses.items.encrypted_content import ContentCodec
 from custom_components.chatterbox.agent.responses.preparation import Plan
 from custom_components.chatterbox.agent.responses.request import CreateRequest, read_create
-from custom_components.chatterbox.agent.responses.tools import FunctionTool, HostedTools
+from custom_components.chatterbox.agent.responses.tools import HostedTools
 
 CODEC = ContentCodec(b"a key")
 ASKED = read_create({"model": "conversation.kitchen", "input": [], "tools": []}, str)
@@ -20,7 +20,7 @@ def asked_with(*functions: ToolDefinition, labels: Sequence[str] = ()) -> Create
     """Return a request with functions of the client, and tools of the home."""
     return replace(
         ASKED,
-        functions=tuple(FunctionTool(replace(one, client=True), {"type": "function"}) for one in functions),
+        functions=tuple(replace(one, client=True) for one in functions),
         hosted=tuple(HostedTools(server_label=label) for label in labels),
     )
 

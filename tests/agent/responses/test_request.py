@@ -7,7 +7,6 @@ from custom_components.chatterbox.agent.protocols import AnswerOptions, OutputFo
 from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.request import (
     CreateRequest,
-    Truncation,
     read_compact,
     read_create,
     read_socket_create,
@@ -139,7 +138,7 @@ def test_what_is_said_is_obeyed() -> None:
             verbosity=Verbosity.LOW,
             parallel_tool_calls=False,
         ),
-        truncation=Truncation.AUTO,
+        may_be_shortened=True,
         store=False,
         stream=True,
         reasoning_summary="detailed",
@@ -363,11 +362,11 @@ def test_what_sockets_do_not_take(fields: JsonObject, param: str) -> None:
 
 
 def test_compaction() -> None:
-    whole = read_compact({**ASKED, "instructions": "In German.", "prompt_cache_key": "k"}, new_id)
-    earlier = read_compact({"model": "m", "previous_response_id": "resp_1", "service_tier": "auto"}, new_id)
+    whole, items = read_compact({**ASKED, "instructions": "In German.", "prompt_cache_key": "k"}, new_id)
+    earlier, nothing = read_compact({"model": "m", "previous_response_id": "resp_1", "service_tier": "auto"}, new_id)
 
-    assert (whole.model, whole.items, whole.instructions) == ("conversation.kitchen", read().items, "In German.")
-    assert (earlier.items, earlier.previous_response_id) == ((), "resp_1")
+    assert (whole.model, items, whole.instructions) == ("conversation.kitchen", read().items, "In German.")
+    assert (nothing, earlier.previous_response_id) == ((), "resp_1")
 
 
 @pytest.mark.parametrize(

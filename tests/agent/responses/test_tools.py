@@ -13,7 +13,6 @@ from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.tools import (
     AllowedTools,
     FunctionRef,
-    FunctionTool,
     HostedToolRef,
     HostedTools,
     RequestedToolChoice,
@@ -72,17 +71,18 @@ def test_functions() -> None:
         "weather", "Tells the weather.", {"type": "object", "properties": {"day": {"type": "string"}}}, client=True
     )
 
-    assert read_tools([WEATHER]) == RequestedTools((FunctionTool(definition, WEATHER),), (), (WEATHER,))
+    assert read_tools([WEATHER]) == RequestedTools((definition,), (), (WEATHER,))
     assert_fits("FunctionTool", WEATHER)
 
 
 def test_a_function_of_few_words() -> None:
     """Invariant 43: all of it is echoed."""
-    (function,) = read_tools([{"type": "function", "name": "f", "allowed_callers": ["direct"]}]).functions
+    read = read_tools([{"type": "function", "name": "f", "allowed_callers": ["direct"]}])
 
-    assert function.definition == ToolDefinition("f", "", {"type": "object", "properties": {}}, client=True)
-    assert function.sent == {"type": "function", "name": "f", "description": None, "parameters": None, "strict": None}
-    assert_fits("FunctionTool", function.sent)
+    assert read.functions == (ToolDefinition("f", "", {"type": "object", "properties": {}}, client=True),)
+    (sent,) = read.echo
+    assert sent == {"type": "function", "name": "f", "description": None, "parameters": None, "strict": None}
+    assert_fits("FunctionTool", sent)
 
 
 def test_no_tools_and_none_at_all() -> None:
@@ -133,10 +133,10 @@ def test_what_is_asked_about(require_approval: JsonValue, *, look: bool, open_: 
     ("allowed_tools", "expected"),
     [
         (None, None),
-        ([], ToolFilter(frozenset())),
-        (["open"], ToolFilter(frozenset({"open"}))),
+        ([], ToolFilter(tool_names=[])),
+        (["open"], ToolFilter(tool_names=["open"])),
         ({}, ToolFilter()),
-        ({"read_only": True, "tool_names": ["look"]}, ToolFilter(frozenset({"look"}), read_only=True)),
+        ({"read_only": True, "tool_names": ["look"]}, ToolFilter(tool_names=["look"], read_only=True)),
     ],
 )
 def test_some_of_the_tools(allowed_tools: JsonValue, expected: ToolFilter | None) -> None:
@@ -218,17 +218,17 @@ def test_labels_are_asked_for_once() -> None:
         (None, ToolChoiceMode.AUTO, "auto"),
         ("none", ToolChoiceMode.NONE, "none"),
         ("required", ToolChoiceMode.REQUIRED, "required"),
-        ({"type": "function", "name": "weather"}, FunctionRef("weather"), {"type": "function", "name": "weather"}),
-        (ASSIST, HostedToolRef("assist"), ASSIST),
-        ({**ASSIST, "name": "open"}, HostedToolRef("assist", "open"), {**ASSIST, "name": "open"}),
+        ({"type": "function", "name": "weather"}, FunctionRef(name="weather"), {"type": "function", "name": "weather"}),
+        (ASSIST, HostedToolRef(server_label="assist"), ASSIST),
+        ({**ASSIST, "name": "open"}, HostedToolRef(server_label="assist", name="open"), {**ASSIST, "name": "open"}),
         (
             {"type": "allowed_tools", "tools": [{"type": "function", "name": "weather"}, ASSIST]},
-            AllowedTools((FunctionRef("weather"), HostedToolRef("assist"))),
+            AllowedTools((FunctionRef(name="weather"), HostedToolRef(server_label="assist"))),
             {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "weather"}, ASSIST]},
         ),
         (
             {"type": "allowed_tools", "mode": "required", "tools": [ASSIST]},
-            AllowedTools((HostedToolRef("assist"),), ToolChoiceMode.REQUIRED),
+            AllowedTools((HostedToolRef(server_label="assist"),), ToolChoiceMode.REQUIRED),
             {"type": "allowed_tools", "mode": "required", "tools": [ASSIST]},
         ),
     ],
@@ -267,5 +267,5 @@ def test_choices_without_tools() -> None:
     assert refused_choice("required", read_tools([])) == "tool_choice"
     assert refused_choice(ASSIST, read_tools([])) == "tool_choice.server_label"
     assert choice("required", read_tools(None)) is ToolChoiceMode.REQUIRED
-    assert choice(ASSIST, read_tools(None)) == HostedToolRef("assist")
+    assert choice(ASSIST, read_tools(None)) == HostedToolRef(server_label="assist")
     assert choice("required", read_tools([WEATHER])) is ToolChoiceMode.REQUIRED

@@ -6,6 +6,7 @@ What has ended is kept for ten minutes, so that a client can resume its stream; 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from typing import Final
 
 from ..history.records import ResponseRecord, weight_of
@@ -81,8 +82,8 @@ class BackgroundRun:
         self._is_cancelled = False
         self._begun = asyncio.Event()
         self._over = asyncio.Event()
-        self._refusal: Exception | None = None
-        self._first: JsonObject | None = None
+        self._first: JsonObject | Exception = INTERRUPTED
+        """The first response object, or why there is none."""
 
     @property
     def record(self) -> ResponseRecord:
@@ -99,8 +100,8 @@ class BackgroundRun:
         except asyncio.CancelledError:
             self._end()
             raise
-        if self._first is None:
-            raise self._refusal or INTERRUPTED
+        if isinstance(self._first, Exception):
+            raise self._first
         return self._first
 
     async def work(self, run: ResponseRun) -> None:
@@ -113,12 +114,12 @@ class BackgroundRun:
                 self.log.add(event)
             if not self._is_cancelled:
                 raise
-            if self._first is not None:
+            if not isinstance(self._first, Exception):
                 await run.save()
         except Exception as error:
             if self._begun.is_set():
                 raise
-            self._refusal = error
+            self._first = error
         finally:
             self.ended_at = self._clock()
             self._current = run.record
@@ -148,14 +149,14 @@ class BackgroundRun:
             self._task.cancel()
 
 
+@dataclass(frozen=True, slots=True)
 class BackgroundResponses:
     """The responses in the background that run, or have ended within ten minutes."""
 
-    def __init__(self, backend: Backend, clock: Callable[[], float]) -> None:
-        """Start without responses. The clock returns seconds since the epoch."""
-        self._backend = backend
-        self._clock = clock
-        self._kept: dict[str, BackgroundRun] = {}
+    _backend: Backend
+    _clock: Callable[[], float]
+    """Returns seconds since the epoch."""
+    _kept: dict[str, BackgroundRun] = field(default_factory=dict)
 
     async def start(self, run: ResponseRun) -> tuple[BackgroundRun, JsonObject]:
         """Start a response, and return it with its first response object.
@@ -164,10 +165,8 @@ class BackgroundResponses:
         """
         self.drop_ended()
         user_id, response_id = run.plan.turn.caller.user_id, run.plan.id
-        if (
-            sum(kept.ended_at is None and kept.caller.user_id == user_id for kept in self._kept.values())
-            >= MOST_RUNNING
-        ):
+        theirs = (kept for kept in self._kept.values() if kept.caller.user_id == user_id)
+        if sum(kept.ended_at is None for kept in theirs) >= MOST_RUNNING:
             raise ApiError(
                 f"{MOST_RUNNING} responses run in the background already. Wait for one, or cancel one.",
                 status=429,

@@ -8,7 +8,7 @@ response", as of its Python client 3.54.
 
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue as AnyJson, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue as AnyJson, RootModel, ValidationError
 
 from ..json.text import check_json
 from ..messages import JsonObject, JsonValue
@@ -18,9 +18,7 @@ from .items.schema import VENDOR_TYPE, path_of, path_within
 CLIENT_TOOLS_STATUS: Final = "chatterbox:client_tools_status"
 
 type Short = Annotated[str, Field(max_length=64)]
-MOST_ID_CHARACTERS: Final = 256
-
-type Id = Annotated[str, Field(min_length=1, max_length=MOST_ID_CHARACTERS)]
+type Id = Annotated[str, Field(min_length=1, max_length=256)]
 type Summary = Literal["auto", "concise", "detailed"]
 type FunctionName = Annotated[str, Field(min_length=1, max_length=64, pattern="^[a-zA-Z0-9_-]+$")]
 
@@ -59,6 +57,10 @@ class _StreamOptions(Part):
     include_obfuscation: bool | None = None
 
 
+class ConversationId(RootModel[Id]):
+    """Id of a conversation."""
+
+
 class Conversation(Part):
     """A conversation, by its id."""
 
@@ -88,35 +90,35 @@ class CreateBody(_Unserved):
     conversation: AnyJson = None
     tools: list[AnyJson] | None = Field(default=None, max_length=128)
     tool_choice: AnyJson = None
-    parallel_tool_calls: bool | None = None
+    parallel_tool_calls: bool = True
     max_tool_calls: Annotated[int, Field(ge=1)] | None = None
     max_output_tokens: Annotated[int, Field(ge=16)] | None = None
-    text: _Text | None = None
-    reasoning: _Reasoning | None = None
+    text: _Text = _Text()
+    reasoning: _Reasoning = _Reasoning()
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(ge=0, le=1)] | None = None
-    presence_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
-    frequency_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
-    top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
-    truncation: Literal["auto", "disabled"] | None = None
-    store: bool | None = None
-    background: bool | None = None
-    stream: bool | None = None
+    presence_penalty: Annotated[float, Field(ge=-2, le=2)] = 0.0
+    frequency_penalty: Annotated[float, Field(ge=-2, le=2)] = 0.0
+    top_logprobs: Annotated[int, Field(ge=0, le=20)] = 0
+    truncation: Literal["auto", "disabled"] = "disabled"
+    store: bool = True
+    background: bool = False
+    stream: bool = False
     stream_options: _StreamOptions | None = None
-    include: list[str] | None = None
+    include: list[str] = []
     service_tier: Literal["auto", "default", "flex", "priority", "scale", "fast", "ultrafast"] | None = None
-    metadata: Annotated[dict[Short, Annotated[str, Field(max_length=512)]], Field(max_length=16)] | None = None
+    metadata: Annotated[dict[Short, Annotated[str, Field(max_length=512)]], Field(max_length=16)] = {}
     safety_identifier: Short | None = None
     prompt_cache_key: Short | None = None
     user: str | None = None
-    client_tools_status: Literal["completed", "requires_action"] | None = Field(
-        default=None, alias="chatterbox:client_tools_status"
+    client_tools_status: Literal["completed", "requires_action"] = Field(
+        default="completed", alias="chatterbox:client_tools_status"
     )
 
     @property
     def reasoning_summary(self) -> Summary | None:
         """Requested summary of the reasoning, by its new or old name."""
-        return (self.reasoning.summary or self.reasoning.generate_summary) if self.reasoning else None
+        return self.reasoning.summary or self.reasoning.generate_summary
 
 
 class CompactBody(_Unserved):
@@ -134,14 +136,18 @@ _NOT_ON_SOCKETS: Final = ("stream", "stream_options", "background", "stream_id")
 """Fields without a meaning on a WebSocket, where every response is a stream."""
 
 
-def parse_create(body: JsonValue) -> CreateBody:
-    """Parse the body of a request for a response. Raises `ApiError`."""
-    return _parsed(CreateBody, _fields(body))
+def parse_body[T: _Unserved](model: type[T], body: JsonValue) -> T:
+    """Parse the body of a request. Raises `ApiError`."""
+    read = parse_part(model, _fields(body), "")
+    for name in _Unserved.model_fields:
+        if getattr(read, name):
+            raise unsupported(name, "It cannot be served here.")
+    return read
 
 
-def parse_socket_create(body: JsonValue) -> CreateBody:
+def parse_message(message: JsonValue) -> CreateBody:
     """Parse a WebSocket message that requests a response. Raises `ApiError`."""
-    fields = _fields(body)
+    fields = _fields(message)
     if (kind := fields.pop("type", None)) != "response.create":
         text = "There is no such event." if isinstance(kind, str) else "An event needs a type."
         raise invalid(f"{text} Send events of the type 'response.create'.", "type", "invalid_value")
@@ -149,12 +155,7 @@ def parse_socket_create(body: JsonValue) -> CreateBody:
         if fields.pop(name, None) is not None:
             text = f"'{name}' cannot be used over a WebSocket: every response is streamed, and none in the background."
             raise invalid(text, name, "unsupported_parameter")
-    return _parsed(CreateBody, fields)
-
-
-def parse_compact(body: JsonValue) -> CompactBody:
-    """Parse the body of a request to compact a conversation. Raises `ApiError`."""
-    return _parsed(CompactBody, _fields(body))
+    return parse_body(CreateBody, fields)
 
 
 def parse_part[T: BaseModel](model: type[T], value: JsonValue, place: str) -> T:
@@ -177,14 +178,6 @@ def parse_part[T: BaseModel](model: type[T], value: JsonValue, place: str) -> T:
 def unsupported(param: str, why: str) -> ApiError:
     """Return the error of a request for something that is not supported."""
     return invalid(f"Unsupported parameter: '{param}'. {why}", param, "unsupported_parameter")
-
-
-def _parsed[T: _Unserved](model: type[T], fields: JsonObject) -> T:
-    read = parse_part(model, fields, "")
-    for name in _Unserved.model_fields:
-        if getattr(read, name):
-            raise unsupported(name, "It cannot be served here.")
-    return read
 
 
 def _fields(body: JsonValue) -> JsonObject:

@@ -38,12 +38,11 @@ class ConversationState:
         return replace(self, transcript=self.transcript + record.messages, before=(*self.before, record))
 
 
+@dataclass(frozen=True, slots=True)
 class StoredResponses:
     """The stored responses of all agents. Every method raises `ApiError` (503) where a store is unreachable."""
 
-    def __init__(self, backend: Backend) -> None:
-        """Search the stores that the backend has at the time of a call."""
-        self._backend = backend
+    _backend: Backend
 
     async def find(self, caller: Caller, response_id: str) -> ResponseRecord | None:
         """Return a response of the caller; None if there is none."""

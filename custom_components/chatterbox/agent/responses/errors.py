@@ -82,18 +82,12 @@ def not_found(message: str, param: str | None = None, code: str | None = "not_fo
     return ApiError(message, status=404, kind=ErrorType.NOT_FOUND, code=code, param=param)
 
 
+_TIMEOUT: Final = (503, ErrorType.MODEL, "model_timeout", "did not answer in time. Try again later")
 _FAILURES: Final[Mapping[type[AgentError], tuple[int, ErrorType, str, str]]] = {
     ProviderBusy: (429, ErrorType.TOO_MANY_REQUESTS, "rate_limit_exceeded", "is busy. Try again later"),
-    ConnectTimeout: (503, ErrorType.MODEL, "model_timeout", "did not answer in time. Try again later"),
-    FirstTokenTimeout: (503, ErrorType.MODEL, "model_timeout", "did not answer in time. Try again later"),
-    BetweenTokensTimeout: (503, ErrorType.MODEL, "model_timeout", "did not answer in time. Try again later"),
+    **dict.fromkeys((ConnectTimeout, FirstTokenTimeout, BetweenTokensTimeout), _TIMEOUT),
     ProviderUnreachable: (503, ErrorType.MODEL, "model_unreachable", "cannot be reached. Try again later"),
-    ProviderRejectedKey: (
-        502,
-        ErrorType.MODEL,
-        "model_access_denied",
-        "rejects its key. Only its owner can change that",
-    ),
+    ProviderRejectedKey: (502, ErrorType.MODEL, "model_access_denied", "rejects its key. Only its owner can change it"),
     ModelNotFound: (502, ErrorType.MODEL, "model_not_found", "does not exist. Only its owner can change that"),
     ProviderRejectedRequest: (502, ErrorType.MODEL, "model_rejected_request", "rejects the request"),
     ProviderReplyInvalid: (502, ErrorType.MODEL, "model_reply_invalid", "sent an incomplete or invalid reply"),
@@ -126,9 +120,10 @@ def as_api_error(failure: AgentError | ApiError | None) -> ApiError:
     return internal_error()
 
 
-def internal_error() -> ApiError:
-    """Return what a client is told of a bug."""
-    message = "Something went wrong in Home Assistant. Its log says more."
+def internal_error(request_id: str | None = None) -> ApiError:
+    """Return what a client is told of a bug, which is logged beside the id of the request."""
+    beside = f", beside {request_id}" if request_id else ""
+    message = f"Something went wrong in Home Assistant. Its log says more{beside}."
     return ApiError(message, status=500, kind=ErrorType.SERVER, code="server_error")
 
 

@@ -17,7 +17,7 @@ from .ids import ItemIds, NewId, new_response_id, read_approval_request_id
 from .input import parse_input
 from .items.encrypted_content import ContentCodec
 from .items.reading import ApprovalResponse, ParsedItems
-from .request import CreateRequest, Truncation, read_create, read_socket_create
+from .request import CreateRequest, read_create, read_socket_create
 
 type Unstored = Mapping[str, ConversationState]
 """States after responses that can be continued although they are not stored, by response id. A response that continues
@@ -49,17 +49,15 @@ class Plan:
     """Server labels whose tools the chain has listed already."""
 
 
+@dataclass(frozen=True, slots=True)
 class Preparation:
     """Plans responses."""
 
-    def __init__(
-        self, backend: Backend, stored: StoredResponses, codec: ContentCodec, clock: Callable[[], float]
-    ) -> None:
-        """Plan for a backend. The clock returns seconds since the epoch."""
-        self._backend = backend
-        self._stored = stored
-        self._codec = codec
-        self._clock = clock
+    _backend: Backend
+    _stored: StoredResponses
+    _codec: ContentCodec
+    _clock: Callable[[], float]
+    """Returns seconds since the epoch."""
 
     async def plan(
         self,
@@ -176,14 +174,14 @@ def _turn(
         transcript=transcript,
         added=None if request.previous_response_id is None and request.conversation_id is None else parsed.messages,
         instructions="\n\n".join(filter(None, (request.instructions, parsed.instructions))),
-        functions=tuple(function.definition for function in request.functions),
+        functions=request.functions,
         hosted=request.hosted,
         tool_choice=request.tool_choice,
         max_tool_calls=request.max_tool_calls,
         max_output_tokens=request.max_output_tokens,
         options=request.options,
         output=request.output,
-        may_be_shortened=request.truncation is Truncation.AUTO,
+        may_be_shortened=request.may_be_shortened,
         approval=approval,
         may_store=request.store,
     )

@@ -5,26 +5,25 @@ Sources: OpenResponses specification, schema of 2026-04-24, and its `ResponseRes
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Final
 
-from ..messages import JsonObject, JsonValue, ToolChoiceMode
+from ..messages import JsonObject, JsonValue, ToolChoiceMode, ToolDefinition
 from ..protocols import NO_WISHES, AnswerOptions, OutputFormat, ReasoningEffort, Verbosity
 from .body import (
-    MOST_ID_CHARACTERS,
+    CompactBody,
     Conversation,
+    ConversationId,
     CreateBody,
     TextFormat,
-    parse_compact,
-    parse_create,
+    parse_body,
+    parse_message,
     parse_part,
-    parse_socket_create,
     unsupported,
 )
 from .errors import invalid
 from .ids import NewId
 from .input import read_input
-from .tools import FunctionTool, HostedTools, RequestedToolChoice, RequestedTools, read_tool_choice, read_tools
+from .tools import HostedTools, RequestedToolChoice, RequestedTools, read_tool_choice, read_tools
 
 _ENCRYPTED_REASONING: Final = "reasoning.encrypted_content"
 _LOGPROBS: Final = "message.output_text.logprobs"
@@ -40,16 +39,15 @@ _INCLUDABLE: Final = frozenset(
     }
 )
 """Accepted values of `include`. All but the first belong to tools that do not exist here, or are always included."""
+_ECHOED: Final = {
+    *("model", "instructions", "previous_response_id", "parallel_tool_calls", "max_tool_calls", "max_output_tokens"),
+    *("presence_penalty", "frequency_penalty", "top_logprobs", "truncation", "store", "background", "metadata"),
+    *("safety_identifier", "prompt_cache_key"),
+}
+"""Fields of a body that its response repeats as they are."""
 _ANY_OBJECT: Final[JsonObject] = {"type": "object", "properties": {}}
 _LEAST_TOP_P: Final = 0.01
 """Replaces 0, which not all services accept."""
-
-
-class Truncation(StrEnum):
-    """What happens to a conversation that is too long for the model."""
-
-    AUTO = "auto"
-    DISABLED = "disabled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +60,7 @@ class CreateRequest:
     instructions: str | None = None
     previous_response_id: str | None = None
     conversation_id: str | None = None
-    functions: tuple[FunctionTool, ...] = ()
+    functions: tuple[ToolDefinition, ...] = ()
     hosted: tuple[HostedTools, ...] | None = ()
     """None if the request has no `tools`: then the agent has those that it is set up with."""
     tool_choice: RequestedToolChoice = ToolChoiceMode.AUTO
@@ -72,7 +70,8 @@ class CreateRequest:
     """Over the whole response."""
     options: AnswerOptions = NO_WISHES
     output: OutputFormat | None = None
-    truncation: Truncation = Truncation.DISABLED
+    may_be_shortened: bool = False
+    """Whether the oldest messages may be dropped if the conversation is too long for the model."""
     store: bool = True
     background: bool = False
     stream: bool = False
@@ -85,43 +84,27 @@ class CreateRequest:
     """The fields of the response object that repeat the request, defaults included."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactRequest:
-    """A request to compact a conversation."""
-
-    model: str
-    items: tuple[JsonObject, ...]
-    """Empty if only the previous response is compacted."""
-    instructions: str | None = None
-    previous_response_id: str | None = None
-
-
 def read_create(body: JsonValue, new_id: NewId) -> CreateRequest:
     """Read the body of `POST /responses`. Items without an id get a new one. Raises `ApiError`."""
-    return _create(parse_create(body), new_id)
+    return _create(parse_body(CreateBody, body), new_id)
 
 
-def read_socket_create(body: JsonValue, new_id: NewId) -> CreateRequest:
+def read_socket_create(message: JsonValue, new_id: NewId) -> CreateRequest:
     """Read a `response.create` message of a WebSocket, whose response is always streamed. Raises `ApiError`."""
-    return replace(_create(parse_socket_create(body), new_id), stream=True)
+    return replace(_create(parse_message(message), new_id), stream=True)
 
 
-def read_compact(body: JsonValue, new_id: NewId) -> CompactRequest:
-    """Read the body of `POST /responses/compact`. Raises `ApiError`."""
-    read = parse_compact(body)
+def read_compact(body: JsonValue, new_id: NewId) -> tuple[CompactBody, tuple[JsonObject, ...]]:
+    """Read the body of `POST /responses/compact`, and its input as complete items. Raises `ApiError`."""
+    read = parse_body(CompactBody, body)
     if read.input is None and read.previous_response_id is None:
         raise invalid("There is nothing to compact: send an input, or a previous_response_id.", "input")
-    return CompactRequest(
-        model=read.model,
-        items=read_input(read.input, new_id),
-        instructions=read.instructions,
-        previous_response_id=read.previous_response_id,
-    )
+    return read, read_input(read.input, new_id)
 
 
 def _create(body: CreateBody, new_id: NewId) -> CreateRequest:
     _check_combinations(body)
-    _check_include(body.include or ())
+    _check_include(body.include)
     conversation_id = _conversation_id(body.conversation)
     if body.input is None and body.previous_response_id is None and conversation_id is None:
         raise invalid("There is nothing to answer: send an input.", "input", "missing_required_parameter")
@@ -139,13 +122,13 @@ def _create(body: CreateBody, new_id: NewId) -> CreateRequest:
         max_tool_calls=body.max_tool_calls,
         max_output_tokens=body.max_output_tokens,
         options=_options(body),
-        output=_output(body.text.format if body.text else None),
-        truncation=Truncation(body.truncation or Truncation.DISABLED),
-        store=body.store is not False,
-        background=body.background is True,
-        stream=body.stream is True,
+        output=_output(body.text.format),
+        may_be_shortened=body.truncation == "auto",
+        store=body.store,
+        background=body.background,
+        stream=body.stream,
         reasoning_summary=body.reasoning_summary,
-        include_encrypted_reasoning=_ENCRYPTED_REASONING in (body.include or ()),
+        include_encrypted_reasoning=_ENCRYPTED_REASONING in body.include,
         pauses_for_functions=body.client_tools_status == "requires_action",
         echo=_echo(body, tools, choice_echo, conversation_id),
     )
@@ -155,7 +138,7 @@ def _check_combinations(body: CreateBody) -> None:
     if body.previous_response_id is not None and body.conversation is not None:
         text = "'previous_response_id' and 'conversation' cannot be used together."
         raise invalid(text, "previous_response_id", "mutually_exclusive_parameters")
-    if body.background and body.store is False:
+    if body.background and not body.store:
         raise invalid(
             "A response in the background has to be stored. Leave out 'store'.", "background", "invalid_value"
         )
@@ -181,24 +164,20 @@ def _conversation_id(conversation: JsonValue) -> str | None:
     match conversation:
         case None:
             return None
-        case str() if 1 <= len(conversation) <= MOST_ID_CHARACTERS:
-            return conversation
         case str():
-            text = f"An id has 1 to {MOST_ID_CHARACTERS} characters."
-            raise invalid(text, "conversation", "invalid_value")
+            return parse_part(ConversationId, conversation, "conversation").root
         case _:
             return parse_part(Conversation, conversation, "conversation").id
 
 
 def _options(body: CreateBody) -> AnswerOptions:
-    effort = body.reasoning.effort if body.reasoning else None
-    verbosity = body.text.verbosity if body.text else None
+    effort, verbosity = body.reasoning.effort, body.text.verbosity
     return AnswerOptions(
         temperature=body.temperature,
         top_p=None if body.top_p is None else max(body.top_p, _LEAST_TOP_P),
         reasoning_effort=None if effort is None else ReasoningEffort(effort),
         verbosity=None if verbosity is None else Verbosity(verbosity),
-        parallel_tool_calls=body.parallel_tool_calls is not False,
+        parallel_tool_calls=body.parallel_tool_calls,
     )
 
 
@@ -223,38 +202,24 @@ def _echo(body: CreateBody, tools: RequestedTools, tool_choice: JsonValue, conve
     """Return the fields of a response that repeat its request, with defaults. Secrets are not among them."""
     conversation: JsonObject = {} if conversation_id is None else {"conversation": {"id": conversation_id}}
     return {
-        "model": body.model,
-        "instructions": body.instructions,
-        "previous_response_id": body.previous_response_id,
+        **body.model_dump(include=_ECHOED),
         "tools": [*tools.echo],
         "tool_choice": tool_choice,
-        "parallel_tool_calls": body.parallel_tool_calls is not False,
-        "max_tool_calls": body.max_tool_calls,
-        "max_output_tokens": body.max_output_tokens,
         "text": _echo_text(body),
-        "reasoning": {"effort": body.reasoning.effort if body.reasoning else None, "summary": body.reasoning_summary},
+        "reasoning": {"effort": body.reasoning.effort, "summary": body.reasoning_summary},
         "temperature": 1.0 if body.temperature is None else body.temperature,
         "top_p": 1.0 if body.top_p is None else body.top_p,
-        "presence_penalty": 0.0,
-        "frequency_penalty": 0.0,
-        "top_logprobs": 0,
-        "truncation": body.truncation or Truncation.DISABLED.value,
-        "store": body.store is not False,
-        "background": body.background is True,
         "service_tier": "default",
-        "metadata": {**(body.metadata or {})},
-        "safety_identifier": body.safety_identifier,
-        "prompt_cache_key": body.prompt_cache_key,
         **conversation,
     }
 
 
 def _echo_text(body: CreateBody) -> JsonObject:
     """Return `text`, without the schema: the specification requires null there."""
-    wanted = body.text.format if body.text else None
+    wanted = body.text.format
     shape: JsonObject = {"type": wanted.type if wanted else "text"}
     if wanted is not None and wanted.type == "json_schema":
         about: JsonObject = {"name": wanted.name, "description": wanted.description}
         shape |= {**about, "schema": None, "strict": wanted.strict is True}
-    verbosity: JsonObject = {"verbosity": body.text.verbosity} if body.text and body.text.verbosity else {}
+    verbosity: JsonObject = {"verbosity": body.text.verbosity} if body.text.verbosity else {}
     return {"format": shape, **verbosity}

@@ -115,10 +115,10 @@ class ResponsesService:
         """Return a compaction: a summary that a client sends in place of the conversation. It is not stored."""
         response_id = new_response_id()
         new_id = ItemIds(response_id)
-        request = read_compact(body, new_id)
+        request, items = read_compact(body, new_id)
         agent = find_model(self._backend, request.model)
         state = await self._preparation.state(caller, request.previous_response_id, response_id)
-        parsed = await self._preparation.parse(caller, request.items, state)
+        parsed = await self._preparation.parse(caller, items, state)
         transcript = repair(state.transcript + parsed.messages)
         if not transcript:
             raise invalid("There is nothing to compact.", "input")

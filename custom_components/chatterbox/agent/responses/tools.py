@@ -19,6 +19,8 @@ from .errors import ApiError, invalid
 _TOOLS: Final = "tools"
 _CHOICE: Final = "tool_choice"
 _REMOTE_FIELDS: Final = ("server_url", "connector_id", "tunnel_id", "authorization", "headers")
+_ECHOED: Final = {"type", "name", "description", "parameters", "strict"}
+"""Fields of a function that a response repeats."""
 _KINDS: Final = "'function' for your own, 'mcp' with a server_label for those of the home"
 
 
@@ -31,18 +33,17 @@ class RequireApproval(StrEnum):
     """Only calls for which the home requires it need approval."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolFilter:
+class ToolFilter(Part):
     """Selects hosted tools by name, by whether they only read, or both."""
 
-    names: frozenset[str] | None = None
+    tool_names: list[str] | None = None
     """None for all."""
     read_only: bool | None = None
     """None for both kinds."""
 
     def takes(self, tool: ToolDefinition) -> bool:
         """Return whether a tool is selected."""
-        if self.names is not None and tool.name not in self.names:
+        if self.tool_names is not None and tool.name not in self.tool_names:
             return False
         return self.read_only is None or tool.annotations.read_only == self.read_only
 
@@ -70,19 +71,19 @@ class HostedTools:
         return self.otherwise is RequireApproval.ALWAYS
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionRef:
+class FunctionRef(Part):
     """Reference to a function of the client."""
 
-    name: str
+    type: Literal["function"] = "function"
+    name: FunctionName
 
 
-@dataclass(frozen=True, slots=True)
-class HostedToolRef:
+class HostedToolRef(Part):
     """Reference to a hosted tool, or to all of a label."""
 
-    server_label: str
-    name: str | None = None
+    type: Literal["mcp"] = "mcp"
+    server_label: Annotated[str, Field(min_length=1)]
+    name: Annotated[str, Field(min_length=1)] | None = None
 
 
 type ToolRef = FunctionRef | HostedToolRef
@@ -97,16 +98,6 @@ class AllowedTools:
 
 
 type RequestedToolChoice = ToolChoiceMode | FunctionRef | HostedToolRef | AllowedTools
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionTool:
-    """A function of the client."""
-
-    definition: ToolDefinition
-    """With `client` set."""
-    sent: JsonObject
-    """As it is echoed."""
 
 
 class _Tool(Part):
@@ -125,24 +116,19 @@ class _Function(_Tool):
     output_schema: dict[str, AnyJson] | None = None
     async_: Literal[False] | None = Field(default=None, alias="async")
 
-
-class _Filter(Part):
-    tool_names: list[str] | None = None
-    read_only: bool | None = None
-
-    def read(self) -> ToolFilter:
-        names = None if self.tool_names is None else frozenset(self.tool_names)
-        return ToolFilter(names, self.read_only)
+    @property
+    def definition(self) -> ToolDefinition:
+        nothing: JsonObject = {"type": "object", "properties": {}}
+        return ToolDefinition(self.name, self.description or "", self.parameters or nothing, client=True)
 
 
 class _Names(RootModel[list[str]]):
-    def read(self) -> ToolFilter:
-        return ToolFilter(frozenset(self.root))
+    """Names of tools."""
 
 
 class _Approval(Part):
-    always: _Filter | None = None
-    never: _Filter | None = None
+    always: ToolFilter | None = None
+    never: ToolFilter | None = None
 
 
 class _Mcp(_Tool):
@@ -151,17 +137,6 @@ class _Mcp(_Tool):
     server_description: str | None = None
     allowed_tools: AnyJson = None
     require_approval: AnyJson = None
-
-
-class _FunctionChoice(Part):
-    type: Literal["function"]
-    name: FunctionName
-
-
-class _McpChoice(Part):
-    type: Literal["mcp"]
-    server_label: Annotated[str, Field(min_length=1)]
-    name: Annotated[str, Field(min_length=1)] | None = None
 
 
 class _AllowedTools(Part):
@@ -174,7 +149,8 @@ class _AllowedTools(Part):
 class RequestedTools:
     """The `tools` of a request."""
 
-    functions: tuple[FunctionTool, ...] = ()
+    functions: tuple[ToolDefinition, ...] = ()
+    """Of the client, with `client` set."""
     hosted: tuple[HostedTools, ...] | None = None
     """None if the request has no `tools`."""
     echo: tuple[JsonObject, ...] = ()
@@ -184,26 +160,26 @@ def read_tools(tools: Sequence[JsonValue] | None) -> RequestedTools:
     """Read `tools`. Raises `ApiError`."""
     if tools is None:
         return RequestedTools()
-    functions: dict[str, FunctionTool] = {}
+    functions: dict[str, ToolDefinition] = {}
     hosted: dict[str, HostedTools] = {}
     echo: list[JsonObject] = []
     for index, tool in enumerate(tools):
         place = f"{_TOOLS}[{index}]"
         match tool:
             case {"type": "function"}:
-                function = _function(parse_part(_Function, tool, place))
-                name = function.definition.name
-                if name in functions:
-                    raise invalid(f"There are two functions with the name '{name}'.", f"{place}.name", "invalid_value")
-                functions[name] = function
-                echo.append(function.sent)
+                sent = parse_part(_Function, tool, place)
+                if sent.name in functions:
+                    text = f"There are two functions with the name '{sent.name}'."
+                    raise invalid(text, f"{place}.name", "invalid_value")
+                functions[sent.name] = sent.definition
+                echo.append(sent.model_dump(include=_ECHOED))
             case dict() if tool.get("type") == "mcp":
-                tools_of_label, sent = _hosted_tools(tool, place)
+                tools_of_label, shown = _hosted_tools(tool, place)
                 if (label := tools_of_label.server_label) in hosted:
                     text = f"There are two tools with the server_label '{label}'."
                     raise invalid(text, f"{place}.server_label", "invalid_value")
                 hosted[label] = tools_of_label
-                echo.append(sent)
+                echo.append(shown)
             case _:
                 raise _unknown_type(tool, place, _KINDS)
     return RequestedTools(tuple(functions.values()), tuple(hosted.values()), tuple(echo))
@@ -219,12 +195,13 @@ def read_tool_choice(choice: JsonValue, tools: RequestedTools) -> tuple[Requeste
         case {"type": "allowed_tools"}:
             allowed = parse_part(_AllowedTools, choice, _CHOICE)
             places = [f"{_CHOICE}.tools[{index}]" for index in range(len(allowed.tools))]
-            read = [_reference(tool, tools, place) for tool, place in zip(allowed.tools, places, strict=True)]
+            refs = [_reference(tool, tools, place) for tool, place in zip(allowed.tools, places, strict=True)]
             mode = ToolChoiceMode(allowed.mode or ToolChoiceMode.AUTO)
-            echo: JsonObject = {"type": "allowed_tools", "mode": mode.value, "tools": [sent for _, sent in read]}
-            return AllowedTools(tuple(ref for ref, _ in read), mode), echo
+            echo: JsonObject = {"type": "allowed_tools", "mode": mode.value, "tools": [_echo(ref) for ref in refs]}
+            return AllowedTools(tuple(refs), mode), echo
         case dict():
-            return _reference(choice, tools, _CHOICE)
+            ref = _reference(choice, tools, _CHOICE)
+            return ref, _echo(ref)
         case _:
             raise invalid("Expected a string or an object.", _CHOICE, "invalid_value")
 
@@ -240,36 +217,26 @@ def _mode(choice: str, tools: RequestedTools) -> tuple[ToolChoiceMode, str]:
     return mode, mode.value
 
 
-def _reference(value: JsonValue, tools: RequestedTools, place: str) -> tuple[ToolRef, JsonObject]:
+def _echo(ref: ToolRef) -> JsonObject:
+    return ref.model_dump(exclude_none=True)
+
+
+def _reference(value: JsonValue, tools: RequestedTools, place: str) -> ToolRef:
     match value:
         case {"type": "function"}:
-            name = parse_part(_FunctionChoice, value, place).name
-            if not any(function.definition.name == name for function in tools.functions):
-                raise invalid(f"There is no function '{name}' among the tools.", f"{place}.name", "invalid_value")
-            return FunctionRef(name), {"type": "function", "name": name}
+            function = parse_part(FunctionRef, value, place)
+            if not any(tool.name == function.name for tool in tools.functions):
+                text = f"There is no function '{function.name}' among the tools."
+                raise invalid(text, f"{place}.name", "invalid_value")
+            return function
         case {"type": "mcp"}:
-            read = parse_part(_McpChoice, value, place)
-            label = read.server_label
-            if tools.hosted is not None and not any(hosted.server_label == label for hosted in tools.hosted):
-                text = f"There is no server_label '{label}' among the tools."
+            ref = parse_part(HostedToolRef, value, place)
+            if tools.hosted is not None and not any(one.server_label == ref.server_label for one in tools.hosted):
+                text = f"There is no server_label '{ref.server_label}' among the tools."
                 raise invalid(text, f"{place}.server_label", "invalid_value")
-            named: JsonObject = {} if read.name is None else {"name": read.name}
-            return HostedToolRef(label, read.name), {"type": "mcp", "server_label": label, **named}
+            return ref
         case _:
             raise _unknown_type(value, place, "'function' with a name, 'mcp' with a server_label")
-
-
-def _function(sent: _Function) -> FunctionTool:
-    nothing: JsonObject = {"type": "object", "properties": {}}
-    definition = ToolDefinition(sent.name, sent.description or "", sent.parameters or nothing, client=True)
-    echo: JsonObject = {
-        "type": "function",
-        "name": sent.name,
-        "description": sent.description,
-        "parameters": sent.parameters,
-        "strict": sent.strict,
-    }
-    return FunctionTool(definition, echo)
 
 
 def _hosted_tools(tool: JsonObject, place: str) -> tuple[HostedTools, JsonObject]:
@@ -297,9 +264,9 @@ def _allowed(value: JsonValue, place: str) -> ToolFilter | None:
         case None:
             return None
         case list():
-            return parse_part(_Names, value, place).read()
+            return ToolFilter(tool_names=parse_part(_Names, value, place).root)
         case _:
-            return parse_part(_Filter, value, place).read()
+            return parse_part(ToolFilter, value, place)
 
 
 def _approval(value: JsonValue, place: str) -> tuple[ToolFilter | None, ToolFilter | None, RequireApproval]:
@@ -312,8 +279,7 @@ def _approval(value: JsonValue, place: str) -> tuple[ToolFilter | None, ToolFilt
             raise invalid("Expected 'always', 'never' or an object.", place, "invalid_value")
         case _:
             read = parse_part(_Approval, value, place)
-            always, never = (None if part is None else part.read() for part in (read.always, read.never))
-            return always, never, RequireApproval.ALWAYS
+            return read.always, read.never, RequireApproval.ALWAYS
 
 
 def _unknown_type(tool: JsonValue, place: str, kinds: str) -> ApiError:

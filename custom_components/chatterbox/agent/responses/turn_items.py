@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from ..events import (
     ApprovalRequested,
@@ -34,34 +35,30 @@ from .output_items import (
 from .preparation import Plan
 
 
+@dataclass(slots=True)
 class CallQueue:
     """The calls of a message. They run at once, and are written one after the other."""
 
-    def __init__(self, events: EventWriter, new_id: NewId, approval: ApprovalDecisions | None) -> None:
-        """Start without calls. The approval is the client's answer that the turn begins with."""
-        self._events = events
-        self._new_id = new_id
-        self._approval = approval
-        self.offered = ToolsOffered({})
-        self._known: set[str] = set()
-        self._waiting: deque[ToolCall] = deque()
-        self.started: set[str] = set()
-        self.results: dict[str, ToolResult] = {}
-        self.of_client: set[str] = set()
-        self.hidden: set[str] = set()
-        """Calls that wait for approval, and are written as approval requests instead."""
-        self._approved: dict[str, str] = {}
-        """Approval request ids, by call."""
-        self._open: McpCall | None = None
+    _events: EventWriter
+    _new_id: NewId
+    _approval: ApprovalDecisions | None
+    """The client's answer that the turn begins with."""
+    offered: ToolsOffered = field(default_factory=lambda: ToolsOffered({}))
+    started: set[str] = field(default_factory=set)
+    results: dict[str, ToolResult] = field(default_factory=dict)
+    of_client: set[str] = field(default_factory=set)
+    hidden: set[str] = field(default_factory=set)
+    """Calls that wait for approval, and are written as approval requests instead."""
+    _known: set[str] = field(default_factory=set)
+    _waiting: deque[ToolCall] = field(default_factory=deque)
+    _approved: dict[str, str] = field(default_factory=dict)
+    """Approval request ids, by call."""
+    _open: McpCall | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether all calls are written that are going to be."""
         return all(call.id in self.hidden for call in self._waiting)
-
-    def label_of(self, call: ToolCall) -> str:
-        """Return the server label of the called tool."""
-        return self.offered.label_of(call.name)
 
     def expect(self, calls: Iterable[ToolCall]) -> None:
         """Append the calls of a message; those that are known already keep their place."""
@@ -86,7 +83,7 @@ class CallQueue:
         result = self.results.get(call.id)
         if self._open is None and (result is not None or call.id in self.started):
             approved = self._approved.get(call.id)
-            self._open = McpCall(self._events, self._new_id("mcp"), self.label_of(call), call, approved)
+            self._open = McpCall(self._events, self._new_id("mcp"), self.offered.label_of(call.name), call, approved)
         if self._open is None or result is None:
             return False
         self._open.close(result)
@@ -232,7 +229,7 @@ class TurnItems:
 
     def _request_approval(self, pending: PendingApproval) -> None:
         for index, pending_call in enumerate(pending.calls):
-            label = self._calls.label_of(pending_call.call)
+            label = self._calls.offered.label_of(pending_call.call.name)
             request_id = approval_request_id(pending.id, index)
             self._events.place(approval_request_item(request_id, label, pending_call.call), request_id)
 

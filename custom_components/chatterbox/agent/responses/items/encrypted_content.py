@@ -9,7 +9,7 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Final
 
@@ -33,12 +33,11 @@ class DecodedContent:
     """Whether it was written with the current key, and not changed since."""
 
 
+@dataclass(frozen=True, slots=True)
 class ContentCodec:
-    """Encodes and decodes `encrypted_content` with one key."""
+    """Encodes and decodes `encrypted_content`. Content of another key can be read, but is not authentic."""
 
-    def __init__(self, key: bytes) -> None:
-        """Sign with this key. What another key has signed can be read, but is not authentic."""
-        self._key = key
+    _key: bytes = field(repr=False)
 
     def encode(self, content: JsonObject) -> str:
         """Return the text that a client stores."""
